@@ -296,7 +296,7 @@ fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
         Finish::BudgetReached { .. } => Ok(Exit::BudgetReached),
         Finish::Interrupted => Ok(Exit::Interrupted),
         Finish::Fatal(failure) => Err(fatal(failure)),
-        Finish::Bug(message) => Err(bug(&message)),
+        Finish::Bug(message) => Err(bug(&format!("{message}; the answers are kept"))),
     }
 }
 
@@ -315,8 +315,7 @@ pub(super) fn fatal(failure: RunFailure) -> Failure {
 }
 
 fn bug(message: &str) -> Failure {
-    let line =
-        format!("this is a bug in convfinqa, please report it: {message}; the answers are kept");
+    let line = format!("this is a bug in convfinqa, please report it: {message}");
     Failure::new(Exit::Bug, line)
 }
 

@@ -1,7 +1,7 @@
 //! What clap has to say about the arguments: help, version, or an error.
 
 use std::error::Error as _;
-use std::num::{ParseFloatError, ParseIntError};
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::process::ExitCode;
 
 use clap::error::ContextKind;
@@ -36,6 +36,9 @@ fn wrong_number(error: &clap::Error) -> Option<String> {
     let option = text(ContextKind::InvalidArg)?;
     let option = option.split(' ').next()?;
     let kind = match source {
+        _ if source.downcast_ref().map(ParseIntError::kind) == Some(&IntErrorKind::PosOverflow) => {
+            "smaller"
+        }
         _ if source.is::<ParseIntError>() => "a whole number, and not negative",
         _ if source.is::<ParseFloatError>() => "a number",
         _ => return None,

@@ -45,7 +45,7 @@ impl FailureStreaks {
             .then(|| format!("{failed} calls in a row failed, the last one: {reason}"))
     }
 
-    /// True if any call of this process was answered.
+    /// True if any call of the run was answered.
     pub(super) fn has_answered(&self) -> bool {
         self.state.lock().answered
     }

@@ -59,10 +59,11 @@ impl Scheduler {
         let earlier = EarlierWork::read(journal, Arc::clone(&meta), reads, sender).await?;
         let (writer, mut services) =
             Services::start(earlier.journal, earlier.last, &meta.id, &models, &stop)?;
+        let failures = Arc::new(FailureStreaks::default());
         if earlier.any_answer {
             models.limits.set_answered();
+            failures.record_answer("");
         }
-        let failures = Arc::new(FailureStreaks::default());
         let worker = Arc::new(Worker {
             solver: self.solver,
             writer,
@@ -76,7 +77,6 @@ impl Scheduler {
             plan: Arc::clone(&plan),
             known: Mutex::new(earlier.known),
             failures: Arc::clone(&failures),
-            answered_before: earlier.any_answer,
             done: AtomicUsize::new(earlier.answered),
             concurrency: self.concurrency,
         });
@@ -125,7 +125,7 @@ impl Scheduler {
 async fn ask_all(worker: &Arc<Worker>, units: Vec<usize>, models: &RunModels) -> PassResult {
     let passed = pass(worker, units, models, false).await;
     // Only a provider that answers others may be asked again.
-    if passed.failure.is_some() || !worker.has_answered() {
+    if passed.failure.is_some() || !worker.failures.has_answered() {
         return passed;
     }
     pass(worker, passed.postponed, models, true).await

@@ -39,8 +39,6 @@ pub(super) struct Worker {
     /// What is known of the questions of units that are not over, by their places in the plan.
     pub known: Mutex<HashMap<usize, QuestionWork>>,
     pub failures: Arc<FailureStreaks>,
-    /// The models have answered an earlier process of this run.
-    pub answered_before: bool,
     /// Questions whose outcome the journal holds.
     pub done: AtomicUsize,
     /// Maximum number of units in flight.
@@ -89,8 +87,8 @@ impl Worker {
                     if let Some(failure) = self.postpone(&planned, &failed).await {
                         return UnitOutcome::Fatal(failure);
                     }
-                    let timed_out = failed.calls.last().and_then(|call| call.failure.as_ref());
-                    if timed_out == Some(&ErrorKind::Timeout) {
+                    let mut failures = failed.calls.iter().map(|call| call.failure.as_ref());
+                    if failures.any(|failure| failure == Some(&ErrorKind::Timeout)) {
                         // It may be answered and billed each time; `--resume` asks again.
                         return UnitOutcome::Over;
                     }
@@ -179,11 +177,6 @@ impl Worker {
             Outcome::ProviderError if !last_pass => Err(Interruption::Provider(Box::new(solution))),
             _ => Ok(solution),
         })
-    }
-
-    /// True if the models have answered any question of this run.
-    pub(super) fn has_answered(&self) -> bool {
-        self.answered_before || self.failures.has_answered()
     }
 
     /// The recorded calls of a question, and the recorder of new ones.

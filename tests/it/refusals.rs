@@ -36,6 +36,7 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("--n 0", 2, &["--n is 0; it must be at least 1"]),
     ("--n=ten", 2, &["--n is ten; it must be a whole number, and not negative"]),
     ("--n -3", 2, &["--n is -3; it must be a whole number, and not negative"]),
+    ("--n 99999999999999999999", 2, &["--n is 99999999999999999999; it must be smaller"]),
     ("--temperature 2.5", 2, &["--temperature is 2.5; it must be between 0 and 2"]),
     ("--temperature nan", 2, &["--temperature is NaN"]),
     ("--max-rounds 0", 2, &["--max-rounds is 0"]),

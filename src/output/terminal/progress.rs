@@ -103,7 +103,7 @@ impl RunProgress {
                 self.say(&format!("  {key}: round {number}: {answer}, {verdict}"));
             }
             Event::Postponed { key, reason, .. } if verbose => self.say(&format!(
-                "  {key}: the provider failed ({reason}); asked again later"
+                "  {key}: the provider failed ({reason}); not answered yet"
             )),
             Event::Round { .. } | Event::Postponed { .. } => {}
             Event::Answered { row, resumed } => self.answered(row, *resumed),

@@ -139,10 +139,7 @@ fn a_server_that_stays_down_ends_the_run_once_its_time_is_over() {
         panic!("it does not complete");
     };
     let line = reason.to_string();
-    assert!(
-        line.contains("no answer for 2s (--give-up-after)"),
-        "{line}"
-    );
+    assert!(line.contains("no answer for 2s (give_up_after)"), "{line}");
 }
 
 #[test]

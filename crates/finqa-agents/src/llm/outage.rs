@@ -6,7 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-/// Requests in a row without an answer, after which the server is down.
+/// Requests in a row without an answer, after which the server is down, if they are not all of
+/// one question: a gateway gives up a prompt that takes long.
 const DOWN_AFTER: u32 = 3;
 
 /// The first and the longest wait between two probes.
@@ -21,6 +22,9 @@ pub(super) struct Outage {
     failed: u32,
     /// The time of the first of them.
     since: Option<(Instant, Timestamp)>,
+    /// Its question, and whether another question had no answer either.
+    first: Option<u64>,
+    is_shared: bool,
     /// The attempt that asks whether it answers again.
     probe: Option<u64>,
     probes: u32,
@@ -30,7 +34,7 @@ pub(super) struct Outage {
 
 impl Outage {
     fn is_down(&self) -> bool {
-        self.has_answered && self.failed >= DOWN_AFTER
+        self.has_answered && self.is_shared && self.failed >= DOWN_AFTER
     }
 
     /// The time since it last answered, as a clock shows it, if it is down.
@@ -67,7 +71,8 @@ impl Outage {
         };
     }
 
-    pub(super) fn not_answered(&mut self, now: Instant) {
+    pub(super) fn not_answered(&mut self, question: u64, now: Instant) {
+        self.is_shared |= *self.first.get_or_insert(question) != question;
         self.since.get_or_insert_with(|| (now, Timestamp::now()));
         self.failed += 1;
         if self.is_down() && self.next.is_none() {

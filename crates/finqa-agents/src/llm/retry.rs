@@ -22,6 +22,9 @@ pub struct RetryOptions {
     /// Maximum attempts to connect; few for a server that has not answered yet, so that a
     /// mistyped address is reported within seconds.
     pub connect_attempts: u32,
+    /// Maximum attempts that time out: each may have been answered and billed, and would be
+    /// again.
+    pub max_timeouts: u32,
     /// No attempt starts later than this after the first one, or after the beginning of an
     /// outage.
     pub give_up_after: Duration,
@@ -30,9 +33,6 @@ pub struct RetryOptions {
     /// The longest wait without a hint; a server's hint is obeyed within `give_up_after`.
     pub max_delay: Duration,
 }
-
-/// Maximum attempts that time out: each may have been answered and billed, and would be again.
-const MAX_TIMEOUTS: u32 = 2;
 
 /// A wait that the server asks for is said from here on.
 const LONG_HINT: Duration = Duration::from_secs(60);
@@ -45,6 +45,7 @@ impl Default for RetryOptions {
         Self {
             max_attempts: DEFAULT_ATTEMPTS,
             connect_attempts: 3,
+            max_timeouts: 2,
             give_up_after: Duration::from_secs(600),
             first_delay: Duration::from_millis(500),
             max_delay: Duration::from_secs(30),
@@ -86,7 +87,7 @@ where
     F: FnMut() -> Fut,
     Fut: Future<Output = Result<T, Box<ModelError>>>,
 {
-    let started = Instant::now();
+    let mut started = Instant::now();
     // Each wait is between half and all of its delay, so that calls that failed together do
     // not return together.
     let mut waits = ExponentialBackoffBuilder::new()
@@ -129,8 +130,12 @@ where
         };
         timeouts += u32::from(error.kind == ErrorKind::Timeout);
         counted += u32::from(error.outage.is_none());
-        if !error.kind.is_transient() || timeouts >= MAX_TIMEOUTS {
+        if !error.kind.is_transient() || timeouts >= options.max_timeouts {
             return Err(error);
+        }
+        if error.outage.is_some() {
+            // The time of the outage is not the call's own.
+            started = Instant::now();
         }
         let limit = options.give_up_after;
         let long_hint = error
@@ -142,10 +147,10 @@ where
         let waited = error.outage.unwrap_or_else(|| started.elapsed());
         let is_late = waited.saturating_add(delay) > limit;
         if long_hint.is_some_and(|hint| hint > limit) {
-            error.add(&format!("--give-up-after is {}", shown(limit)));
+            error.add(&format!("give_up_after is {}", shown(limit)));
             error.is_given_up = true;
         } else if error.outage.is_some() && is_late {
-            error.add(&format!("no answer for {} (--give-up-after)", shown(limit)));
+            error.add(&format!("no answer for {} (give_up_after)", shown(limit)));
             error.is_given_up = true;
         }
         if error.is_given_up || error.outage.is_none() && (counted >= most || is_late) {
@@ -197,6 +202,7 @@ mod tests {
     const QUICK: RetryOptions = RetryOptions {
         max_attempts: 6,
         connect_attempts: 3,
+        max_timeouts: 2,
         give_up_after: Duration::from_secs(60),
         first_delay: Duration::from_micros(500),
         max_delay: Duration::from_millis(30),
@@ -283,8 +289,24 @@ mod tests {
         let (outcome, notices, calls) = run(options, hint(3600)).await;
         let error = outcome.unwrap_err();
         assert_eq!((notices.len(), calls, error.scope()), (0, 1, Scope::Run));
-        let said = "slow down; it asks to wait 1h; --give-up-after is 10m";
+        let said = "slow down; it asks to wait 1h; give_up_after is 10m";
         assert_eq!(error.message, said);
+    }
+
+    /// The first 429 after an outage was final.
+    #[tokio::test(start_paused = true)]
+    async fn the_time_of_an_outage_is_not_the_calls_own() {
+        let options = RetryOptions::default();
+        let (outcome, _, calls) = run(options, |attempt| match attempt {
+            1..=60 => Err(Box::new(ModelError {
+                outage: Some(options.give_up_after / 2),
+                ..ModelError::new(ErrorKind::ServerError, "maintenance")
+            })),
+            61 => Err(failure(None)),
+            _ => Ok(42),
+        })
+        .await;
+        assert_eq!((outcome.unwrap(), calls), (42, 62));
     }
 
     /// Waits that outlast any test.

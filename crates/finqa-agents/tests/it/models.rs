@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use finqa_agents::llm::{
-    CallEvent, ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, FinishReason, HttpModel,
-    ModelConnection, ModelError, ModelSettings, OpenAiApi, Provider, ReplyFormat, RetryOptions,
-    Scope, Stop, ToolSpec, Usage,
+    Budget, BudgetLimits, CallEvent, ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind,
+    FinishReason, HttpModel, ModelConnection, ModelError, ModelSettings, OpenAiApi, PriceList,
+    Provider, ReplyFormat, RetryOptions, Scope, Stop, ToolSpec, Usage,
 };
 use serde_json::json;
 
@@ -25,6 +25,7 @@ mod wire;
 const QUICK: RetryOptions = RetryOptions {
     max_attempts: 6,
     connect_attempts: 3,
+    max_timeouts: 2,
     give_up_after: Duration::from_secs(30),
     first_delay: Duration::from_millis(2),
     max_delay: Duration::from_millis(10),

@@ -66,11 +66,15 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
             let error = result.get("error")?;
             let kind = error.pointer("/error/type").and_then(Value::as_str);
             let status = match kind {
-                Some("authentication_error" | "permission_error") => 401,
+                Some("authentication_error") => 401,
                 Some("billing_error") => 402,
+                Some("permission_error") => 403,
                 Some("not_found_error") => 404,
+                Some("request_too_large") => 413,
                 Some("rate_limit_error") => 429,
-                Some("api_error" | "timeout_error" | "overloaded_error") => 500,
+                Some("api_error" | "timeout_error") => 500,
+                // The status decides whether it may have been billed.
+                Some("overloaded_error") => 529,
                 _ => 400,
             };
             let id = error.get("request_id").and_then(Value::as_str);

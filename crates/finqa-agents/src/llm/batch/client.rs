@@ -19,7 +19,7 @@ use crate::llm::address::ServerAddress;
 use crate::llm::classify;
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::provider::Provider;
-use crate::llm::retry::retry;
+use crate::llm::retry::{RetryOptions, retry};
 use crate::llm::settings::ModelConnection;
 use crate::llm::transport::{HttpReply, Transport};
 use crate::llm::types::Stop;
@@ -122,7 +122,7 @@ impl BatchClient {
         stop: &Stop,
     ) -> Result<Option<String>, ModelError> {
         let find = || self.find_once(planned);
-        retry(self.settings.retry, stop, &|_| {}, find).await
+        retry(self.free_retries(), stop, &|_| {}, find).await
     }
 
     async fn find_once(
@@ -168,10 +168,19 @@ impl BatchClient {
         }
     }
 
-    /// Sends a request, with retries.
+    /// How a request that bills nothing is repeated.
+    fn free_retries(&self) -> RetryOptions {
+        let retry = self.settings.retry;
+        RetryOptions {
+            max_timeouts: retry.max_attempts,
+            ..retry
+        }
+    }
+
+    /// Sends a request that bills nothing, with retries.
     async fn send(&self, request: &ApiRequest<'_>, stop: &Stop) -> Result<HttpReply, ModelError> {
         let attempt = || self.attempt(request);
-        let sent = retry(self.settings.retry, stop, &|_| {}, attempt).await;
+        let sent = retry(self.free_retries(), stop, &|_| {}, attempt).await;
         sent.map_err(|error| self.named(error, request))
     }
 

@@ -34,8 +34,9 @@ pub(super) struct QueueState {
     id: String,
     /// Conversations that are being asked.
     units: usize,
-    /// The number of open calls of each.
+    /// The number of open calls of each that has any, and of all together.
     begun: HashMap<UnitKey, usize>,
+    open: usize,
     /// The calls that wait for their results.
     pub calls: BTreeMap<u64, WaitingCall>,
     next: u64,
@@ -130,9 +131,8 @@ impl BatchQueue {
 impl QueueState {
     /// Conversations and calls that may make other calls before all of them wait.
     fn busy(&self) -> usize {
-        let begun: usize = self.begun.values().sum();
-        let calling = self.begun.values().filter(|calls| **calls > 0).count();
-        self.units.saturating_sub(calling) + begun.saturating_sub(self.calls.len())
+        let silent = self.units.saturating_sub(self.begun.len());
+        silent + self.open.saturating_sub(self.calls.len())
     }
 }
 
@@ -182,6 +182,7 @@ impl BatchSender {
         let unit = (origin.question.clone(), origin.epoch);
         let mut state = self.queue.0.state.lock();
         *state.begun.entry(unit.clone()).or_default() += 1;
+        state.open += 1;
         drop(state);
         self.queue.place(HeldPlace::Call(unit))
     }
@@ -250,8 +251,12 @@ impl Drop for BatchPlace {
             HeldPlace::Unit => state.units -= 1,
             HeldPlace::Wait(number) => drop(state.calls.remove(number)),
             HeldPlace::Call(unit) => {
+                state.open -= 1;
                 if let Some(calls) = state.begun.get_mut(unit) {
                     *calls -= 1;
+                    if *calls == 0 {
+                        state.begun.remove(unit);
+                    }
                 }
             }
         }

@@ -51,7 +51,7 @@ impl HttpModel {
             limited: match batches {
                 // A batch takes hours.
                 Some(_) => limited,
-                None => limited.named(format!("{} of {}", request.node, request.origin.question)),
+                None => limited.about(&request.origin.question, &request.node),
             },
             request,
             stop,
@@ -259,15 +259,23 @@ impl HttpCall<'_> {
         let formatted = dialect.format.for_format(&self.request.format) > FormatLevel::Text;
         let protocol = self.model.protocol;
         let without_limit = match self.request.max_output_tokens {
-            None => without_limit(protocol, dialect, &words),
-            Some(_) => None,
+            // What a budget reserves is bounded by the limit.
+            None if !self.model.budget.counts_requests() => {
+                without_limit(protocol, dialect, &words)
+            }
+            _ => None,
         };
         let better = without_limit.or_else(|| corrected(protocol, dialect, &words, formatted));
         let (better, parameter) = better?;
         let mut present = self.model.dialect.lock();
         // What another call has learnt in the meantime stays; the next call learns the rest.
-        if *present == dialect {
-            *present = better;
+        // A limit may have been too high for this prompt alone.
+        let kept = |dialect| ApiDialect {
+            reply_limit: present.reply_limit,
+            ..dialect
+        };
+        if *present == kept(dialect) {
+            *present = kept(better);
         }
         drop(present);
         tracing::info!(node = self.request.node, parameter, "correction");

@@ -9,6 +9,7 @@
 mod quota;
 mod state;
 
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -96,6 +97,7 @@ impl Limiter {
         state.calls += 1;
         LimitedCall {
             number: state.calls,
+            question: state.calls,
             limiter: self.clone(),
         }
     }
@@ -131,12 +133,16 @@ impl Limiter {
 pub struct LimitedCall {
     limiter: Limiter,
     number: u64,
+    /// A number of the question that it is about; its own where that is not known.
+    question: u64,
 }
 
 impl LimitedCall {
-    /// The call under a name by which it is shown where it waits for long.
+    /// The call of a question, whose name is shown where it waits for long.
     #[must_use]
-    pub(super) fn named(self, name: String) -> Self {
+    pub(super) fn about(mut self, question: &str, node: &str) -> Self {
+        self.question = BuildHasherDefault::<DefaultHasher>::default().hash_one(question);
+        let name = format!("{node} of {question}");
         self.limiter.state.lock().open.begin(self.number, name);
         self
     }
@@ -154,11 +160,14 @@ impl LimitedCall {
             let now = Instant::now();
             let next = {
                 let mut state = self.limiter.state.lock();
+                if stop.drain.is_cancelled() {
+                    return None;
+                }
                 // Only the first needs a clock: it wakes the others.
                 match state.waiting.first() == Some(&self.number) {
                     false => None,
                     true => match state.ready(now, tokens) {
-                        Ok(()) => break state.start(now, tokens),
+                        Ok(()) => break state.start(now, tokens, self.question),
                         Err(at) => at,
                     },
                 }

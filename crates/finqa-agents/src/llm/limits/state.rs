@@ -48,6 +48,8 @@ impl LimitOptions {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StartedAttempt {
     number: u64,
+    /// The question that it is about.
+    question: u64,
     /// The number of cuts of the limit when it started.
     cuts: u64,
     /// Requests and tokens so far, including this attempt.
@@ -158,7 +160,7 @@ impl LimitState {
     }
 
     /// Starts an attempt that is [`ready`](Self::ready).
-    pub(super) fn start(&mut self, now: Instant, tokens: u64) -> StartedAttempt {
+    pub(super) fn start(&mut self, now: Instant, tokens: u64, question: u64) -> StartedAttempt {
         let number = self.started;
         self.started += 1;
         self.in_flight += 1;
@@ -177,6 +179,7 @@ impl LimitState {
         self.used = [requests + 1, all_tokens.saturating_add(tokens)];
         StartedAttempt {
             number,
+            question,
             cuts: self.cuts,
             used: self.used,
         }
@@ -206,7 +209,7 @@ impl LimitState {
             LimitVerdict::Refused | LimitVerdict::Unanswered | LimitVerdict::Unrelated => None,
         };
         match verdict {
-            LimitVerdict::Unanswered => self.outage.not_answered(now),
+            LimitVerdict::Unanswered => self.outage.not_answered(attempt.question, now),
             LimitVerdict::Unrelated => {}
             _ => self.outage.answered(),
         }

@@ -172,10 +172,10 @@ async fn a_wait_ends_at_once_when_the_run_is_drained_or_aborted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_draining_run_still_gets_a_slot_that_is_free() {
+async fn a_draining_run_gets_no_slot() {
     let stop = Stop::default();
     stop.drain.cancel();
-    assert!(adaptive(1, 1).call().slot(SMALL, &stop).await.is_some());
+    assert!(adaptive(1, 1).call().slot(SMALL, &stop).await.is_none());
 }
 
 #[tokio::test(start_paused = true)]

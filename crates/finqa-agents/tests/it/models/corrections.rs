@@ -92,6 +92,38 @@ async fn a_schema_steps_down_to_an_object_and_to_text_but_for_a_verdict_at_once(
     }
 }
 
+/// Every later request of the run went without a limit, and was refused under `--max-cost`.
+#[tokio::test]
+async fn one_prompt_that_is_too_long_leaves_the_limit_of_the_others() {
+    let server = FaultServer::start(|request| {
+        match request.user() == "long" && request.body["max_tokens"].is_u64() {
+            true => Reply::error(
+                400,
+                "x",
+                "This model's maximum context length is 8192 tokens. However, you requested 9000 \
+                 tokens (4904 in the messages, 4096 in the completion).",
+            ),
+            false => Reply::chat("42"),
+        }
+    });
+    let prices = r#"{"version": 1, "models": {"priced": {"input": "1", "output": "2"}}}"#;
+    let mut connection = openai(&server);
+    connection.model = "priced".to_owned();
+    let mut model = HttpModel::new(connection).unwrap();
+    model.prices = Arc::new(PriceList::from_json(prices).unwrap());
+    chat(&model, &ask("long")).await.unwrap();
+    chat(&model, &ask("short")).await.unwrap();
+    let cost = Some(1.into());
+    model.budget = Arc::new(Budget::new(BudgetLimits { cost, time: None }));
+    let error = chat(&model, &ask("long")).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::ContextTooLong);
+    chat(&model, &ask("short")).await.unwrap();
+    let requests = server.requests();
+    let sent = requests.iter().map(|it| it.body["max_tokens"].as_u64());
+    let limit = Some(4096);
+    assert_eq!(sent.collect::<Vec<_>>(), [limit, None, limit, limit, limit]);
+}
+
 #[tokio::test]
 async fn a_server_that_refuses_both_names_is_not_asked_forever() {
     let server = FaultServer::start(|request| {

@@ -387,12 +387,34 @@ async fn a_host_that_dies_after_an_answer_is_given_time_and_ends_the_run_then() 
     let model = HttpModel::new(connection).unwrap();
     chat(&model, &ask("How much?")).await.unwrap();
     drop(server);
-    let error = chat(&model, &ask("How much?")).await.unwrap_err();
+    let mut other = ask("How much?");
+    other.origin.question = "other#0".to_owned();
+    let alone = chat(&model, &ask("How much?")).await.unwrap_err();
+    assert_eq!(alone.scope(), Scope::Provider, "{alone}");
+    let error = chat(&model, &other).await.unwrap_err();
     assert_eq!(error.scope(), Scope::Run, "{error}");
-    assert!(
-        error
-            .message
-            .ends_with("no answer for 2s (--give-up-after)"),
-        "{error}"
-    );
+    let said = "no answer for 2s (give_up_after)";
+    assert!(error.message.ends_with(said), "{error}");
+}
+
+/// It was sent for ten minutes and ended the run, at every resume.
+#[tokio::test]
+async fn a_gateway_that_gives_up_one_prompt_is_not_down() {
+    let server = FaultServer::start(|request| match request.user() == "slow" {
+        true => Reply::error(504, "x", "upstream timed out"),
+        false => Reply::chat("42"),
+    });
+    let mut connection = openai(&server);
+    connection.retry.give_up_after = Duration::from_secs(2);
+    let model = HttpModel::new(connection).unwrap();
+    chat(&model, &ask("How much?")).await.unwrap();
+    // Both passes of a run.
+    for sent in [7, 13] {
+        let error = chat(&model, &ask("slow")).await.unwrap_err();
+        assert_eq!(
+            (error.scope(), server.count()),
+            (Scope::Provider, sent),
+            "{error}"
+        );
+    }
 }
