@@ -73,7 +73,7 @@ pub(crate) async fn dry_run(
     let notes = setup.notices.iter().cloned();
     let notes = notes.chain(advice(settings, variables)?);
     notes.for_each(|line| note(&line));
-    let dataset = load_selected(settings, setup.is_remote(), &note)?;
+    let dataset = load_selected(settings, setup.is_remote(), note)?;
     let asked = &settings.questions;
     let mode = selection::mode(settings, &dataset, note);
     let mut plan = Plan::new(&dataset, mode, asked.history, asked.epochs)?;

@@ -47,7 +47,7 @@ pub(super) fn questions(
         notify(RunNotice::Note(line));
     }
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
-    let dataset = load_selected(settings, setup.is_remote(), &note)?;
+    let dataset = load_selected(settings, setup.is_remote(), note)?;
     let asked = &settings.questions;
     let mode = selection::mode(settings, &dataset, note);
     let plan = Plan::new(&dataset, mode, asked.history, asked.epochs)?;

@@ -287,7 +287,7 @@ fn server_setup(
         reply_limit: settings
             .sampling
             .max_tokens
-            .unwrap_or(resolved.reply_limit()),
+            .unwrap_or(llm::reply_limit(&resolved.model)),
         notice: match replayed || context.measure_only {
             true => None,
             false => key_note(settings, address_key, &resolved, &address),

@@ -234,8 +234,8 @@ fn every_rate_that_is_printed_has_its_n_and_interval_and_nm_its_floor() {
     assert_eq!(intervals("2 passes by NM"), 3);
     assert!(line("2 passes by NM").contains("floor"));
     assert_eq!(intervals("2 passes by FE"), 3);
+    let row = regex::Regex::new(r"┆ +\d+\.\d ┆ \[\d+\.\d, \d+\.\d\] ┆").unwrap();
     for rule in ["financial equiv. (FE)", "execution accuracy"] {
-        let row = regex::Regex::new(r"┆ +\d+\.\d ┆ \[\d+\.\d, \d+\.\d\] ┆").unwrap();
         assert!(row.is_match(line(rule)), "{rule}: {text}");
     }
 }

@@ -67,6 +67,11 @@ fn table() -> &'static [Capabilities] {
     })
 }
 
+/// Output tokens of a reply of `model`, reasoning included, where no limit is set.
+pub fn reply_limit(model: &str) -> u32 {
+    Capabilities::for_model(model).reply_limit()
+}
+
 impl Capabilities {
     /// What is known of `model`; everything is unknown for a model outside the table.
     ///
@@ -84,8 +89,7 @@ impl Capabilities {
             .unwrap_or_default()
     }
 
-    /// Output tokens of a reply whose request names no limit.
-    pub(super) fn reply_limit(&self) -> u32 {
+    fn reply_limit(&self) -> u32 {
         match self.reasoning {
             true => MAX_TOKENS_OF_REASONING,
             false => MAX_TOKENS,

@@ -32,6 +32,7 @@ pub mod usage;
 
 pub use batch::{BatchPlace, BatchQueue, BatchRecord, BatchRecorder, BatchStage, RunBatches};
 pub use budget::{Budget, BudgetLimit, BudgetLimits};
+pub use capabilities::reply_limit;
 pub use cost::Cost;
 pub use error::{ErrorKind, ModelError, Scope};
 pub use event::{CallEvent, Observer};

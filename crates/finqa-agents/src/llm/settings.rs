@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use finqa_core::options::defaults;
 
-use super::capabilities::Capabilities;
 use super::protocol::Protocol;
 use super::provider::{Endpoint, Provider};
 use super::retry::{DEFAULT_ATTEMPTS, RetryOptions};
@@ -168,11 +167,6 @@ impl ModelConnection {
             (None, OpenAiApi::Chat) => Protocol::ChatCompletions,
             (None, OpenAiApi::Responses) => Protocol::Responses,
         }
-    }
-
-    /// Maximum tokens of a reply where none is set.
-    pub fn reply_limit(&self) -> u32 {
-        Capabilities::for_model(&self.model).reply_limit()
     }
 
     /// True for Azure's paths without OpenAI's version, under which its newer ones are.

@@ -61,14 +61,15 @@ impl Call {
     }
 
     /// What it came to when it was made.
-    fn outcome(&self) -> Result<ChatReply, ModelError> {
+    fn outcome(&self) -> Result<ChatReply, Box<ModelError>> {
         match (&self.reply, &self.failure) {
             (Some(reply), _) => Ok(reply.clone()),
             (None, kind) => {
                 let kind = kind.clone().unwrap_or(ErrorKind::Cancelled);
                 let words = self.error.as_deref().unwrap_or_default();
                 let words = words.strip_prefix(&kind.to_string()).unwrap_or(words);
-                Err(ModelError::new(kind, words.trim_start_matches(": ")))
+                let error = ModelError::new(kind, words.trim_start_matches(": "));
+                Err(Box::new(error))
             }
         }
     }
@@ -190,7 +191,7 @@ impl RecordedCalls {
             recalled,
         } = prepared;
         if let Some(call) = recalled {
-            let outcome = call.outcome();
+            let outcome = call.outcome().map_err(|error| *error);
             return (Some(call), outcome);
         }
         // A stop lets the request in flight finish and begins no other.

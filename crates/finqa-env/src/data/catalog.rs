@@ -69,9 +69,11 @@ pub struct DataFiles {
     pub questions: Vec<u8>,
     /// `company/table` to its entry.
     pub metadata: Map<String, Value>,
-    /// Of each company, the tables by their names without `.json`, or why one cannot be read.
-    pub companies: BTreeMap<String, Vec<(String, Result<Value, String>)>>,
+    pub companies: BTreeMap<String, Vec<NamedTable>>,
 }
+
+/// The name of a table without `.json`, and its content or why it cannot be read.
+type NamedTable = (String, Result<Value, String>);
 
 impl Catalog {
     /// Reads a data directory in OpenEnv's layout.
