@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::runtime::Handle;
 
-use crate::output::terminal::{TerminalWriter, for_stderr};
+use crate::output::terminal::{TerminalWriter, for_stderr, spaced};
 use crate::settings::{LogSettings, Settings, Traces};
 use crate::telemetry::{self, Collector, LogFormat, LogOptions, Redactor, Telemetry, TraceOptions};
 use finqa_agents::llm::{Endpoint, Provider, http_client};
@@ -37,7 +37,7 @@ pub(crate) fn print_error(message: &str, exit: Exit) {
             "timestamp": format!("{:.6}", jiff::Timestamp::now()),
             "level": "ERROR",
             "target": "convfinqa",
-            "message": message.replace('\u{a0}', " "),
+            "message": spaced(&message),
             "exit_code": exit.code(),
         });
         let _ = writeln!(std::io::stderr().lock(), "{line}");

@@ -18,6 +18,6 @@ pub(crate) use progress::RunProgress;
 pub(crate) use runs::runs_list;
 pub use scores::scorecard_tables;
 pub use style::TerminalStyle;
-pub(crate) use style::{for_stderr, harmless};
+pub(crate) use style::{for_stderr, harmless, spaced};
 pub(crate) use summary::summary_text;
 pub(crate) use writer::{ProgressOptions, TerminalWriter, download_bar};

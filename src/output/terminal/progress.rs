@@ -13,7 +13,7 @@ use finqa_core::text::{counted, cut, single_spaced};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::style::joined;
+use super::style::{joined, unbroken};
 use super::writer::{ProgressOptions, TerminalWriter, set_template};
 
 /// Least time between two plain progress lines.
@@ -69,7 +69,7 @@ impl RunProgress {
             counts: ProgressCounts::default(),
             output: output.to_owned(),
             // On one line, to be copied.
-            continuation: command("--resume", output).replace(' ', "\u{a0}"),
+            continuation: unbroken(&command("--resume", output)),
             last_line: now,
             started: now,
         }
@@ -146,7 +146,7 @@ impl RunProgress {
         self.writer.say(line);
     }
 
-    /// True if a plain line, printed where there is no bar, is `wanted` or due.
+    /// True if there is no bar, and a plain line is `wanted` or due.
     fn is_line_due(&mut self, wanted: bool) -> bool {
         let due = wanted || self.last_line.elapsed() >= PLAIN_INTERVAL;
         if due && !self.options.terminal {

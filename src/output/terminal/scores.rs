@@ -6,7 +6,7 @@ use crate::score::{Count, Rule, RuleRates, Scorecard};
 use finqa_core::stats::Rate;
 use finqa_core::text::counted;
 
-use super::style::TerminalStyle;
+use super::style::{TerminalStyle, unbroken};
 
 /// The scores of a run, or of a file.
 pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
@@ -78,8 +78,7 @@ pub(super) fn interval(rate: &Rate) -> String {
 
 /// `77.4 % [69.1, 83.9]`, which is not broken in two.
 pub(super) fn with_interval(rate: &Rate) -> String {
-    let text = format!("{:.1} % {}", 100.0 * rate.rate, interval(rate));
-    text.replace(' ', "\u{a0}")
+    unbroken(&format!("{:.1} % {}", 100.0 * rate.rate, interval(rate)))
 }
 
 pub(super) fn outcome_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {

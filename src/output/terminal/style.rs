@@ -61,15 +61,25 @@ impl TerminalStyle {
     pub(crate) fn wrap(self, text: &str) -> String {
         let limit = usize::from(self.width).min(MEASURE);
         let text = text.replace(" %", "\u{a0}%");
-        broken(&text, 0, 2, limit).replace('\u{a0}', " ")
+        spaced(&broken(&text, 0, 2, limit))
     }
+}
+
+/// A text that is not broken in two: its spaces are no-break ones until it is printed.
+pub(super) fn unbroken(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
+/// A text with the spaces that it had before [`unbroken`].
+pub(crate) fn spaced(text: &str) -> String {
+    text.replace('\u{a0}', " ")
 }
 
 /// A text for stderr: on a terminal, its lines are broken at words, but not at no-break spaces,
 /// and keep their indent.
 pub(crate) fn for_stderr(text: &str) -> Cow<'_, str> {
     let Some((_, columns)) = Term::stderr().size_checked() else {
-        return Cow::Owned(text.replace('\u{a0}', " "));
+        return Cow::Owned(spaced(text));
     };
     let lines = text.lines().map(|line| {
         let words = line.trim_start();
@@ -77,7 +87,7 @@ pub(crate) fn for_stderr(text: &str) -> Cow<'_, str> {
         let words = broken(words, indent, indent + 2, columns.into());
         format!("{:indent$}{words}", "")
     });
-    Cow::Owned(lines.collect::<Vec<_>>().join("\n").replace('\u{a0}', " "))
+    Cow::Owned(spaced(&lines.collect::<Vec<_>>().join("\n")))
 }
 
 /// Breaks a text that begins in column `start` at spaces: later lines begin in column

@@ -12,7 +12,7 @@ use finqa_core::stats::Rate;
 use finqa_core::text::counted;
 
 use super::scores::{interval, outcome_line, scorecard_tables, with_interval};
-use super::style::TerminalStyle;
+use super::style::{TerminalStyle, unbroken};
 
 /// The summary of a run in `output`.
 pub(crate) fn summary_text(
@@ -59,7 +59,7 @@ fn headline(summary: &Summary) -> String {
         None => "no question has a gold answer, so nothing is scored".to_owned(),
     };
     let questions = counted(summary.scores.questions, "question");
-    let score = score.replace(' ', "\u{a0}");
+    let score = unbroken(&score);
     format!("{}, {questions}: {score}", measured(&summary.run))
 }
 
@@ -195,7 +195,7 @@ fn unfinished_line(summary: &Summary, output: &Path) -> Option<String> {
     }
     let (state, command) = summary.unfinished(output)?;
     // On one line, to be copied.
-    let command = command.replace(' ', "\u{a0}");
+    let command = unbroken(&command);
     let (left, total) = (summary.left(), summary.run.total);
     Some(format!(
         "{state}: {left} of {total} questions have no outcome yet; {command} asks them."

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::style::{for_stderr, harmless};
+use super::style::{for_stderr, harmless, spaced};
 
 /// The options of the progress display.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,7 +49,7 @@ impl TerminalWriter {
         match self.options {
             ProgressOptions { quiet: true, .. } => {}
             ProgressOptions { logged: true, .. } => {
-                tracing::info!("{}", line.replace('\u{a0}', " "))
+                tracing::info!("{}", spaced(line))
             }
             _ => self.line(&for_stderr(line)),
         }
@@ -58,7 +58,7 @@ impl TerminalWriter {
     /// Prints a warning, even with `--quiet`.
     pub(crate) fn warn(&self, line: &str) {
         match self.options.logged {
-            true => tracing::warn!("{line}"),
+            true => tracing::warn!("{}", spaced(line)),
             false => self.line(&for_stderr(line)),
         }
     }

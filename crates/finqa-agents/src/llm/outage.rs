@@ -37,16 +37,9 @@ impl Outage {
         self.has_answered && self.is_shared && self.failed >= DOWN_AFTER
     }
 
-    /// The time since it last answered, as a clock shows it, if it is down.
-    pub(super) fn since(&self) -> Option<Timestamp> {
-        self.since.filter(|_| self.is_down()).map(|(_, at)| at)
-    }
-
-    /// The same as a duration.
-    pub(super) fn duration(&self) -> Option<Duration> {
-        self.since
-            .filter(|_| self.is_down())
-            .map(|(at, _)| at.elapsed())
+    /// When it first did not answer, if it is down.
+    pub(super) fn since(&self) -> Option<(Instant, Timestamp)> {
+        self.since.filter(|_| self.is_down())
     }
 
     /// True if a probe is under way, so that nothing else may start.

@@ -20,7 +20,7 @@ use super::failure::QuestionFailure;
 use super::solution::{Round, StopReason};
 use super::trace;
 
-/// The error of a reply that reached its limit, as the model is told.
+/// What the model reads about a reply that reached its limit.
 const CUT: &str = "it was too long and was cut off; write fewer words";
 
 /// Who writes analyses.

@@ -108,7 +108,7 @@ impl Limiter {
             in_flight: state.in_flight,
             limit: state.limit(),
             rate_limited: state.rate_limited,
-            down_since: state.outage.since(),
+            down_since: state.outage.since().map(|(_, at)| at),
             longest: state.open.longest(),
         }
     }
@@ -124,7 +124,8 @@ impl Limiter {
 
     /// How long the server has been down, if it is.
     pub(super) fn outage(&self) -> Option<Duration> {
-        self.state.lock().outage.duration()
+        let since = self.state.lock().outage.since();
+        since.map(|(at, _)| at.elapsed())
     }
 }
 
