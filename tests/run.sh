@@ -10,7 +10,6 @@
 # CONVFINQA_REQUIRE_DATA (a folder, or 1 for ../shared/data) says where the published
 # files of ConvFinQA are; without it the tests on whole files are left out.
 # CONVFINQA_SOAK=1 runs those that take many minutes (20,000 questions, 200 kills).
-# CONVFINQA_TEST_LLM is the address of a llama.cpp server, such as http://127.0.0.1:8080.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,7 +23,6 @@ leave_out() {
 }
 [ -n "${CONVFINQA_REQUIRE_DATA-}" ] || leave_out data "the published files; set CONVFINQA_REQUIRE_DATA"
 [ -n "${CONVFINQA_SOAK-}" ] || leave_out time "many minutes; set CONVFINQA_SOAK=1"
-[ -n "${CONVFINQA_TEST_LLM-}" ] || leave_out llm "a llama.cpp server; set CONVFINQA_TEST_LLM to its address"
 command -v haproxy >/dev/null || leave_out haproxy "haproxy, which is not installed"
 say_left_out() { for line in ${left_out[@]+"${left_out[@]}"}; do say "$line"; done; }
 if [ "${1-}" = --left-out ]; then
@@ -44,6 +42,11 @@ if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; th
   $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null \
     || { say "chromium could not be installed; install it by hand and run this again"; exit 1; }
 fi
+
+# Most tests wait for servers and processes of their own: more of them at a time than
+# there are cores.
+cores=$(getconf _NPROCESSORS_ONLN)
+export NEXTEST_TEST_THREADS=${NEXTEST_TEST_THREADS:-$((2 * cores))}
 
 trap say_left_out EXIT
 if cargo nextest --version >/dev/null 2>&1; then

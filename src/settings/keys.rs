@@ -102,8 +102,8 @@ fn flag_value(value: Option<&Value>) -> String {
 
 /// Variables that begin like a setting and are not: one that no file may set, and what the
 /// tests and checks read.
-const OTHER_VARIABLES: [&str; 5] = [
-    ALLOW_HTTP, "CONVFINQA_SOAK", "CONVFINQA_TEST_LLM", "CONVFINQA_TOOLS", "CONVFINQA_UPDATE",
+const OTHER_VARIABLES: [&str; 4] = [
+    ALLOW_HTTP, "CONVFINQA_SOAK", "CONVFINQA_TOOLS", "CONVFINQA_UPDATE",
 ];
 
 /// The variable of a key.

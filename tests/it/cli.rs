@@ -29,33 +29,6 @@ fn without_key_or_data_nothing_is_paid_for() {
     keyed.fails(3, &["data download"]);
 }
 
-#[test]
-fn a_provider_that_refuses_every_question_stops_the_run_with_exit_code_5() {
-    let place = Workplace::new();
-    for (reply, word) in [
-        (
-            Reply::error(401, "invalid_api_key", "Incorrect API key provided"),
-            "key",
-        ),
-        (
-            Reply::error(404, "model_not_found", "The model does not exist"),
-            "model",
-        ),
-    ] {
-        let server = FaultServer::start(move |_| reply.clone());
-        let ran = place.chat(&server, "-j 2");
-        ran.fails(5, &[word]);
-        let count = server.count();
-        assert!(count <= 4, "{count} requests for a run that cannot succeed");
-    }
-    let dead = FaultServer::start(scripted);
-    let url = dead.base_url();
-    drop(dead);
-    place
-        .run(&format!("--model m --data-path sample --base-url {url}"))
-        .fails(5, &["refused"]);
-}
-
 /// It was the provider that refused the connection.
 #[test]
 fn a_dead_proxy_is_named() {

@@ -5,7 +5,7 @@ use convfinqa::settings::{Layers, Variables};
 use rstest::rstest;
 
 use crate::support::agents::{is_critic, repeating_the_key, scripted};
-use crate::support::cli::{Ran, Workplace, words};
+use crate::support::cli::{CommandExt, Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
 const UNCHOSEN: &str =
@@ -56,16 +56,6 @@ fn options_for_a_server_need_a_model() {
     }
 }
 
-#[test]
-fn a_chosen_model_or_nothing_to_use_is_not_announced() {
-    let place = Workplace::new();
-    let unset = Variables::none();
-    assert_eq!(place.notices(&place.settings("n = 1"), unset), [""; 0]);
-    let key = Variables::new(|name| (name == "OPENAI_API_KEY").then(|| "k".to_owned()));
-    let chosen = place.settings("n = 1\nmodel = 'offline'");
-    assert_eq!(place.notices(&chosen, key), [""; 0]);
-}
-
 const KEY: &str = "sk-planted-0123456789abcdef";
 
 /// A `.env` of a parent folder may be anybody's: with its base URL and the
@@ -80,8 +70,9 @@ fn a_dotenv_of_a_parent_folder_is_not_read() {
     let below = place.path("below");
     std::fs::create_dir(&below).unwrap();
     let mut command = place.command();
-    command.args(words("--model m --data-path sample --n 1"));
-    Ran::of(command.current_dir(&below)).fails(2, &["OPENAI_API_KEY"]);
+    command.given("--model m --data-path sample --n 1");
+    let ran = command.current_dir(&below).ran();
+    ran.fails(2, &["OPENAI_API_KEY"]);
     assert_eq!(server.count(), 0);
 }
 
@@ -114,13 +105,19 @@ fn a_dotenv_gives_a_key_and_an_error_in_it_shows_no_content() {
 }
 
 #[test]
-fn an_address_on_the_command_line_is_not_announced() {
+fn a_chosen_model_an_address_on_the_command_line_or_nothing_to_use_is_not_announced() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
     let url = server.base_url();
-    let settings = place.settings(&format!("model = 'm'\nn = 1\nbase_url = '{url}'"));
-    let key = Variables::new(|name| (name == "OPENAI_API_KEY").then(|| KEY.to_owned()));
-    assert_eq!(place.notices(&settings, key), [""; 0]);
+    let key = || Variables::new(|name| (name == "OPENAI_API_KEY").then(|| KEY.to_owned()));
+    for (given, variables) in [
+        ("n = 1", Variables::none()),
+        ("n = 1\nmodel = 'offline'", key()),
+        (&format!("model = 'm'\nn = 1\nbase_url = '{url}'"), key()),
+    ] {
+        let settings = place.settings(given);
+        assert_eq!(place.notices(&settings, variables), [""; 0], "{given}");
+    }
     assert_eq!(server.requests()[0].key(), Some(KEY));
 }
 
@@ -208,14 +205,14 @@ fn a_key_in_the_path_of_an_address_is_used_and_kept_nowhere() {
     ran.tells("http://127.0.0.1:9/[redacted]");
     holds_no_key(&place, &ran);
     let config = place.run_folder().join("config.toml");
-    let ran = place.run(&["--config", config.to_str().unwrap()]);
+    let ran = place.run(&format!("--config {}", config.display()));
     ran.fails(2, &["config.toml", "[redacted]", "give the whole address"]);
 
     // An error that names the address is a row of the results.
     let place = Workplace::new();
     let broken = FaultServer::start(|_| Reply::error(404, "model_not_found", "no such model"));
     let base = format!("http://{}/{KEY}/v1", broken.address());
-    let ran = place.run(&["--model", "m", "--data-path", "sample", "--base-url", &base]);
+    let ran = place.run(&format!("--model m --data-path sample --base-url {base}"));
     ran.fails(5, &["[redacted]"]);
     holds_no_key(&place, &ran);
 }
@@ -243,10 +240,10 @@ fn a_key_that_a_server_repeats_is_kept_nowhere(#[case] reply: fn(&Request, &str)
     let place = Workplace::new();
     let server = repeating_the_key(reply);
     let mut command = place.command_with_key(KEY, &server.base_url());
-    command.args(words("--n 2 --verbose --attempts 1 --log text"));
+    command.given("--n 2 --verbose --attempts 1 --log text");
     command.env("RUST_LOG", "trace");
     command.env("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true");
-    let ran = Ran::of(&mut command);
+    let ran = command.ran();
     assert!(matches!(ran.code, Some(0 | 4 | 5)), "{}", ran.stderr);
     assert!(server.count() > 0);
     assert!(place.run_folder().join("report.html").is_file());
@@ -260,13 +257,12 @@ fn a_key_in_anthropics_header_is_kept_nowhere() {
         let reply = Reply::error(401, "", &format!("x-api-key: invalid {key}"));
         reply.header("request-id", key)
     });
-    let mut command = place.command();
-    command.env("ANTHROPIC_BASE_URL", server.azure_endpoint());
-    command.env("ANTHROPIC_API_KEY", KEY);
-    command.args(words(
-        "--model m --data-path sample --n 1 --traces on --log json",
-    ));
-    let ran = Ran::of(&mut command);
+    let variables = [
+        ("ANTHROPIC_BASE_URL", &*server.azure_endpoint()),
+        ("ANTHROPIC_API_KEY", KEY),
+    ];
+    let line = "--model m --data-path sample --n 1 --traces on --log json";
+    let ran = place.run_with(line, &variables);
     assert_eq!(server.requests()[0].header("x-api-key"), Some(KEY));
     assert!(place.run_folder().join("journal.sqlite").is_file());
     holds_no_key(&place, &ran);

@@ -7,21 +7,17 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::support::agents::{is_critic, scripted};
-use crate::support::cli::{Ran, Workplace, words};
+use crate::support::cli::{CommandExt, Workplace};
 use crate::support::fault_server::FaultServer;
 
-mod needs_llm;
-
 /// A run over four records of the sample.
-const RUN: [&str; 8] = [
-    "--data-path", "sample", "--n", "4", "--mlflow", "off", "--model", "scripted",
-];
+const RUN: &str = "--data-path sample --n 4 --mlflow off --model scripted";
 
 const KEYS: [&str; 2] = ["sk-ant-planted-7f3a9c51d2", "sk-planted-0b64e8f77a"];
 
 fn run_by(place: &Workplace, server: &FaultServer, provider: &str) -> Command {
     let mut command = place.command();
-    command.args(RUN);
+    command.given(RUN);
     match provider {
         "anthropic" => command
             .env("ANTHROPIC_BASE_URL", server.azure_endpoint())
@@ -31,7 +27,7 @@ fn run_by(place: &Workplace, server: &FaultServer, provider: &str) -> Command {
             .env("OPENAI_API_KEY", KEYS[1]),
     };
     if provider == "responses" {
-        command.args(["--api", "responses"]);
+        command.given("--api responses");
     }
     command
 }
@@ -55,8 +51,7 @@ fn each_protocol_gives_the_same_answers_and_counts_what_is_cached() {
     ] {
         let place = Workplace::new();
         let server = FaultServer::start(scripted);
-        let ran = Ran::of(&mut run_by(&place, &server, provider));
-        ran.succeeds();
+        run_by(&place, &server, provider).ran().succeeds();
         let requests = server.requests();
         assert!(requests.iter().all(|request| request.path == path));
         assert_eq!(
@@ -85,7 +80,7 @@ fn each_protocol_gives_the_same_answers_and_counts_what_is_cached() {
 fn requests_begin_alike_over_turns_and_rounds() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
-    Ran::of(&mut run_by(&place, &server, "anthropic")).succeeds();
+    run_by(&place, &server, "anthropic").ran().succeeds();
     let mut instructions: BTreeMap<bool, Value> = BTreeMap::new();
     let mut turns: HashMap<(bool, String), usize> = HashMap::new();
     let mut rounds = 0;
@@ -124,19 +119,11 @@ fn requests_begin_alike_over_turns_and_rounds() {
 fn a_critic_at_another_provider_has_its_own_server_and_key() {
     let place = Workplace::new();
     let [analyst, critic] = [(); 2].map(|()| FaultServer::start(scripted));
-    let command = || {
-        let mut command = place.command();
-        command
-            .env("OPENAI_API_KEY", KEYS[1])
-            .env("ANTHROPIC_API_KEY", KEYS[0]);
-        command
-    };
+    let keys = [("OPENAI_API_KEY", KEYS[1]), ("ANTHROPIC_API_KEY", KEYS[0])];
     let [analyst_at, critic_at] = [analyst.base_url(), critic.azure_endpoint()];
-    let line = format!(
-        "--base-url {analyst_at} --critic-model claude --critic-provider anthropic --critic-base-url {critic_at}"
-    );
-    let servers = words(&line);
-    Ran::of(command().args(RUN).args(servers)).succeeds();
+    let critics = format!("--critic-provider anthropic --critic-base-url {critic_at}");
+    let line = format!("{RUN} --base-url {analyst_at} --critic-model claude {critics}");
+    place.run_with(&line, &keys).succeeds();
     for (server, path, key, of_critic) in [
         (&analyst, "/v1/chat/completions", KEYS[1], false),
         (&critic, "/v1/messages", KEYS[0], true),
@@ -164,11 +151,11 @@ fn a_critic_at_another_provider_has_its_own_server_and_key() {
     );
 
     // Both belong to the run.
-    Ran::of(command().args(["--resume", &name])).succeeds();
-    let other = ["--resume", &name, "--critic-base-url", &analyst_at];
-    Ran::of(command().args(other)).fails(2, &["--critic-base-url", &critic_at]);
-    let other = ["--resume", &name, "--critic-provider", "openai"];
-    Ran::of(command().args(other)).fails(2, &["--critic-provider"]);
+    let resume = |more: &str| place.run_with(&format!("--resume {name} {more}"), &keys);
+    resume("").succeeds();
+    let other = resume(&format!("--critic-base-url {analyst_at}"));
+    other.fails(2, &["--critic-base-url", &critic_at]);
+    resume("--critic-provider openai").fails(2, &["--critic-provider"]);
 }
 
 #[test]

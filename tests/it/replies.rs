@@ -56,7 +56,6 @@ fn sum(place: &Workplace, column: &str) -> u64 {
 }
 
 #[rstest]
-#[case::questions("-j 4", 1)]
 #[case::conversations("--mode conversations --n 4 -j 8", 1)]
 #[case::epochs_and_samples("--n 3 --epochs 2 --samples 2 --temperature 0.5 -j 8", 2)]
 fn a_replay_gives_the_rows_of_a_run_with_faults_at_any_concurrency(

@@ -63,19 +63,8 @@ pub fn rewrite(journal: &Path, total: usize, change: impl Fn(usize, &mut Value))
             )
             .unwrap();
     }
-    let meta: String = connection
-        .query_row("SELECT value FROM meta WHERE key = 'run'", [], |row| {
-            row.get(0)
-        })
-        .unwrap();
-    let mut meta: Value = serde_json::from_str(&meta).unwrap();
-    meta["total"] = json!(total);
-    connection
-        .execute(
-            "UPDATE meta SET value = ?1 WHERE key = 'run'",
-            params![meta.to_string()],
-        )
-        .unwrap();
+    let sql = "UPDATE meta SET value = json_set(value, '$.total', ?1) WHERE key = 'run'";
+    connection.execute(sql, [total]).unwrap();
     connection.execute_batch("COMMIT").unwrap();
 }
 
@@ -238,7 +227,9 @@ fn a_run_that_is_not_there_or_newer_is_one_clear_line() {
 fn ci_gets_test_cases_and_a_failing_exit_code() {
     let place = Workplace::new();
     let run = |gate: &str| place.run(&format!("run --data-path sample -n 5 --quiet {gate}"));
-    run("--fail-under nm=0,fe=0").succeeds();
+    let quiet = run("--fail-under nm=0,fe=0");
+    let told = (&*quiet.succeeds().stdout, &*quiet.stderr);
+    assert_eq!(told, ("", ""), "quiet says nothing but errors");
     let below = run("--fail-under em=0,fe=100");
     below.fails(6, &["financial_equivalence is ", "below 100 %"]);
     assert_eq!(
@@ -260,4 +251,10 @@ fn ci_gets_test_cases_and_a_failing_exit_code() {
     let xml = place.read("score.xml");
     assert!(xml.starts_with("<?xml ") && xml.contains("<testsuite name="));
     score("--fail-under nm=0").succeeds();
+    // Several runs are there: the suite has the id of the one that is named.
+    place.run("score last --junit last.xml").ends(0);
+    let newest = place.run("runs").stdout;
+    let id = newest.lines().nth(1).unwrap().split(' ').next().unwrap();
+    let suite = format!("<testsuite name=\"{id}");
+    assert!(place.read("last.xml").contains(&suite), "{suite}");
 }

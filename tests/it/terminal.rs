@@ -3,12 +3,10 @@
 #[cfg(unix)]
 mod live;
 
-use std::path::Path;
-
 use serde_json::json;
 
 use crate::support::agents::is_critic;
-use crate::support::cli::{Ran, Workplace, words};
+use crate::support::cli::{Ran, Workplace, sample_records};
 use crate::support::fault_server::{FaultServer, Reply};
 
 /// Characters, for the tables hold none that is wider than a column.
@@ -30,20 +28,13 @@ fn laid_out(text: &str, place: &Workplace) -> String {
 #[test]
 fn every_table_fits_into_80_columns() {
     let place = Workplace::new();
-    let turns = words("run --data-path sample --mode conversations --verbose");
-    let ran = place.run(&turns);
-    assert!(ran.succeeds().stdout.contains("execution accuracy"));
-    let run = place.run_folder();
-    let run = run.to_str().unwrap();
-    let mut texts = vec![laid_out(&ran.stdout, &place)];
-    for arguments in [
-        vec!["score", "output/output.csv", "--data-path", "sample"],
-        vec!["analyze", "output/output.csv", "--examples", "2"],
-        vec!["compare", run, "output/output.csv"],
+    for line in [
+        "run --data-path sample --mode conversations --verbose",
+        "score output/output.csv --data-path sample",
+        "analyze output/output.csv --examples 2",
+        "compare last output/output.csv",
     ] {
-        texts.push(laid_out(&place.run(&arguments).succeeds().stdout, &place));
-    }
-    for text in texts {
+        let text = laid_out(&place.run(line).succeeds().stdout, &place);
         assert!(widest(&text) <= 80, "{}:\n{text}", widest(&text));
         assert!(!text.contains('\u{1b}'), "no colour in a pipe");
     }
@@ -79,40 +70,20 @@ fn a_run_says_what_was_measured_and_shows_few_figures() {
 #[test]
 fn colours_are_for_terminals_unless_somebody_says_otherwise() {
     let place = Workplace::new();
-    let score = |arguments: &[&str], variables: &[(&str, &str)]| {
-        let mut command = place.command();
-        command
-            .args(["score", "nowhere.csv"])
-            .args(arguments)
-            .envs(variables.iter().copied());
-        Ran::of(&mut command).stderr.contains("\u{1b}[31m")
+    let score = |more: &str, variables: &[(&str, &str)]| {
+        let ran = place.run_with(&format!("score nowhere.csv {more}"), variables);
+        ran.stderr.contains("\u{1b}[31m")
     };
-    assert!(!score(&[], &[]));
-    assert!(score(&["--color", "always"], &[]));
-    assert!(score(&["--color", "always"], &[("NO_COLOR", "1")]));
-    assert!(score(&[], &[("CLICOLOR_FORCE", "1")]));
-    assert!(!score(&[], &[("CLICOLOR_FORCE", "0")]));
-    assert!(!score(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
-    assert!(!score(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!score("", &[]));
+    assert!(score("--color always", &[]));
+    assert!(score("--color always", &[("NO_COLOR", "1")]));
+    assert!(score("", &[("CLICOLOR_FORCE", "1")]));
+    assert!(!score("", &[("CLICOLOR_FORCE", "0")]));
+    assert!(!score("", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!score("--color never", &[("CLICOLOR_FORCE", "1")]));
     place
         .run("score nowhere.csv --color sometimes")
         .fails(2, &["sometimes"]);
-}
-
-#[test]
-fn quiet_says_nothing_but_errors() {
-    let place = Workplace::new();
-    let quiet = ["run", "--data-path", "sample", "-n", "3", "--quiet"];
-    let ran = place.run(&quiet);
-    ran.succeeds();
-    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
-    assert!(Path::new(&place.path("output/output.csv")).is_file());
-    let failed = place.run("run --data-path nowhere.json --quiet");
-    failed.fails(3, &["nowhere.json"]);
-    assert_eq!(
-        (failed.stdout.as_str(), failed.stderr.lines().count()),
-        ("", 1)
-    );
 }
 
 #[test]
@@ -143,9 +114,7 @@ fn what_others_wrote_gives_a_terminal_no_orders() {
             &json!({"answer": format!("no {ORDER}"), "label": ORDER, "steps": [ORDER]}).to_string(),
         )
     });
-    let arguments = words("--model scripted --data-path sample -n 2 --verbose");
-    let ran = place.run(&[&arguments[..], &["--base-url", &model.base_url()]].concat());
-    harmless(&ran);
+    harmless(&place.chat(&model, "-n 2 --verbose"));
 
     place.write("right.csv", "id,part,ground_truth,prediction\na,qa,5,5\n");
     place.write(
@@ -158,8 +127,7 @@ fn what_others_wrote_gives_a_terminal_no_orders() {
             .run("compare right.csv wrong.csv --rule nm")
             .succeeds(),
     );
-    let named = format!("{ORDER}.json");
-    harmless(&place.run(&["--data-path", &named]));
+    harmless(&place.run(&format!("--data-path {ORDER}.json")));
 }
 
 /// Data are others' text: an id, a question, a file's name may hold what a terminal obeys.
@@ -167,9 +135,7 @@ fn what_others_wrote_gives_a_terminal_no_orders() {
 fn commands_that_print_data_show_what_a_terminal_would_obey() {
     const EVIL: &str = "\u{1b}[31m\u{7}\u{202e}";
     let place = Workplace::new();
-    let sample = include_str!("../../data/sample.json");
-    let records: Vec<serde_json::Value> = serde_json::from_str(sample).unwrap();
-    let mut record = records[0].clone();
+    let mut record = sample_records().remove(0);
     let id = record["id"].as_str().unwrap().to_owned();
     let evil_id = format!("{id}{EVIL}");
     record["pre_text"][0] = json!(format!("it was {EVIL}"));

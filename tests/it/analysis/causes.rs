@@ -226,10 +226,3 @@ fn the_command_shows_writes_and_prints() {
     let refused = place.run("analyze answers.csv --json");
     assert_eq!(refused.ends(3).stdout, "");
 }
-
-#[test]
-fn without_an_output_there_is_one_clear_line() {
-    let refused = Workplace::new().run("analyze");
-    refused.fails(3, &["output/output.csv"]);
-    assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
-}

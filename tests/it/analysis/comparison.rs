@@ -206,13 +206,6 @@ fn a_run_is_compared_by_folder_and_by_its_csv() {
 }
 
 #[test]
-fn what_is_not_a_run_is_one_clear_line() {
-    let refused = Workplace::new().run("compare . .");
-    refused.fails(3, &["journal.sqlite"]);
-    assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
-}
-
-#[test]
 fn the_gate_passes_a_better_b_alone() {
     let place = Workplace::new();
     for (name, answers) in [("a.csv", "++++------"), ("b.csv", "+++++++++-")] {

@@ -1,6 +1,6 @@
 //! `convfinqa env download`, against a hub on this machine.
 
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{CommandExt, Ran, Workplace};
 use crate::support::file_server::{Act, FileServer};
 use crate::support::hub::{METADATA, TABLE, bytes, hub};
 
@@ -11,7 +11,7 @@ async fn run(place: &Workplace, address: &str, arguments: &[&str]) -> Ran {
         .args(["env", "download"])
         .args(arguments)
         .env("HF_ENDPOINT", address);
-    tokio::task::spawn_blocking(move || Ran::of(&mut command))
+    tokio::task::spawn_blocking(move || command.ran())
         .await
         .unwrap()
 }

@@ -175,7 +175,7 @@ fn a_server_that_wants_a_token_gets_it() {
         ),
     );
     assert!(!place.read("a.jsonl").contains("secret-word"));
-    let play = ["env", "play", "-n", "1", "--url", &server.url];
+    let play = format!("env play -n 1 --url {}", server.url);
     let ran = place.run_with(&play, &[("FINQA_TOKEN", "secret-word")]);
     ran.succeeds();
 }

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use convfinqa::env_build::build;
 use serde_json::json;
 
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{CommandExt, Workplace};
 
 /// `env serve` on a free port.
 fn serve(place: &Workplace) -> Command {
@@ -162,7 +162,7 @@ fn no_query_writes_to_the_disk() {
 #[test]
 fn a_server_without_its_data_does_not_start() {
     let place = Workplace::new();
-    let ran = Ran::of(serve(&place).args(["--data-path", "no/such/folder"]));
+    let ran = serve(&place).given("--data-path no/such/folder").ran();
     ran.fails(
         3,
         &[
@@ -215,7 +215,7 @@ fn episodes_do_not_replace_the_data_that_they_are_played_on() {
 fn an_address_that_is_taken_is_one_clear_line() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("an address").port().to_string();
-    let ran = Workplace::new().run(&["env", "serve", "--port", &port]);
+    let ran = Workplace::new().run(&format!("env serve --port {port}"));
     ran.fails(
         2,
         &[&format!("cannot listen on 127.0.0.1:{port}"), "--port"],
@@ -234,6 +234,9 @@ fn the_contracts_variables_set_the_step_limit_and_name_the_task() {
     assert!(answer.contains(r#""done":false"#), "{answer}");
     server.stop();
     for (name, value) in [("FINQA_TASK", "sec"), ("FINQA_MAX_STEPS", "many")] {
-        Ran::of(serve(&Workplace::new()).env(name, value)).fails(2, &[value]);
+        serve(&Workplace::new())
+            .env(name, value)
+            .ran()
+            .fails(2, &[value]);
     }
 }

@@ -10,8 +10,6 @@ use crate::support::agents::scripted;
 use crate::support::cli::{CommandExt, Ran, Workplace, wait_until};
 use crate::support::fault_server::FaultServer;
 
-const ARGUMENTS: &[&str] = &["--model", "scripted", "--data-path", "sample", "-j", "2"];
-
 /// A chat model that takes its time.
 fn model(milliseconds: u64) -> FaultServer {
     FaultServer::start(move |request| scripted(request).after(Duration::from_millis(milliseconds)))
@@ -19,33 +17,31 @@ fn model(milliseconds: u64) -> FaultServer {
 
 fn command(place: &Workplace, model: &FaultServer, mlflow: &Mlflow) -> std::process::Command {
     let mut command = place.command();
-    command
-        .args(ARGUMENTS)
-        .args(["--base-url", &model.base_url()])
-        .env("MLFLOW_TRACKING_URI", mlflow.uri());
+    let url = model.base_url();
+    command.given(&format!(
+        "--model scripted --data-path sample -j 2 --base-url {url}"
+    ));
+    command.env("MLFLOW_TRACKING_URI", mlflow.uri());
     command
 }
 
-fn sync(place: &Workplace, mlflow: &Mlflow, arguments: &[&str]) -> Ran {
-    let arguments = [&["track", "sync"], arguments].concat();
-    place.run_with(&arguments, &[("MLFLOW_TRACKING_URI", &mlflow.uri())])
-}
-
-fn record(place: &Workplace) -> Value {
-    let text = std::fs::read(place.run_folder().join("mlflow.json")).unwrap();
-    serde_json::from_slice(&text).unwrap()
+fn sync(place: &Workplace, mlflow: &Mlflow, what: &str) -> Ran {
+    let server = ("MLFLOW_TRACKING_URI", &*mlflow.uri());
+    place.run_with(&format!("track sync {what}"), &[server])
 }
 
 fn run_id(place: &Workplace) -> String {
-    record(place)["run_id"].as_str().unwrap().to_owned()
+    let text = std::fs::read(place.run_folder().join("mlflow.json")).unwrap();
+    let record: Value = serde_json::from_slice(&text).unwrap();
+    record["run_id"].as_str().unwrap().to_owned()
 }
 
 /// The same run delivered whole, at once, to a server that had none of it.
 fn delivered_at_once(place: &Workplace, mlflow: &Mlflow) -> Content {
     let experiment = ("MLFLOW_EXPERIMENT_NAME", "undisturbed");
     let server = ("MLFLOW_TRACKING_URI", &*mlflow.uri());
-    let sync = ["track", "sync", "last"];
-    place.run_with(&sync, &[server, experiment]).succeeds();
+    let sync = place.run_with("track sync last", &[server, experiment]);
+    sync.succeeds();
     mlflow.content(&run_id(place))
 }
 
@@ -53,8 +49,8 @@ fn delivered_at_once(place: &Workplace, mlflow: &Mlflow) -> Content {
 #[test]
 #[ignore = "needs .venv, which tests/python/setup.sh makes"]
 fn runs_are_on_a_real_server_as_they_are_in_their_folders() {
-    let mut mlflow = Mlflow::start();
-    a_run_cut_short_continues_its_mlflow_run(&mut mlflow);
+    let mlflow = Mlflow::start();
+    a_run_cut_short_continues_its_mlflow_run(&mlflow);
     an_episode_run_is_there_with_its_rewards(&mlflow);
     a_run_is_there_as_it_is_in_its_folder(&mlflow);
 }
@@ -62,7 +58,8 @@ fn runs_are_on_a_real_server_as_they_are_in_their_folders() {
 fn a_run_is_there_as_it_is_in_its_folder(mlflow: &Mlflow) {
     let (place, model) = (Workplace::new(), model(1));
     let filter = format!("({}|.)", "x".repeat(7000));
-    let ran = Ran::of(command(&place, &model, mlflow).args(["--filter", &filter]));
+    let mut filtered = command(&place, &model, mlflow);
+    let ran = filtered.args(["--filter", &filter]).ran();
     ran.succeeds();
     let id = run_id(&place);
     let page = format!("MLflow: {}/#/experiments/1/runs/{id}", mlflow.uri());
@@ -142,48 +139,48 @@ fn a_run_is_there_as_it_is_in_its_folder(mlflow: &Mlflow) {
     }
 
     // Again, and by somebody who has lost the record: nothing changes.
-    sync(&place, mlflow, &["last"]).succeeds();
+    sync(&place, mlflow, "last").succeeds();
     assert_eq!(mlflow.content(&id), content);
     std::fs::remove_file(folder.join("mlflow.json")).unwrap();
-    sync(&place, mlflow, &[]).succeeds();
+    sync(&place, mlflow, "").succeeds();
     assert_eq!(run_id(&place), id, "found by its tag");
     assert_eq!(mlflow.content(&id), content);
-    sync(&place, mlflow, &[]).succeeds().prints("every run");
+    sync(&place, mlflow, "").succeeds().prints("every run");
 
     // Deleted there: it is made again.
     mlflow.post("runs/delete", &json!({"run_id": id}));
-    sync(&place, mlflow, &["last"]).succeeds();
+    sync(&place, mlflow, "last").succeeds();
     assert_ne!(run_id(&place), id);
     assert_eq!(mlflow.content(&run_id(&place)), content);
     mlflow.post("experiments/delete", &json!({"experiment_id": "1"}));
-    sync(&place, mlflow, &["last"]).fails(5, &["deleted"]);
+    sync(&place, mlflow, "last").fails(5, &["deleted"]);
 }
 
 /// The server is away when the run is killed, and when it ends.
-fn a_run_cut_short_continues_its_mlflow_run(mlflow: &mut Mlflow) {
+fn a_run_cut_short_continues_its_mlflow_run(mlflow: &Mlflow) {
     let (place, model) = (Workplace::new(), model(100));
     let mut child = command(&place, &model, mlflow).begin();
     wait_until(|| model.count() >= 20);
     // A run in progress delivers itself.
-    sync(&place, mlflow, &["last"]).fails(2, &["is in use by process"]);
+    sync(&place, mlflow, "last").fails(2, &["is in use by process"]);
     child.kill().unwrap();
     child.wait().unwrap();
     // Of a dead run, all that it wrote is delivered.
-    sync(&place, mlflow, &[]).succeeds();
+    sync(&place, mlflow, "").succeeds();
     let id = run_id(&place);
     let killed = mlflow.content(&id);
     assert_eq!(killed.status, "KILLED");
 
-    mlflow.down();
-    let resumed = Ran::of(command(&place, &model, mlflow).arg("--resume"));
+    let away = ("MLFLOW_TRACKING_URI", "http://127.0.0.1:9");
+    let resumed = place.run_with("--resume", &[away]);
     resumed.succeeds();
     let told = resumed.stderr.matches("cannot be reached");
     assert_eq!(told.count(), 1, "{}", resumed.stderr);
     resumed.tells("convfinqa track sync");
-    sync(&place, mlflow, &[]).fails(5, &["cannot be reached"]);
-    mlflow.up();
+    let synced = place.run_with("track sync", &[away]);
+    synced.fails(5, &["cannot be reached"]);
     assert_eq!(mlflow.content(&id), killed);
-    sync(&place, mlflow, &[]).succeeds();
+    sync(&place, mlflow, "").succeeds();
     assert_eq!(run_id(&place), id, "the same MLflow run");
     assert_eq!(mlflow.runs("financial_qa").len(), 1);
 
@@ -198,8 +195,8 @@ fn a_run_cut_short_continues_its_mlflow_run(mlflow: &mut Mlflow) {
 
 fn an_episode_run_is_there_with_its_rewards(mlflow: &Mlflow) {
     let place = Workplace::new();
-    let play = ["env", "play", "--data-path", "sample", "--json"];
-    let ran = place.run_with(&play, &[("MLFLOW_TRACKING_URI", &mlflow.uri())]);
+    let server = ("MLFLOW_TRACKING_URI", &*mlflow.uri());
+    let ran = place.run_with("env play --data-path sample --json", &[server]);
     let summary = ran.succeeds().json();
     let there = mlflow.content(&run_id(&place));
     assert_eq!(there.status, "FINISHED");

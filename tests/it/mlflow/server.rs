@@ -1,8 +1,7 @@
-//! A real `mlflow server` on a free port, with a store of its own that outlives
-//! it, and what it says of a run.
+//! A real `mlflow server` on a free port, with a store of its own, and what it says of a run.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -11,25 +10,52 @@ use serde_json::{Value, json};
 use crate::support::python::program;
 
 pub struct Mlflow {
-    python: PathBuf,
     store: tempfile::TempDir,
     port: u16,
-    process: Option<Child>,
+    process: Child,
 }
 
 impl Mlflow {
+    /// Waits until it answers.
     pub fn start() -> Self {
         let port = std::net::TcpListener::bind("127.0.0.1:0")
             .and_then(|listener| listener.local_addr())
             .unwrap()
             .port();
+        let store = tempfile::tempdir().unwrap();
+        let at = store.path();
+        let log = std::fs::File::create(at.join("log")).unwrap();
+        let process = Command::new(program("mlflow", "python"))
+            .args(["-m", "mlflow", "server", "--workers", "1"])
+            .args(["--host", "127.0.0.1", "--port", &port.to_string()])
+            .arg("--backend-store-uri")
+            .arg(format!("sqlite:///{}", at.join("mlflow.db").display()))
+            .arg("--artifacts-destination")
+            .arg(at.join("artifacts"))
+            .env("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "false")
+            .env("MLFLOW_DISABLE_TELEMETRY", "true")
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("NO_PROXY", "127.0.0.1,localhost")
+            .current_dir(at)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap();
         let mut server = Self {
-            python: program("mlflow", "python"),
-            store: tempfile::tempdir().unwrap(),
+            store,
             port,
-            process: None,
+            process,
         };
-        server.up();
+        let begun = Instant::now();
+        while !server.is_up() {
+            let log = std::fs::read_to_string(server.store.path().join("log")).unwrap();
+            let ended = server.process.try_wait().unwrap();
+            assert!(ended.is_none(), "mlflow server has ended: {log}");
+            let patient = begun.elapsed() < Duration::from_secs(400);
+            assert!(patient, "mlflow server does not answer: {log}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
         server
     }
 
@@ -37,57 +63,9 @@ impl Mlflow {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Starts it on its port and store, and waits until it answers.
-    pub fn up(&mut self) {
-        let store = self.store.path();
-        let log = std::fs::File::create(store.join("log")).unwrap();
-        let port = self.port.to_string();
-        let process = Command::new(&self.python)
-            .args(["-m", "mlflow", "server", "--workers", "1"])
-            .args(["--host", "127.0.0.1", "--port", &port])
-            .arg("--backend-store-uri")
-            .arg(format!("sqlite:///{}", store.join("mlflow.db").display()))
-            .arg("--artifacts-destination")
-            .arg(store.join("artifacts"))
-            .env("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "false")
-            .env("MLFLOW_DISABLE_TELEMETRY", "true")
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-            .env("NO_PROXY", "127.0.0.1,localhost")
-            .current_dir(store)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().unwrap())
-            .stderr(log)
-            .spawn()
-            .unwrap();
-        self.process = Some(process);
-        let begun = Instant::now();
-        while !self.is_up() {
-            let log = std::fs::read_to_string(self.store.path().join("log")).unwrap();
-            let ended = self.process.as_mut().unwrap().try_wait().unwrap();
-            assert!(ended.is_none(), "mlflow server has ended: {log}");
-            let patient = begun.elapsed() < Duration::from_secs(400);
-            assert!(patient, "mlflow server does not answer: {log}");
-            std::thread::sleep(Duration::from_millis(200));
-        }
-    }
-
     fn is_up(&self) -> bool {
         let reply = ask(|client| client.get(format!("{}/health", self.uri())));
         reply.is_ok_and(|(status, _)| status.is_success())
-    }
-
-    /// Ends it, and the process that it has started to serve.
-    pub fn down(&mut self) {
-        let Some(mut process) = self.process.take() else {
-            return;
-        };
-        let pid = process.id();
-        let children = Path::new("/proc").join(format!("{pid}/task/{pid}/children"));
-        let children = std::fs::read_to_string(children).unwrap_or_default();
-        let mut ends: Vec<String> = children.split_whitespace().map(str::to_owned).collect();
-        ends.push(pid.to_string());
-        let _ = Command::new("kill").arg("-9").args(&ends).status();
-        let _ = process.wait();
     }
 
     /// A call that reads.
@@ -192,8 +170,15 @@ impl Mlflow {
 }
 
 impl Drop for Mlflow {
+    /// Ends it, and the process that it has started to serve.
     fn drop(&mut self) {
-        self.down();
+        let pid = self.process.id();
+        let children = Path::new("/proc").join(format!("{pid}/task/{pid}/children"));
+        let children = std::fs::read_to_string(children).unwrap_or_default();
+        let mut ends: Vec<String> = children.split_whitespace().map(str::to_owned).collect();
+        ends.push(pid.to_string());
+        let _ = Command::new("kill").arg("-9").args(&ends).status();
+        let _ = self.process.wait();
     }
 }
 

@@ -198,16 +198,3 @@ fn a_reply_in_the_cache_joins_no_wave() {
     batched(&place, &server, cached).succeeds();
     assert_eq!(server.batches().len(), before);
 }
-
-#[test]
-fn what_cannot_be_sent_in_batches_is_refused_in_one_line() {
-    let place = Workplace::new();
-    let model = "--model m --base-url http://127.0.0.1:9/v1 --data-path sample";
-    for more in ["", "--dry-run"] {
-        let ran = later(&place, &format!("--engine batch --model offline {more}"));
-        ran.fails(2, &["a batch run needs a chat model"]);
-    }
-    let mut play = resume(&place, &format!("env play {model}"));
-    let ran = play.env("CONVFINQA_ENGINE", "batch").ran();
-    ran.fails(2, &["a batch run is for questions"]);
-}

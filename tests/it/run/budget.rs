@@ -17,25 +17,6 @@ pub(super) const PRICES: &str = r#"{"version": 1, "models": {"m":
 /// Too little for a run of the sample.
 const CAPPED: &str = "--prices prices.json --max-cost 0.02 -j 1";
 
-/// The printed command is run as it is, but for the amount.
-#[test]
-fn the_printed_command_resumes_a_run_in_another_output_folder() {
-    let place = Workplace::new();
-    place.write("prices.json", PRICES);
-    let server = FaultServer::start(scripted);
-    let ran = place.chat(&server, &format!("--n 20 -o c3 {CAPPED}"));
-    ran.ends(7);
-    let text = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let printed = text.split("convfinqa --resume").nth(1).unwrap();
-    let printed = printed.split(" MORE asks").next().unwrap();
-    assert!(printed.contains(" -o c3 "), "{printed}");
-    let report = std::fs::read_dir(place.path("c3/runs")).unwrap().next();
-    let report = report.unwrap().unwrap().path().join("report.html");
-    let report = std::fs::read_to_string(report).unwrap();
-    assert!(report.contains(" -o c3 --max-cost MORE</code>"), "{text}");
-    place.run(&format!("--resume {printed} 5")).succeeds();
-}
-
 #[test]
 fn a_run_that_reaches_its_limit_ends_with_code_7_and_says_how_to_continue() {
     let place = Workplace::new();

@@ -6,7 +6,7 @@ use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::agents::scripted;
 use crate::support::cli::{CommandExt, Workplace, rows_without, wait_until};
@@ -63,17 +63,6 @@ fn killed(mut child: Child) {
 
 fn journal(place: &Workplace) -> Journal {
     Journal::read(&place.journal_path()).unwrap()
-}
-
-/// Changes what a run's journal says that it is.
-fn rewrite_meta(place: &Workplace, change: impl FnOnce(&mut Value)) {
-    let connection = place.journal_tables();
-    let sql = "SELECT value FROM meta WHERE key = 'run'";
-    let text: String = connection.query_row(sql, [], |row| row.get(0)).unwrap();
-    let mut meta: Value = serde_json::from_str(&text).unwrap();
-    change(&mut meta);
-    let sql = "UPDATE meta SET value = ?1 WHERE key = 'run'";
-    connection.execute(sql, [meta.to_string()]).unwrap();
 }
 
 #[test]
@@ -177,10 +166,9 @@ fn a_run_of_another_version_is_not_resumed() {
     waiting.abandoned(&place, "n = 4");
     waiting.release();
     // A newer version may have settings that this one does not know.
-    rewrite_meta(&place, |meta| {
-        meta["version"] = json!("99.0.0");
-        meta["settings"]["tomorrow"] = json!(1);
-    });
+    let newer = "'$.version', '99.0.0', '$.settings.tomorrow', 1";
+    let sql = format!("UPDATE meta SET value = json_set(value, {newer}) WHERE key = 'run'");
+    place.journal_tables().execute(&sql, []).unwrap();
     refused(
         place.resume("last", ""),
         &["started by convfinqa 99.0.0", "start a new run"],

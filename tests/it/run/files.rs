@@ -231,7 +231,7 @@ fn a_journal_that_is_cut_off_or_of_another_format_is_named_in_one_line() {
     let path = folder.join("journal.sqlite");
     let run = folder.file_name().unwrap().to_str().unwrap();
     let whole = std::fs::read(&path).unwrap();
-    for length in [whole.len() / 2, 10_000, 100] {
+    for length in [whole.len() / 2, 100] {
         std::fs::write(&path, &whole[..length]).unwrap();
         place
             .run(&format!("report {run}"))
@@ -247,9 +247,10 @@ fn a_journal_that_is_cut_off_or_of_another_format_is_named_in_one_line() {
             .pragma_update(None, "user_version", format)
             .unwrap();
         drop(connection);
-        for command in [&["report", run], &["--resume", run]] {
+        for command in ["report", "--resume"] {
             let refused = format!("has journal format {format}, and this program reads");
-            place.run(command).fails(2, &[&refused]);
+            let ran = place.run(&format!("{command} {run}"));
+            ran.fails(2, &[&refused]);
         }
     }
 }

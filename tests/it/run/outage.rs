@@ -1,8 +1,8 @@
 //! A provider that fails: what is given up, what is asked again, what is lost
 //! (nothing), and what the user hears of it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use convfinqa::pipeline::RunResults;
@@ -10,8 +10,6 @@ use convfinqa::run::{Finish, Journal};
 use rstest::rstest;
 
 use crate::support::agents::{is_critic, question_of, scripted};
-#[cfg(unix)]
-use crate::support::cli::{self, CommandExt, wait_until};
 use crate::support::cli::{Row, Workplace, rows_without};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::in_process;
@@ -102,27 +100,20 @@ fn an_outage_loses_no_question(#[case] more: &str) {
     is_as_undisturbed(&place, more);
 }
 
-/// A server that answers `first` requests, and is down for a while from then on; counts what it
-/// refuses.
-fn down_after(first: usize, pause: Duration) -> (FaultServer, Arc<AtomicUsize>) {
-    let (begun, refused) = (std::sync::OnceLock::new(), Arc::new(AtomicUsize::new(0)));
-    let counted = Arc::clone(&refused);
-    let server = FaultServer::start(move |request| match request.index < first {
-        true => scripted(request),
-        false if begun.get_or_init(Instant::now).elapsed() > pause => scripted(request),
-        false => {
-            counted.fetch_add(1, Ordering::Relaxed);
-            Reply::error(503, "x", "maintenance")
-        }
-    });
-    (server, refused)
-}
-
 /// 64 calls in flight once failed 20 times in one wave of retries.
 #[test]
 fn a_server_that_has_answered_is_given_time_and_asked_by_one_request_at_a_time() {
     let (place, more) = (Workplace::new(), "concurrency = 30");
-    let (server, refused) = down_after(12, Duration::from_secs(2));
+    let (begun, refused) = (OnceLock::new(), Arc::new(AtomicUsize::new(0)));
+    let counted = Arc::clone(&refused);
+    let server = FaultServer::start(move |request| {
+        let is_back = || begun.get_or_init(Instant::now).elapsed() > Duration::from_secs(1);
+        if request.index < 12 || is_back() {
+            return scripted(request);
+        }
+        counted.fetch_add(1, Ordering::Relaxed);
+        Reply::error(503, "x", "maintenance")
+    });
     place.answer(&asking(&server, more));
     // Those in flight, those begun before it was down, and the probes: not all of them again.
     let refused = refused.load(Ordering::Relaxed);
@@ -132,14 +123,15 @@ fn a_server_that_has_answered_is_given_time_and_asked_by_one_request_at_a_time()
 
 #[test]
 fn a_server_that_stays_down_ends_the_run_once_its_time_is_over() {
-    let place = Workplace::new();
-    let (server, _) = down_after(12, Duration::from_secs(600));
-    let results = place.start(&asking(&server, "give_up_after = '2s'"));
-    let Finish::Fatal(reason) = results.unwrap().finish else {
-        panic!("it does not complete");
-    };
-    let line = reason.to_string();
-    assert!(line.contains("no answer for 2s (give_up_after)"), "{line}");
+    let server = FaultServer::start(|request| match request.index {
+        0..12 => scripted(request),
+        _ => Reply::error(503, "x", "maintenance"),
+    });
+    let results = Workplace::new().start(&asking(&server, "give_up_after = '1s'"));
+    let finish = results.unwrap().finish;
+    let told = matches!(&finish, Finish::Fatal(reason)
+        if reason.to_string().contains("no answer for 1s (give_up_after)"));
+    assert!(told, "{finish:?}");
 }
 
 #[test]
@@ -147,11 +139,11 @@ fn a_resumed_run_waits_for_a_server_that_answered_an_earlier_process() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
     let address = server.address();
-    let given = in_process::asking(&server, "concurrency = 1");
+    let given = asking(&server, "concurrency = 1");
     place.abandon(&given, || server.count() > 12);
     drop(server);
     let restarted = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_secs(4));
+        std::thread::sleep(Duration::from_secs(1));
         FaultServer::at(address, scripted)
     });
     let resumed = place.resume("last", "").unwrap();
@@ -238,63 +230,6 @@ fn a_question_that_fails_again_is_left_for_resume() {
     is_as_undisturbed(&place, "");
 }
 
-#[rstest]
-#[case(403)]
-#[case(404)]
-fn a_refusal_of_one_question_is_its_outcome_and_stops_nothing(#[case] status: u16) {
-    let place = Workplace::new();
-    let refused = Arc::new(std::sync::Mutex::new(None));
-    let server = FaultServer::start({
-        let refused = Arc::clone(&refused);
-        move |request| {
-            let question = question_of(request);
-            let mut refused = refused.lock().unwrap();
-            // The first question that is begun after others were answered.
-            let draft = request.body["messages"].as_array().unwrap().len() == 2;
-            if request.index >= 9 && refused.is_none() && draft && !is_critic(request) {
-                *refused = Some(question.clone());
-            }
-            if refused.as_ref() == Some(&question) {
-                return Reply::error(status, "x", "not this one");
-            }
-            scripted(request)
-        }
-    });
-    let results = place.answer(&asking(&server, "concurrency = 1"));
-    assert!(results.summary.unanswered() > 0);
-    let refused = refused.lock().unwrap().clone().unwrap();
-    for row in rows(&place) {
-        let expected = if row["question"] == refused {
-            "provider_error"
-        } else {
-            "answered"
-        };
-        assert_eq!(row["outcome"], expected, "{row:?}");
-    }
-    assert!(journal(&place).is_complete().unwrap());
-}
-
-/// A signal once waited out every Retry-After: 170 s.
-#[cfg(unix)]
-#[rstest]
-#[case("-TERM")]
-#[case("-INT")]
-fn a_signal_ends_the_waits_at_once(#[case] signal: &str) {
-    let place = Workplace::new();
-    let server = FaultServer::start(|request| match request.index {
-        0..6 => scripted(request),
-        _ => Reply::error(429, "x", "slow down").header("retry-after", "80"),
-    });
-    // An LLM critic may be asked twice about the same draft.
-    let mut child = place.chat_command(&server, "-j 3 --critic rules").begin();
-    // How many conversations follow the first refusal is up to the limits.
-    wait_until(|| server.count() >= 7);
-    assert_eq!(cli::signal(&mut child, signal), Some(130));
-    let requests = server.requests();
-    let again = requests.iter().filter(|request| request.repeat > 0);
-    assert_eq!(again.count(), 0, "no request is sent again");
-}
-
 #[test]
 fn a_setting_that_the_model_does_not_take_is_said_once_and_recorded() {
     let place = Workplace::new();
@@ -333,4 +268,5 @@ fn a_run_that_asked_nothing_leaves_no_folder() {
         let left = std::fs::read_dir(place.path("output/runs")).unwrap();
         assert_eq!(left.count(), 0);
     }
+    assert_eq!(refuses.count(), 1, "a run that cannot succeed asks once");
 }

@@ -15,8 +15,7 @@ use finqa_agents::pair::{AgentSettings, Backend, CriticMode, Pair, PairOptions, 
 use rust_decimal::Decimal;
 use tokio::sync::mpsc;
 
-type Script =
-    dyn Fn(usize, &ChatRequest, &Stop) -> Result<ChatReply, Box<ModelError>> + Send + Sync;
+type Script = dyn Fn(usize, &Stop) -> Result<ChatReply, Box<ModelError>> + Send + Sync;
 
 /// Answers its nth call, from 0, as the script says.
 struct Scripted {
@@ -51,7 +50,7 @@ impl ChatModel for Scripted {
             tokio::task::yield_now().await;
         }
         self.in_flight.lock().unwrap().0 -= 1;
-        (self.script)(at, request, stop).map_err(|error| *error)
+        (self.script)(at, stop).map_err(|error| *error)
     }
 }
 
@@ -92,42 +91,20 @@ impl Ran {
     }
 }
 
-/// Asks the sample's first `n` records under a budget.
-async fn ran_with(
-    budget: Arc<Budget>,
-    n: usize,
-    script: impl Fn(usize, &Stop) -> Result<ChatReply, Box<ModelError>> + Send + Sync + 'static,
-) -> Ran {
-    let models = RunModels {
-        budget,
-        ..RunModels::default()
-    };
-    let script = move |at, _: &ChatRequest, stop: &Stop| script(at, stop);
-    ran_as(models, n, 1, (Sampling::default(), 1), script).await
-}
-
 /// Asks the sample's first `n` records, each question by one call that costs a dollar.
 async fn ran(
     n: usize,
-    epochs: u32,
-    sampled: (Sampling, u32),
-    script: impl Fn(usize, &ChatRequest, &Stop) -> Result<ChatReply, Box<ModelError>>
-    + Send
-    + Sync
-    + 'static,
+    script: impl Fn(usize, &Stop) -> Result<ChatReply, Box<ModelError>> + Send + Sync + 'static,
 ) -> Ran {
-    ran_as(RunModels::default(), n, epochs, sampled, script).await
+    ran_as(n, (1, 1), Arc::default(), script).await
 }
 
+/// The same in so many passes, by so many samples and under a budget.
 async fn ran_as(
-    models: RunModels,
     n: usize,
-    epochs: u32,
-    (sampling, samples): (Sampling, u32),
-    script: impl Fn(usize, &ChatRequest, &Stop) -> Result<ChatReply, Box<ModelError>>
-    + Send
-    + Sync
-    + 'static,
+    (epochs, samples): (u32, u32),
+    budget: Arc<Budget>,
+    script: impl Fn(usize, &Stop) -> Result<ChatReply, Box<ModelError>> + Send + Sync + 'static,
 ) -> Ran {
     let sample = dataset::load(&Source::Sample).unwrap();
     let dataset = sample.pick(&(0..n).collect::<Vec<_>>());
@@ -144,7 +121,10 @@ async fn ran_as(
             samples,
             ..AgentSettings::default()
         },
-        sampling,
+        sampling: Sampling {
+            seed: Some(7),
+            ..Sampling::default()
+        },
         ..PairOptions::new(Backend::Llm {
             critic: Arc::clone(&analyst),
             analyst,
@@ -163,7 +143,10 @@ async fn ran_as(
         plan,
         solver: Arc::new(Pair::new(&options).unwrap()),
         concurrency: 1,
-        models,
+        models: RunModels {
+            budget,
+            ..RunModels::default()
+        },
         stop: Stop::default(),
     };
     let finish = scheduler.run(journal, sender).await.unwrap();
@@ -183,7 +166,7 @@ async fn ran_as(
 
 #[tokio::test]
 async fn a_panic_is_reported_as_a_bug_and_loses_nothing() {
-    let ran = ran(6, 1, (Sampling::default(), 1), |at, _, _| {
+    let ran = ran(6, |at, _| {
         assert!(at != 3, "the fourth call is unlucky");
         Ok(answer())
     })
@@ -210,7 +193,7 @@ async fn of_several_causes_that_end_a_run_the_first_in_this_order_is_named() {
     for first in 0..CAUSES.len() {
         let budget = Arc::new(Budget::default());
         let shared = Arc::clone(&budget);
-        let ran = ran_with(budget, 6, move |at, stop| match at {
+        let ran = ran_as(6, (1, 1), budget, move |at, stop| match at {
             0 => Ok(answer()),
             // Everything from the first cause on, the weakest earliest.
             1 => Err(failure(ErrorKind::ServerError, 0)),
@@ -244,29 +227,22 @@ async fn of_several_causes_that_end_a_run_the_first_in_this_order_is_named() {
 
 #[tokio::test]
 async fn a_run_that_is_stopped_at_its_last_question_is_complete() {
-    let all = ran(3, 1, (Sampling::default(), 1), |_, _, _| Ok(answer())).await;
+    let all = ran(3, |_, _| Ok(answer())).await;
     let last = all.requests.len() - 1;
-    let stopped = ran(3, 1, (Sampling::default(), 1), move |at, _, stop| {
-        if at == last {
-            stop.drain.cancel();
-        }
-        Ok(answer())
-    })
-    .await;
-    assert_eq!(stopped.finish, Finish::Complete);
-    let earlier = ran(3, 1, (Sampling::default(), 1), move |at, _, stop| {
-        if at + 1 == last {
-            stop.drain.cancel();
-        }
-        Ok(answer())
-    })
-    .await;
-    assert_eq!(earlier.finish, Finish::Interrupted);
+    for (at_call, finish) in [(last, Finish::Complete), (last - 1, Finish::Interrupted)] {
+        let stopped = ran(3, move |at, stop| {
+            if at == at_call {
+                stop.drain.cancel();
+            }
+            Ok(answer())
+        });
+        assert_eq!(stopped.await.finish, finish);
+    }
 }
 
 #[tokio::test]
 async fn a_stop_begins_no_further_request() {
-    let stopped = ran(1, 1, (Sampling::default(), 3), |_, _, stop| {
+    let stopped = ran_as(1, (1, 3), Arc::default(), |_, stop| {
         stop.drain.cancel();
         Ok(answer())
     })
@@ -280,7 +256,7 @@ async fn a_stop_begins_no_further_request() {
 /// The first one alone, so that the others find the page in the provider's prompt cache.
 #[tokio::test]
 async fn samples_after_the_first_are_asked_together_and_kept_in_their_order() {
-    let ran = ran(1, 1, (Sampling::default(), 4), |_, _, _| Ok(answer())).await;
+    let ran = ran_as(1, (1, 4), Arc::default(), |_, _| Ok(answer())).await;
     assert_eq!(ran.most_in_flight, 3);
     let nodes = ["analyst", "analyst#2", "analyst#3", "analyst#4"];
     let mut rows = 0;
@@ -296,11 +272,7 @@ async fn samples_after_the_first_are_asked_together_and_kept_in_their_order() {
 
 #[tokio::test]
 async fn each_pass_sends_a_seed_of_its_own() {
-    let sampling = Sampling {
-        seed: Some(7),
-        ..Sampling::default()
-    };
-    let ran = ran(2, 3, (sampling, 1), |_, _, _| Ok(answer())).await;
+    let ran = ran_as(2, (3, 1), Arc::default(), |_, _| Ok(answer())).await;
     let pass = ran.requests.len() / 3;
     let seeds: Vec<_> = ran.requests.iter().map(|request| request.seed).collect();
     let expected = [7, 8, 9].map(|seed| vec![Some(seed); pass]).concat();
@@ -309,7 +281,7 @@ async fn each_pass_sends_a_seed_of_its_own() {
 
 #[tokio::test]
 async fn what_failed_and_may_have_been_billed_makes_the_cost_at_least() {
-    let refused = ran(2, 1, (Sampling::default(), 1), |at, _, _| match at {
+    let refused = ran(2, |at, _| match at {
         1 => Err(failure(ErrorKind::RateLimited, 0)),
         _ => Ok(answer()),
     })
@@ -318,7 +290,7 @@ async fn what_failed_and_may_have_been_billed_makes_the_cost_at_least() {
     let dollars = Decimal::from(refused.requests.len() - 1);
     assert_eq!(refused.summary().spent.cost_usd, Some(dollars));
 
-    let lost = ran(2, 1, (Sampling::default(), 1), |at, _, _| match at {
+    let lost = ran(2, |at, _| match at {
         1 => Err(failure(ErrorKind::CutOff, 2)),
         2 => Ok(ChatReply {
             attempts: 2,
@@ -348,7 +320,7 @@ async fn what_failed_and_may_have_been_billed_makes_the_cost_at_least() {
 
 #[tokio::test]
 async fn a_call_that_was_given_up_is_in_the_sum_although_its_question_has_no_row() {
-    let ran = ran(3, 1, (Sampling::default(), 1), |at, _, stop| match at {
+    let ran = ran(3, |at, stop| match at {
         1 => {
             stop.drain.cancel();
             Err(failure(ErrorKind::Cancelled, 1))
@@ -368,10 +340,7 @@ async fn a_call_that_was_given_up_is_in_the_sum_although_its_question_has_no_row
 
 #[tokio::test]
 async fn a_provider_that_answers_nothing_is_not_asked_twice() {
-    let ran = ran(3, 1, (Sampling::default(), 1), |_, _, _| {
-        Err(failure(ErrorKind::ServerError, 0))
-    })
-    .await;
+    let ran = ran(3, |_, _| Err(failure(ErrorKind::ServerError, 0))).await;
     assert!(matches!(ran.finish, Finish::Fatal(_)), "{:?}", ran.finish);
     assert_eq!(ran.journal.answered().unwrap(), 0);
     let total = ran.journal.meta().unwrap().total;

@@ -1,5 +1,7 @@
 //! `score` finds the records behind a run's own CSV.
 
+use std::path::Path;
+
 use convfinqa::analysis::{Answers, analyze, records_behind};
 use convfinqa::score::files::{read_predictions, rescore};
 use convfinqa::score::{Rule, Scorecard};
@@ -30,8 +32,9 @@ fn with_table_program() -> Workplace {
     place
 }
 
-fn executed(place: &Workplace, args: &[&str]) -> (serde_json::Value, String) {
-    let ran = place.run(&[args, &["--json"]].concat());
+/// The rate of programs that execute to gold, of a file or a run, and what was said.
+fn executed(place: &Workplace, of: &Path) -> (serde_json::Value, String) {
+    let ran = place.run(&format!("score {} --json", of.display()));
     let card = ran.succeeds().json();
     (card["program_execution"].clone(), ran.stderr)
 }
@@ -41,7 +44,7 @@ fn programs_that_read_a_table_are_executed_over_the_records_of_their_run() {
     let place = with_table_program();
     let folder = place.run_folder();
     for path in [folder.clone(), folder.join("output.csv")] {
-        let (rate, told) = executed(&place, &["score", path.to_str().unwrap()]);
+        let (rate, told) = executed(&place, &path);
         assert_eq!((rate, told.as_str()), (1.0.into(), ""), "{path:?}");
     }
 }
@@ -51,7 +54,7 @@ fn records_that_have_changed_since_are_refused_with_a_warning() {
     let place = with_table_program();
     place.write("data.json", &RECORDS.replace("\"40\"", "\"41\""));
     let csv = place.run_folder().join("output.csv");
-    let (rate, told) = executed(&place, &["score", csv.to_str().unwrap()]);
+    let (rate, told) = executed(&place, &csv);
     assert_eq!(rate, serde_json::Value::Null);
     assert!(
         told.contains("1 of 1 programs read their page's table"),
@@ -107,38 +110,20 @@ fn a_runs_records_are_found_from_any_folder_and_missed_aloud() {
     let place = with_table_program();
     let csv = place.run_folder().join("output.csv");
     let elsewhere = Workplace::new();
-    let arguments = ["score", csv.to_str().unwrap()];
-    let (rate, told) = executed(&elsewhere, &arguments);
+    let (rate, told) = executed(&elsewhere, &csv);
     assert_eq!((rate, told.as_str()), (1.0.into(), ""));
     let run = place.run_folder();
-    let report = elsewhere.run(&["report", run.to_str().unwrap(), "--to", "report.html"]);
+    let report = elsewhere.run(&format!("report {} --to report.html", run.display()));
     assert_eq!(report.succeeds().stderr, "");
 
     std::fs::rename(place.path("data.json"), place.path("moved.json")).unwrap();
     let missing = "data.json: the run's data file no longer exists";
     for command in ["score", "analyze"] {
-        let ran = place.run(&[command, csv.to_str().unwrap()]);
+        let ran = place.run(&format!("{command} {}", csv.display()));
         ran.succeeds().tells(missing).tells("--data-path");
     }
     let report = place.run("report");
     assert!(report.succeeds().stderr.contains(missing));
-    let named = [
-        "analyze",
-        csv.to_str().unwrap(),
-        "--data-path",
-        "moved.json",
-    ];
+    let named = format!("analyze {} --data-path moved.json", csv.display());
     assert_eq!(place.run(&named).succeeds().stderr, "");
-}
-
-/// The suite was called `last`.
-#[test]
-fn a_junit_suite_of_a_run_has_the_id_of_the_run() {
-    let place = Workplace::new();
-    place.run("-n 1 -q").succeeds();
-    let folder = place.run_folder();
-    let id = folder.file_name().unwrap().to_str().unwrap();
-    place.run("score last --junit a.xml").succeeds();
-    let suite = format!("<testsuite name=\"{id}\"");
-    assert!(place.read("a.xml").contains(&suite));
 }

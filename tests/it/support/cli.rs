@@ -65,26 +65,16 @@ impl Workplace {
         command
     }
 
-    /// Runs the binary with these arguments: a command line, or a list.
-    pub fn run(&self, arguments: &(impl Arguments + ?Sized)) -> Ran {
-        self.command().given(arguments).ran()
+    /// Runs the binary with the arguments of a command line, see [`words`].
+    pub fn run(&self, line: &str) -> Ran {
+        self.run_with(line, &[])
     }
 
     /// As [`Self::run`], with these variables.
-    pub fn run_with(
-        &self,
-        arguments: &(impl Arguments + ?Sized),
-        variables: &[(&str, &str)],
-    ) -> Ran {
+    pub fn run_with(&self, line: &str, variables: &[(&str, &str)]) -> Ran {
         let mut command = self.command();
         command.envs(variables.iter().copied());
-        command.given(arguments).ran()
-    }
-
-    /// As [`Self::run`], with what a person types or pipes in.
-    pub fn run_with_stdin(&self, arguments: &(impl Arguments + ?Sized), stdin: &str) -> Ran {
-        let file = std::fs::File::open(self.write("stdin", stdin)).unwrap();
-        self.command().given(arguments).stdin(file).ran()
+        command.given(line).ran()
     }
 
     /// The binary, asking model `m` of `server` about the sample.
@@ -146,19 +136,6 @@ impl Workplace {
 }
 
 impl Ran {
-    pub fn of(command: &mut Command) -> Self {
-        let Output {
-            status,
-            stdout,
-            stderr,
-        } = command.output().unwrap();
-        Self {
-            code: status.code(),
-            stdout: String::from_utf8(stdout).unwrap(),
-            stderr: String::from_utf8(stderr).unwrap(),
-        }
-    }
-
     /// The run ended with this code and one line of error that holds all of these.
     #[track_caller]
     pub fn fails(&self, code: i32, words: &[&str]) {
@@ -224,44 +201,9 @@ pub fn words(line: &str) -> Vec<&str> {
     words.flatten().collect()
 }
 
-/// What a command is given: a command line, see [`words`], or a list of arguments.
-pub trait Arguments {
-    fn list(&self) -> Vec<&str>;
-}
-
-impl Arguments for str {
-    fn list(&self) -> Vec<&str> {
-        words(self)
-    }
-}
-
-impl Arguments for String {
-    fn list(&self) -> Vec<&str> {
-        words(self)
-    }
-}
-
-impl<T: AsRef<str>> Arguments for [T] {
-    fn list(&self) -> Vec<&str> {
-        self.iter().map(AsRef::as_ref).collect()
-    }
-}
-
-impl<T: AsRef<str>> Arguments for Vec<T> {
-    fn list(&self) -> Vec<&str> {
-        self.as_slice().list()
-    }
-}
-
-impl<T: AsRef<str>, const N: usize> Arguments for [T; N] {
-    fn list(&self) -> Vec<&str> {
-        self.as_slice().list()
-    }
-}
-
 /// A process of the binary, by one call.
 pub trait CommandExt {
-    fn given(&mut self, arguments: &(impl Arguments + ?Sized)) -> &mut Self;
+    fn given(&mut self, line: &str) -> &mut Self;
 
     /// Runs it to its end.
     fn ran(&mut self) -> Ran;
@@ -271,12 +213,21 @@ pub trait CommandExt {
 }
 
 impl CommandExt for Command {
-    fn given(&mut self, arguments: &(impl Arguments + ?Sized)) -> &mut Self {
-        self.args(arguments.list())
+    fn given(&mut self, line: &str) -> &mut Self {
+        self.args(words(line))
     }
 
     fn ran(&mut self) -> Ran {
-        Ran::of(self)
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = self.output().unwrap();
+        Ran {
+            code: status.code(),
+            stdout: String::from_utf8(stdout).unwrap(),
+            stderr: String::from_utf8(stderr).unwrap(),
+        }
     }
 
     fn begin(&mut self) -> Child {

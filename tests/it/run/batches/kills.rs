@@ -41,9 +41,11 @@ fn run_struck(form: Form, more: &str, blow: Blow) -> usize {
 }
 
 #[rstest]
+#[case(Form::Anthropic, Blow::Before)]
+#[case(Form::OpenAi, Blow::After)]
 fn a_run_killed_at_each_request_finds_its_batches_again_and_submits_nothing_twice(
-    #[values(Form::OpenAi, Form::Anthropic)] form: Form,
-    #[values(Blow::Before, Blow::After)] blow: Blow,
+    #[case] form: Form,
+    #[case] blow: Blow,
 ) {
     let killed = run_struck(form, "--n 2", blow);
     assert!(killed > 5, "{killed}");
