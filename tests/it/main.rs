@@ -32,7 +32,6 @@ mod refusals;
 mod replies;
 mod report;
 mod run;
-mod sample;
 mod score;
 mod support;
 mod telemetry;

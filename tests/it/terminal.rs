@@ -41,9 +41,9 @@ fn every_table_fits_into_80_columns() {
 }
 
 #[test]
-fn a_run_says_what_was_measured_and_shows_few_figures() {
+fn the_first_run_says_what_was_measured_shows_few_figures_and_leaves_its_files() {
     let place = Workplace::new();
-    let ran = place.run("--data-path sample");
+    let ran = place.run("");
     let shown = &ran.succeeds().stdout;
     let start = "Embedded analyst, built-in sample (fictional), 58 questions:\n  \
                  financial equivalence (FE) ";
@@ -65,6 +65,19 @@ fn a_run_says_what_was_measured_and_shows_few_figures() {
     assert!(shown.contains("\nAnswers: output/output.csv\n"), "{shown}");
     assert!(place.summary()["latency"]["p99"].is_number());
     assert!(ran.stderr.contains(" right (FE), "), "{}", ran.stderr);
+
+    assert_eq!(place.rows("output/output.csv").len(), 58);
+    let columns = "id,question,ground_truth,prediction,latency,exact_match,numerical_match,part,";
+    assert!(place.read("output/output.csv").starts_with(columns));
+    let folder = place.run_folder();
+    for file in [
+        "journal.sqlite", "output.csv", "transcripts.jsonl", "summary.json",
+    ] {
+        assert!(folder.join(file).is_file(), "{file}");
+    }
+    let config = std::fs::read_to_string(folder.join("config.toml")).unwrap();
+    let said = config.contains("# critic  rules") && !config.contains("critic = ");
+    assert!(said, "{config}");
 }
 
 #[test]

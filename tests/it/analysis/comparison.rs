@@ -176,17 +176,6 @@ fn epochs_of_one_question_are_one_flip() {
     );
 }
 
-#[test]
-fn answers_without_gold_are_not_compared() {
-    let place = Workplace::new();
-    let text = "id,prediction,part\nP,10,qa\n";
-    let [a, b] = ["a.csv", "b.csv"].map(|name| opened(&place, name, text));
-    assert!(matches!(
-        by_fe(&a, &b),
-        Err(AnalysisError::NothingToCompare { questions: 1 })
-    ));
-}
-
 /// The sample, answered by the embedded analyst, as the program leaves it.
 #[test]
 fn a_run_is_compared_by_folder_and_by_its_csv() {

@@ -199,7 +199,11 @@ fn the_sample_loads_and_says_that_it_is_invented() {
     assert!(dataset.invented);
     assert_eq!(load(&Source::Sample).unwrap(), dataset);
     assert_eq!(dataset.source, "built-in sample");
-    for case in dataset.records.iter().flat_map(|record| record.cases()) {
-        assert!(!case.gold.is_empty(), "{}", case.question.key);
+    for record in &dataset.records {
+        let first = record.document.sentences().next().unwrap();
+        assert!(first.contains("invented"), "{}: {first}", record.id());
+        for case in record.cases() {
+            assert!(!case.gold.is_empty(), "{}", case.question.key);
+        }
     }
 }

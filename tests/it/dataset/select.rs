@@ -1,10 +1,10 @@
-//! Selection: what is asked, and what cannot be.
+//! Selection: what is asked; what cannot be is in `refusals.rs`.
 
 use convfinqa::dataset::{Dataset, RecordRange, Selection, select};
 use rstest::rstest;
 use serde_json::json;
 
-use super::{complaint, parse, record};
+use super::{parse, record};
 
 fn dataset() -> Dataset {
     let mut records: Vec<_> = (0..10)
@@ -92,29 +92,4 @@ fn the_picked_records_keep_the_name_and_hash_of_their_file() {
         [all.records[4].clone(), all.records[1].clone()]
     );
     assert_eq!((picked.source, picked.hash), (all.source, all.hash));
-}
-
-#[rstest]
-#[case(Selection { n: Some(0), ..Selection::default() }, "at least 1")]
-#[case(Selection { range: range("5..11"), ..Selection::default() }, "exceeds the 10 records of test.json")]
-#[case(Selection { range: range("10.."), ..Selection::default() }, "exceeds the 10 records")]
-#[case(Selection { filter: Some("a(b".into()), ..Selection::default() }, "unclosed group")]
-#[case(Selection { filter: Some("no such words".into()), ..Selection::default() }, "test.json: no record matches")]
-#[case(Selection { ids: vec!["single_zed/2001/page_4.pdf".into()], ..Selection::default() }, "there is no record single_zed")]
-fn what_cannot_be_selected_is_a_usage_error(#[case] selection: Selection, #[case] expected: &str) {
-    let error = select(&dataset(), &selection).unwrap_err();
-    assert!(error.is_usage());
-    let line = complaint::<()>(Err(error));
-    assert!(line.contains(expected), "{line}");
-}
-
-#[rstest]
-#[case("5")]
-#[case("5..5")]
-#[case("6..5")]
-#[case("a..b")]
-#[case("-1..3")]
-fn what_is_not_a_range_is_refused(#[case] text: &str) {
-    let line = complaint(text.parse::<RecordRange>());
-    assert!(line.contains(&format!("`{text}` is not a range")), "{line}");
 }

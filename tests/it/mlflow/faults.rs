@@ -52,11 +52,14 @@ fn a_run_is_the_same_and_says_once_why_it_is_not_tracked(
 /// What the flag says is for us, and refused.
 #[test]
 fn what_the_variable_says_may_be_for_others() {
+    let place = Workplace::new();
     for uri in ["databricks", "http://me:s3cr@h:1"] {
-        let ran = tracked(&Workplace::new(), uri);
+        let ran = tracked(&place, uri);
         ran.succeeds().tells("this run is not tracked");
         assert!(!ran.stderr.contains("s3cr"), "{}", ran.stderr);
     }
+    let synced = place.run("track sync last");
+    synced.fails(2, &["--mlflow", "MLFLOW_TRACKING_URI"]);
 }
 
 #[test]

@@ -198,3 +198,11 @@ fn a_reply_in_the_cache_joins_no_wave() {
     batched(&place, &server, cached).succeeds();
     assert_eq!(server.batches().len(), before);
 }
+
+#[test]
+fn episodes_are_not_played_in_batches() {
+    let place = Workplace::new();
+    let play = "env play --model m --base-url http://127.0.0.1:9/v1 --data-path sample";
+    let ran = place.run_with(play, &[("CONVFINQA_ENGINE", "batch")]);
+    ran.fails(2, &["a batch run is for questions"]);
+}

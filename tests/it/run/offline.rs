@@ -1,4 +1,4 @@
-//! The main job offline, as its first user runs it.
+//! The main job offline; as its first user runs it and reads it: `terminal.rs`.
 
 use convfinqa::dataset::sample;
 use convfinqa::score::Scorecard;
@@ -8,46 +8,6 @@ use rstest::rstest;
 use crate::support::cli::Workplace;
 use crate::support::published::{TEN, records_file};
 use crate::support::schema::Schema;
-
-#[test]
-fn the_sample_is_answered_scored_and_written_without_key_or_network() {
-    let place = Workplace::new();
-    let ran = place.run("");
-    ran.succeeds();
-    assert!(
-        ran.stdout.contains("numeric match (NM)") && ran.stdout.contains("output/output.csv"),
-        "{}",
-        ran.stdout
-    );
-    assert!(
-        ran.stdout.contains("fictional"),
-        "the sample is said to be fictional: {}",
-        ran.stdout
-    );
-    let rows = place.rows("output/output.csv");
-    assert_eq!(rows.len(), 58);
-    let header = place
-        .read("output/output.csv")
-        .lines()
-        .next()
-        .unwrap()
-        .to_owned();
-    assert!(
-        header.starts_with(
-            "id,question,ground_truth,prediction,latency,exact_match,numerical_match,part,"
-        ),
-        "{header}"
-    );
-    let folder = place.run_folder();
-    for file in [
-        "journal.sqlite", "output.csv", "transcripts.jsonl", "summary.json", "config.toml",
-    ] {
-        assert!(folder.join(file).is_file(), "{file}");
-    }
-    let config = std::fs::read_to_string(folder.join("config.toml")).unwrap();
-    assert!(config.contains("# critic  rules"), "{config}");
-    assert!(!config.contains("critic = "), "{config}");
-}
 
 /// The rules have seen these records: a change of these figures is one of answers.
 #[rstest]

@@ -52,12 +52,9 @@ fn is_as_undisturbed(disturbed: &Workplace, more: &str) {
 }
 
 #[rstest]
-#[case::server_error(|| Reply::error(500, "x", "sorry"))]
 #[case::rate_limit(|| Reply::error(429, "x", "slow down"))]
 #[case::drop(Reply::reset)]
-#[case::bad_json(|| Reply::chat("42").truncated())]
 #[case::empty(|| Reply::json(200, &serde_json::json!({"choices": []})))]
-#[case::bad_gateway(|| Reply::new(502, "text/html", "<html><title>502</title></html>"))]
 fn a_provider_that_answers_only_errors_is_given_up_after_20_calls(#[case] broken: fn() -> Reply) {
     let place = Workplace::new();
     let server = FaultServer::start(move |_| broken());
@@ -86,7 +83,6 @@ fn a_run_that_gave_the_provider_up_is_finished_by_resume() {
 }
 
 #[rstest]
-#[case("concurrency = 1")]
 #[case("concurrency = 8")]
 #[case("concurrency = 3\nmode = 'conversations'")]
 fn an_outage_loses_no_question(#[case] more: &str) {
