@@ -1,9 +1,10 @@
 //! The calls that wait for their reply, so that a display can name the oldest.
 
-use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// A call that waits for longer than this is named.
@@ -15,26 +16,30 @@ pub struct OpenCall {
     /// The node and its question.
     pub name: String,
     pub since: Timestamp,
+    begun: Instant,
 }
 
-/// By number, the oldest first.
-#[derive(Debug, Default)]
-pub(super) struct OpenCalls(BTreeMap<u64, (Instant, OpenCall)>);
+/// The oldest first; those that nobody holds have ended.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OpenCalls(Arc<Mutex<Vec<Weak<OpenCall>>>>);
 
 impl OpenCalls {
-    pub(super) fn begin(&mut self, number: u64, name: String) {
-        let since = Timestamp::now();
-        let call = OpenCall { name, since };
-        self.0.insert(number, (Instant::now(), call));
-    }
-
-    pub(super) fn end(&mut self, number: u64) {
-        self.0.remove(&number);
+    /// A call of this name, until what is returned is dropped.
+    pub(super) fn begin(&self, name: String) -> Arc<OpenCall> {
+        let call = Arc::new(OpenCall {
+            name,
+            since: Timestamp::now(),
+            begun: Instant::now(),
+        });
+        let mut open = self.0.lock();
+        open.retain(|call| call.strong_count() > 0);
+        open.push(Arc::downgrade(&call));
+        call
     }
 
     /// The call that has been waiting longest, if that is long.
-    pub(super) fn longest(&self) -> Option<OpenCall> {
-        let (begun, call) = self.0.values().next()?;
-        (begun.elapsed() >= LONG).then(|| call.clone())
+    pub(super) fn longest(&self) -> Option<Arc<OpenCall>> {
+        let oldest = self.0.lock().iter().find_map(Weak::upgrade)?;
+        (oldest.begun.elapsed() >= LONG).then_some(oldest)
     }
 }

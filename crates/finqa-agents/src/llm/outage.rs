@@ -23,7 +23,7 @@ pub(super) struct Outage {
     /// The time of the first of them.
     since: Option<(Instant, Timestamp)>,
     /// Its question, and whether another question had no answer either.
-    first: Option<u64>,
+    first: Option<String>,
     is_shared: bool,
     /// The attempt that asks whether it answers again.
     probe: Option<u64>,
@@ -38,8 +38,15 @@ impl Outage {
     }
 
     /// When it first did not answer, if it is down.
-    pub(super) fn since(&self) -> Option<(Instant, Timestamp)> {
-        self.since.filter(|_| self.is_down())
+    pub(super) fn since(&self) -> Option<Timestamp> {
+        let (_, at) = self.since.filter(|_| self.is_down())?;
+        Some(at)
+    }
+
+    /// How long it has been down, if it is.
+    pub(super) fn duration(&self) -> Option<Duration> {
+        let (at, _) = self.since.filter(|_| self.is_down())?;
+        Some(at.elapsed())
     }
 
     /// True if a probe is under way, so that nothing else may start.
@@ -64,8 +71,8 @@ impl Outage {
         };
     }
 
-    pub(super) fn not_answered(&mut self, question: u64, now: Instant) {
-        self.is_shared |= *self.first.get_or_insert(question) != question;
+    pub(super) fn not_answered(&mut self, question: &str, now: Instant) {
+        self.is_shared |= self.first.get_or_insert_with(|| question.to_owned()) != question;
         self.since.get_or_insert_with(|| (now, Timestamp::now()));
         self.failed += 1;
         if self.is_down() && self.next.is_none() {

@@ -17,7 +17,7 @@ use crate::llm::capabilities::{MAX_TOKENS, corrected, without_limit};
 use crate::llm::classify::{self, ErrorDetails};
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::event::CallEvent;
-use crate::llm::limits::{LimitVerdict, LimitedCall, reported_quotas};
+use crate::llm::limits::{LimitVerdict, reported_quotas};
 use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel};
 use crate::llm::provider::Provider;
 use crate::llm::retry::{RetryNotice, cancelled, retry};
@@ -32,8 +32,6 @@ pub(super) struct HttpCall<'a> {
     /// The client whose requests go to `transport`.
     pub client: Client<ServerAddress>,
     pub transport: Transport,
-    /// Its place among the calls that the limits admit.
-    pub limited: LimitedCall,
     pub request: &'a ChatRequest,
     pub stop: &'a Stop,
 }
@@ -43,16 +41,15 @@ impl HttpModel {
         let transport = self.transport.fresh();
         let batches = self.batches.as_ref();
         let _begun = batches.map(|sender| sender.begin(&request.origin));
-        let limited = self.limiter.call();
+        // A batch takes hours, which is not worth a word.
+        let _open = batches.is_none().then(|| {
+            let name = format!("{} of {}", request.node, request.origin.question);
+            self.limiter.open.begin(name)
+        });
         let call = HttpCall {
             model: self,
             client: self.client.clone().with_http_service(transport.clone()),
             transport,
-            limited: match batches {
-                // A batch takes hours.
-                Some(_) => limited,
-                None => limited.about(&request.origin.question, &request.node),
-            },
             request,
             stop,
         };
@@ -106,7 +103,7 @@ impl HttpCall<'_> {
         let Self {
             model, transport, ..
         } = self;
-        model.limiter.set_answered();
+        model.limiter.outage().has_answered = true;
         ChatReply {
             attempts: transport.sent(),
             lost: transport.lost(),
@@ -137,7 +134,7 @@ impl HttpCall<'_> {
             }
         };
         let mut options = model.settings.retry;
-        if model.limiter.has_answered() {
+        if model.limiter.outage().has_answered {
             options.connect_attempts = options.max_attempts;
         }
         let attempt = || self.attempt(&encoded);
@@ -156,8 +153,9 @@ impl HttpCall<'_> {
         if let Some(sender) = &model.batches {
             return self.in_batch(sender, encoded).await;
         }
-        let slot = self.limited.slot(most_tokens(encoded), stop).await;
-        let slot = slot.ok_or_else(cancelled)?;
+        let question = &self.request.origin.question;
+        let slot = model.limiter.slot(question, most_tokens(encoded), stop);
+        let slot = slot.await.ok_or_else(cancelled)?;
         // Behind the slot, so that a request that waits for one reserves nothing.
         let reservation = model.reserve(encoded, stop).await?;
         let before = transport.sent();
@@ -180,7 +178,7 @@ impl HttpCall<'_> {
         };
         slot.end(verdict, reported_quotas(&reply.headers));
         if let Err(error) = &mut judged {
-            error.outage = model.limiter.outage();
+            error.outage = model.limiter.outage().duration();
         }
         model.record_actual(reservation, judged.as_ref().ok(), lost, false);
         judged
@@ -290,7 +288,7 @@ impl HttpCall<'_> {
         error.attempts = transport.sent();
         error.latency = transport.latency();
         error.lost = transport.lost();
-        error.after_success = model.limiter.has_answered();
+        error.after_success = model.limiter.outage().has_answered;
         let base = shown_address(&model.settings.base_url);
         let proxy = model.settings.proxy.iter();
         let proxy: String = proxy.map(|it| format!(" through the proxy {it}")).collect();

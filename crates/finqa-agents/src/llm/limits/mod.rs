@@ -3,22 +3,22 @@
 //! A limit belongs to a model on its server, and counts HTTP attempts: a call that
 //! waits for its next attempt holds no slot, and what is stored never reaches it. It grows
 //! while it is used and answered, is lowered by a 429, and obeys the reported quotas and the
-//! user's ceilings. Reading order: `quota` (the headers), `state` (the rules, without a
-//! clock), this file (the waiting).
+//! user's ceilings. While the server is down, it lets through what asks whether it answers
+//! again. Reading order: `quota` (the headers), `state` (the rules, without a clock), this file
+//! (the waiting).
 
 mod quota;
 mod state;
 
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::Timestamp;
-use parking_lot::Mutex;
+use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use super::open_calls::OpenCall;
+use super::open_calls::{OpenCall, OpenCalls};
+use super::outage::Outage;
 use super::types::Stop;
 
 pub(crate) use quota::{ReportedQuotas, reported_quotas};
@@ -44,7 +44,7 @@ pub struct LimitStatus {
     /// The time since which a server has been down, if one is.
     pub down_since: Option<Timestamp>,
     /// The call that has been waiting longest, if that is long.
-    pub longest: Option<OpenCall>,
+    pub longest: Option<Arc<OpenCall>>,
 }
 
 impl Limits {
@@ -70,7 +70,9 @@ impl Limits {
 
     /// The servers have answered an earlier process of the run.
     pub fn set_answered(&self) {
-        self.limiters.lock().iter().for_each(Limiter::set_answered);
+        for limiter in self.limiters.lock().iter() {
+            limiter.outage().has_answered = true;
+        }
     }
 }
 
@@ -78,27 +80,21 @@ impl Limits {
 #[derive(Debug, Clone)]
 pub struct Limiter {
     state: Arc<Mutex<LimitState>>,
-    /// Has the calls that wait look again whether they may start.
+    /// Held by the attempt that starts next; the others wait for it in their order.
+    turn: Arc<tokio::sync::Mutex<()>>,
+    /// Has that attempt look again whether it may start.
     wake: Arc<Notify>,
+    /// The calls that have not ended.
+    pub(super) open: OpenCalls,
 }
 
 impl Limiter {
     pub(super) fn new(options: LimitOptions) -> Self {
         Self {
             state: Arc::new(Mutex::new(LimitState::new(options))),
+            turn: Arc::default(),
             wake: Arc::default(),
-        }
-    }
-
-    /// A call, which will make one attempt after the other.
-    #[must_use]
-    pub fn call(&self) -> LimitedCall {
-        let mut state = self.state.lock();
-        state.calls += 1;
-        LimitedCall {
-            number: state.calls,
-            question: state.calls,
-            limiter: self.clone(),
+            open: OpenCalls::default(),
         }
     }
 
@@ -106,103 +102,49 @@ impl Limiter {
         let state = self.state.lock();
         LimitStatus {
             in_flight: state.in_flight,
-            limit: state.limit(),
+            limit: state.limit,
             rate_limited: state.rate_limited,
-            down_since: state.outage.since().map(|(_, at)| at),
-            longest: state.open.longest(),
+            down_since: state.outage.since(),
+            longest: self.open.longest(),
         }
     }
 
-    /// The model's server has answered a request of the run.
-    pub(super) fn set_answered(&self) {
-        self.state.lock().outage.has_answered = true;
+    /// Whether its server answers; locked meanwhile.
+    pub(super) fn outage(&self) -> MappedMutexGuard<'_, Outage> {
+        MutexGuard::map(self.state.lock(), |state| &mut state.outage)
     }
 
-    pub(super) fn has_answered(&self) -> bool {
-        self.state.lock().outage.has_answered
-    }
-
-    /// How long the server has been down, if it is.
-    pub(super) fn outage(&self) -> Option<Duration> {
-        let since = self.state.lock().outage.since();
-        since.map(|(at, _)| at.elapsed())
-    }
-}
-
-/// A call and its place among those that wait.
-#[derive(Debug)]
-pub struct LimitedCall {
-    limiter: Limiter,
-    number: u64,
-    /// A number of the question that it is about; its own where that is not known.
-    question: u64,
-}
-
-impl LimitedCall {
-    /// The call of a question, whose name is shown where it waits for long.
-    #[must_use]
-    pub(super) fn about(mut self, question: &str, node: &str) -> Self {
-        self.question = BuildHasherDefault::<DefaultHasher>::default().hash_one(question);
-        let name = format!("{node} of {question}");
-        self.limiter.state.lock().open.begin(self.number, name);
-        self
-    }
-
-    /// Waits until an attempt that may use so many tokens may start; `None` if the run is
-    /// stopped before.
-    pub(crate) async fn slot(&self, tokens: u64, stop: &Stop) -> Option<Slot> {
-        self.limiter.state.lock().waiting.insert(self.number);
-        let _place = PlaceInQueue(self);
-        let attempt = loop {
-            let woken = self.limiter.wake.notified();
-            tokio::pin!(woken);
-            // Before the state is read, so that no change is missed.
-            woken.as_mut().enable();
-            let now = Instant::now();
-            let next = {
-                let mut state = self.limiter.state.lock();
-                if stop.drain.is_cancelled() {
-                    return None;
+    /// Waits until an attempt about a question that may use so many tokens may start; `None` if
+    /// the run is stopped before.
+    pub(crate) async fn slot(&self, question: &str, tokens: u64, stop: &Stop) -> Option<Slot> {
+        let start = async {
+            let _turn = self.turn.lock().await;
+            loop {
+                let now = Instant::now();
+                let next = {
+                    let mut state = self.state.lock();
+                    match state.ready_at(now, tokens) {
+                        Some(at) if at == now => break state.start(now, tokens, question),
+                        at => at,
+                    }
+                };
+                tokio::select! {
+                    () = self.wake.notified() => {}
+                    () = sleep_until(next.unwrap_or(now)), if next.is_some() => {}
                 }
-                // Only the first needs a clock: it wakes the others.
-                match state.waiting.first() == Some(&self.number) {
-                    false => None,
-                    true => match state.ready(now, tokens) {
-                        Ok(()) => break state.start(now, tokens, self.question),
-                        Err(at) => at,
-                    },
-                }
-            };
-            tokio::select! {
-                biased;
-                () = stop.abort.cancelled() => return None,
-                () = stop.drain.cancelled() => return None,
-                () = woken => {}
-                () = sleep_until(next.unwrap_or(now)), if next.is_some() => {}
             }
         };
+        let attempt = tokio::select! {
+            biased;
+            () = stop.abort.cancelled() => return None,
+            () = stop.drain.cancelled() => return None,
+            attempt = start => attempt,
+        };
         Some(Slot {
-            limiter: self.limiter.clone(),
+            limiter: self.clone(),
             attempt,
             ending: Default::default(),
         })
-    }
-}
-
-impl Drop for LimitedCall {
-    fn drop(&mut self) {
-        self.limiter.state.lock().open.end(self.number);
-    }
-}
-
-/// A call's place among those that wait, given up when it has its slot or is cancelled.
-struct PlaceInQueue<'c>(&'c LimitedCall);
-
-impl Drop for PlaceInQueue<'_> {
-    fn drop(&mut self) {
-        let limiter = &self.0.limiter;
-        limiter.state.lock().waiting.remove(&self.0.number);
-        limiter.wake.notify_waiters();
     }
 }
 
@@ -224,8 +166,8 @@ impl Drop for Slot {
     fn drop(&mut self) {
         let (verdict, reported) = &self.ending;
         let mut state = self.limiter.state.lock();
-        state.end(Instant::now(), self.attempt, *verdict, reported);
-        self.limiter.wake.notify_waiters();
+        state.end(Instant::now(), &self.attempt, *verdict, reported);
+        self.limiter.wake.notify_one();
     }
 }
 

@@ -1,13 +1,12 @@
 //! The rules: what may start now, and what the end of an attempt teaches. Every time is
 //! passed in.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::quota::ReportedQuotas;
-use crate::llm::open_calls::OpenCalls;
 use crate::llm::outage::Outage;
 
 /// A minute, and what two requests may differ in on their way to the server.
@@ -45,14 +44,13 @@ impl LimitOptions {
 }
 
 /// The state that an attempt's end needs from its start.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct StartedAttempt {
-    number: u64,
     /// The question that it is about.
-    question: u64,
+    question: String,
     /// The number of cuts of the limit when it started.
     cuts: u64,
-    /// Requests and tokens so far, including this attempt.
+    /// Requests, which are its number, and tokens so far, including this attempt.
     used: [u64; 2],
 }
 
@@ -85,19 +83,14 @@ struct KnownQuota {
 #[derive(Debug, Default)]
 pub(super) struct LimitState {
     options: LimitOptions,
-    pub calls: u64,
-    /// The calls that have not ended.
-    pub open: OpenCalls,
     pub outage: Outage,
-    /// The calls that wait for a slot. The oldest call is first, so that a retried one does
-    /// not wait behind all that began later.
-    pub waiting: BTreeSet<u64>,
-    limit: f64,
+    pub limit: usize,
+    /// Answers since the limit last changed.
+    answers: usize,
     cuts: u64,
     /// Attempts that were answered with 429.
     pub rate_limited: u64,
     pub in_flight: usize,
-    started: u64,
     /// With `rpm`: the earliest time of the next attempt.
     next: Option<Instant>,
     /// With `tpm`: number, start and tokens of the attempts of the last minute.
@@ -109,28 +102,18 @@ pub(super) struct LimitState {
 
 impl LimitState {
     pub(super) fn new(options: LimitOptions) -> Self {
-        let max = options.max.max(1);
         Self {
-            options: LimitOptions { max, ..options },
-            limit: options.start.clamp(1, max) as f64,
+            limit: options.start.min(options.max),
+            options,
             ..Self::default()
         }
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 1 and a usize"
-    )]
-    pub(super) fn limit(&self) -> usize {
-        self.limit as usize
-    }
-
-    /// Checks whether an attempt that may use so many tokens may start now; otherwise returns
-    /// the earliest time, if time decides.
-    pub(super) fn ready(&self, now: Instant, tokens: u64) -> Result<(), Option<Instant>> {
-        if self.in_flight >= self.limit() || self.outage.is_probed() {
-            return Err(None);
+    /// The earliest time, from now on, at which an attempt that may use so many tokens may
+    /// start; `None` before another one ends.
+    pub(super) fn ready_at(&self, now: Instant, tokens: u64) -> Option<Instant> {
+        if self.in_flight >= self.limit || self.outage.is_probed() {
+            return None;
         }
         let quotas = self.quotas.iter().zip(self.used).zip([1, tokens]);
         let quotas = quotas.filter_map(|((known, used), amount)| {
@@ -139,10 +122,7 @@ impl LimitState {
         });
         let times = quotas.chain(self.next).chain(self.tokens_free_at(tokens));
         let times = times.chain(self.outage.next_probe());
-        times
-            .filter(|at| *at > now)
-            .max()
-            .map_or(Ok(()), |at| Err(Some(at)))
+        Some(times.fold(now, Instant::max))
     }
 
     /// The time at which tokens fit into the minute. A request above the ceiling fits when
@@ -159,10 +139,11 @@ impl LimitState {
         last_to_leave.last().map(|(_, at, _)| *at + MINUTE)
     }
 
-    /// Starts an attempt that is [`ready`](Self::ready).
-    pub(super) fn start(&mut self, now: Instant, tokens: u64, question: u64) -> StartedAttempt {
-        let number = self.started;
-        self.started += 1;
+    /// Starts an attempt that may start now.
+    pub(super) fn start(&mut self, now: Instant, tokens: u64, question: &str) -> StartedAttempt {
+        let [requests, all_tokens] = self.used;
+        let number = requests + 1;
+        self.used = [number, all_tokens.saturating_add(tokens)];
         self.in_flight += 1;
         self.outage.attempt_started(number);
         if let Some(rpm) = self.options.rpm {
@@ -175,11 +156,8 @@ impl LimitState {
             }
             self.minute.push_back((number, now, tokens));
         }
-        let [requests, all_tokens] = self.used;
-        self.used = [requests + 1, all_tokens.saturating_add(tokens)];
         StartedAttempt {
-            number,
-            question,
+            question: question.to_owned(),
             cuts: self.cuts,
             used: self.used,
         }
@@ -188,7 +166,7 @@ impl LimitState {
     pub(super) fn end(
         &mut self,
         now: Instant,
-        attempt: StartedAttempt,
+        attempt: &StartedAttempt,
         verdict: LimitVerdict,
         reported: &ReportedQuotas,
     ) {
@@ -203,19 +181,20 @@ impl LimitState {
                 });
             }
         }
+        let [number, _] = attempt.used;
         let tokens = match verdict {
             LimitVerdict::Answered(tokens) => tokens,
             LimitVerdict::RateLimited => Some(0),
             LimitVerdict::Refused | LimitVerdict::Unanswered | LimitVerdict::Unrelated => None,
         };
         match verdict {
-            LimitVerdict::Unanswered => self.outage.not_answered(attempt.question, now),
+            LimitVerdict::Unanswered => self.outage.not_answered(&attempt.question, now),
             LimitVerdict::Unrelated => {}
             _ => self.outage.answered(),
         }
-        self.outage.attempt_ended(attempt.number, now);
+        self.outage.attempt_ended(number, now);
         let mut minute = self.minute.iter_mut();
-        if let (Some(entry), Some(tokens)) = (minute.find(|it| it.0 == attempt.number), tokens) {
+        if let (Some(entry), Some(tokens)) = (minute.find(|it| it.0 == number), tokens) {
             entry.2 = tokens;
         }
         self.rate_limited += u64::from(verdict == LimitVerdict::RateLimited);
@@ -225,13 +204,17 @@ impl LimitState {
         match verdict {
             LimitVerdict::RateLimited if current => {
                 self.cuts += 1;
-                self.limit = (self.limit / 2.0).max(1.0);
+                self.answers = 0;
+                self.limit = (self.limit / 2).max(1);
             }
             // A limit that is not used is not tested either. It grows by one with every
             // answer, after the first 429 by one with every limit's worth of answers.
-            LimitVerdict::Answered(_) if current && self.in_flight * 2 >= self.limit() => {
-                let step = if self.cuts > 0 { 1.0 / self.limit } else { 1.0 };
-                self.limit = (self.limit + step).min(self.options.max as f64);
+            LimitVerdict::Answered(_) if current && self.in_flight * 2 >= self.limit => {
+                self.answers += 1;
+                if self.cuts == 0 || self.answers >= self.limit {
+                    self.answers = 0;
+                    self.limit = (self.limit + 1).min(self.options.max);
+                }
             }
             _ => {}
         }

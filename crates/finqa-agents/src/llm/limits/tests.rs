@@ -43,21 +43,26 @@ async fn ends_all(limiter: &Limiter, count: usize, verdict: LimitVerdict) {
     }
 }
 
-async fn slot(call: &LimitedCall) -> Slot {
-    call.slot(SMALL, &Stop::default()).await.unwrap()
+async fn slot(limiter: &Limiter) -> Slot {
+    slot_about("a", limiter).await
+}
+
+async fn slot_about(question: &str, limiter: &Limiter) -> Slot {
+    let stop = Stop::default();
+    limiter.slot(question, SMALL, &stop).await.unwrap()
 }
 
 /// The slots of several calls at once.
 async fn slots(limiter: &Limiter, count: usize) -> Vec<Slot> {
     let mut slots = Vec::new();
-    for _ in 0..count {
-        slots.push(slot(&limiter.call()).await);
+    for question in 0..count {
+        slots.push(slot_about(&question.to_string(), limiter).await);
     }
     slots
 }
 
 fn limit(limiter: &Limiter) -> usize {
-    limiter.state.lock().limit()
+    limiter.state.lock().limit
 }
 
 async fn answered(limiter: &Limiter, rounds: usize) {
@@ -97,7 +102,7 @@ async fn a_burst_of_429s_that_were_in_flight_together_counts_once() {
     ends(late, ANSWERED);
     assert_eq!(limit(&limiter), 8);
     assert_eq!(limiter.status().rate_limited, 15);
-    ends(slot(&limiter.call()).await, LimitVerdict::RateLimited);
+    ends(slot(&limiter).await, LimitVerdict::RateLimited);
     assert_eq!(limit(&limiter), 4);
 }
 
@@ -116,21 +121,23 @@ async fn while_a_server_is_down_one_request_after_the_other_asks_whether_it_answ
     for round in [0, 1] {
         ends_all(&limiter, 3, LimitVerdict::Unanswered).await;
         // One that has not answered yet may be the wrong one.
-        assert_eq!(limiter.outage().is_some(), round == 1);
-        ends(slot(&limiter.call()).await, ANSWERED);
-        limiter.set_answered();
+        assert_eq!(limiter.outage().duration().is_some(), round == 1);
+        ends(slot(&limiter).await, ANSWERED);
+        limiter.outage().has_answered = true;
     }
+    for _ in 0..9 {
+        // A gateway may give up one long prompt again and again.
+        ends(slot(&limiter).await, LimitVerdict::Unanswered);
+    }
+    assert_eq!(limiter.outage().duration(), None);
+    ends(slot(&limiter).await, ANSWERED);
     ends_all(&limiter, 3, LimitVerdict::Unanswered).await;
     let (before, mut waits) = (Instant::now(), Vec::new());
     for _ in 0..9 {
-        let probe = slot(&limiter.call()).await;
+        let probe = slot(&limiter).await;
         waits.push(before.elapsed().as_millis());
-        let other = limiter.call();
-        assert!(
-            tokio::time::timeout(SECOND / 20, slot(&other))
-                .await
-                .is_err()
-        );
+        let other = tokio::time::timeout(SECOND / 20, slot(&limiter));
+        assert!(other.await.is_err());
         ends(probe, LimitVerdict::Unanswered);
     }
     let gaps: Vec<_> = waits
@@ -138,13 +145,11 @@ async fn while_a_server_is_down_one_request_after_the_other_asks_whether_it_answ
         .map(|two| (two[1] - two[0]) / 100)
         .collect();
     assert_eq!(gaps, [10, 20, 40, 80, 160, 300, 300, 300]);
-    assert_eq!(limiter.outage(), Some(before.elapsed()));
+    assert_eq!(limiter.outage().duration(), Some(before.elapsed()));
     assert!(limiter.status().down_since.is_some());
-    ends(slot(&limiter.call()).await, LimitVerdict::Refused);
-    assert_eq!(
-        (limiter.outage(), slots(&limiter, 8).await.len()),
-        (None, 8)
-    );
+    ends(slot(&limiter).await, LimitVerdict::Refused);
+    assert_eq!(limiter.outage().duration(), None);
+    assert_eq!(slots(&limiter, 8).await.len(), 8);
 }
 
 #[tokio::test(start_paused = true)]
@@ -154,74 +159,55 @@ async fn a_wait_ends_at_once_when_the_run_is_drained_or_aborted() {
         |stop: &Stop| stop.abort.clone(),
     ] {
         let limiter = adaptive(1, 1);
-        let held = slot(&limiter.call()).await;
+        let held = slot(&limiter).await;
         let stop = Stop::default();
         let before = Instant::now();
         let waiting = tokio::spawn({
-            let (call, stop) = (limiter.call(), stop.clone());
-            async move { call.slot(SMALL, &stop).await.is_some() }
+            let (limiter, stop) = (limiter.clone(), stop.clone());
+            async move { limiter.slot("a", SMALL, &stop).await.is_some() }
         });
         sleep(SECOND).await;
         token(&stop).cancel();
         assert!(!waiting.await.unwrap());
         assert_eq!(before.elapsed(), SECOND);
         drop(held);
-        // Nothing waits any more, and the slot is free.
-        drop(slot(&limiter.call()).await);
+        // Nothing waits any more, and the slot is free, but not for a run that ends.
+        assert!(limiter.slot("a", SMALL, &stop).await.is_none());
+        drop(slot(&limiter).await);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_draining_run_gets_no_slot() {
-    let stop = Stop::default();
-    stop.drain.cancel();
-    assert!(adaptive(1, 1).call().slot(SMALL, &stop).await.is_none());
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_oldest_call_is_first_however_often_it_was_refused() {
+async fn attempts_start_in_the_order_in_which_they_began_to_wait() {
     let limiter = adaptive(1, 1);
-    let old = Arc::new(limiter.call());
-    let held = slot(&old).await;
-    let order = Arc::new(Mutex::new(Vec::new()));
-    let mut tasks = Vec::new();
-    for name in ["second", "third"] {
-        let (call, order) = (limiter.call(), Arc::clone(&order));
-        tasks.push(tokio::spawn(async move {
-            let slot = slot(&call).await;
-            order.lock().push(name);
+    let held = slot(&limiter).await;
+    let order = Mutex::new(Vec::new());
+    let waiting = [0, 1, 2, 3].map(|number| {
+        let (limiter, order) = (&limiter, &order);
+        async move {
+            let slot = slot(limiter).await;
+            order.lock().push(number);
             sleep(SECOND).await;
             drop(slot);
-        }));
-        sleep(SECOND).await;
-    }
-    ends(held, LimitVerdict::Unrelated);
-    let again = {
-        let (call, order) = (Arc::clone(&old), Arc::clone(&order));
-        async move {
-            let slot = slot(&call).await;
-            order.lock().push("first");
-            drop(slot);
         }
+    });
+    let release = async {
+        sleep(SECOND).await;
+        ends(held, LimitVerdict::Unrelated);
     };
-    // The second has the slot by now; the first comes before the third.
-    sleep(SECOND / 2).await;
-    again.await;
-    for task in tasks {
-        task.await.unwrap();
-    }
-    assert_eq!(*order.lock(), ["second", "first", "third"]);
+    futures::future::join(futures::future::join_all(waiting), release).await;
+    assert_eq!(*order.lock(), [0, 1, 2, 3]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_quota_that_is_used_up_holds_everything_until_its_reset() {
     let limiter = adaptive(8, 8);
     let before = Instant::now();
-    reports(slot(&limiter.call()).await, 0, 2, 20 * SECOND);
+    reports(slot(&limiter).await, 0, 2, 20 * SECOND);
     // Two are left, however many are in flight.
     let two = slots(&limiter, 2).await;
     assert_eq!(before.elapsed(), Duration::ZERO);
-    let third = slot(&limiter.call()).await;
+    let third = slot(&limiter).await;
     assert_eq!(before.elapsed(), 20 * SECOND);
     drop((two, third));
 }
@@ -235,7 +221,7 @@ async fn an_older_report_does_not_hide_a_newer_one() {
     reports(older, 1, 900, 30 * SECOND);
     let before = Instant::now();
     // It may take 20, and 19 are left.
-    drop(slot(&limiter.call()).await);
+    drop(slot(&limiter).await);
     assert_eq!(before.elapsed(), 30 * SECOND);
 }
 
@@ -250,7 +236,7 @@ async fn requests_below_a_ceiling_are_evenly_spaced() {
         let mut held = Vec::new();
         let began = Instant::now();
         for number in 0..10 {
-            held.push(slot(&limiter.call()).await);
+            held.push(slot(&limiter).await);
             let due = 60.3 / rpm as f64 * f64::from(number);
             let late = began.elapsed().as_secs_f64() - due;
             assert!((-0.001..0.006).contains(&late), "{rpm}: {number} {late}");
@@ -264,11 +250,11 @@ async fn a_correction_of_tokens_wakes_the_call_that_waits_for_them() {
         tpm: Some(30),
         ..LimitOptions::fixed(8)
     });
-    let first = slot(&limiter.call()).await;
+    let first = slot(&limiter).await;
     let waiting = tokio::spawn({
-        let call = limiter.call();
+        let limiter = limiter.clone();
         async move {
-            slot(&call).await;
+            slot(&limiter).await;
             Instant::now()
         }
     });
@@ -282,11 +268,11 @@ async fn a_correction_of_tokens_wakes_the_call_that_waits_for_them() {
 async fn a_wait_that_is_given_up_takes_no_slot_with_it() {
     let limiter = adaptive(1, 1);
     for _ in 0..50 {
-        let held = slot(&limiter.call()).await;
+        let held = slot(&limiter).await;
         let waiting: Vec<_> = (0..3)
             .map(|_| {
-                let call = limiter.call();
-                tokio::spawn(async move { slot(&call).await })
+                let limiter = limiter.clone();
+                tokio::spawn(async move { slot(&limiter).await })
             })
             .collect();
         advance(SECOND).await;
@@ -297,6 +283,6 @@ async fn a_wait_that_is_given_up_takes_no_slot_with_it() {
             drop(task.await);
         }
     }
-    drop(slot(&limiter.call()).await);
+    drop(slot(&limiter).await);
     assert_eq!(limiter.status().in_flight, 0);
 }

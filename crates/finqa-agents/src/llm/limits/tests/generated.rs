@@ -44,9 +44,8 @@ async fn play(script: &Script) -> Vec<(Instant, u64)> {
             (limiter.clone(), Arc::clone(&started), Arc::clone(&running));
         let max = script.options.max;
         tasks.push(tokio::spawn(async move {
-            let call = limiter.call();
             for attempt in 0..=refusals {
-                let slot = call.slot(tokens, &Stop::default()).await.unwrap();
+                let slot = limiter.slot("a", tokens, &Stop::default()).await.unwrap();
                 let place = started.lock().len();
                 started.lock().push((Instant::now(), tokens));
                 assert!(running.fetch_add(1, Ordering::Relaxed) < max);
