@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::api::{BatchLine, BatchResult, BatchState, PlannedBatch};
+use super::api::{BatchLine, BatchResult, BatchState};
+use super::record::{BatchRecord, RunBatches};
 use crate::llm::transport::HttpReply;
 
 /// Maximum difference of the clocks of this machine and the provider, in milliseconds.
@@ -20,17 +21,17 @@ struct SubmittedRequest<'a> {
 }
 
 /// The body that submits these requests.
-pub(super) fn submission(lines: &[BatchLine<'_>]) -> serde_json::Result<Box<RawValue>> {
+pub(super) fn submission(lines: &[BatchLine]) -> serde_json::Result<Box<RawValue>> {
     let requests = lines
         .iter()
-        .map(|&(custom_id, params)| SubmittedRequest { custom_id, params });
+        .map(|(custom_id, params)| SubmittedRequest { custom_id, params });
     let requests: Vec<_> = requests.collect();
     to_raw_value(&BTreeMap::from([("requests", requests)]))
 }
 
 /// True if a batch in the list may be the planned one: it has as many requests, was created
 /// since, and is not a known one.
-pub(super) fn is_planned(batch: &Value, planned: &PlannedBatch<'_>) -> bool {
+pub(super) fn is_planned(batch: &Value, run: &RunBatches, record: &BatchRecord) -> bool {
     let counts = batch.get("request_counts").and_then(Value::as_object);
     let counts = counts.into_iter().flat_map(|counts| counts.values());
     let requests: u64 = counts.filter_map(Value::as_u64).sum();
@@ -38,9 +39,11 @@ pub(super) fn is_planned(batch: &Value, planned: &PlannedBatch<'_>) -> bool {
     let created = batch.get("created_at").and_then(Value::as_str);
     let created = created.and_then(|at| at.parse().ok());
     let created = created.map(Timestamp::as_millisecond);
-    requests == planned.record.count as u64
-        && !planned.known.iter().any(|known| Some(known.as_str()) == id)
-        && created.is_some_and(|at| at >= planned.record.planned_at - CLOCK_SKEW)
+    let known = run.earlier.iter();
+    let mut known = known.flat_map(|it| it.batch.iter().chain(&it.foreign));
+    requests == record.count as u64
+        && !known.any(|known| Some(known.as_str()) == id)
+        && created.is_some_and(|at| at >= record.planned_at - CLOCK_SKEW)
 }
 
 /// Reads the state of the batch at `path`.

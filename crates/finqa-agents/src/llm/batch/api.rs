@@ -1,21 +1,13 @@
 //! What the batch APIs of all providers have in common.
 
+use std::sync::Arc;
+
 use serde_json::value::RawValue;
 
-use super::record::BatchRecord;
 use crate::llm::transport::HttpReply;
 
-/// A batch that is submitted, or looked for.
-pub(super) struct PlannedBatch<'a> {
-    pub record: &'a BatchRecord,
-    /// The id of the run.
-    pub run: &'a str,
-    /// Batches that are not looked for: the run's own, and what is known to be foreign.
-    pub known: Vec<&'a String>,
-}
-
 /// A request of a batch: its `custom_id` and its body.
-pub(super) type BatchLine<'a> = (&'a str, &'a RawValue);
+pub(super) type BatchLine = (String, Arc<RawValue>);
 
 /// A batch as its provider describes it.
 #[derive(Debug, Default)]
@@ -38,3 +30,13 @@ pub(super) enum BatchState {
 
 /// The result of one request; `None` if it was not processed, because the batch ended before.
 pub(super) type BatchResult = Option<HttpReply>;
+
+/// An id that becomes a part of a path.
+pub(super) fn plain_id(id: &str) -> Result<&str, String> {
+    // Gemini's has a slash.
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/".contains(c);
+    match id.chars().all(is_plain) && !id.contains("..") {
+        true => Ok(id),
+        false => Err(format!("`{id}` is not an id")),
+    }
+}

@@ -13,7 +13,8 @@ use tokio_util::bytes::Bytes;
 
 use finqa_core::secrets::{redact_json, shown_address};
 
-use super::api::{BatchLine, BatchResult, BatchState, PlannedBatch};
+use super::api::{BatchLine, BatchResult, BatchState, plain_id};
+use super::record::{BatchRecord, RunBatches};
 use super::{anthropic, openai};
 use crate::llm::address::ServerAddress;
 use crate::llm::classify;
@@ -88,8 +89,9 @@ impl BatchClient {
     /// list before a submission is repeated.
     pub(super) async fn submit(
         &self,
-        planned: &PlannedBatch<'_>,
-        lines: &[BatchLine<'_>],
+        run: &RunBatches,
+        record: &BatchRecord,
+        lines: &[BatchLine],
         stop: &Stop,
     ) -> Result<String, ModelError> {
         let body = match self.settings.provider {
@@ -99,14 +101,14 @@ impl BatchClient {
                 let file = openai::file(lines, &endpoint).map_err(unsendable)?;
                 let file = self.send(&ApiRequest::Upload(file), stop).await?;
                 let file = self.id(&file).map_err(|error| *error)?;
-                openai::submission(planned, &endpoint, &file)
+                openai::submission(run, record, &endpoint, &file)
             }
         };
         let request = &ApiRequest::Post(&body.map_err(unsendable)?);
         let has_failed = AtomicBool::new(false);
         let submitted = retry(self.settings.retry, stop, &|_| {}, || async {
             if has_failed.swap(true, Ordering::Relaxed)
-                && let Some(id) = self.find_once(planned).await?
+                && let Some(id) = self.find_once(run, record).await?
             {
                 return Ok(id);
             }
@@ -118,16 +120,18 @@ impl BatchClient {
     /// The id of a batch that was planned, if the provider lists it.
     pub(super) async fn find(
         &self,
-        planned: &PlannedBatch<'_>,
+        run: &RunBatches,
+        record: &BatchRecord,
         stop: &Stop,
     ) -> Result<Option<String>, ModelError> {
-        let find = || self.find_once(planned);
+        let find = || self.find_once(run, record);
         retry(self.free_retries(), stop, &|_| {}, find).await
     }
 
     async fn find_once(
         &self,
-        planned: &PlannedBatch<'_>,
+        run: &RunBatches,
+        record: &BatchRecord,
     ) -> Result<Option<String>, Box<ModelError>> {
         let path = format!("{}?limit=100", self.path());
         let list = self.json(&self.attempt(&ApiRequest::Get(&path)).await?)?;
@@ -139,7 +143,7 @@ impl BatchClient {
         // The newest are first. Of those that may be it the oldest is taken: what another run
         // submitted later may have as many requests.
         let mut batches = batches.into_iter().flatten();
-        let found = batches.rfind(|batch| is_planned(batch, planned));
+        let found = batches.rfind(|batch| is_planned(batch, run, record));
         found.map(id_of).transpose()
     }
 
@@ -243,12 +247,7 @@ fn unsendable(error: serde_json::Error) -> ModelError {
 fn id_of(created: &Value) -> Result<String, Box<ModelError>> {
     let id = created.get("id").and_then(Value::as_str);
     let id = id.ok_or_else(|| unreadable("it has no `id`".to_owned()))?;
-    // It becomes a part of a path. Gemini's has a slash.
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/".contains(c);
-    match id.chars().all(is_plain) && !id.contains("..") {
-        true => Ok(id.to_owned()),
-        false => Err(unreadable(format!("`{id}` is not an id"))),
-    }
+    plain_id(id).map(str::to_owned).map_err(unreadable)
 }
 
 fn unreadable(why: String) -> Box<ModelError> {

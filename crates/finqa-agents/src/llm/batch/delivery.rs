@@ -132,14 +132,11 @@ fn read(open: &OpenBatch, files: &[Bytes]) -> BatchResults {
         let line: Option<Value> = serde_json::from_slice(line).ok();
         let result = line.and_then(|line| {
             let key = line.get("custom_id")?.as_str()?;
-            let is_first = keys.contains(key);
-            is_first.then(|| Some((key.to_owned(), open.client.result(&line)?)))?
+            let result = open.client.result(&line)?;
+            keys.remove(key).then(|| (key.to_owned(), result))
         });
         match result {
-            Some((key, result)) => {
-                keys.remove(key.as_str());
-                results.push((key, result));
-            }
+            Some(result) => results.push(result),
             None => unused += 1,
         }
     }

@@ -8,12 +8,13 @@ use futures::future::join_all;
 use jiff::Timestamp;
 use rust_decimal::Decimal;
 
-use super::api::{BatchState, PlannedBatch};
+use super::api::BatchState;
 use super::client::BatchClient;
-use super::queue::{BatchQueue, QueueShared, RunBatches};
-use super::record::{BatchRecord, BatchStage, BatchedRequest};
+use super::queue::{BatchQueue, QueueShared};
+use super::record::{BatchRecord, BatchStage, BatchedRequest, RunBatches};
 use crate::llm::budget::{BudgetLimit, BudgetRefusal, BudgetReservation};
 use crate::llm::error::{ErrorKind, ModelError};
+use crate::llm::retry::cancelled;
 use crate::llm::types::Stop;
 
 /// The time between two looks at a batch, at first and at most.
@@ -154,7 +155,8 @@ impl Driver<'_> {
         known.push(record.clone());
         match (self.run.recorder)(record.clone()).await {
             true => Ok(()),
-            false => Err(stopped()),
+            // The journal's error is reported by itself.
+            false => Err(cancelled()),
         }
     }
 
@@ -208,7 +210,7 @@ impl Driver<'_> {
     /// Looks for a batch in the provider's list: its submission had no answer, or what was taken
     /// for it is of another run. If it is not there, its requests join the next wave.
     pub(super) async fn look_for(&mut self, open: OpenBatch) -> Result<(), ModelError> {
-        let found = open.client.find(&self.planned(&open), self.stop).await?;
+        let found = open.client.find(&self.run, &open.record, self.stop).await?;
         if let Some(id) = found {
             return self.submitted(open, id, "found").await;
         }
@@ -252,24 +254,14 @@ impl Driver<'_> {
         self.end(open.record).await
     }
 
-    fn planned<'a>(&'a self, open: &'a OpenBatch) -> PlannedBatch<'a> {
-        let batches = self.run.earlier.iter();
-        let known = batches.flat_map(|it| it.batch.iter().chain(&it.foreign));
-        PlannedBatch {
-            record: &open.record,
-            run: &self.run.id,
-            known: known.collect(),
-        }
-    }
-
     async fn submit_batch(&mut self, open: OpenBatch) -> Result<(), ModelError> {
         let calls = open.calls.values();
         let reserved = calls.filter_map(|(_, reservation)| reservation.as_ref()?.store());
         if join_all(reserved).await.contains(&false) {
-            return Err(stopped());
+            return Err(cancelled());
         }
         self.store(&open.record).await?;
-        let bodies: Vec<_> = {
+        let lines: Vec<_> = {
             let state = self.queue.state.lock();
             let requests = open.record.requests.iter();
             let requests = requests.filter_map(|it| {
@@ -278,10 +270,9 @@ impl Driver<'_> {
             });
             requests.collect()
         };
-        let lines = bodies.iter().map(|(key, body)| (key.as_str(), &**body));
-        let (lines, planned): (Vec<_>, _) = (lines.collect(), self.planned(&open));
-        let submitted = open.client.submit(&planned, &lines, self.stop).await;
-        match submitted {
+        let (client, record) = (&open.client, &open.record);
+        let submitted = client.submit(&self.run, record, &lines, self.stop);
+        match submitted.await {
             Ok(id) => self.submitted(open, id, "submitted").await,
             // What may have arrived is looked for when the run is continued.
             Err(error) => {
@@ -310,12 +301,11 @@ impl Driver<'_> {
             }) {
                 continue;
             }
-            let reservation = match call.upper.map(|upper| budget.try_reserve(upper)) {
-                None => None,
-                Some(Ok(reservation)) => Some(reservation),
-                Some(Err(BudgetRefusal::Temporary)) => break,
-                Some(Err(BudgetRefusal::Permanent)) => {
-                    if planned.is_empty() {
+            let reserved = call.upper.map(|upper| budget.try_reserve(upper));
+            let reservation = match reserved.transpose() {
+                Ok(reservation) => reservation,
+                Err(refusal) => {
+                    if refusal == BudgetRefusal::Permanent && planned.is_empty() {
                         budget.reach(BudgetLimit::Cost, self.stop);
                     }
                     break;
@@ -368,15 +358,10 @@ impl Driver<'_> {
             }
             tokio::select! {
                 biased;
-                () = self.stop.drain.cancelled() => return Err(stopped()),
+                () = self.stop.drain.cancelled() => return Err(cancelled()),
                 () = tokio::time::sleep(delay) => {}
             }
             delay = (delay * 2).min(LAST_POLL);
         }
     }
-}
-
-/// The run is stopped; an error of the journal is reported by itself.
-fn stopped() -> ModelError {
-    ModelError::new(ErrorKind::Cancelled, "")
 }

@@ -20,8 +20,8 @@ mod openai;
 mod queue;
 mod record;
 
-pub use queue::{BatchPlace, BatchQueue, RunBatches};
-pub use record::{BatchRecord, BatchRecorder, BatchStage};
+pub use queue::{BatchPlace, BatchQueue};
+pub use record::{BatchRecord, BatchRecorder, BatchStage, RunBatches};
 
 pub(super) use client::BatchClient;
 pub(super) use queue::{BatchReply, BatchSender};

@@ -3,7 +3,6 @@
 //! Uploads, batches and their states are async-openai's types. Requests and results are not:
 //! its types lack Azure's paths, and refuse Azure's lines, which have no `id`.
 
-use async_openai::types::InputSource;
 use async_openai::types::batches::{
     Batch, BatchCompletionWindow, BatchRequestInputMethod, BatchStatus,
 };
@@ -13,7 +12,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio_util::bytes::Bytes;
 
-use super::api::{BatchLine, BatchResult, BatchState, PlannedBatch};
+use super::api::{BatchLine, BatchResult, BatchState, plain_id};
+use super::record::{BatchRecord, RunBatches};
 use crate::llm::transport::HttpReply;
 
 /// The metadata keys that identify a batch.
@@ -29,9 +29,9 @@ struct FileLine<'a> {
 }
 
 /// The file of these requests to `endpoint`.
-pub(super) fn file(lines: &[BatchLine<'_>], endpoint: &str) -> serde_json::Result<Bytes> {
+pub(super) fn file(lines: &[BatchLine], endpoint: &str) -> serde_json::Result<Bytes> {
     let mut file = Vec::new();
-    for &(custom_id, body) in lines {
+    for (custom_id, body) in lines {
         let line = FileLine {
             custom_id,
             method: BatchRequestInputMethod::POST,
@@ -46,12 +46,7 @@ pub(super) fn file(lines: &[BatchLine<'_>], endpoint: &str) -> serde_json::Resul
 
 pub(super) fn upload(file: Bytes) -> CreateFileRequest {
     CreateFileRequest {
-        file: FileInput {
-            source: InputSource::Bytes {
-                filename: "convfinqa.jsonl".to_owned(),
-                bytes: file,
-            },
-        },
+        file: FileInput::from_bytes("convfinqa.jsonl".to_owned(), file),
         purpose: FilePurpose::Batch,
         expires_after: None,
     }
@@ -59,7 +54,8 @@ pub(super) fn upload(file: Bytes) -> CreateFileRequest {
 
 /// The body that submits the requests of an uploaded file.
 pub(super) fn submission(
-    planned: &PlannedBatch<'_>,
+    run: &RunBatches,
+    record: &BatchRecord,
     endpoint: &str,
     file: &str,
 ) -> serde_json::Result<Box<RawValue>> {
@@ -67,17 +63,17 @@ pub(super) fn submission(
         "input_file_id": file,
         "endpoint": endpoint,
         "completion_window": BatchCompletionWindow::W24H,
-        "metadata": {RUN: planned.run, NUMBER: planned.record.number.to_string()},
+        "metadata": {RUN: run.id, NUMBER: record.number.to_string()},
     }))
 }
 
 /// True if a batch in the list is the planned one.
-pub(super) fn is_planned(batch: &Value, planned: &PlannedBatch<'_>) -> bool {
+pub(super) fn is_planned(batch: &Value, run: &RunBatches, record: &BatchRecord) -> bool {
     let says = |key: &str, what: &str| {
         let found = batch.get("metadata").and_then(|metadata| metadata.get(key));
         found.and_then(Value::as_str) == Some(what)
     };
-    says(RUN, planned.run) && says(NUMBER, &planned.record.number.to_string())
+    says(RUN, &run.id) && says(NUMBER, &record.number.to_string())
 }
 
 /// Reads the state of a batch.
@@ -105,18 +101,11 @@ pub(super) fn state(batch: Value) -> Result<BatchState, String> {
     };
     // Azure names a file that is not there by an empty id.
     let files = [batch.output_file_id, batch.error_file_id];
-    let files = files.into_iter().flatten().filter(|id| !id.is_empty());
-    let files: Vec<_> = files.collect();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
-    if let Some(id) = files.iter().find(|id| !id.chars().all(is_plain)) {
-        return Err(format!("`{id}` is not the id of a file"));
-    }
+    let files = files.iter().flatten().filter(|id| !id.is_empty());
+    let paths = files.map(|id| Ok(format!("/files/{}/content", plain_id(id)?)));
     Ok(BatchState::Ended {
         early,
-        results: files
-            .iter()
-            .map(|id| format!("/files/{id}/content"))
-            .collect(),
+        results: paths.collect::<Result<_, String>>()?,
     })
 }
 

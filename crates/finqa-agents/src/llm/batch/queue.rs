@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 use tokio::sync::{Notify, oneshot};
 
 use super::client::BatchClient;
-use super::record::{BatchRecord, BatchRecorder};
 use crate::llm::budget::{Budget, BudgetReservation};
 use crate::llm::event::{CallEvent, Observer};
 use crate::llm::protocol::EncodedRequest;
@@ -43,16 +42,6 @@ pub(super) struct QueueState {
     /// By their names.
     pub clients: HashMap<String, Arc<BatchClient>>,
     closed: bool,
-}
-
-/// The batches of a run in its journal, and the recorder of new ones.
-pub struct RunBatches {
-    /// The run's id.
-    pub id: String,
-    pub earlier: Vec<BatchRecord>,
-    /// The amount counted for each request of the run, if it has a limit.
-    pub amounts: HashMap<u64, Decimal>,
-    pub recorder: BatchRecorder,
 }
 
 /// A question and its pass, which is one of the units in flight.
@@ -309,16 +298,9 @@ mod tests {
         let connection = ModelConnection::resolve(&|_| None, &settings).unwrap();
         let model = HttpModel::new(connection).unwrap();
         let _model = model.with_batches(Some(&queue));
+        let client = queue.0.state.lock().clients.values().next().cloned();
         let sender = BatchSender {
-            client: queue
-                .0
-                .state
-                .lock()
-                .clients
-                .values()
-                .next()
-                .unwrap()
-                .clone(),
+            client: client.unwrap(),
             queue: queue.clone(),
         };
         let encoded = EncodedRequest {

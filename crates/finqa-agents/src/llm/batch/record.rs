@@ -1,9 +1,11 @@
 //! The journal's record of a batch, written before and after each request that changes its
 //! state.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 /// Stores a batch instead of what is stored under its number. Resolves once that is durable, to
@@ -54,4 +56,14 @@ pub(super) struct BatchedRequest {
     /// Under which id its spending is reserved, where the run has a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved: Option<u64>,
+}
+
+/// The batches of a run in its journal, and the recorder of new ones.
+pub struct RunBatches {
+    /// The run's id.
+    pub id: String,
+    pub earlier: Vec<BatchRecord>,
+    /// The amount counted for each request of the run, if it has a limit.
+    pub amounts: HashMap<u64, Decimal>,
+    pub recorder: BatchRecorder,
 }
