@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::run::{EpisodeSummary, RunMeta, Summary};
 use crate::score::{Rule, Scorecard};
-use finqa_agents::llm::NodeUsage;
 use finqa_agents::llm::settings::OFFLINE;
+use finqa_agents::llm::{Cost, NodeUsage};
 use finqa_agents::pair::EpisodeEnd;
 use finqa_core::stats::Rate;
 use finqa_core::text::counted;
@@ -224,9 +224,19 @@ fn spent_line(summary: &Summary) -> Option<String> {
             counted(spent.calls, "call"),
             tokens(&used, used.tokens.input_tokens),
             tokens(&used, used.tokens.output_tokens),
-            spent.cost
+            cost(&spent.cost, &used)
         )
     })
+}
+
+/// The cost. Where nothing of it is known only because answers came without their tokens, a
+/// price would not help.
+fn cost(cost: &Cost, used: &NodeUsage) -> String {
+    let is_unstated = cost.unpriced > 0 && cost.unpriced == used.without_usage;
+    match cost.known.is_zero() && is_unstated {
+        true => "unknown (the server states no tokens)".to_owned(),
+        false => cost.to_string(),
+    }
 }
 
 /// Tokens that a server did not give, or of an answer that was lost, are not in
@@ -240,7 +250,37 @@ fn tokens(node: &NodeUsage, count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rust_decimal::Decimal;
+
     use super::*;
+
+    /// It was "unknown", as for a model without a price.
+    #[test]
+    fn a_cost_without_the_tokens_of_some_answers_is_at_least_and_without_all_says_why() {
+        for (known, unpriced, without_usage, words) in [
+            (2, 0, 0, "$2.0000"),
+            (
+                2,
+                1,
+                1,
+                "at least $2.0000 (1 of 2 requests without a known cost)",
+            ),
+            (0, 2, 2, "unknown (the server states no tokens)"),
+            (0, 2, 1, "unknown"),
+            (0, 2, 0, "unknown"),
+        ] {
+            let spent = Cost {
+                known: Decimal::from(known),
+                priced: u64::from(known > 0),
+                unpriced,
+            };
+            let used = NodeUsage {
+                without_usage,
+                ..NodeUsage::default()
+            };
+            assert_eq!(cost(&spent, &used), words);
+        }
+    }
 
     #[test]
     fn a_sum_without_some_tokens_is_shown_as_at_least() {
