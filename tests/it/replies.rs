@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::agents::{repeating_the_key, scripted};
 use crate::support::cli::{CommandExt, Ran, Row, Workplace, rows_without};
-use crate::support::fault_server::{FaultServer, Faults, Reply, Request};
+use crate::support::fault_server::{FaultServer, Reply, Request};
 
 /// A run whose replies are stored in `replies`.
 fn store(place: &Workplace, server: &FaultServer, more: &str) -> Ran {
@@ -63,7 +63,7 @@ fn a_replay_gives_the_rows_of_a_run_with_faults_at_any_concurrency(
     #[case] concurrency: u32,
 ) {
     let (place, again) = (Workplace::new(), Workplace::new());
-    let server = FaultServer::with_faults(Faults::every_kind(0.3, 7), scripted);
+    let server = FaultServer::with_faults(0.3, 7, scripted);
     let ran = store(
         &place,
         &server,

@@ -254,20 +254,6 @@ impl fmt::Display for ModelError {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_text_is_one_line_with_status_request_and_attempts() {
-        let error = ModelError {
-            status: Some(503),
-            request_id: Some("req_7".into()),
-            attempts: 4,
-            ..ModelError::new(ErrorKind::ServerError, "overloaded")
-        };
-        assert_eq!(
-            error.to_string(),
-            "the provider failed: overloaded (status 503, request req_7, 4 attempts)"
-        );
-    }
-
     fn scope(kind: ErrorKind, status: Option<u16>, after_success: bool) -> Scope {
         ModelError {
             status,
@@ -280,58 +266,48 @@ mod tests {
     #[test]
     fn only_an_error_that_every_call_would_meet_ends_a_run() {
         let refused = ErrorKind::BadRequest { parameter: None };
+        use Scope::{Provider, Request, Run};
         for (kind, status, first, later) in [
-            (
-                ErrorKind::Unauthorized,
-                Some(403),
-                Scope::Run,
-                Scope::Request,
-            ),
-            (ErrorKind::Unauthorized, Some(401), Scope::Run, Scope::Run),
-            (ErrorKind::NotFound, Some(404), Scope::Run, Scope::Request),
-            (ErrorKind::Connect, None, Scope::Run, Scope::Provider),
-            (ErrorKind::QuotaExceeded, Some(429), Scope::Run, Scope::Run),
-            (
-                ErrorKind::ContentFilter,
-                None,
-                Scope::Request,
-                Scope::Request,
-            ),
-            (
-                ErrorKind::RateLimited,
-                None,
-                Scope::Provider,
-                Scope::Provider,
-            ),
-            (refused, Some(400), Scope::Request, Scope::Request),
+            (ErrorKind::Unauthorized, 403, Run, Request),
+            (ErrorKind::Unauthorized, 401, Run, Run),
+            (ErrorKind::NotFound, 404, Run, Request),
+            (ErrorKind::Connect, 0, Run, Provider),
+            (ErrorKind::QuotaExceeded, 429, Run, Run),
+            (ErrorKind::NotStored, 0, Run, Run),
+            (ErrorKind::ContentFilter, 400, Request, Request),
+            (ErrorKind::RateLimited, 429, Provider, Provider),
+            (refused, 400, Request, Request),
         ] {
-            let found = [false, true].map(|after| scope(kind.clone(), status, after));
+            let found = [false, true].map(|after| scope(kind.clone(), Some(status), after));
             assert_eq!(found, [first, later], "{kind}");
         }
     }
 
     #[test]
     fn a_refused_request_is_not_billed_and_a_lost_one_may_be() {
-        let lost = |kind, status| {
+        use ErrorKind::{Connect, ContentFilter, ContextTooLong, CutOff, Malformed};
+        use ErrorKind::{RateLimited, ServerError, Timeout};
+        for (kind, status, lost) in [
+            (Timeout, 0, true),
+            (CutOff, 200, true),
+            (Malformed, 200, true),
+            (ServerError, 502, true),
+            (ServerError, 504, true),
+            // What the server began before it failed may be billed; what it turned away is not.
+            (ServerError, 500, true),
+            (ServerError, 503, false),
+            (ServerError, 529, false),
+            // Azure bills a prompt that it filters.
+            (ContentFilter, 400, true),
+            (ContextTooLong, 429, false),
+            (RateLimited, 429, false),
+            (Connect, 0, false),
+        ] {
             let error = ModelError {
-                status,
+                status: Some(status),
                 ..ModelError::new(kind, "")
             };
-            error.lost_an_answer()
-        };
-        assert!(lost(ErrorKind::Timeout, None));
-        assert!(lost(ErrorKind::CutOff, Some(200)));
-        assert!(lost(ErrorKind::Malformed, Some(200)));
-        assert!(lost(ErrorKind::ServerError, Some(502)));
-        assert!(lost(ErrorKind::ServerError, Some(504)));
-        // What the server began before it failed may be billed; what it turned away is not.
-        assert!(lost(ErrorKind::ServerError, Some(500)));
-        assert!(!lost(ErrorKind::ServerError, Some(503)));
-        assert!(!lost(ErrorKind::ServerError, Some(529)));
-        // Azure bills a prompt that it filters.
-        assert!(lost(ErrorKind::ContentFilter, Some(400)));
-        assert!(!lost(ErrorKind::ContextTooLong, Some(429)));
-        assert!(!lost(ErrorKind::RateLimited, Some(429)));
-        assert!(!lost(ErrorKind::Connect, None));
+            assert_eq!(error.lost_an_answer(), lost, "{error}");
+        }
     }
 }

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn attempts_are_bounded_and_waits_double() {
+    async fn attempts_are_bounded_those_to_connect_more_and_waits_double() {
         let (outcome, notices, calls) = run(QUICK, |_| Err(failure(None))).await;
         assert_eq!(outcome.unwrap_err().kind, ErrorKind::RateLimited);
         assert_eq!(calls, 6);
@@ -241,28 +241,24 @@ mod tests {
             assert!(notice.delay >= expected / 2 && notice.delay <= expected);
             expected *= 2;
         }
-    }
-
-    #[tokio::test]
-    async fn attempts_to_connect_have_a_limit_of_their_own() {
         let refused = || Box::new(ModelError::new(ErrorKind::Connect, "refused"));
         let (outcome, _, calls) = run(QUICK, |_| Err(refused())).await;
-        assert_eq!(outcome.unwrap_err().kind, ErrorKind::Connect);
-        assert_eq!(calls, 3);
+        assert_eq!((outcome.unwrap_err().kind, calls), (ErrorKind::Connect, 3));
     }
 
     #[tokio::test]
     async fn a_hint_is_obeyed_and_never_shortens_our_own_wait() {
         let (_, notices, _) = run(QUICK, |attempt| {
-            Err(failure(
-                [Some(3), Some(20), Some(0), None][usize::try_from(attempt - 1).unwrap().min(3)],
-            ))
+            Err(failure(match attempt {
+                1 => Some(3),
+                2 => Some(20),
+                3 => Some(0),
+                _ => None,
+            }))
         })
         .await;
-        let waits: Vec<f64> = notices
-            .iter()
-            .map(|n| n.delay.as_secs_f64() * 1000.0)
-            .collect();
+        let waits = notices.iter().map(|it| it.delay.as_secs_f64() * 1000.0);
+        let waits: Vec<f64> = waits.collect();
         assert!((3.0..3.2).contains(&waits[0]), "{waits:?}");
         assert!((20.0..20.3).contains(&waits[1]), "{waits:?}");
         assert!((1.0..2.6).contains(&waits[2]), "{waits:?}");
@@ -281,11 +277,8 @@ mod tests {
         let (outcome, notices, _) = run(options, hint(300)).await;
         assert_eq!(outcome.unwrap(), 42);
         assert_eq!(notices[0].delay.as_secs(), 300);
-        assert!(
-            notices[0]
-                .words()
-                .ends_with("slow down; it asks to wait 5m")
-        );
+        let words = notices[0].words();
+        assert!(words.ends_with("slow down; it asks to wait 5m"), "{words}");
         let (outcome, notices, calls) = run(options, hint(3600)).await;
         let error = outcome.unwrap_err();
         assert_eq!((notices.len(), calls, error.scope()), (0, 1, Scope::Run));

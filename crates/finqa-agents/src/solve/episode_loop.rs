@@ -242,7 +242,7 @@ impl<'a> EpisodeLoop<'a> {
             Ok(arguments) => self.step(session, &call.name, arguments).await?,
             Err(reason) => {
                 let arguments = Value::String(call.arguments.clone());
-                let span = trace::tool(&call.name, self.is_tool(&call.name), &arguments);
+                let span = trace::tool(&call.name, &self.options.tools, &arguments);
                 let step = ToolStep {
                     tool: call.name.clone(),
                     arguments,
@@ -283,7 +283,7 @@ impl<'a> EpisodeLoop<'a> {
             .flatten()
             .map(str::to_owned);
         let recorded = Value::Object(arguments.clone());
-        let span = trace::tool(tool, self.is_tool(tool), &recorded);
+        let span = trace::tool(tool, &self.options.tools, &recorded);
         let started = Instant::now();
         let StepReply {
             text,
@@ -323,10 +323,6 @@ impl<'a> EpisodeLoop<'a> {
         trace::record_step(&span, &step, &shown, started);
         self.count_step(step);
         Ok(shown)
-    }
-
-    fn is_tool(&self, name: &str) -> bool {
-        self.options.tools.iter().any(|tool| tool.name == name)
     }
 
     /// A result cut to what still fits the conversation, and marked as cut.

@@ -7,6 +7,7 @@ use std::time::Instant;
 use serde_json::Value;
 use tracing::{Span, debug, info_span};
 
+use crate::llm::ToolSpec;
 use crate::pair::ToolStep;
 use crate::telemetry::{fail, if_content, set, set_content, set_question};
 use finqa_core::question::Question;
@@ -35,9 +36,17 @@ pub(super) fn episode(question: &Question, run: Option<&str>) -> Span {
     span
 }
 
-/// The span of one tool call. A name that is not a tool's is a model's free text.
-pub(super) fn tool(name: &str, is_known: bool, arguments: &Value) -> Span {
-    let shown = if is_known { name } else { "unknown" };
+/// A tool's name; any other one is a model's free text.
+pub(super) fn shown_name<'n>(name: &'n str, tools: &[ToolSpec]) -> &'n str {
+    match tools.iter().any(|tool| tool.name == name) {
+        true => name,
+        false => "unknown",
+    }
+}
+
+/// The span of one tool call.
+pub(super) fn tool(name: &str, tools: &[ToolSpec], arguments: &Value) -> Span {
+    let shown = shown_name(name, tools);
     let span = info_span!(
         "tool",
         otel.name = format!("execute_tool {shown}"),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use finqa_agents::graph::{CompiledGraph, END, Graph, GraphError, GraphRunError, Node, RunOptions};
+use finqa_agents::graph::{END, Graph, GraphRunError, Node, RunOptions};
 use rstest::rstest;
 use tokio_util::sync::CancellationToken;
 
@@ -48,10 +48,9 @@ impl Node<Trace, Route, NoAnswer> for Scripted {
         state.push(self.name);
         tokio::task::yield_now().await;
         let mut script = self.script.lock().unwrap();
-        let next = if script.len() > 1 {
-            script.remove(0)
-        } else {
-            script[0]
+        let next = match script.len() {
+            1 => script[0],
+            _ => script.remove(0),
         };
         next.ok_or(NoAnswer)
     }
@@ -167,13 +166,15 @@ async fn cancelled_between_steps_the_work_is_kept() {
     assert_eq!(state, ["analyst"]);
 }
 
+async fn failed(graph: Graph<Trace, Route, NoAnswer>) -> GraphRunError<NoAnswer> {
+    let run = RunOptions::default();
+    let graph = graph.compile().unwrap();
+    graph.run(&mut Trace::new(), run).await.unwrap_err()
+}
+
 #[tokio::test]
 async fn a_failing_node_is_named_and_its_cause_kept() {
-    let graph = pair(&[None]).compile().unwrap();
-    let error = graph
-        .run(&mut Trace::new(), RunOptions::default())
-        .await
-        .unwrap_err();
+    let error = failed(pair(&[None])).await;
     assert_eq!(error.to_string(), "node `critic` failed");
     let cause = std::error::Error::source(&error).unwrap();
     assert_eq!(cause.to_string(), "no answer");
@@ -181,28 +182,11 @@ async fn a_failing_node_is_named_and_its_cause_kept() {
 
 #[tokio::test]
 async fn a_route_that_was_not_declared_is_an_error() {
-    let graph = Graph::builder()
-        .node(
-            "critic",
-            node("critic", &[Route::Done], &[Some(Route::Revise)]),
-        )
-        .start("critic")
-        .edge("critic", Route::Done, END)
-        .compile()
-        .unwrap();
-    let error = graph
-        .run(&mut Trace::new(), RunOptions::default())
-        .await
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "node `critic` took route `revise`, which it does not declare"
-    );
-}
-
-fn refused(graph: Graph<Trace, Route, NoAnswer>) -> String {
-    let error: Result<CompiledGraph<_, _, _>, GraphError> = graph.compile();
-    error.unwrap_err().to_string()
+    let critic = node("critic", &[Route::Done], &[Some(Route::Revise)]);
+    let graph = Graph::builder().node("critic", critic).start("critic");
+    let error = failed(graph.edge("critic", Route::Done, END)).await;
+    let said = "node `critic` took route `revise`, which it does not declare";
+    assert_eq!(error.to_string(), said);
 }
 
 #[rstest]
@@ -241,5 +225,5 @@ fn refusals_name_node_and_route(
     #[case] graph: Graph<Trace, Route, NoAnswer>,
     #[case] message: &str,
 ) {
-    assert_eq!(refused(graph), message);
+    assert_eq!(graph.compile().unwrap_err().to_string(), message);
 }

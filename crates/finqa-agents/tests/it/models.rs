@@ -11,7 +11,7 @@ use finqa_agents::llm::{
 };
 use serde_json::json;
 
-use crate::support::fault_server::{FaultServer, Faults, Reply, completion};
+use crate::support::fault_server::{FaultServer, Reply, completion};
 
 mod batches;
 mod corrections;

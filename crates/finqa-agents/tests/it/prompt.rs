@@ -153,27 +153,6 @@ fn stable_text_comes_first() {
     }
 }
 
-/// Servers that tell the two apart by their words rely on this.
-#[test]
-fn only_the_critics_system_message_names_the_critic() {
-    let prompts = Prompts::embedded();
-    let analyst = prompts.analyst(&question()).unwrap();
-    let critic = prompts.critic(&question(), &view()).unwrap();
-    let lower = analyst.system.to_lowercase();
-    assert!(
-        !["critic", "critique", "all_ok", "reflective"]
-            .iter()
-            .any(|word| lower.contains(word))
-    );
-    assert!(critic.system.contains("critic") && critic.system.contains("ALL_OK"));
-    for system in [&analyst.system, &critic.system] {
-        assert!(
-            (1..=8).all(|n| system.contains(&format!("\n{n}. "))),
-            "{system}"
-        );
-    }
-}
-
 /// What the prompt shows as a reply has the requested form.
 #[test]
 fn the_example_in_the_prompt_has_the_form_of_the_schema() {
@@ -199,12 +178,7 @@ fn the_small_prompt_is_short_and_its_example_is_json() {
         prompt.unwrap().system
     };
     let (short, long) = (system(&small), system(&Prompts::embedded()));
-    assert!(
-        short.len() * 2 < long.len(),
-        "{} of {}",
-        short.len(),
-        long.len()
-    );
+    assert!(short.len() * 2 < long.len(), "{short}");
     let (_, example) = short.rsplit_once("\n{\"steps\"").unwrap();
     let reply: serde_json::Value = serde_json::from_str(&format!("{{\"steps\"{example}")).unwrap();
     assert!(reply["answer"].is_string(), "{reply}");
@@ -217,11 +191,8 @@ fn a_folder_overrides_by_file_name_and_changes_the_hash() {
     assert_eq!(same.hash(), Prompts::embedded().hash());
     assert_eq!(same.hash().len(), 64);
     std::fs::write(folder.path().join("_house.j2"), "Say please.").unwrap();
-    std::fs::write(
-        folder.path().join("analyst_system.j2"),
-        "{% include \"_house.j2\" %}",
-    )
-    .unwrap();
+    let system = "{% include \"_house.j2\" %}";
+    std::fs::write(folder.path().join("analyst_system.j2"), system).unwrap();
     std::fs::write(folder.path().join("notes.txt"), "{{ not a template").unwrap();
     let other = Prompts::embedded().with_dir(folder.path()).unwrap();
     assert_ne!(other.hash(), same.hash());
@@ -234,10 +205,8 @@ fn bad_templates_are_one_line_that_names_file_and_line() {
     let refusal = |name: &str, source: &str| {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(name), source).unwrap();
-        let error = Prompts::embedded()
-            .with_dir(folder.path())
-            .unwrap_err()
-            .to_string();
+        let error = Prompts::embedded().with_dir(folder.path());
+        let error = error.unwrap_err().to_string();
         assert!(!error.contains('\n'), "{error}");
         error.replace(&folder.path().display().to_string(), "DIR")
     };
@@ -249,27 +218,21 @@ fn bad_templates_are_one_line_that_names_file_and_line() {
         ("revise.j2", "\n\n{% include \"_gone.j2\" %}", "'_gone.j2'"),
     ] {
         let error = refusal(name, source);
-        let place = format!("(in {name}:3)");
+        let (start, place) = ("DIR: ", format!("(in {name}:3)"));
         assert!(
-            error.starts_with("DIR: ") && error.contains(reason),
+            error.starts_with(start) && error.ends_with(&place),
             "{error}"
         );
-        assert!(error.ends_with(&place), "{error}");
+        assert!(error.contains(reason), "{error}");
     }
     let unknown = refusal("anlyst_user.j2", "x");
+    let words =
+        "DIR/anlyst_user.j2: no template has this name; the templates are analyst_system.j2, ";
+    assert!(unknown.starts_with(words), "{unknown}");
+    let missing = Prompts::embedded().with_dir(std::path::Path::new("no/such/folder"));
+    let missing = missing.unwrap_err().to_string();
     assert!(
-        unknown.starts_with(
-            "DIR/anlyst_user.j2: no template has this name; the templates are analyst_system.j2, "
-        ),
-        "{unknown}"
-    );
-    let missing = Prompts::embedded()
-        .with_dir(std::path::Path::new("no/such/folder"))
-        .unwrap_err();
-    assert!(
-        missing
-            .to_string()
-            .starts_with("no/such/folder: cannot read the templates: "),
+        missing.starts_with("no/such/folder: cannot read the templates: "),
         "{missing}"
     );
 }

@@ -260,6 +260,7 @@ mod tests {
         let relative = "subtract(5, 3), divide(#0, 3), multiply(#1, const_1)";
         assert!(!equal(relative, "divide(5, 3), subtract(#0, const_1)"));
         assert!(!equal("exp(2, const_1)", "add(2, const_1)"));
+        assert!(!equal("exp(2, 3)", "exp(3, 2)"));
     }
 
     #[test]

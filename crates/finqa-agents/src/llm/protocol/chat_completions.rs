@@ -167,8 +167,10 @@ mod tests {
         reply_limit: None,
     };
 
-    fn request() -> ChatRequest {
-        ChatRequest {
+    #[test]
+    fn a_dialect_names_and_drops_parameters() {
+        let messages = vec![ChatMessage::system("s"), ChatMessage::user("u")];
+        let request = ChatRequest {
             temperature: Some(0.0),
             max_output_tokens: Some(800),
             seed: Some(7),
@@ -178,16 +180,8 @@ mod tests {
                 strict: true,
                 or_text: false,
             },
-            ..ChatRequest::new(
-                "analyst",
-                vec![ChatMessage::system("s"), ChatMessage::user("u")],
-            )
-        }
-    }
-
-    #[test]
-    fn a_dialect_names_and_drops_parameters() {
-        let request = request();
+            ..ChatRequest::new("analyst", messages)
+        };
         let full = body("m", &request, FULL);
         assert_eq!(
             full,

@@ -191,14 +191,4 @@ mod tests {
         };
         assert_eq!(read_answer(&body).unwrap().usage, Some(usage));
     }
-
-    #[test]
-    fn the_schema_of_a_tool_need_not_be_strict() {
-        let look = ToolSpec {
-            name: "look".into(),
-            description: "Looks.".into(),
-            parameters: json!({"type": "object"}),
-        };
-        assert_eq!(tool(&look)["strict"], false);
-    }
 }

@@ -37,34 +37,21 @@ fn the_first_provider_with_a_variable_is_chosen() {
     let served = ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
     let anthropic = ("ANTHROPIC_API_KEY", "sk-ant-1");
     let local = ("ANTHROPIC_BASE_URL", "http://127.0.0.1:8080");
-    for (vars, provider, base_url) in [
-        (&AZURE[..], Provider::Azure, "https://unit.openai.azure.com"),
-        (
-            &[endpoint, azure, openai],
-            Provider::OpenAi,
-            OPENAI_BASE_URL,
-        ),
-        (&[endpoint, azure, served], Provider::OpenAi, served.1),
-        (
-            &[endpoint, azure, anthropic],
-            Provider::Azure,
-            "https://unit.openai.azure.com",
-        ),
-        (
-            &[anthropic],
-            Provider::Anthropic,
-            "https://api.anthropic.com",
-        ),
-        (&[local], Provider::Anthropic, local.1),
-        (&[anthropic, openai], Provider::OpenAi, OPENAI_BASE_URL),
-        (&[anthropic, served], Provider::OpenAi, served.1),
+    let at_azure = (Provider::Azure, "https://unit.openai.azure.com");
+    let at_anthropic = (Provider::Anthropic, "https://api.anthropic.com");
+    let at_openai = |base_url| (Provider::OpenAi, base_url);
+    for (vars, expected) in [
+        (&AZURE[..], at_azure),
+        (&[endpoint, azure, openai], at_openai(OPENAI_BASE_URL)),
+        (&[endpoint, azure, served], at_openai(served.1)),
+        (&[endpoint, azure, anthropic], at_azure),
+        (&[anthropic], at_anthropic),
+        (&[local], (Provider::Anthropic, local.1)),
+        (&[anthropic, openai], at_openai(OPENAI_BASE_URL)),
+        (&[anthropic, served], at_openai(served.1)),
     ] {
         let chosen = by_variables(vars);
-        assert_eq!(
-            (chosen.provider, &*chosen.base_url),
-            (provider, base_url),
-            "{vars:?}"
-        );
+        assert_eq!((chosen.provider, &*chosen.base_url), expected, "{vars:?}");
     }
     let chosen = by_variables(&AZURE);
     assert_eq!(
@@ -129,27 +116,23 @@ fn responses_are_the_default_at_openai_for_models_that_need_them() {
 #[test]
 fn what_is_missing_is_named() {
     let anthropic = [("ANTHROPIC_BASE_URL", "https://api.anthropic.com")];
-    let served = |base| [("OPENAI_BASE_URL", base)];
-    for (told, missing) in [
+    let eu = [("OPENAI_BASE_URL", "https://eu.api.openai.com/v1")];
+    let v1 = [("OPENAI_BASE_URL", "https://unit.openai.azure.com/openai/v1")];
+    for (vars, missing) in [
         (
-            error(&AZURE[..1]),
+            &AZURE[..1],
             "no key for unit.openai.azure.com: set AZURE_OPENAI_API_KEY",
         ),
-        (error(&AZURE[1..2]), "Azure needs AZURE_OPENAI_ENDPOINT"),
+        (&AZURE[1..2], "Azure needs AZURE_OPENAI_ENDPOINT"),
         (
-            error(&anthropic),
+            &anthropic,
             "no key for api.anthropic.com: set ANTHROPIC_API_KEY",
         ),
-        (error(&[]), "no key for api.openai.com: set OPENAI_API_KEY"),
-        (
-            error(&served("https://eu.api.openai.com/v1")),
-            "no key for eu.api.openai.com",
-        ),
-        (
-            error(&served("https://unit.openai.azure.com/openai/v1")),
-            "no key for unit.openai",
-        ),
+        (&[], "no key for api.openai.com: set OPENAI_API_KEY"),
+        (&eu, "no key for eu.api.openai.com"),
+        (&v1, "no key for unit.openai"),
     ] {
+        let told = error(vars);
         assert!(told.starts_with(missing), "{told}");
     }
 }

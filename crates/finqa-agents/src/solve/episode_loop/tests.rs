@@ -52,14 +52,24 @@ impl ChatModel for Script<ChatReply> {
     }
 }
 
-async fn play(replies: Vec<ChatReply>, results: Vec<StepReply>) -> (Solution, EpisodeRecord) {
+fn tools() -> Vec<ToolSpec> {
     let tool = |name: &str| ToolSpec {
         name: name.to_owned(),
         description: String::new(),
         parameters: Value::Null,
     };
+    ["look", SUBMIT].map(tool).into()
+}
+
+#[test]
+fn a_trace_shows_the_names_of_tools_and_no_text_of_a_model() {
+    let shown = ["look", SUBMIT, "5 %"].map(|name| trace::shown_name(name, &tools()));
+    assert_eq!(shown, ["look", SUBMIT, "unknown"]);
+}
+
+async fn play(replies: Vec<ChatReply>, results: Vec<StepReply>) -> (Solution, EpisodeRecord) {
     let options = ToolAgentOptions {
-        tools: vec![tool("look"), tool(SUBMIT)],
+        tools: tools(),
         max_steps: 3,
         sampling: Sampling::default(),
         result_chars: 100,

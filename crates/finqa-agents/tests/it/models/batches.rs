@@ -245,24 +245,18 @@ async fn a_journal_that_cannot_be_written_ends_the_wave_at_each_of_its_entries()
     assert_eq!(stores, 2, "sending, submitted");
 }
 
-/// A server that describes its first batch in these words the first `times` it is asked.
-fn describing(words: serde_json::Value, mut times: usize) -> BatchServer {
-    let server = server(|_| Ending::Complete);
-    server.intercept(move |request| {
-        let is_first = times > 0 && request.path == "/v1/batches/batch_0";
-        times -= usize::from(is_first);
-        is_first.then(|| Reply::json(200, &words))
-    });
-    server
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_description_that_cannot_be_read_ends_the_run_and_not_the_batch() {
-    let server = describing(json!({"status": "new"}), 1);
+    let server = server(|_| Ending::Complete);
+    server.intercept(|request| {
+        let is_batch = request.path == "/v1/batches/batch_0";
+        is_batch.then(|| Reply::json(200, &json!({"status": "new"})))
+    });
     let run = BatchRun::new(openai(&server.http));
     let error = run.ask(&QUESTIONS).await.driver.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Malformed);
     assert_eq!(run.batches()[0].stage, BatchStage::Submitted);
+    server.intercept(|_| None);
     let next = run.next_process();
     next.ask(&QUESTIONS).await.answers(&QUESTIONS);
     assert_eq!(server.batches().len(), 1);
@@ -272,9 +266,8 @@ async fn a_description_that_cannot_be_read_ends_the_run_and_not_the_batch() {
 async fn equal_requests_of_one_conversation_each_get_a_reply() {
     let server = server(|_| Ending::Complete);
     let run = BatchRun::new(openai(&server.http));
-    run.ask(&["one", "one", "two"])
-        .await
-        .answers(&["one", "one", "two"]);
+    let questions = ["one", "one", "two"];
+    run.ask(&questions).await.answers(&questions);
     let sizes = server.batches().into_iter().map(|it| it.requests.len());
     assert_eq!(sizes.collect::<Vec<_>>(), [2, 1]);
 }

@@ -1,7 +1,6 @@
 //! Limits against a server that refuses and reports: what is sent, what waits, what ends.
 
 use finqa_agents::llm::{LimitOptions, Limiter, Limits};
-use futures::future::join_all;
 use tokio::sync::mpsc;
 
 use super::*;
@@ -34,25 +33,6 @@ fn spawned(
 }
 
 #[tokio::test]
-async fn a_storm_of_429s_is_outlived_and_the_limit_grows_again() {
-    let server = FaultServer::start(|request| match request.index {
-        0..30 => Reply::error(429, "rate_limit_exceeded", "slow").header("retry-after-ms", "1"),
-        _ => Reply::chat("42"),
-    });
-    let (model, limits, _events) = limited(&server, LimitOptions::fixed(16));
-    let stop = Stop::default();
-    let calls = join_all((0..60).map(|_| spawned(&model, &stop))).await;
-    for call in calls {
-        assert_eq!(call.unwrap().unwrap().content, "42");
-    }
-    let status = limits.status().unwrap();
-    assert_eq!((status.in_flight, status.rate_limited), (0, 30));
-    assert_eq!(server.count(), 90);
-    assert!(server.most_in_flight() <= 16);
-    assert!((2..16).contains(&status.limit), "{status:?}");
-}
-
-#[tokio::test]
 async fn a_hint_of_89_seconds_holds_up_one_call_and_no_other() {
     let server = FaultServer::start(|request| match request.index {
         0 => Reply::error(429, "rate_limit_exceeded", "slow").header("retry-after", "89"),
@@ -79,44 +59,22 @@ async fn a_hint_of_89_seconds_holds_up_one_call_and_no_other() {
     assert_eq!(server.count(), 21);
 }
 
-/// Nothing is sent after a reply with these headers, and a drained run does not wait.
-async fn holds_back(headers: &'static [(&'static str, &'static str)]) {
+#[tokio::test]
+async fn after_a_reported_limit_that_reaches_zero_nothing_is_sent_and_a_drained_run_does_not_wait()
+{
     let server = FaultServer::start(|_| {
-        let reply = Reply::chat("42");
-        headers
-            .iter()
-            .fold(reply, |reply, (name, value)| reply.header(name, value))
+        Reply::chat("42")
+            .header("x-ratelimit-remaining-tokens", "12")
+            .header("x-ratelimit-reset-tokens", "58.1s")
     });
     let (model, _limits, _events) = limited(&server, LimitOptions::fixed(8));
     assert!(chat(&model, &ask("How much?")).await.is_ok());
     let stop = Stop::default();
     let waiting = spawned(&model, &stop);
     tokio::time::sleep(Duration::from_millis(50)).await;
-    assert!(!waiting.is_finished(), "{headers:?}");
+    assert!(!waiting.is_finished());
     stop.drain.cancel();
     let error = waiting.await.unwrap().unwrap_err();
     assert_eq!((error.kind, error.attempts), (ErrorKind::Cancelled, 0));
-    assert_eq!(server.count(), 1, "{headers:?}");
-}
-
-#[tokio::test]
-async fn reported_limits_that_reach_zero_are_obeyed() {
-    holds_back(&[
-        ("x-ratelimit-limit-requests", "500"),
-        ("x-ratelimit-remaining-requests", "0"),
-        ("x-ratelimit-reset-requests", "6m0s"),
-    ])
-    .await;
-    holds_back(&[
-        ("x-ratelimit-limit-tokens", "30000"),
-        ("x-ratelimit-remaining-tokens", "12"),
-        ("x-ratelimit-reset-tokens", "58.1s"),
-    ])
-    .await;
-    holds_back(&[
-        ("anthropic-ratelimit-tokens-limit", "8000"),
-        ("anthropic-ratelimit-tokens-remaining", "0"),
-        ("anthropic-ratelimit-tokens-reset", "2999-01-01T00:00:00Z"),
-    ])
-    .await;
+    assert_eq!(server.count(), 1);
 }

@@ -77,13 +77,10 @@ async fn ask_model(
 async fn a_stored_reply_is_given_again_without_a_request() {
     let cached = Cached::new();
     let server = FaultServer::start(|_| Reply::chat("42").header("x-request-id", "req_1"));
-    let first = ask_model(&cached.model(&server), &ask("How much?"))
-        .await
-        .unwrap();
+    let request = ask("How much?");
+    let first = ask_model(&cached.model(&server), &request).await.unwrap();
     // Another process.
-    let second = ask_model(&cached.model(&server), &ask("How much?"))
-        .await
-        .unwrap();
+    let second = ask_model(&cached.model(&server), &request).await.unwrap();
     assert_eq!(server.count(), 1);
     assert!(!first.cached && second.cached);
     assert_eq!((first.attempts, second.attempts, second.lost), (1, 0, 0));
@@ -134,10 +131,8 @@ async fn whatever_changes_the_reply_is_part_of_the_key() {
     let mut other = plain.clone();
     other.origin.question = "q".to_owned();
     assert!(ask_model(&model, &other).await.unwrap().cached);
-    let elsewhere = HttpModel::new(openai(&server)).unwrap();
-    let elsewhere = cached
-        .cache()
-        .wrap(Arc::new(elsewhere), "openai http://b/v1 m");
+    let elsewhere = Arc::new(HttpModel::new(openai(&server)).unwrap());
+    let elsewhere = cached.cache().wrap(elsewhere, "openai http://b/v1 m");
     assert!(!ask_model(&elsewhere, &plain).await.unwrap().cached);
 }
 
@@ -195,11 +190,8 @@ async fn what_settled_a_call_is_stored_and_what_may_pass_is_not(
     let model = cached.cache().wrap(model, SERVER);
     let first = ask_model(&model, &ask("How much?")).await;
     let again = ask_model(&model, &ask("How much?")).await;
-    assert_eq!(
-        server.count(),
-        2 - usize::from(kept == Kept::Reused),
-        "{told} {again:?}"
-    );
+    let sent = 2 - usize::from(kept == Kept::Reused);
+    assert_eq!(server.count(), sent, "{told} {again:?}");
     let replayed = ask_model(&cached.replayed(), &ask("How much?")).await;
     match (&replayed, &first) {
         _ if kept == Kept::Nowhere => {
@@ -207,20 +199,15 @@ async fn what_settled_a_call_is_stored_and_what_may_pass_is_not(
             assert_eq!(replayed.unwrap_err().kind, ErrorKind::NotStored, "{told}");
         }
         (Ok(replayed), Ok(first)) => {
-            assert_eq!(
-                (&replayed.content, replayed.usage),
-                (&first.content, first.usage)
-            );
+            assert_eq!(replayed.content, first.content);
+            assert_eq!(replayed.usage, first.usage);
             assert_eq!((replayed.attempts, replayed.cached), (1, false));
             assert!(replayed.latency > Duration::ZERO);
         }
         (Err(replayed), Err(first)) => {
             assert_eq!(replayed.to_string(), first.to_string());
-            assert_eq!(
-                (replayed.attempts, replayed.lost),
-                (first.attempts, first.lost)
-            );
-            assert_eq!(replayed.scope(), first.scope());
+            let of = |error: &ModelError| (error.attempts, error.lost, error.scope());
+            assert_eq!(of(replayed), of(first));
         }
         (replayed, first) => panic!("{told}: {first:?} {replayed:?}"),
     }
@@ -270,14 +257,8 @@ async fn a_damaged_entry_is_a_miss_with_a_warning_and_replaced() {
     let path = cached.entries().remove(0);
     let whole = std::fs::read_to_string(&path).unwrap();
     let newer = whole.replace("{\"version\":1", "{\"version\":2");
-    for damaged in [
-        &b""[..],
-        &whole.as_bytes()[..whole.len() / 2],
-        b"{}",
-        b"\xff",
-        &other,
-        newer.as_bytes(),
-    ] {
+    let half = &whole.as_bytes()[..whole.len() / 2];
+    for damaged in [b"", half, b"{}", b"\xff", &other, newer.as_bytes()] {
         std::fs::write(&path, damaged).unwrap();
         cached.warnings.lock().unwrap().clear();
         assert!(!ask_model(&model, &ask("How much?")).await.unwrap().cached);
@@ -301,11 +282,9 @@ async fn a_folder_that_cannot_be_written_warns_once_and_fails_nothing() {
     for text in ["a", "b"] {
         assert_eq!(ask_model(&model, &ask(text)).await.unwrap().content, "42");
     }
-    let written: Vec<String> = cached.warned();
-    let written = written
-        .iter()
-        .filter(|line| line.contains("cannot be written"));
-    assert_eq!(written.count(), 1);
+    let mut warned = cached.warned();
+    warned.retain(|line| line.contains("cannot be written"));
+    assert_eq!(warned.len(), 1);
 }
 
 #[test]
@@ -314,15 +293,10 @@ fn only_a_folder_of_replies_or_an_empty_one_is_used() {
     let open = |path: &Path| StoredReplies::reuse(path, Arc::new(|_: &str| {}));
     let mine = folder.path().join("mine.txt");
     std::fs::write(&mine, "mine").unwrap();
-    assert!(matches!(
-        open(folder.path()),
-        Err(RepliesError::Foreign { .. })
-    ));
+    for opened in [open(folder.path()), StoredReplies::replay(folder.path())] {
+        assert!(matches!(opened, Err(RepliesError::Foreign { .. })));
+    }
     assert!(matches!(open(&mine), Err(RepliesError::Folder { .. })));
-    assert!(matches!(
-        StoredReplies::replay(folder.path()),
-        Err(RepliesError::Foreign { .. })
-    ));
     let path = folder.path().join("a/cache");
     let replies = open(&path).unwrap();
     assert_eq!(replies.run().unwrap(), None);
@@ -331,8 +305,6 @@ fn only_a_folder_of_replies_or_an_empty_one_is_used() {
     assert_eq!(again.run().unwrap(), Some(json!({"id": "x"})));
     std::fs::write(path.join("replies.json"), r#"{"convfinqa_replies":2}"#).unwrap();
     let error = open(&path).err().unwrap().to_string();
-    assert!(
-        error.ends_with("holds replies of version 2; this program reads version 1"),
-        "{error}"
-    );
+    let words = "holds replies of version 2; this program reads version 1";
+    assert!(error.ends_with(words), "{error}");
 }

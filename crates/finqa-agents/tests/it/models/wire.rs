@@ -19,8 +19,7 @@ async fn openai_gets_its_path_key_and_body() {
             input_tokens: 100,
             output_tokens: 2,
             cached_input_tokens: 40,
-            cache_write_tokens: 0,
-            reasoning_tokens: 0,
+            ..Usage::default()
         })
     );
 
@@ -115,41 +114,33 @@ async fn an_unknown_finish_reason_and_service_tier_are_not_failures() {
     );
 }
 
-/// Runs a test of this binary again, as a process with these variables.
-fn again_with(test: &str, variables: &[(&str, &str)]) {
-    let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test])
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{told}");
-    assert!(told.contains("1 passed"), "{told}");
-}
-
+/// Another process of this binary runs a test with these variables.
 #[test]
-fn a_machine_without_certificates_still_gets_a_client() {
-    again_with(
-        "models::wire::openai_gets_its_path_key_and_body",
-        &[
-            ("SSL_CERT_FILE", "/nonexistent"),
-            ("SSL_CERT_DIR", "/nonexistent"),
-        ],
-    );
-}
-
-#[test]
-fn a_proxy_is_not_asked_for_a_server_on_this_machine() {
-    again_with(
-        "models::wire::openai_gets_its_path_key_and_body",
-        &[
-            ("HTTP_PROXY", "http://127.0.0.1:9"),
-            ("http_proxy", "http://127.0.0.1:9"),
-            ("ALL_PROXY", "http://127.0.0.1:9"),
-            ("NO_PROXY", ""),
-            ("no_proxy", ""),
-        ],
-    );
+fn neither_certificates_nor_a_proxy_are_needed_for_a_server_on_this_machine() {
+    let no_certificates = [
+        ("SSL_CERT_FILE", "/nonexistent"),
+        ("SSL_CERT_DIR", "/nonexistent"),
+    ];
+    let dead = "http://127.0.0.1:9";
+    let proxy = [
+        ("HTTP_PROXY", dead),
+        ("http_proxy", dead),
+        ("ALL_PROXY", dead),
+        ("NO_PROXY", ""),
+        ("no_proxy", ""),
+    ];
+    for variables in [&no_certificates[..], &proxy] {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "models::wire::openai_gets_its_path_key_and_body"])
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && told.contains("1 passed"),
+            "{told}"
+        );
+    }
 }
 
 /// A small model once repeated itself until the timeout.

@@ -3,7 +3,7 @@
 //! It answers each request of a batch as the live server of the same test would, in reversed
 //! order, and never answers a request of a batch outside of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -244,38 +244,27 @@ impl State {
                 let file = request.body["input_file_id"].as_str().unwrap();
                 let path = request.body["endpoint"].as_str().unwrap();
                 let lines = String::from_utf8(self.files[file].clone()).unwrap();
-                let requests = lines.lines().map(|line| {
+                let lines = lines.lines().map(|line| {
                     let line: Value = serde_json::from_str(line).unwrap();
                     assert_eq!(
                         (&line["method"], &line["url"]),
                         (&json!("POST"), &json!(path))
                     );
-                    (
-                        line["custom_id"].as_str().unwrap().to_owned(),
-                        line["body"].clone(),
-                    )
+                    line
                 });
-                let requests = requests.collect();
-                self.create(key, path, request.body["metadata"].clone(), requests)
+                let requests = requests(lines, "body");
+                self.create(key, path, &request.body["metadata"], requests)
             }
             ("POST", ["messages", "batches"]) => {
-                let requests = request.body["requests"].as_array().unwrap().iter();
-                let requests = requests.map(|line| {
-                    (
-                        line["custom_id"].as_str().unwrap().to_owned(),
-                        line["params"].clone(),
-                    )
-                });
-                let requests = requests.collect();
-                self.create(key, "/v1/messages", Value::Null, requests)
+                let lines = request.body["requests"].as_array().unwrap();
+                let requests = requests(lines.iter().cloned(), "params");
+                self.create(key, "/v1/messages", &Value::Null, requests)
             }
             ("GET", ["batches"] | ["messages", "batches"]) => {
                 let own = self.batches.iter().filter(|batch| batch.key == key);
                 let own: Vec<Value> = own.rev().map(SubmittedBatch::described).collect();
-                Reply::json(
-                    200,
-                    &json!({"object": "list", "data": own, "has_more": false}),
-                )
+                let list = json!({"object": "list", "data": own, "has_more": false});
+                Reply::json(200, &list)
             }
             ("GET", ["messages", "batches", id, "results"]) => {
                 let batch = self.batches.iter().find(|batch| batch.id == *id).unwrap();
@@ -285,10 +274,8 @@ impl State {
                 Reply::new(200, "application/x-jsonl", lines.join("\n"))
             }
             ("GET", ["batches", id] | ["messages", "batches", id]) => {
-                let at = self
-                    .batches
-                    .iter()
-                    .position(|it| it.id == *id && it.key == key);
+                let mut batches = self.batches.iter();
+                let at = batches.position(|it| it.id == *id && it.key == key);
                 at.map_or_else(not_found, |at| self.described(at))
             }
             // Nothing is sent live but what a test wants live.
@@ -300,19 +287,17 @@ impl State {
         &mut self,
         key: String,
         path: &str,
-        metadata: Value,
+        metadata: &Value,
         requests: Vec<(String, Value)>,
     ) -> Reply {
         let number = self.batches.len();
-        let mut ids: Vec<&String> = requests.iter().map(|(id, _)| id).collect();
-        ids.sort_unstable();
-        ids.dedup();
+        let ids: HashSet<&String> = requests.iter().map(|(id, _)| id).collect();
         assert_eq!(ids.len(), requests.len(), "each custom_id once");
         self.batches.push(SubmittedBatch {
             id: format!("batch_{number}"),
             key,
             path: path.to_owned(),
-            metadata,
+            metadata: metadata.clone(),
             requests,
             ending: (self.endings)(number),
             asked: 0,
@@ -329,12 +314,11 @@ impl State {
         self.batches[at].asked += 1;
         let batch = self.batches[at].clone();
         let mut described = batch.described();
-        if !batch.is_anthropic() && ["completed", "expired", "cancelled"].contains(&batch.status())
-        {
-            let (good, bad): (Vec<Value>, Vec<Value>) = self
-                .results(&batch)
-                .into_iter()
-                .partition(|line| line["error"].is_null());
+        let is_over = ["completed", "expired", "cancelled"].contains(&batch.status());
+        if is_over && !batch.is_anthropic() {
+            let results = self.results(&batch).into_iter();
+            let (good, bad): (Vec<Value>, Vec<Value>) =
+                results.partition(|line| line["error"].is_null());
             for (name, lines) in [("output_file_id", good), ("error_file_id", bad)] {
                 if lines.is_empty() || batch.ending == Ending::WithoutOutput {
                     continue;
@@ -437,6 +421,17 @@ impl SubmittedBatch {
             "metadata": self.metadata,
         })
     }
+}
+
+/// `custom_id` and body of each line.
+fn requests(lines: impl Iterator<Item = Value>, body: &str) -> Vec<(String, Value)> {
+    let request = |line: Value| {
+        (
+            line["custom_id"].as_str().unwrap().to_owned(),
+            line[body].clone(),
+        )
+    };
+    lines.map(request).collect()
 }
 
 fn not_found() -> Reply {

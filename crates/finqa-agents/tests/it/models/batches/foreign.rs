@@ -4,43 +4,30 @@ use super::*;
 
 const FOREIGN: &str = "batch foreign_0 is of another run";
 
-/// Anthropic's form, with the submission lost before or after it arrives, in a run that finds
-/// another's batch of the same size.
-async fn with_a_foreign_batch(arrives: bool) -> (BatchServer, BatchRun, Ended) {
-    let server = server(|_| Ending::Complete);
-    server.add_foreign("sk-ant-test-key", QUESTIONS.len(), Ending::After(1));
-    match arrives {
-        true => server.lose_replies(1),
-        false => {
+/// In Anthropic's form. The submission is lost before or after it arrives.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_foreign_batch_of_equal_size_is_rejected_and_the_own_one_found_or_submitted_again() {
+    for (arrives, words) in [
+        (true, "found batch batch_1"),
+        (false, "it is repeated, requests: 3"),
+    ] {
+        let server = server(|_| Ending::Complete);
+        server.add_foreign("sk-ant-test-key", QUESTIONS.len(), Ending::After(1));
+        if arrives {
+            server.lose_replies(1);
+        } else {
             let mut lost = false;
             server.intercept(move |request| {
                 let is_first = is_submission(request) && !std::mem::replace(&mut lost, true);
                 is_first.then(Reply::reset)
             });
         }
+        let run = BatchRun::new(anthropic(&server.http));
+        run.ask(&QUESTIONS).await.answers(&QUESTIONS);
+        run.says(FOREIGN);
+        run.says(words);
+        assert_eq!(server.batches().len(), 2, "the foreign one and ours");
     }
-    let run = BatchRun::new(anthropic(&server.http));
-    let ended = run.ask(&QUESTIONS).await;
-    (server, run, ended)
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_foreign_batch_of_equal_size_is_rejected_and_the_lost_wave_submitted_again() {
-    let (server, run, ended) = with_a_foreign_batch(false).await;
-    ended.answers(&QUESTIONS);
-    run.says("submitted batch foreign_0, requests: 3");
-    run.says(FOREIGN);
-    run.says("it is repeated, requests: 3");
-    assert_eq!(server.batches().len(), 2, "the foreign one and ours");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn after_a_foreign_batch_the_own_one_is_found_and_submitted_once() {
-    let (server, run, ended) = with_a_foreign_batch(true).await;
-    ended.answers(&QUESTIONS);
-    run.says(FOREIGN);
-    run.says("found batch batch_1");
-    assert_eq!(server.batches().len(), 2, "the foreign one and ours");
 }
 
 #[tokio::test(flavor = "multi_thread")]

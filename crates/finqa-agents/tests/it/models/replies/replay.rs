@@ -22,26 +22,15 @@ async fn a_miss_in_a_replay_names_the_nearest_request_and_its_fields() {
         ..asked("a", "What was revenue in 2009?")
     };
     let error = ask_model(&cached.replayed(), &other).await.unwrap_err();
-    assert!(
-        error
-            .message
-            .ends_with("holds no reply, and analyst of a asks for one"),
-        "{error}"
-    );
+    let words = "holds no reply, and analyst of a asks for one";
+    assert!(error.message.ends_with(words), "{error}");
     for (question, text) in [("a", "What was revenue in 2008?"), ("b", "What is 2 + 2?")] {
         ask_model(&model, &asked(question, text)).await.unwrap();
     }
     let sent = server.count();
     let error = ask_model(&cached.replayed(), &other).await.unwrap_err();
-    assert_eq!(
-        (
-            error.kind.clone(),
-            error.scope(),
-            error.attempts,
-            server.count()
-        ),
-        (ErrorKind::NotStored, Scope::Run, 0, sent)
-    );
+    assert_eq!((error.scope(), error.attempts), (Scope::Run, 0));
+    assert_eq!(server.count(), sent);
     assert_eq!(
         error.to_string(),
         format!(

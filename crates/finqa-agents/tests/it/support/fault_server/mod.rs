@@ -2,7 +2,7 @@
 //!
 //! ```ignore
 //! let server = FaultServer::start(|request| Reply::chat(&format!("you said {}", request.user())));
-//! let server = FaultServer::with_faults(Faults::every_kind(0.3, 7), |request| Reply::chat("42"));
+//! let server = FaultServer::with_faults(0.3, 7, |request| Reply::chat("42"));
 //! // server.base_url(), server.azure_endpoint(), server.count(), server.requests()
 //! ```
 //!
@@ -11,9 +11,7 @@
 //! faulty server does depends on the request body, the seed and how often the
 //! body was seen before: never on the order of arrival.
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
@@ -25,7 +23,6 @@ mod faults;
 mod protocols;
 mod reply;
 
-pub use faults::{Fault, Faults};
 use reply::Delivery;
 pub use reply::{Reply, completion};
 
@@ -144,9 +141,7 @@ type Handler = dyn Fn(&Request) -> Reply + Send + Sync;
 struct Shared {
     handler: Box<Handler>,
     /// Read whole so far.
-    count: AtomicUsize,
     requests: Mutex<Vec<Request>>,
-    repeats: Mutex<HashMap<Vec<u8>, usize>>,
     /// Now, and at most so far.
     in_flight: Mutex<(usize, usize)>,
 }
@@ -172,9 +167,7 @@ impl FaultServer {
     ) -> Self {
         let shared = Arc::new(Shared {
             handler: Box::new(handler),
-            count: AtomicUsize::new(0),
             requests: Mutex::default(),
-            repeats: Mutex::default(),
             in_flight: Mutex::default(),
         });
         let listener = std::net::TcpListener::bind(address).unwrap();
@@ -208,15 +201,13 @@ impl FaultServer {
         }
     }
 
-    /// A server that answers by `handler` and fails by `faults`.
+    /// A server that answers by `handler`, but fails for this share of all bodies.
     pub fn with_faults(
-        faults: Faults,
+        rate: f64,
+        seed: u64,
         handler: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> Self {
-        Self::start(move |request| match faults.of(request) {
-            Some(fault) => fault.reply(handler(request)),
-            None => handler(request),
-        })
+        Self::start(move |request| faults::failing(rate, seed, request, handler(request)))
     }
 
     /// For `OPENAI_BASE_URL`.
@@ -235,7 +226,7 @@ impl FaultServer {
 
     /// Requests read whole so far.
     pub fn count(&self) -> usize {
-        self.shared.count.load(Ordering::SeqCst)
+        self.shared.requests.lock().unwrap().len()
     }
 
     pub fn requests(&self) -> Vec<Request> {
@@ -299,13 +290,12 @@ async fn read_request(
     let mut lines = head.split("\r\n");
     let mut first = lines.next()?.split(' ');
     let (method, target) = (first.next()?, first.next()?);
-    let headers: Vec<(String, String)> = lines
-        .filter_map(|line| line.split_once(':'))
-        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
-        .collect();
-    let length = headers
-        .iter()
-        .find(|(name, _)| name == "content-length")
+    let headers = lines.filter_map(|line| line.split_once(':'));
+    let headers = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()));
+    let headers: Vec<(String, String)> = headers.collect();
+    let mut lengths = headers.iter().filter(|(name, _)| name == "content-length");
+    let length = lengths
+        .next()
         .map_or(0, |(_, value)| value.parse().unwrap());
     let body_start = head_end + 4;
     while buffer.len() < body_start + length {
@@ -316,17 +306,10 @@ async fn read_request(
     let raw = buffer[body_start..body_start + length].to_vec();
     buffer.drain(..body_start + length);
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let repeat = {
-        let mut repeats = shared.repeats.lock().unwrap();
-        let seen = repeats.entry(raw.clone()).or_default();
-        *seen += 1;
-        *seen - 1
-    };
-    // Counted and kept in the same order.
     let mut requests = shared.requests.lock().unwrap();
     let request = Request {
-        index: shared.count.fetch_add(1, Ordering::SeqCst),
-        repeat,
+        index: requests.len(),
+        repeat: requests.iter().filter(|earlier| earlier.raw == raw).count(),
         method: method.to_owned(),
         path: path.to_owned(),
         query: query.to_owned(),
