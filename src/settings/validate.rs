@@ -25,16 +25,9 @@ fn secret_in(address: &str) -> Option<&'static str> {
         .is_some_and(|host| host.contains('@'))
     {
         Some("a user or password")
-    } else if query.is_some_and(|query| !is_api_version(query)) {
-        Some("a query string or fragment")
     } else {
-        None
+        query.map(|_| "a query string or fragment")
     }
-}
-
-/// True if a query is the one that Azure's portal shows after an endpoint.
-fn is_api_version(query: &str) -> bool {
-    query.starts_with("api-version=") && !query.contains(['&', '#'])
 }
 
 /// A setting with a value that a run cannot work with.

@@ -171,13 +171,13 @@ fn a_run_cut_short_continues_its_mlflow_run(mlflow: &Mlflow) {
     let killed = mlflow.content(&id);
     assert_eq!(killed.status, "KILLED");
 
-    let away = ("MLFLOW_TRACKING_URI", "http://127.0.0.1:9");
-    let resumed = place.run_with("--resume", &[away]);
+    let away = "http://127.0.0.1:9";
+    let resumed = place.run_with("--resume", &[("MLFLOW_TRACKING_URI", away)]);
     resumed.succeeds();
     let told = resumed.stderr.matches("cannot be reached");
     assert_eq!(told.count(), 1, "{}", resumed.stderr);
     resumed.tells("convfinqa track sync");
-    let synced = place.run_with("track sync", &[away]);
+    let synced = place.run(&format!("track sync --mlflow {away}"));
     synced.fails(5, &["cannot be reached"]);
     assert_eq!(mlflow.content(&id), killed);
     sync(&place, mlflow, "").succeeds();
