@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::frame::RawFrame;
+use super::frame::{RawFrame, frame};
 use super::note::BuildNote;
 use super::questions::{self, EnvQuestion};
 use super::splits::TaskSplits;
@@ -130,7 +130,7 @@ impl Catalog {
         for (company, tables) in files.companies {
             let kept = companies.entry(company.clone()).or_default();
             for ((name, value), number) in tables.into_iter().zip(&mut numbers) {
-                let frame = value.and_then(|value| RawFrame::from_json(&value));
+                let frame = value.and_then(|value| frame(&value));
                 let columns = frame.and_then(|frame| typed::columns(&frame));
                 if let Err(reason) = &columns {
                     problems.push(format!("{COMPANIES}/{company}/{name}.json: {reason}"));
@@ -273,7 +273,7 @@ fn table_infos(
     for (key, entry) in metadata {
         let frame = described_frame(&entry).unwrap_or_else(|reason| {
             problems.push(format!("{METADATA}: {key}: {reason}"));
-            RawFrame::default()
+            RawFrame::new()
         });
         if let Some(entry) = entry.as_object() {
             infos.insert(key, info::table_info(entry, &frame));
@@ -287,7 +287,7 @@ fn described_frame(entry: &Value) -> Result<RawFrame, String> {
     let text = entry.get("table").and_then(Value::as_str);
     let text = text.ok_or("the entry has no `table` text")?;
     let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    RawFrame::from_json(&value)
+    frame(&value)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, EnvError> {

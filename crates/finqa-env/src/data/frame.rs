@@ -18,31 +18,25 @@ pub enum FrameCell {
     Text(String),
 }
 
-/// Columns by name in file order, all of the same length.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct RawFrame {
-    /// Heading and cells of each column.
-    pub(super) columns: Vec<(String, Vec<FrameCell>)>,
-}
+/// The heading and the cells of a column.
+pub(super) type RawColumn = (String, Vec<FrameCell>);
 
-impl RawFrame {
-    /// Reads the accepted shapes: `{col: {row: v}}`, `{col: [v]}`, `[{col: v}]`.
-    ///
-    /// # Errors
-    /// OpenEnv's text for any other shape.
-    pub(super) fn from_json(value: &Value) -> Result<Self, String> {
-        let columns = match value {
-            Value::Object(columns) => from_columns(columns)?,
-            Value::Array(rows) => from_records(rows)?,
-            _ => return Err("DataFrame constructor not properly called!".to_owned()),
-        };
-        Ok(Self { columns })
+/// The columns in file order, all of the same length.
+pub(super) type RawFrame = Vec<RawColumn>;
+
+/// Reads the accepted shapes: `{col: {row: v}}`, `{col: [v]}`, `[{col: v}]`.
+///
+/// # Errors
+/// OpenEnv's text for any other shape.
+pub(super) fn frame(value: &Value) -> Result<RawFrame, String> {
+    match value {
+        Value::Object(columns) => from_columns(columns),
+        Value::Array(rows) => from_records(rows),
+        _ => Err("DataFrame constructor not properly called!".to_owned()),
     }
 }
 
-type RawColumns = Result<Vec<(String, Vec<FrameCell>)>, String>;
-
-fn from_columns(columns: &Map<String, Value>) -> RawColumns {
+fn from_columns(columns: &Map<String, Value>) -> Result<RawFrame, String> {
     let objects: Vec<_> = columns.values().filter_map(Value::as_object).collect();
     let lists: Vec<_> = columns.values().filter_map(Value::as_array).collect();
     let labels = distinct(objects.iter().flat_map(|column| column.keys()));
@@ -66,7 +60,7 @@ fn from_columns(columns: &Map<String, Value>) -> RawColumns {
     columns.collect()
 }
 
-fn from_records(rows: &[Value]) -> RawColumns {
+fn from_records(rows: &[Value]) -> Result<RawFrame, String> {
     let rows: Option<Vec<_>> = rows.iter().map(Value::as_object).collect();
     let rows = rows.ok_or("the rows of a table must be objects")?;
     let names = distinct(rows.iter().flat_map(|row| row.keys()));
@@ -109,18 +103,15 @@ mod tests {
     #[test]
     fn rows_are_aligned_by_label() {
         let table = json!({"a": {"1": "x", "0": "y"}, "b": {"0": 1, "2": 5}});
-        let frame = RawFrame::from_json(&table).unwrap();
+        let columns = frame(&table).unwrap();
         let integers = [1, 5].map(FrameCell::Integer);
-        assert_eq!(
-            frame.columns[1].1,
-            [&[FrameCell::Null][..], &integers].concat()
-        );
-        assert_eq!(frame.columns[0].1[2], FrameCell::Null);
+        assert_eq!(columns[1].1, [&[FrameCell::Null][..], &integers].concat());
+        assert_eq!(columns[0].1[2], FrameCell::Null);
         let records = json!([{"a": 1, "b": "x"}, {"b": "y", "c": 2}]);
-        let frame = RawFrame::from_json(&records).unwrap();
-        let names: Vec<&str> = frame.columns.iter().map(|c| c.0.as_str()).collect();
+        let columns = frame(&records).unwrap();
+        let names: Vec<&str> = columns.iter().map(|c| c.0.as_str()).collect();
         assert_eq!(names, ["a", "b", "c"]);
-        assert!(frame.columns.iter().all(|(_, cells)| cells.len() == 2));
+        assert!(columns.iter().all(|(_, cells)| cells.len() == 2));
     }
 
     #[test]
@@ -131,7 +122,7 @@ mod tests {
             json!({"a": [1], "b": [1, 2]}),
             json!({"a": [[1]]}),
         ] {
-            assert!(RawFrame::from_json(&bad).is_err(), "{bad}");
+            assert!(frame(&bad).is_err(), "{bad}");
         }
     }
 }

@@ -4,16 +4,16 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::frame::{FrameCell, RawFrame};
+use super::frame::{FrameCell, RawColumn};
 use crate::python;
 
 /// The metadata entry without its `table`, with the columns' types and the
 /// values of the text columns.
 ///
 /// Existing keys keep their positions; new ones follow, types before values.
-pub(super) fn table_info(entry: &Map<String, Value>, frame: &RawFrame) -> String {
+pub(super) fn table_info(entry: &Map<String, Value>, frame: &[RawColumn]) -> String {
     let (mut dtypes, mut values) = (Map::new(), Map::new());
-    for (at, (name, cells)) in frame.columns.iter().enumerate() {
+    for (at, (name, cells)) in frame.iter().enumerate() {
         let kind = dtype(cells);
         dtypes.insert(name.clone(), kind.into());
         let mut column: Vec<Value> = cells.iter().map(|cell| shown(cell, kind)).collect();

@@ -2,7 +2,7 @@
 
 use strum::IntoStaticStr;
 
-use super::frame::{FrameCell, RawFrame};
+use super::frame::{FrameCell, RawColumn};
 use super::timestamp;
 use crate::python;
 
@@ -42,12 +42,12 @@ pub struct TypedColumn {
 ///
 /// # Errors
 /// The text with which OpenEnv's `finqa_env` refuses every query of such a table.
-pub(super) fn columns(frame: &RawFrame) -> Result<Vec<TypedColumn>, String> {
-    if frame.columns.is_empty() {
+pub(super) fn columns(frame: &[RawColumn]) -> Result<Vec<TypedColumn>, String> {
+    if frame.is_empty() {
         return Err("near \")\": syntax error".to_owned());
     }
     let mut seen = std::collections::HashSet::new();
-    let columns = frame.columns.iter().map(|(heading, cells)| {
+    let columns = frame.iter().map(|(heading, cells)| {
         if !seen.insert(heading.to_ascii_lowercase()) {
             return Err(format!("duplicate column name: {heading}"));
         }
