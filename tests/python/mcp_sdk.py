@@ -1,13 +1,7 @@
-"""The official MCP Python SDK lists and calls the tools.
-
-    python mcp_sdk.py http://127.0.0.1:8000          # streamable HTTP
-    python mcp_sdk.py --stdio PROGRAM [ARGUMENT ...]  # standard input and output
+"""The official MCP Python SDK lists and calls the tools, for openenv_clients.py.
 
 Runs with the SDK's 1.x and 2.x lines.
 """
-
-import asyncio
-import sys
 
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -41,25 +35,16 @@ async def check(streams):
         assert field(wrong, "is_error", "isError"), wrong
 
 
-async def over_http(url):
+async def mcp_over_http(url):
     try:
         from mcp.client.streamable_http import streamable_http_client as connect
     except ImportError:
         from mcp.client.streamable_http import streamablehttp_client as connect
     async with connect(f"{url}/mcp/stream") as streams:
         await check(streams)
-    print("ok: streamable HTTP")
 
 
-async def over_stdio(command):
+async def mcp_over_stdio(command):
     server = StdioServerParameters(command=command[0], args=command[1:])
     async with stdio_client(server) as streams:
         await check(streams)
-    print("ok: stdio")
-
-
-if __name__ == "__main__":
-    if sys.argv[1] == "--stdio":
-        asyncio.run(over_stdio(sys.argv[2:]))
-    else:
-        asyncio.run(over_http(sys.argv[1]))

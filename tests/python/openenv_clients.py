@@ -1,12 +1,16 @@
-"""The public OpenEnv clients play episodes against a running server.
+"""The public OpenEnv clients play episodes against a running server, the MCP SDK calls its tools,
+and OpenEnv's validator checks it.
 
-    python openenv_clients.py http://127.0.0.1:8000
+    python openenv_clients.py http://127.0.0.1:8000 PROGRAM
 
+PROGRAM is convfinqa, whose own MCP server on standard input and output is called too.
 Runs under openenv-core 0.2.3 and under openenv 0.10.0; every check is an
 assertion, and the exit status is 0 only if all hold.
 """
 
 import asyncio
+import contextlib
+import io
 import json
 import sys
 from pathlib import Path
@@ -14,7 +18,9 @@ from urllib.request import urlopen
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "examples"))
 
+import mcp_sdk  # noqa: E402
 from finqa_env import TOOLS, FinQAAction, FinQAEnv, text_of  # noqa: E402
+from openenv.cli.__main__ import app  # noqa: E402
 from openenv.core import GenericEnvClient  # noqa: E402
 from openenv.core.env_server.mcp_types import CallToolAction  # noqa: E402
 from openenv.core.mcp_client import MCPToolClient  # noqa: E402
@@ -171,7 +177,16 @@ async def new_sessions(url):
         assert (await other.state())["episode_id"] == "b"
 
 
-def main(url):
+def validator(url):
+    """`openenv validate --url`, without an interpreter of its own."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        app(["validate", "--json", "--url", url], standalone_mode=False)
+    said = said.getvalue()
+    assert json.loads(said[said.index("{") :])["passed"], said
+
+
+def main(url, program):
     checks = [
         generic_sync,
         generic_async,
@@ -180,6 +195,8 @@ def main(url):
         example_client,
         tasks_by_index,
         many_at_once,
+        mcp_sdk.mcp_over_http,
+        validator,
     ]
     if NEWER:
         checks.append(new_sessions)
@@ -188,7 +205,9 @@ def main(url):
         if asyncio.iscoroutine(done):
             asyncio.run(done)
         print(f"ok: {check.__name__}")
+    asyncio.run(mcp_sdk.mcp_over_stdio([program, "env", "serve", "--stdio"]))
+    print("ok: mcp_over_stdio")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

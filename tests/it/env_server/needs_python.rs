@@ -1,28 +1,25 @@
-//! The public Python clients against our server: both generations of OpenEnv's
-//! client, its validator, the official MCP SDK's two lines. `tests/python/setup.sh` makes the virtual environments.
-
-mod validator;
+//! The public Python clients against our server: both generations of OpenEnv's client, its
+//! validator, the official MCP SDK's two lines. `tests/python/setup.sh` makes the virtual
+//! environments. An interpreter takes seconds to load them, so each test starts few.
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 
-use finqa_env::data::Catalog;
-use finqa_env::episode::EpisodeRules;
-use finqa_env::tools::{ToolLimits, Tools};
+use convfinqa::env_build::build;
+use regex::Regex;
 use rstest::rstest;
 
 use super::{options, start};
 use crate::support::browser::browse_with;
-use crate::support::python::{ScriptServer, program};
-use crate::support::running::RunningServer;
+use crate::support::python::program;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-async fn run(program: &Path, arguments: &[&str]) -> String {
-    let mut command = Command::new(program);
+/// Runs a script of `tests/python`; gives what it printed.
+async fn script(venv: &str, arguments: &[&str]) -> String {
+    let mut command = Command::new(program(venv, "python"));
     command
         .args(arguments)
         .current_dir(root().join("tests/python"))
@@ -41,48 +38,23 @@ async fn run(program: &Path, arguments: &[&str]) -> String {
     out
 }
 
-/// Runs a script of `tests/python` with the address of a server.
-async fn script(venv: &str, name: &str, server: &RunningServer) -> String {
-    run(&program(venv, "python"), &[name, &server.url()]).await
-}
-
-/// The clients play episodes, the MCP SDK calls tools, and the validator passes.
+/// The clients play episodes, the MCP SDK calls tools over HTTP, and over the standard input and
+/// output of a server of its own, and the validator passes.
 #[rstest]
-#[case("openenv-0.2.3", 7)]
-#[case("openenv-0.10.0", 8)]
+#[case("openenv-0.2.3", 10)]
+#[case("openenv-0.10.0", 11)]
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs .venv, which tests/python/setup.sh makes"]
 async fn the_public_clients_pass(#[case] venv: &str, #[case] checks: usize) {
     let server = start(options()).await;
-    let out = script(venv, "openenv_clients.py", &server).await;
+    let ours = env!("CARGO_BIN_EXE_convfinqa");
+    let out = script(venv, &["openenv_clients.py", &server.url(), ours]).await;
     assert_eq!(out.matches("ok: ").count(), checks, "{out}");
-
-    let out = script(venv, "mcp_sdk.py", &server).await;
-    assert!(out.contains("ok: streamable HTTP"), "{out}");
-
-    let openenv = program(venv, "openenv");
-    let out = run(&openenv, &["validate", "--json", "--url", &server.url()]).await;
-    let from = out.find('{').expect("a report");
-    let report: serde_json::Value = serde_json::from_str(&out[from..]).expect("JSON");
-    assert_eq!(report["passed"], true, "{out}");
+    // Prometheus's own parser reads what was counted, as strictly as `OpenMetrics` asks.
+    let out = script("deploy", &["metrics.py", &server.url()]).await;
+    assert_eq!(out.lines().count(), 8, "{out}");
+    assert!(out.contains("finqa_tool_seconds histogram"), "{out}");
     server.stop().await;
-}
-
-/// The server that the load generator drives in place of OpenEnv's finqa_env, and
-/// what a query must answer: rows as pandas writes them.
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs .venv, which tests/python/setup.sh makes"]
-async fn queries_answer_as_pandas_does_behind_openenvs_own_framework() {
-    let venv = "openenv-0.2.3";
-    let python = program(venv, "python");
-    let data = root().join("crates/finqa-env/tests/fixtures/finqa-env/data");
-    let theirs = ScriptServer::framework(venv, &data, 2);
-    let catalog = Catalog::load(&data).expect("the fixture");
-    let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
-    let ours = RunningServer::start(Arc::new(tools), EpisodeRules::default(), options()).await;
-    let out = run(&python, &["same_rows.py", &ours.url(), &theirs.url]).await;
-    assert!(out.contains("ok: 48 queries"), "{out}");
-    ours.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -97,26 +69,45 @@ async fn needs_browser_a_person_plays_an_episode_by_keyboard_in_a_browser() {
     server.stop().await;
 }
 
-#[rstest]
-#[case("openenv-0.2.3")]
-#[case("openenv-0.10.0")]
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs .venv, which tests/python/setup.sh makes"]
-async fn the_mcp_sdk_calls_tools_over_standard_input_and_output(#[case] venv: &str) {
-    let ours = env!("CARGO_BIN_EXE_convfinqa");
-    let arguments = ["mcp_sdk.py", "--stdio", ours, "env", "serve", "--stdio"];
-    let out = run(&program(venv, "python"), &arguments).await;
-    assert!(out.contains("ok: stdio"), "{out}");
-}
+/// What `openenv_checks.py` checks, under the names of OpenEnv's validator: the manifest and the
+/// server with the public client.
+const CHECKS: [&str; 15] = [
+    "runtime.episode_determinism", "runtime.episode_isolation", "runtime.observation_schema",
+    "runtime.oracle_containment", "runtime.reward_well_formed", "runtime.seed_control",
+    "runtime.startup", "runtime.state_contract", "runtime.task_declaration_accuracy",
+    "runtime.tool_declaration_accuracy", "semantic.floor_gap", "semantic.no_solution_leakage",
+    "semantic.oracle_max", "semantic.verifier_determinism", "static.manifest",
+];
 
-/// As strictly as the `OpenMetrics` specification asks, which Prometheus does not.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs .venv, which tests/python/setup.sh makes"]
-async fn prometheus_own_parser_reads_the_metrics() {
+async fn the_checks_of_openenvs_validator_pass() {
     let server = start(options()).await;
-    script("openenv-0.10.0", "openenv_clients.py", &server).await;
-    let out = script("deploy", "metrics.py", &server).await;
-    assert_eq!(out.lines().count(), 8, "{out}");
-    assert!(out.contains("finqa_tool_seconds histogram"), "{out}");
+    // What the validator reads of this repository.
+    let package = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir_all(package.path().join("crates/finqa-env/validation")).expect("created");
+    for file in [
+        "openenv.yaml",
+        "crates/finqa-env/Dockerfile",
+        "crates/finqa-env/validation/runtime.json",
+        "crates/finqa-env/validation/oracle.py",
+    ] {
+        std::fs::copy(root().join(file), package.path().join(file)).expect("copied");
+    }
+    let data = tempfile::tempdir().expect("a folder");
+    let sample = convfinqa::dataset::sample().expect("the sample");
+    build(&sample, data.path()).expect("it is built");
+    let arguments = [
+        "openenv_checks.py",
+        &server.url(),
+        package.path().to_str().expect("a path"),
+        data.path().to_str().expect("a path"),
+    ];
+    let out = script("openenv-0.10.0", &arguments).await;
+    let passed = Regex::new(r"(?m)^ok: (\S+)").expect("a pattern");
+    let passed = passed.captures_iter(&out).map(|found| found[1].to_owned());
+    let mut passed: Vec<_> = passed.collect();
+    passed.sort();
+    assert_eq!(passed, CHECKS, "{out}");
     server.stop().await;
 }
