@@ -19,8 +19,7 @@ use finqa_env::tools::specs;
 pub(crate) use address::Address;
 pub(crate) use embedded::EmbeddedModel;
 pub(crate) use error::RemoteError;
-pub(crate) use job::job;
-pub(crate) use job::{EpisodeEnvironment, EpisodeOptions, EpisodePlace};
+pub(crate) use job::{EpisodeEnvironment, EpisodeOptions, EpisodePlace, job};
 pub(crate) use local::LocalEnvironment;
 pub(crate) use server::ServerEnvironment;
 

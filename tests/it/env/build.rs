@@ -15,10 +15,12 @@ use serde_json::{Value, json};
 use crate::support::cli::Workplace;
 use crate::support::published::{self, TEN};
 
+const PAGE: &str = "ZED/2001/page_1.pdf";
+
 /// A record of an invented company; `qa` is its stand-alone question.
-fn record(id: &str, page: &str, qa: Value) -> Value {
+fn record(page: &str, n: &str, qa: Value) -> Value {
     json!({
-        "id": id,
+        "id": format!("Single_{page}-{n}"),
         "filename": page,
         "pre_text": ["zed is an invented company .", "it sold 40 units ."],
         "post_text": ["that is all ."],
@@ -42,22 +44,11 @@ fn in_text() -> Value {
 }
 
 fn records() -> Value {
+    let without_gold = json!({"question": "nobody knows?"});
     json!([
-        record(
-            "Single_ZED/2001/page_1.pdf-1",
-            "ZED/2001/page_1.pdf",
-            in_cells()
-        ),
-        record(
-            "Single_ZED/2001/page_1.pdf-2",
-            "ZED/2001/page_1.pdf",
-            in_text()
-        ),
-        record(
-            "Single_YAK/2001/page_9.pdf-1",
-            "YAK/2001/page_9.pdf",
-            json!({"question": "nobody knows?"})
-        ),
+        record(PAGE, "1", in_cells()),
+        record(PAGE, "2", in_text()),
+        record("YAK/2001/page_9.pdf", "1", without_gold),
     ])
 }
 
@@ -107,28 +98,27 @@ fn a_page_becomes_a_table_and_its_sentences() {
         tools.get_descriptions("ZED"),
         r#"["ZED_2001_page_1", "ZED_2001_page_1_text"]"#
     );
-    let info: Value =
-        serde_json::from_str(&tools.get_table_info("ZED", "ZED_2001_page_1")).unwrap();
+    let info = tools.get_table_info("ZED", "ZED_2001_page_1");
+    let info: Value = serde_json::from_str(&info).unwrap();
     assert_eq!(info["column_names"], json!(["item", "2001", "2001_2"]));
     assert_eq!(
         info["unique_vals_per_col"]["item"],
         json!(["sales", "costs"])
     );
-    let ask = |table: &str, query: &str| tools.sql_query("ZED", table, query);
-    assert_eq!(
-        ask(
+    for (table, query, rows) in [
+        (
             "ZED_2001_page_1",
-            "select \"2001\" a, \"2001_2\" b from data where item = 'sales'"
+            "select \"2001\" a, \"2001_2\" b from data where item = 'sales'",
+            r#"[{"a":"$ 10.5","b":"12"}]"#,
         ),
-        r#"[{"a":"$ 10.5","b":"12"}]"#
-    );
-    assert_eq!(
-        ask(
+        (
             "ZED_2001_page_1_text",
-            "select row, sentence from data where sentence like '%40 units%'"
+            "select row, sentence from data where sentence like '%40 units%'",
+            r#"[{"row":2,"sentence":"it sold 40 units ."}]"#,
         ),
-        r#"[{"row":2,"sentence":"it sold 40 units ."}]"#
-    );
+    ] {
+        assert_eq!(tools.sql_query("ZED", table, query), rows);
+    }
     let keys: Vec<_> = tools
         .catalog()
         .questions()
@@ -153,21 +143,18 @@ fn a_page_becomes_a_table_and_its_sentences() {
 fn no_two_pages_share_a_name() {
     let mut all = records();
     let other = |page: &str, cell: &str| {
-        let id = format!("Single_{page}-{cell}");
-        let mut other = record(&id, page, in_cells());
+        let mut other = record(page, cell, in_cells());
         other["table"][1][1] = cell.into();
         other
     };
-    let list = all.as_array_mut().unwrap();
-    list.push(other("ZED/2001/page_1.pdf", "77"));
-    list.push(other("ZED/2001/page_1_2.pdf", "88"));
-    let mut text = record(
-        "Single_ZED/2001/page_1.pdf-5",
-        "ZED/2001/page_1.pdf",
-        in_cells(),
-    );
+    let mut text = record(PAGE, "5", in_cells());
     text["post_text"] = json!(["another edition ."]);
-    list.push(text);
+    let list = all.as_array_mut().unwrap();
+    list.extend([
+        other(PAGE, "77"),
+        other("ZED/2001/page_1_2.pdf", "88"),
+        text,
+    ]);
     let folder = tempfile::tempdir().unwrap();
     build(&dataset(&all), folder.path()).unwrap();
     let catalog = Catalog::load(folder.path()).unwrap();
@@ -177,11 +164,8 @@ fn no_two_pages_share_a_name() {
     let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
     for question in tools.catalog().questions() {
         let page = question.question.split('`').nth(3).unwrap();
-        let cell = tools.sql_query(
-            "ZED",
-            page,
-            "select \"2001\" a from data where item = 'sales'",
-        );
+        let query = "select \"2001\" a from data where item = 'sales'";
+        let cell = tools.sql_query("ZED", page, query);
         let id = &question.id;
         let expected = match id.rsplit_once('-').unwrap().1 {
             "77#qa" => "77",

@@ -1,5 +1,6 @@
 //! The agent, by models that behave and models that do not.
 
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::{
@@ -38,23 +39,28 @@ fn one(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (Value, Fa
     (lines.remove(0), model)
 }
 
-#[test]
-fn a_model_that_answers_right_is_rewarded_and_never_sees_the_truth() {
+#[rstest]
+#[case::in_this_process(false)]
+#[case::on_a_server(true)]
+fn a_model_that_answers_right_is_rewarded_and_never_sees_the_truth(#[case] remote: bool) {
     let place = Workplace::new();
+    let server = Serving::start(fixture(), ServerOptions::default());
+    let environment = match remote {
+        true => format!("--url {}", server.url),
+        false => format!("--data-path {FIXTURE}"),
+    };
     let model = knowing(truths(&fixture()));
-    let summary = played_by(&place, &model, "");
-    assert_eq!(summary["reward"]["mean"], 1.0);
-    assert_eq!(summary["played"], 12);
-    assert_eq!(summary["mean_steps"], 2.0);
-    assert_eq!(summary["spent"]["calls"], 24);
+    let url = model.base_url();
+    let line = format!("--model scripted --base-url {url} --export-episodes a.jsonl -j 3");
+    let summary = played(&place, &format!("{line} {environment}"));
+    let spent = json!({
+        "calls": 24, "requests": 24, "nodes": {"player": {"input_tokens": 2400}},
+        // No price is listed.
+        "cost_usd": null,
+    });
     has(
         &summary,
-        json!({"spent": {"requests": 24, "nodes": {"player": {"input_tokens": 2400}}}}),
-    );
-    assert_eq!(
-        summary["spent"]["cost_usd"],
-        Value::Null,
-        "no price is listed"
+        json!({"reward": {"mean": 1.0}, "played": 12, "mean_steps": 2.0, "spent": spent}),
     );
     let four = "get_descriptions get_table_info sql_query submit_answer";
     for request in model.requests() {
@@ -77,23 +83,6 @@ fn a_model_that_answers_right_is_rewarded_and_never_sees_the_truth() {
         assert!(line["ground_truth"].as_str().unwrap().contains("boxed"));
         let messages = Value::Array(line["messages"].as_array().unwrap()[..4].to_vec());
         assert!(!messages.to_string().contains("boxed"));
-    }
-}
-
-#[test]
-fn on_a_server_the_model_never_sees_the_truth_either() {
-    let place = Workplace::new();
-    let server = Serving::start(fixture(), ServerOptions::default());
-    let model = knowing(truths(&fixture()));
-    let url = model.base_url();
-    let line = format!(
-        "--model scripted --base-url {url} --url {} -j 3",
-        server.url
-    );
-    let summary = played(&place, &line);
-    has(&summary, json!({"reward": {"mean": 1.0}, "played": 12}));
-    for request in model.requests() {
-        assert!(!String::from_utf8_lossy(&request.raw).contains("boxed"));
     }
 }
 

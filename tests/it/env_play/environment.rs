@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use finqa_env::server::ServerOptions;
 use futures::{SinkExt, StreamExt};
+use rstest::rstest;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
@@ -230,30 +231,13 @@ fn what_is_not_an_openenv_server_is_one_clear_line() {
     ran.fails(5, &["refused the WebSocket with status 200"]);
 }
 
-#[test]
-fn an_episode_with_a_step_that_is_answered_wrongly_is_played_again_on_another_session() {
-    let place = Workplace::new();
-    let old = old_core(4);
-    let server = Double::start(move |connection, number, message| {
-        if message["type"] == "step" && connection == 0 {
-            return Some(json!({"type": "observation", "data": {"observation": {}, "reward": "much", "done": true}}).to_string());
-        }
-        old(connection, number, message)
-    });
-    let (ran, summary) = play(
-        &place,
-        &format!(
-            "--url {} -n 4 -j 1 -v --export-episodes a.jsonl",
-            server.url()
-        ),
-    );
-    ran.succeeds().tells("a reward is not a number");
-    assert_eq!(server.connections.load(Ordering::SeqCst), 2);
-    has(&summary, json!({"failed": 0, "reward": {"n": 4}}));
-}
-
-#[test]
-fn an_episode_whose_server_goes_away_is_played_again_and_never_worth_nothing() {
+#[rstest]
+#[case::answers_a_step_wrongly(true, "a reward is not a number")]
+#[case::goes_away(false, "broke")]
+fn an_episode_whose_server_fails_is_played_again_and_never_worth_nothing(
+    #[case] answers: bool,
+    #[case] told: &str,
+) {
     let place = Workplace::new();
     let old = old_core(4);
     let resets = AtomicUsize::new(0);
@@ -263,17 +247,22 @@ fn an_episode_whose_server_goes_away_is_played_again_and_never_worth_nothing() {
             true => resets.fetch_add(1, Ordering::SeqCst) + 1,
             false => resets.load(Ordering::SeqCst),
         };
-        let dies = dealt == 2 && message["data"]["tool_name"] == "get_descriptions";
-        (!dies).then(|| old(connection, number, message)).flatten()
+        if dealt != 2 || message["data"]["tool_name"] != "get_descriptions" {
+            return old(connection, number, message);
+        }
+        let wrong = json!({"observation": {}, "reward": "much", "done": true});
+        answers.then(|| json!({"type": "observation", "data": wrong}).to_string())
     });
     let url = server.url();
     let (ran, summary) = play(
         &place,
-        &format!("--url {url} -n 4 -j 1 --export-episodes a.jsonl"),
+        &format!("--url {url} -n 4 -j 1 -v --export-episodes a.jsonl"),
     );
-    ran.succeeds().tells("broke");
-    has(&summary, json!({"played": 4, "run": {"total": 4}}));
-    assert_eq!(summary["reward"]["mean"], 1.0);
+    ran.succeeds().tells(told);
+    has(
+        &summary,
+        json!({"played": 4, "failed": 0, "run": {"total": 4}, "reward": {"n": 4, "mean": 1.0}}),
+    );
     assert_eq!(server.connections.load(Ordering::SeqCst), 2);
     assert_eq!(episodes(&place.path("a.jsonl")).len(), 4);
 }

@@ -105,21 +105,14 @@ fn some_episodes_are_the_first_of_the_seeds_order() {
         let found = by_question(&episodes(&place.path("a.jsonl")));
         found.into_keys().collect()
     };
-    let first = first_five(&format!("--data-path {FIXTURE} --seed 7 -j 1"));
-    assert_eq!(first.len(), 5);
-    assert_eq!(
-        first,
-        first_five(&format!("--data-path {FIXTURE} --seed 7 -j 3"))
-    );
+    let here = |more: &str| first_five(&format!("--data-path {FIXTURE} {more}"));
+    let first = here("--seed 7 -j 1");
+    assert_eq!((first.len(), &first), (5, &here("--seed 7 -j 3")));
+    assert_ne!(first, here("--seed 8 -j 1"));
     // A server's tasks have an order of their own.
     let on_server = |more: &str| first_five(&format!("--url {} {more}", server.url));
-    assert_eq!(on_server("--seed 7 -j 3"), on_server("--seed 7 -j 1"));
-    assert_ne!(on_server("--seed 7"), on_server("--seed 8"));
-    assert_ne!(
-        first,
-        first_five(&format!("--data-path {FIXTURE} --seed 8 -j 1"))
-    );
+    assert_ne!(on_server("--seed 7 -j 3"), on_server("--seed 8"));
     // Without a seed, the first of the file.
     let filed: BTreeSet<String> = (1..=5).map(|id| id.to_string()).collect();
-    assert_eq!(filed, first_five(&format!("--data-path {FIXTURE} -j 3")));
+    assert_eq!(filed, here("-j 3"));
 }

@@ -26,14 +26,6 @@ fn started(command: &mut Command) -> (Child, String) {
     (process, line)
 }
 
-/// The first line that a server prints.
-fn first_line(command: &mut Command) -> String {
-    let (mut process, line) = started(command);
-    let _ = process.kill();
-    let _ = process.wait();
-    line
-}
-
 /// A server in a process of its own.
 pub(super) struct Served {
     process: Child,
@@ -42,16 +34,11 @@ pub(super) struct Served {
 }
 
 impl Served {
-    fn start() -> Self {
-        Self::with(&[], &[])
-    }
-
-    /// With further arguments and variables of the environment.
-    pub(super) fn with(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+    /// With variables of the environment.
+    pub(super) fn with(variables: &[(&str, &str)]) -> Self {
         let place = Workplace::new();
         let mut command = serve(&place);
-        command.args(arguments).envs(variables.iter().copied());
-        let (process, line) = started(&mut command);
+        let (process, line) = started(command.envs(variables.iter().copied()));
         let address = line
             .split("http://")
             .nth(1)
@@ -123,20 +110,12 @@ impl Drop for Served {
     }
 }
 
-#[test]
-fn serve_answers_health_without_any_data_and_ends_at_a_signal() {
-    let server = Served::start();
-    let answer = server.ask("GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
-    assert!(answer.ends_with(r#"{"status":"healthy"}"#), "{answer}");
-    server.stop();
-}
-
 /// Sorting, grouping and recursion spilled to files in the temporary folder, as
 /// much as a query could write in its time.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_query_writes_to_the_disk() {
-    let server = Served::start();
+    let server = Served::with(&[]);
     let before = server.number("io", "wchar:");
     for query in [
         "with recursive t(x, y) as (select 1, printf('%.*c', 30000, 'x') union all select x + 1, y from t) select x from t where 1 order by y || x",
@@ -192,7 +171,9 @@ fn a_server_with_damaged_data_says_so_when_it_starts() {
         said.starts_with("note: found 1 problem in") && said.contains("env check"),
         "{said}"
     );
-    let line = first_line(serve(&place).args(["--data-path", "made"]));
+    let (mut process, line) = started(serve(&place).args(["--data-path", "made"]));
+    process.kill().expect("killed");
+    process.wait().expect("ended");
     assert!(line.starts_with("note: found 1 problem in"), "{line}");
 }
 
@@ -224,14 +205,9 @@ fn an_address_that_is_taken_is_one_clear_line() {
 
 #[test]
 fn the_contracts_variables_set_the_step_limit_and_name_the_task() {
-    let query = "select 1 as one from data where 1 = 1";
-    let server = Served::with(&[], &[("FINQA_MAX_STEPS", "1"), ("FINQA_TASK", "finqa")]);
-    let answer = server.query(query);
+    let server = Served::with(&[("FINQA_MAX_STEPS", "1"), ("FINQA_TASK", "finqa")]);
+    let answer = server.query("select 1 as one from data where 1 = 1");
     assert!(answer.contains(r#""done":true"#), "{answer}");
-    server.stop();
-    let server = Served::start();
-    let answer = server.query(query);
-    assert!(answer.contains(r#""done":false"#), "{answer}");
     server.stop();
     for (name, value) in [("FINQA_TASK", "sec"), ("FINQA_MAX_STEPS", "many")] {
         serve(&Workplace::new())

@@ -213,11 +213,6 @@ impl Environment {
         self.phase == EpisodePhase::Open
     }
 
-    /// True if the episode is over, so that steps run nothing until a reset.
-    pub fn is_over(&self) -> bool {
-        self.phase == EpisodePhase::Over
-    }
-
     /// The current question; an empty one before the first reset.
     pub fn current(&self) -> &EnvQuestion {
         static NONE: LazyLock<EnvQuestion> = LazyLock::new(EnvQuestion::default);

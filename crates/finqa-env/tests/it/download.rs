@@ -10,13 +10,6 @@ use crate::support::hub::{
     METADATA, OTHER, REVISION, TABLE, at, bytes, client, entry, hub, options,
 };
 
-/// Why a download fails.
-async fn failed(server: &FileServer, folder: &Path) -> HubError {
-    let options = options(server);
-    let fetched = download(&client(), folder, &options, &|_| {}).await;
-    fetched.unwrap_err()
-}
-
 #[tokio::test]
 async fn a_download_is_a_data_directory_and_is_not_repeated() {
     let (server, dir) = (hub(vec![], &[]).await, tempfile::tempdir().unwrap());
@@ -48,7 +41,7 @@ async fn a_file_that_is_not_the_published_one_is_refused() {
         wrong["size"] = json!(100_000);
         wrong["lfs"] = json!(large);
         let (server, dir) = (hub(vec![wrong], &[]).await, tempfile::tempdir().unwrap());
-        let error = failed(&server, dir.path()).await;
+        let error = fetch(&server, dir.path()).await.0.unwrap_err();
         assert!(
             matches!(error, HubError::File(_)) && !error.is_network(),
             "{error}"
@@ -61,7 +54,7 @@ async fn a_file_that_is_not_the_published_one_is_refused() {
 async fn a_listing_cannot_leave_the_folder() {
     let evil = json!({"rfilename": "input_companies/../../evil.json", "blobId": "x", "size": 1});
     let (server, dir) = (hub(vec![evil], &[]).await, tempfile::tempdir().unwrap());
-    let error = failed(&server, dir.path()).await;
+    let error = fetch(&server, dir.path()).await.0.unwrap_err();
     assert!(matches!(error, HubError::NotTheBenchmark { .. }), "{error}");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
@@ -128,7 +121,7 @@ async fn a_hub_cannot_fill_the_disk() {
             hub(vec![file(size)], &[]).await,
             tempfile::tempdir().unwrap(),
         );
-        let error = failed(&server, dir.path()).await;
+        let error = fetch(&server, dir.path()).await.0.unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
         let folder = dir.path().join("input_companies/acme");
         assert!(!folder.join("other.json").exists() && !folder.join("other.json.part").exists());

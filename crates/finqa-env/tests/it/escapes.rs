@@ -15,13 +15,6 @@ fn sql(query: &str) -> String {
     tools().sql_query("acme", INCOME, query)
 }
 
-fn session() -> (Environment, Tools) {
-    (
-        Environment::new(fixture(), EpisodeRules::default(), 1),
-        tools(),
-    )
-}
-
 /// (a) Names were joined to a path: `..` and absolute names read the host.
 #[test]
 fn a_names_never_reach_the_file_system() {
@@ -48,11 +41,8 @@ fn a_names_never_reach_the_file_system() {
         "../globex/us_gaap_BalanceSheet", "../acme/us_gaap_IncomeStatement",
         "./us_gaap_IncomeStatement",
     ] {
-        assert!(
-            tools
-                .sql_query("acme", table, "select 1 where 1")
-                .starts_with("Error: Table file not found")
-        );
+        let rows = tools.sql_query("acme", table, "select 1 where 1");
+        assert!(rows.starts_with("Error: Table file not found"), "{rows}");
     }
     // And no reply reveals where the data are.
     for text in [
@@ -142,18 +132,13 @@ fn b_memory_is_bounded() {
     // Short as values, and six times as long once they are written.
     let escaped = "with recursive t(x) as (select 1 union all select x + 1 from t limit 12) \
         select x, replace(hex(zeroblob(16000)), '0', char(1)) as y from t where 1";
-    assert!(
-        sql(escaped).contains("is longer than 500000 bytes"),
-        "{:.200}",
-        sql(escaped)
-    );
-    let wide = "with recursive t(x) as (select 1 union all select x + 1 from t limit 1000) \
-        select printf('%.*c', 30000, 'x') from t where 1";
-    assert!(
-        sql(wide).contains("is longer than 500000 bytes"),
-        "{:.200}",
-        sql(wide)
-    );
+    // Refused before it has as many rows as a result may have.
+    let wide = "with recursive t(x) as (select 1 union all select x + 1 from t limit 30000) \
+        select printf('%.*c', 30000, 'x') as x from t where 1";
+    for query in [escaped, wide] {
+        let said = sql(query);
+        assert!(said.contains("is longer than 500000 bytes"), "{said:.200}");
+    }
 }
 
 /// (b) Memory that sorting, grouping and recursion take: bounded for all queries
@@ -215,25 +200,6 @@ fn c_endless_queries_are_interrupted() {
     );
 }
 
-/// (c) One instruction whose cost is quadratic in `SQLite`'s own functions.
-#[test]
-fn c_text_functions_take_no_quadratic_time() {
-    let a = "printf('%.*c', 30000, 'a')";
-    for call in ["instr(x, y)", "replace(x, y, 'z')", "trim(x, y)"] {
-        let query = format!(
-            "select {call} as a from \
-             (select {a} x, printf('%.*c', 15000, 'a') || 'b' y) where 1"
-        );
-        let said = sql(&query);
-        assert!(
-            said.ends_with("string or blob too big"),
-            "{call}: {said:.200}"
-        );
-    }
-    let short = "select instr(line_item, 'a') as i, trim(line_item, 'R') as t from data where 1";
-    assert!(sql(short).starts_with("[{"));
-}
-
 /// (g) An empty answer before any reset matched the empty truth.
 #[test]
 fn g_a_submission_without_a_question_is_worth_nothing() {
@@ -243,7 +209,8 @@ fn g_a_submission_without_a_question_is_worth_nothing() {
         json!({"answer": null}),
         json!({"answer": "x"}),
     ] {
-        let (mut environment, tools) = session();
+        let mut environment = Environment::new(fixture(), EpisodeRules::default(), 1);
+        let tools = tools();
         let outcome = step(&mut environment, &tools, "submit_answer", arguments);
         assert_eq!((outcome.reward, outcome.done), (Some(0.0), true));
         let error = outcome.metadata["error"].as_str().unwrap();

@@ -17,14 +17,20 @@ fn vectors(text: &str) -> Vec<csv::StringRecord> {
     reader.records().collect::<Result<_, _>>().unwrap()
 }
 
+/// Refusing exploits must not refuse answers: on every vector with a number or a word for a
+/// truth, strict grades as OpenEnv's `finqa_env` does.
 #[test]
 fn every_vector_of_finqa_env_agrees() {
     let rows = vectors(include_str!("../vectors/reward_vectors.csv"));
     assert_eq!(rows.len(), 126);
     for row in &rows {
         let number = |i: usize| row[i].parse::<f64>().unwrap();
-        let got = compute_reward(&row[0], &row[1], number(2), number(3), RewardMode::OpenEnv);
-        assert_eq!(got, Ok(number(4)), "{row:?}");
+        let graded = |mode| compute_reward(&row[0], &row[1], number(2), number(3), mode);
+        assert_eq!(graded(RewardMode::OpenEnv), Ok(number(4)), "{row:?}");
+        let is_empty = row[0].trim().is_empty() || row[1].trim().is_empty();
+        if !is_empty && !row[0].contains("inf") {
+            assert_eq!(graded(RewardMode::Strict), Ok(number(4)), "{row:?}");
+        }
     }
 }
 
@@ -111,20 +117,6 @@ fn an_exploit_earns_what_the_documentation_says(
 ) {
     let earned = (grade(submission, truth), strict(submission, truth));
     assert_eq!(earned, (openenv, strictly));
-}
-
-/// Refusing exploits must not refuse answers: on every vector with a number or a
-/// word for a truth, strict grades as OpenEnv's `finqa_env` does.
-#[test]
-fn strict_agrees_on_honest_answers() {
-    for row in vectors(include_str!("../vectors/reward_vectors.csv")) {
-        if row[0].trim().is_empty() || row[1].trim().is_empty() || row[0].contains("inf") {
-            continue;
-        }
-        let number = |i: usize| row[i].parse::<f64>().unwrap();
-        let got = compute_reward(&row[0], &row[1], number(2), number(3), RewardMode::Strict);
-        assert_eq!(got, Ok(number(4)), "{row:?}");
-    }
 }
 
 proptest! {

@@ -19,10 +19,6 @@ pub(super) fn tools() -> Tools {
 
 const INCOME: &str = "us_gaap_IncomeStatement";
 
-fn income(query: &str) -> String {
-    tools().sql_query("acme", INCOME, query)
-}
-
 #[test]
 fn queries_answer_as_finqa_env_does() {
     let vectors: Value = serde_json::from_str(include_str!("../vectors/env_queries.json")).unwrap();
@@ -182,44 +178,42 @@ fn a_column_is_found_under_the_heading_of_the_file() {
 }
 
 #[test]
-fn the_table_is_also_called_data() {
-    let got = income("select \"2024\" from data where line_item = 'net_income'");
-    assert_eq!(got, r#"[{"2024":"2,250"}]"#);
-}
-
-#[test]
 fn arguments_are_checked_as_the_validator_does() {
     let tools = tools();
-    let call = |tool: &str, arguments: Value| {
-        let Value::Object(arguments) = arguments else {
-            unreachable!()
-        };
-        tools.call(tool, &arguments).unwrap_err()
-    };
-    let missing = call("get_descriptions", json!({}));
-    assert_eq!(missing.kind, FailureKind::InvalidArgs);
-    assert_eq!(
-        missing.message,
-        "1 validation error for call[get_descriptions]\ncompany_name\n  Missing required argument \
-         [type=missing_argument, input_value={}, input_type=dict]\n    For further information visit \
-         https://errors.pydantic.dev/2.13/v/missing_argument"
-    );
-    let extra = call(
-        "get_descriptions",
-        json!({"company_name": "acme", "extra": 1}),
-    );
-    assert_eq!(extra.kind, FailureKind::InvalidArgs);
-    assert!(extra.message.contains("extra\n  Unexpected keyword argument [type=unexpected_keyword_argument, input_value=1, input_type=int]"));
-    let typed = call("get_descriptions", json!({"company_name": 5}));
-    assert_eq!(typed.kind, FailureKind::Execution);
-    assert!(typed.message.contains(
-        "Input should be a valid string [type=string_type, input_value=5, input_type=int]"
-    ));
-    let unknown = call("x", json!({}));
-    assert_eq!(
-        (unknown.kind, unknown.message.as_str()),
-        (FailureKind::ToolNotFound, "Unknown tool: 'x'")
-    );
+    let missing = "1 validation error for call[get_descriptions]\ncompany_name\n  Missing required \
+        argument [type=missing_argument, input_value={}, input_type=dict]\n    For further \
+        information visit https://errors.pydantic.dev/2.13/v/missing_argument";
+    let extra = "extra\n  Unexpected keyword argument [type=unexpected_keyword_argument, \
+        input_value=1, input_type=int]";
+    let typed = "Input should be a valid string [type=string_type, input_value=5, input_type=int]";
+    let company = json!({"company_name": "acme", "extra": 1});
+    for (tool, arguments, kind, words) in [
+        (
+            "get_descriptions",
+            json!({}),
+            FailureKind::InvalidArgs,
+            missing,
+        ),
+        ("get_descriptions", company, FailureKind::InvalidArgs, extra),
+        (
+            "get_descriptions",
+            json!({"company_name": 5}),
+            FailureKind::Execution,
+            typed,
+        ),
+        (
+            "x",
+            json!({}),
+            FailureKind::ToolNotFound,
+            "Unknown tool: 'x'",
+        ),
+    ] {
+        let failure = tools
+            .call(tool, arguments.as_object().unwrap())
+            .unwrap_err();
+        assert_eq!(failure.kind, kind, "{failure}");
+        assert!(failure.message.contains(words), "{failure}");
+    }
     let ok = tools.call(
         "submit_answer",
         &Map::from_iter([("answer".to_owned(), json!("5"))]),

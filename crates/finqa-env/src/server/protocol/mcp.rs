@@ -1,7 +1,7 @@
 //! The official MCP server, through rmcp: streamable HTTP at `/mcp/stream` and
 //! standard input and output for desktop clients. It offers the same four
 //! tools; a call here is not a step of an episode and earns no reward, as over
-//! the JSON-RPC of `rpc`.
+//! `json_rpc`.
 //!
 //! The tools keep nothing between calls, so the HTTP transport is stateless:
 //! no session to open, to leak or to count.

@@ -60,7 +60,9 @@ mod tests {
     fn large_answers_share_the_memory_and_small_ones_always_pass() {
         let memory = AnswerMemory::new(100 * KIB);
         let (mut first, mut second) = (AnswerShare::default(), AnswerShare::default());
+        assert!(first.is_empty());
         assert!(memory.reserve(&mut first, 60 * KIB));
+        assert!(!first.is_empty());
         assert!(memory.reserve(&mut first, 80 * KIB), "its share grows");
         assert!(memory.reserve(&mut first, 20 * KIB), "and is kept");
         assert!(!memory.reserve(&mut second, 21 * KIB));

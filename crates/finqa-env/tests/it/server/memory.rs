@@ -8,7 +8,9 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
-use super::{JSON, Socket, options, post, request, start, start_changed, stop};
+use super::{
+    JSON, Socket, asking, options, post, request, start, start_changed, step_message, stop,
+};
 
 /// A session that has sent 124 KiB of a message in pieces, and never the rest.
 async fn half_message(server: &RunningServer) -> Socket {
@@ -27,7 +29,7 @@ async fn half_message(server: &RunningServer) -> Socket {
 async fn half_messages_of_many_sessions_disturb_nobody() {
     let server = start(options()).await;
     let mut held = Vec::new();
-    for _ in 0..200 {
+    for _ in 0..40 {
         held.push(half_message(&server).await);
     }
     let mut honest = Socket::open(&server, "/ws").await;
@@ -47,12 +49,8 @@ async fn half_messages_of_many_sessions_disturb_nobody() {
 
 /// A step whose result is about so many bytes, three times in its answer.
 fn large_result(bytes: usize) -> Value {
-    let catalog = crate::tools::fixture();
-    let (company, found) = catalog.companies().first_key_value().expect("a company");
-    let table = found.keys().next().expect("a table");
     let part = format!("replace(hex(zeroblob({})), '0', 'é')", bytes / 24);
-    let query = format!("SELECT {part} AS a, {part} AS b WHERE 1");
-    json!({"company_name": company, "table_name": table, "query": query})
+    asking(&format!("SELECT {part} AS a, {part} AS b WHERE 1"))
 }
 
 #[tokio::test]
@@ -84,7 +82,7 @@ async fn an_answer_without_memory_is_one_error_and_the_session_continues() {
     for path in ["/ws", "/mcp"] {
         let mut socket = Socket::open(&server, path).await;
         let message = if path == "/ws" {
-            json!({"type": "step", "data": {"tool_name": "sql_query", "arguments": asked}})
+            step_message("sql_query", asked.clone())
         } else {
             json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
                    "params": {"name": "sql_query", "arguments": asked}})
@@ -113,8 +111,7 @@ async fn the_longest_honest_messages_pass_one_after_the_other() {
     let query = asked["query"].as_str().expect("a query").to_owned();
     let filled = format!("{query} -- {}", "\u{1}".repeat(9_990 - query.len()));
     asked["query"] = filled.into();
-    let message =
-        json!({"type": "step", "data": {"tool_name": "sql_query", "arguments": asked}}).to_string();
+    let message = step_message("sql_query", asked).to_string();
     assert!(message.len() > 50_000, "{}", message.len());
     for _ in 0..20 {
         let answer = socket.raw(&message).await;

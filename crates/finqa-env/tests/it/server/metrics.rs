@@ -8,8 +8,8 @@ use super::{
 use crate::support::running::RunningServer;
 use finqa_env::episode::EpisodeRules;
 
-async fn metrics(server: &RunningServer) -> String {
-    let (status, headers, text) = request(server, "GET", "/metrics", &[], "").await;
+async fn metrics(server: &RunningServer, sent: &[(&str, &str)]) -> String {
+    let (status, headers, text) = request(server, "GET", "/metrics", sent, "").await;
     assert_eq!(status, 200);
     assert_eq!(
         headers["content-type"],
@@ -68,7 +68,7 @@ async fn metrics_count_what_was_done() {
     .await;
     assert_eq!(post(&server, "/step", "{}").await.0, 422);
 
-    let text = metrics(&server).await;
+    let text = metrics(&server, &[]).await;
     let is = |series: &str, wanted: f64| {
         assert_eq!(value(&text, series), wanted, "{series} in\n{text}");
     };
@@ -104,45 +104,40 @@ async fn metrics_count_what_was_done() {
 
 #[tokio::test]
 async fn rejections_are_counted_by_reason() {
-    let server = start_changed(|it| it.max_sessions = 1).await;
-    let mut held = Socket::open(&server, "/ws").await;
+    let server = start_changed(|it| {
+        it.max_sessions = 1;
+        it.bearer_token = Some("s3cret".to_owned().into());
+    })
+    .await;
+    let token = ("authorization", "Bearer s3cret");
+    let with_token = "/ws?access_token=s3cret";
+    let mut held = Socket::open(&server, with_token).await;
     held.ask(json!({"type": "state"})).await;
-    let mut refused = Socket::open(&server, "/ws").await;
+    let mut refused = Socket::open(&server, with_token).await;
     refused.next().await;
     let large = "x".repeat(130 * 1024);
     held.send(&large).await;
     assert_eq!(held.close_code().await, Some(1009));
     assert_eq!(
-        request(&server, "POST", "/reset", JSON, &large).await.0,
+        request(&server, "POST", "/reset", &[JSON[0], token], &large)
+            .await
+            .0,
         413
     );
-    let evil = [("host", "evil.example")];
+    let evil = [("host", "evil.example"), token];
     assert_eq!(request(&server, "GET", "/metrics", &evil, "").await.0, 403);
-    let text = metrics(&server).await;
+    let (status, headers, _) = request(&server, "GET", "/metrics", &[], "").await;
+    let asked = headers["www-authenticate"].as_bytes();
+    assert_eq!((status, asked), (401, b"Bearer".as_slice()));
+    let text = metrics(&server, &[token]).await;
     for (reason, wanted) in [
         ("sessions", 1.0),
         ("too_large", 2.0),
         ("host", 1.0),
-        ("token", 0.0),
+        ("token", 1.0),
     ] {
         let series = format!(r#"finqa_rejections_total{{reason="{reason}"}}"#);
         assert_eq!(value(&text, &series), wanted, "{reason} in\n{text}");
     }
-    server.stop().await;
-}
-
-#[tokio::test]
-async fn metrics_need_the_token() {
-    let server = start_changed(|it| it.bearer_token = Some("s3cret".to_owned().into())).await;
-    let (status, headers, _) = request(&server, "GET", "/metrics", &[], "").await;
-    let asked = headers["www-authenticate"].as_bytes();
-    assert_eq!((status, asked), (401, b"Bearer".as_slice()));
-    let shown = [("authorization", "Bearer s3cret")];
-    let (status, _, text) = request(&server, "GET", "/metrics", &shown, "").await;
-    assert_eq!(status, 200);
-    assert_eq!(
-        value(&text, r#"finqa_rejections_total{reason="token"}"#),
-        1.0
-    );
     server.stop().await;
 }

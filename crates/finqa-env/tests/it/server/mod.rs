@@ -137,8 +137,7 @@ impl Socket {
 
     /// One step; gives the observation message's `data`.
     async fn step(&mut self, tool: &str, arguments: Value) -> Value {
-        let action = json!({"type": "call_tool", "tool_name": tool, "arguments": arguments});
-        let answer = self.ask(json!({"type": "step", "data": action})).await;
+        let answer = self.ask(step_message(tool, arguments)).await;
         assert_eq!(answer["type"], "observation", "{answer}");
         answer["data"].clone()
     }
@@ -153,6 +152,18 @@ impl Socket {
             }
         }
     }
+}
+
+/// A step, as a socket is sent it.
+fn step_message(tool: &str, arguments: Value) -> Value {
+    let action = json!({"type": "call_tool", "tool_name": tool, "arguments": arguments});
+    json!({"type": "step", "data": action})
+}
+
+/// The arguments of a query of a table of the fixture.
+fn asking(query: &str) -> Value {
+    let table = "us_gaap_IncomeStatement";
+    json!({"company_name": "acme", "table_name": table, "query": query})
 }
 
 /// An HTTP request by hand; gives status, headers and body.

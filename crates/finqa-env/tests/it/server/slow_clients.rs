@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use futures::future::join_all;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -42,15 +43,17 @@ async fn trickle(server: &RunningServer, head: &str, rest: &'static [u8]) -> Str
 #[tokio::test]
 async fn a_body_that_trickles_in_is_answered_with_408() {
     let server = with_short_timeout().await;
-    for path in ["/reset", "/step", "/mcp", "/mcp/stream"] {
+    let to = &server;
+    let trickled = ["/reset", "/step", "/mcp", "/mcp/stream"].map(|path| async move {
         let head = format!(
             "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
              accept: application/json, text/event-stream\r\ncontent-length: 100000\r\n\r\n{{"
         );
-        let said = trickle(&server, &head, b" ").await;
+        let said = trickle(to, &head, b" ").await;
         assert!(said.starts_with("HTTP/1.1 408"), "{path}: {said}");
         assert!(said.ends_with(r#"{"detail":"The request's body did not come in time"}"#));
-    }
+    });
+    join_all(trickled).await;
     server.stop().await;
 }
 

@@ -21,14 +21,15 @@ pub enum Act {
 
 pub struct FileServer {
     pub url: String,
-    /// The paths of the requests so far.
-    seen: Arc<Mutex<Vec<String>>>,
+    files: Arc<Files>,
 }
 
+#[derive(Default)]
 struct Files {
     files: HashMap<String, Vec<u8>>,
     acts: Mutex<HashMap<String, VecDeque<Act>>>,
-    seen: Arc<Mutex<Vec<String>>>,
+    /// The paths of the requests so far.
+    seen: Mutex<Vec<String>>,
 }
 
 impl FileServer {
@@ -44,36 +45,36 @@ impl FileServer {
         for (path, act) in acts {
             by_path.entry(path).or_default().push_back(act);
         }
-        let seen = Arc::new(Mutex::new(Vec::new()));
         let files = Arc::new(Files {
             files: files.into_iter().collect(),
             acts: Mutex::new(by_path),
-            seen: Arc::clone(&seen),
+            seen: Mutex::default(),
         });
+        let served = Arc::clone(&files);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let files = Arc::clone(&files);
-                tokio::spawn(async move { files.answer(stream).await });
+                let served = Arc::clone(&served);
+                tokio::spawn(async move { served.answer(stream).await });
             }
         });
-        Self { url, seen }
+        Self { url, files }
     }
 
     /// A server that we did not start: whatever is at this address.
     pub fn at(url: String) -> Self {
-        let seen = Arc::default();
-        Self { url, seen }
+        let files = Arc::default();
+        Self { url, files }
     }
 
     /// How many requests for a path came.
     pub fn requests_for(&self, path: &str) -> usize {
-        let seen = self.seen.lock().unwrap();
+        let seen = self.files.seen.lock().unwrap();
         seen.iter().filter(|asked| *asked == path).count()
     }
 
     /// How many requests came.
     pub fn requests(&self) -> usize {
-        self.seen.lock().unwrap().len()
+        self.files.seen.lock().unwrap().len()
     }
 }
 
@@ -81,10 +82,10 @@ impl Files {
     async fn answer(&self, mut stream: TcpStream) {
         let mut request = Vec::new();
         while !request.ends_with(b"\r\n\r\n") {
-            match stream.read_u8().await {
-                Ok(byte) => request.push(byte),
-                Err(_) => return,
-            }
+            let Ok(byte) = stream.read_u8().await else {
+                return;
+            };
+            request.push(byte);
         }
         let request = String::from_utf8(request).unwrap();
         let path = request.split(' ').nth(1).unwrap_or_default().to_owned();

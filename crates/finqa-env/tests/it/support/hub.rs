@@ -1,6 +1,7 @@
 //! A hub on this machine that lists and serves the fixture as the benchmark.
 //! The root package's tests of `convfinqa env download` include this file.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use finqa_env::data::HubOptions;
@@ -73,9 +74,15 @@ pub fn options(server: &FileServer) -> HubOptions {
     }
 }
 
+/// One for all requests, because making one takes long. It keeps no connection, because each
+/// test has a runtime of its own.
 pub fn client() -> reqwest::Client {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().no_proxy().build().unwrap()
+    static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder().no_proxy();
+        client.pool_max_idle_per_host(0).build().unwrap()
+    });
+    CLIENT.clone()
 }
 
 pub fn at(file: &str) -> String {
