@@ -272,20 +272,19 @@ fn whole_run(mode: &str, file: &Path) {
 /// Traces to a file, if the mode asks for them.
 fn traces(mode: &str, folder: &Path) -> Telemetry {
     let content = mode.ends_with("-content");
-    let logs = telemetry::LogOptions {
-        format: LogFormat::Off,
+    let options = telemetry::TelemetryOptions {
+        log: LogFormat::Off,
         level: None,
-        sink: Arc::new(|_| {}),
+        lines: Arc::new(|_| {}),
         redactor: Arc::new(telemetry::Redactor::new(vec![
             "a-key-that-is-in-no-prompt".into(),
         ])),
-    };
-    let traces = telemetry::TraceOptions {
+        service_name: None,
         file: content || mode.ends_with("-traced"),
+        collector: None,
         content,
-        ..telemetry::TraceOptions::default()
     };
-    let telemetry = telemetry::install(logs, traces).unwrap();
+    let telemetry = telemetry::install(options).unwrap();
     telemetry.write_to(&folder.join("traces.jsonl")).unwrap();
     telemetry
 }

@@ -1,14 +1,14 @@
 //! From settings and OpenTelemetry's standard variables to traces and logs.
 
 use std::io::Write as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
 
 use tokio::runtime::Handle;
 
 use crate::output::terminal::{TerminalWriter, for_stderr, spaced};
 use crate::settings::{LogSettings, Settings, Traces};
-use crate::telemetry::{self, Collector, LogFormat, LogOptions, Redactor, Telemetry, TraceOptions};
+use crate::telemetry::{self, Collector, LogFormat, Redactor, Telemetry, TelemetryOptions};
 use finqa_agents::llm::{Endpoint, Provider, http_client};
 use finqa_core::secrets::shown_address;
 
@@ -30,19 +30,12 @@ static LOGS_JSON: AtomicBool = AtomicBool::new(false);
 /// Prints the error that ends the program, without secrets: as a log line if stderr holds only
 /// those.
 pub(crate) fn print_error(message: &str, exit: Exit) {
-    let message = redactor().text(message);
-    // Not by `tracing`, which drops it if `RUST_LOG` leaves us out or nothing is set up yet.
-    if LOGS_JSON.load(Ordering::Relaxed) {
-        let line = serde_json::json!({
-            "timestamp": format!("{:.6}", jiff::Timestamp::now()),
-            "level": "ERROR",
-            "target": "convfinqa",
-            "message": spaced(&message),
-            "exit_code": exit.code(),
-        });
-        let _ = writeln!(std::io::stderr().lock(), "{line}");
+    // Not if `RUST_LOG` leaves us out or nothing is set up yet.
+    if LOGS_JSON.load(Ordering::Relaxed) && tracing::enabled!(tracing::Level::ERROR) {
+        tracing::error!(exit_code = exit.code(), "{}", spaced(message));
         return;
     }
+    let message = redactor().text(message);
     let name = console::style("error:").for_stderr().red().bold();
     // It may be coloured, and the words in it are harmless already.
     let line = for_stderr(&format!("{name} {message}")).into_owned();
@@ -63,37 +56,33 @@ pub(crate) fn start(
     tracked: bool,
     writer: &TerminalWriter,
 ) -> anyhow::Result<Telemetry> {
-    let logs = logs(&settings.log, writer);
-    let (collector, content) = (collector(&logs.redactor, writer)?, is(CONTENT, "true"));
-    let file = match settings.run.traces {
+    let mut options = log_options(&settings.log, writer);
+    options.collector = collector(&options.redactor, writer)?;
+    options.content = is(CONTENT, "true");
+    options.file = match settings.run.traces {
         Traces::Off => false,
         Traces::On => true,
-        Traces::Auto => tracked || collector.is_some() || content,
+        Traces::Auto => tracked || options.collector.is_some() || options.content,
     };
-    let traces = TraceOptions {
-        service_name: variable("OTEL_SERVICE_NAME"),
-        file,
-        collector,
-        content,
-    };
-    Ok(telemetry::install(logs, traces)?)
+    Ok(telemetry::install(options)?)
 }
 
 /// Starts logs alone, for a command without traces.
 pub(crate) fn start_logs(log: &LogSettings, writer: &TerminalWriter) -> anyhow::Result<Telemetry> {
-    Ok(telemetry::install(
-        logs(log, writer),
-        TraceOptions::default(),
-    )?)
+    Ok(telemetry::install(log_options(log, writer))?)
 }
 
-fn logs(log: &LogSettings, writer: &TerminalWriter) -> LogOptions {
-    let lines = writer.clone();
-    LogOptions {
-        format: log.log,
+fn log_options(log: &LogSettings, writer: &TerminalWriter) -> TelemetryOptions {
+    let writer = writer.clone();
+    TelemetryOptions {
+        log: log.log,
         level: variable("RUST_LOG"),
-        sink: Arc::new(move |line| lines.line(line)),
+        lines: Arc::new(move |line| writer.line(line)),
         redactor: Arc::new(redactor()),
+        service_name: variable("OTEL_SERVICE_NAME"),
+        file: false,
+        collector: None,
+        content: false,
     }
 }
 
@@ -122,7 +111,7 @@ fn collector(
         runtime: Handle::try_current()?,
         redactor: Arc::clone(redactor),
         notice: Arc::new(move |line| writer.say(line)),
-        has_notified: AtomicBool::new(false),
+        has_notified: Once::new(),
     }))
 }
 

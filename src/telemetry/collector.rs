@@ -2,17 +2,17 @@
 //! reads its endpoint, headers and limits from the standard variables. Ours are the HTTP
 //! client, the runtime it runs on, and that a problem is reported once instead of never.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
-use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_otlp::{
+    ExporterBuildError, Protocol, SpanExporter, WithExportConfig, WithHttpConfig,
+};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message;
 
-use super::error::TelemetryError;
 use super::log::LineSink;
 use super::redact::Redactor;
 use finqa_core::error::innermost;
@@ -31,7 +31,7 @@ pub struct Collector {
     pub redactor: Arc<Redactor>,
     /// Called with the first problem, in one line.
     pub notice: LineSink,
-    pub has_notified: AtomicBool,
+    pub has_notified: Once,
 }
 
 impl std::fmt::Debug for Collector {
@@ -42,13 +42,12 @@ impl std::fmt::Debug for Collector {
 
 impl Collector {
     /// The exporter to it.
-    pub(super) fn exporter(self) -> Result<SpanExporter, TelemetryError> {
-        let exporter = SpanExporter::builder()
+    pub(super) fn exporter(self) -> Result<SpanExporter, ExporterBuildError> {
+        SpanExporter::builder()
             .with_http()
             .with_http_client(self)
-            .with_protocol(Protocol::HttpBinary);
-        let exporter = exporter.build();
-        exporter.map_err(|error| TelemetryError::Exporter(error.to_string()))
+            .with_protocol(Protocol::HttpBinary)
+            .build()
     }
 }
 
@@ -73,12 +72,12 @@ impl HttpClient for Collector {
             // The outer reasons repeat the address, which may hold a password.
             Err(error) => innermost(&**error).to_string(),
         };
-        if !self.has_notified.swap(true, Ordering::Relaxed) {
+        self.has_notified.call_once(|| {
             (self.notice)(&format!(
                 "traces: cannot deliver to {} ({reason}); the run continues without them",
                 self.endpoint
             ));
-        }
+        });
         sent
     }
 }

@@ -12,18 +12,16 @@ use tracing_subscriber::filter::{FilterExt, filter_fn};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
-use super::error::TelemetryError;
 use super::redact::Redactor;
+use super::{TelemetryError, TelemetryOptions};
 
 /// Ours from `info`, and others from `warn`.
-const LEVELS: &str =
-    "warn,convfinqa=info,finqa_agents=info,finqa_core=info,finqa_embedded=info,finqa_env=info";
+const LEVELS: &str = "warn,convfinqa=info,finqa_=info";
 
 /// True for spans and events of this workspace's packages.
 pub(super) fn is_from_us(metadata: &Metadata<'_>) -> bool {
-    ["convfinqa", "finqa_"]
-        .iter()
-        .any(|package| metadata.target().starts_with(package))
+    let target = metadata.target();
+    target.starts_with("convfinqa") || target.starts_with("finqa_")
 }
 
 /// The format of log lines (`--log`).
@@ -42,41 +40,33 @@ pub enum LogFormat {
 /// Takes one line, without its end.
 pub(super) type LineSink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// The log lines, and where they go.
-#[derive(Clone)]
-pub struct LogOptions {
-    pub format: LogFormat,
-    /// Directives of `RUST_LOG`: by default, ours from `info` and others from `warn`.
-    pub level: Option<String>,
-    /// The destination of the lines.
-    pub sink: LineSink,
-    /// Removes what must not leave the process.
-    pub redactor: Arc<Redactor>,
-}
-
 /// The provider's client library logs whole bodies, replies and quoted prompts
 /// among them, at levels that are on by default. Our own lines report what goes
 /// wrong in a call.
 const CONTENT_TARGET: &str = "async_openai";
 
 /// The layer that makes lines of events; `None` when there are to be no lines.
-pub(super) fn layer<S>(logs: LogOptions) -> Result<Option<impl Layer<S>>, TelemetryError>
+pub(super) fn layer<S>(
+    options: &TelemetryOptions,
+) -> Result<Option<impl Layer<S> + use<S>>, TelemetryError>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    let level = logs.level.clone().unwrap_or_else(|| LEVELS.to_owned());
-    let format = logs.format;
+    let level = options.level.as_deref().unwrap_or(LEVELS);
+    let (lines, redactor) = (Arc::clone(&options.lines), Arc::clone(&options.redactor));
+    let writer = RedactingWriter { lines, redactor };
     let lines = fmt::layer()
         .with_ansi(false)
-        .with_writer(move || logs.clone());
-    let lines = match format {
+        .with_writer(move || writer.clone());
+    let lines = match options.log {
         LogFormat::Off => return Ok(None),
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
     // Our spans always, because they say which question an event belongs to.
     let ours = |metadata: &Metadata<'_>| metadata.is_span() && is_from_us(metadata);
-    let filter = EnvFilter::builder().parse(&level);
+    let filter = EnvFilter::builder().parse(level);
+    let level = level.to_owned();
     let chosen = filter
         .map_err(|source| TelemetryError::Level { level, source })?
         .and(
@@ -88,12 +78,18 @@ where
 }
 
 /// Writes each line without secrets.
-impl io::Write for LogOptions {
+#[derive(Clone)]
+struct RedactingWriter {
+    lines: LineSink,
+    redactor: Arc<Redactor>,
+}
+
+impl io::Write for RedactingWriter {
     /// The layer writes each event in one piece, which is one line here too.
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(event);
         let line = text.trim_end_matches('\n').replace('\n', "\\n");
-        (self.sink)(&self.redactor.text(&line));
+        (self.lines)(&self.redactor.text(&line));
         Ok(event.len())
     }
 

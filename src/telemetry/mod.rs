@@ -9,22 +9,22 @@
 //! here may fail or delay a run.
 
 mod collector;
-mod error;
 mod log;
 mod redact;
 mod trace_file;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use opentelemetry::KeyValue;
 use opentelemetry::trace::TracerProvider;
-use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
+use opentelemetry_otlp::ExporterBuildError;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::resource::{EnvResourceDetector, TelemetryResourceDetector};
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use parking_lot::Mutex;
+use thiserror::Error;
 use tracing::Level;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::filter_fn;
@@ -34,8 +34,8 @@ use tracing_subscriber::{Layer, Registry};
 use finqa_agents::telemetry::Content;
 
 pub(crate) use collector::Collector;
-pub use error::TelemetryError;
-pub use log::{LogFormat, LogOptions};
+use log::LineSink;
+pub use log::LogFormat;
 pub use redact::Redactor;
 pub use trace_file::read_traces;
 use trace_file::{FileExporter, RunTraceFile};
@@ -45,9 +45,34 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
 /// The service, and the tracer.
 const SERVICE: &str = "convfinqa";
 
-/// The traces of a process: none by default.
-#[derive(Default)]
-pub struct TraceOptions {
+/// Traces and logs that cannot be set up as asked.
+#[derive(Debug, Error)]
+pub enum TelemetryError {
+    #[error("cannot write {path}: {source}; pass `--traces off` to run without it")]
+    File {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("OpenTelemetry export: {0}")]
+    Exporter(#[from] ExporterBuildError),
+    #[error("RUST_LOG is `{level}`: {source}; use a level, or `target=level,…`")]
+    Level {
+        level: String,
+        #[source]
+        source: tracing_subscriber::filter::ParseError,
+    },
+}
+
+/// The logs and traces of a process.
+pub struct TelemetryOptions {
+    pub log: LogFormat,
+    /// Directives of `RUST_LOG`: by default, ours from `info` and others from `warn`.
+    pub level: Option<String>,
+    /// The destination of log lines.
+    pub lines: LineSink,
+    /// Removes what must not leave the process.
+    pub redactor: Arc<Redactor>,
     /// `service.name`, unless `OTEL_RESOURCE_ATTRIBUTES` names one.
     pub service_name: Option<String>,
     /// Write traces to a file, which [`Telemetry::write_to`] names.
@@ -67,21 +92,21 @@ pub struct Telemetry {
 
 /// Installs what the options ask for, for the whole process and until its end.
 /// If they ask for nothing, nothing is installed and spans stay disabled.
-pub fn install(logs: LogOptions, options: TraceOptions) -> Result<Telemetry, TelemetryError> {
+pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
     let traced = options.file || options.collector.is_some();
-    if !traced && logs.format == LogFormat::Off {
+    if !traced && options.log == LogFormat::Off {
         return Ok(Telemetry::default());
     }
-    let redactor = Arc::clone(&logs.redactor);
-    let log = log::layer(logs)?;
+    let log = log::layer(&options)?;
     let file = options.file.then(RunTraceFile::default);
-    let mut provider = SdkTracerProvider::builder().with_resource(resource(options.service_name));
+    let resource = resource(options.service_name);
+    let mut provider = SdkTracerProvider::builder().with_resource(resource.clone());
     if let Some(file) = &file {
         provider = provider.with_simple_exporter(FileExporter {
             file: Arc::clone(file),
-            redactor,
+            redactor: options.redactor,
             open: Mutex::default(),
-            resource: ResourceAttributesWithSchema::default(),
+            resource: (&resource).into(),
         });
     }
     if let Some(collector) = options.collector {
@@ -127,25 +152,22 @@ impl Telemetry {
     /// Opens the file that whole traces are appended to, if there is to be one.
     pub fn write_to(&self, path: &Path) -> Result<(), TelemetryError> {
         if let Some(file) = &self.file {
-            let opened = trace_file::append_lines(path);
-            let opened = opened.map_err(|source| TelemetryError::File {
+            let error = |source| TelemetryError::File {
                 path: path.to_owned(),
                 source,
-            })?;
-            *file.lock() = Some(opened);
+            };
+            *file.lock() = Some(trace_file::append_lines(path).map_err(error)?);
         }
         Ok(())
     }
 
     /// Delivers what is still queued, for a few seconds at most.
     pub async fn finish(self) {
-        let Some(provider) = self.provider else {
-            return;
-        };
-        // Blocking, and the collector's requests need this runtime meanwhile.
-        let shutdown = tokio::task::spawn_blocking(move || {
-            let _ = provider.shutdown_with_timeout(FLUSH_TIMEOUT);
-        });
-        let _ = tokio::time::timeout(FLUSH_TIMEOUT * 2, shutdown).await;
+        if let Some(provider) = self.provider {
+            // Blocking, and the collector's requests need this runtime meanwhile.
+            let shutdown = move || provider.shutdown_with_timeout(FLUSH_TIMEOUT);
+            let shutdown = tokio::task::spawn_blocking(shutdown);
+            let _ = tokio::time::timeout(FLUSH_TIMEOUT * 2, shutdown).await;
+        }
     }
 }

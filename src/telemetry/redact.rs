@@ -19,17 +19,14 @@ impl Redactor {
     pub fn new(mut secrets: Vec<SecretString>) -> Self {
         // A token is long: "bearer securities" is not a secret.
         const SHAPES: &str = r#"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*|(?<scheme>://)[^/\s:@"]*:[^/\s@"]+(?<at>@)"#;
-        let in_json = |secret: &SecretString| {
-            let json = serde_json::Value::from(secret.expose_secret()).to_string();
-            SecretString::from(
-                json.get(1..json.len().saturating_sub(1))
-                    .unwrap_or_default(),
-            )
-        };
-        // As JSON writes them, and JSON in an attribute.
-        let escaped: Vec<_> = secrets.iter().map(in_json).collect();
-        secrets.extend(escaped.iter().map(in_json));
-        secrets.extend(escaped);
+        // As they are, as JSON writes them, and as JSON in an attribute does.
+        for _ in 0..2 {
+            let escaped = secrets.iter().map(|secret| {
+                let json = serde_json::Value::from(secret.expose_secret()).to_string();
+                SecretString::from(json.trim_start_matches('"').strip_suffix('"').unwrap_or(""))
+            });
+            secrets.extend(escaped.collect::<Vec<_>>());
+        }
         Self {
             secrets,
             shapes: finqa_core::regex!(SHAPES),

@@ -15,7 +15,6 @@ use opentelemetry::trace::{SpanId, TraceId};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
 use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_scope;
-use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use parking_lot::Mutex;
@@ -23,8 +22,7 @@ use parking_lot::Mutex;
 use super::Redactor;
 use finqa_core::files;
 
-/// The file, once there is a run; spans before that are not written. Absent after a failure
-/// too: the file may end with half a line, and nothing may follow it.
+/// The file, once there is a run; spans before that are not written.
 pub(super) type RunTraceFile = Arc<Mutex<Option<File>>>;
 
 /// Collects the spans of a trace and writes them when its root ends.
@@ -43,9 +41,9 @@ impl FileExporter {
         };
         let line = serde_json::to_string(&request).unwrap_or_default();
         let line = self.redactor.text(&line) + "\n";
-        let mut file = self.file.lock();
-        if let Some(Err(_)) = file.as_mut().map(|file| file.write_all(line.as_bytes())) {
-            *file = None;
+        if let Some(file) = &mut *self.file.lock() {
+            // What cannot be written does not stop a run.
+            let _ = file.write_all(line.as_bytes());
         }
     }
 }
@@ -64,10 +62,6 @@ impl SpanExporter for FileExporter {
             }
         }
         Ok(())
-    }
-
-    fn set_resource(&mut self, resource: &Resource) {
-        self.resource = resource.into();
     }
 }
 
