@@ -30,6 +30,7 @@ pub use published::published;
 pub use select::{RecordRange, Selection, select};
 pub use show::{gold_text, record_text};
 pub use stats::stats_text;
+pub(crate) use types::filename_in_id;
 pub use types::{Case, Dataset, Gold, HistoryMode, Mode, Record, RecordKind};
 
 pub use finqa_core::outcome::Outcome;

@@ -67,6 +67,28 @@ pub enum RecordKind {
     Double,
 }
 
+impl RecordKind {
+    /// The kind that a record's id begins with.
+    pub(crate) fn in_id(id: &str) -> Option<Self> {
+        match id.split_once('_')?.0 {
+            "Single" => Some(Self::Single),
+            "Double" => Some(Self::Double),
+            _ => None,
+        }
+    }
+}
+
+/// The file name inside a record id: `Single_JKHY/2009/page_28.pdf-3` is on
+/// `JKHY/2009/page_28.pdf`. A whole id that names no file stays as it is.
+pub(crate) fn filename_in_id(id: &str) -> &str {
+    let page = match RecordKind::in_id(id) {
+        Some(_) => id.split_once('_').map_or(id, |(_, page)| page),
+        None => id,
+    };
+    let end = page.find(".pdf").map(|at| at + 4);
+    end.and_then(|end| page.get(..end)).unwrap_or(page)
+}
+
 /// One record: a page with its stand-alone questions and its conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::dataset::{Case, Document, Gold, Question, QuestionKey, QuestionKind, RecordKind};
+use crate::dataset::{
+    Case, Document, Gold, Question, QuestionKey, QuestionKind, RecordKind, filename_in_id,
+};
 use crate::env_build::question_key;
 use crate::run::PlannedQuestion;
-use crate::score::files::filename_of;
 use finqa_agents::solve::EpisodeQuestion;
 use finqa_env::data::bare_question;
 use finqa_env::episode::QuestionOrder;
@@ -68,7 +69,7 @@ pub(super) fn identity(question: &Question) -> QuestionIdentity {
 pub(super) fn question_of(asked: &EpisodeQuestion) -> Question {
     let (key, filename) = match question_key(&asked.id) {
         Some(key) => {
-            let filename = filename_of(&key.id).to_owned();
+            let filename = filename_in_id(&key.id).to_owned();
             (key, filename)
         }
         None => {
@@ -94,10 +95,7 @@ pub(super) fn question_of(asked: &EpisodeQuestion) -> Question {
 pub(super) fn planned(question: Question, index: usize, gold: Gold) -> PlannedQuestion {
     PlannedQuestion {
         index,
-        kind: match question.key.id.starts_with("Double_") {
-            true => RecordKind::Double,
-            false => RecordKind::Single,
-        },
+        kind: RecordKind::in_id(&question.key.id).unwrap_or(RecordKind::Single),
         case: Arc::new(Case { question, gold }),
         epoch: 0,
         turns: None,

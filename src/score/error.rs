@@ -41,6 +41,14 @@ pub enum ScoreError {
         #[source]
         source: csv::Error,
     },
+    #[error(
+        "{}, line {line}: `{text}` has a decimal comma; save the file with decimal points", path.display()
+    )]
+    DecimalComma {
+        path: PathBuf,
+        line: usize,
+        text: String,
+    },
     #[error("{}, line {line}: not a JSON object", path.display())]
     Json {
         path: PathBuf,

@@ -26,8 +26,8 @@ mod rules;
 mod suspects;
 mod tally;
 
+pub(crate) use card::RuleRates;
 pub use card::Scorecard;
-pub(crate) use card::{Count, RuleRates};
 pub(crate) use diagnostic::Diagnostic;
 pub(crate) use epochs::EpochCard;
 pub(crate) use equivalence::FeVerdict;

@@ -12,6 +12,5 @@ mod pair;
 mod read;
 
 pub use cell::cell;
-pub(crate) use pair::filename_of;
 pub use pair::rescore;
 pub use read::{PredictionRow, read_predictions};

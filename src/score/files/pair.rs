@@ -3,7 +3,9 @@
 use std::cell::LazyCell;
 use std::collections::HashMap;
 
-use crate::dataset::{Case, Dataset, Gold, Mode, Outcome, QuestionKey, Record, RecordKind};
+use crate::dataset::{
+    Case, Dataset, Gold, Mode, Outcome, QuestionKey, Record, RecordKind, filename_in_id,
+};
 use crate::score::{PredictionCells, Row, ScoreError, Scores, same_gold};
 use finqa_agents::pair::{Answer, Solution, StopReason};
 use finqa_core::number::{Value, within};
@@ -211,28 +213,22 @@ fn scored_row(
     let gold = gold_of(&mut row, is_turn, found);
     let of_dataset = written_gold(&gold, is_turn);
     let answered = !row.prediction.trim().is_empty() || row.program.is_some();
-    let turns = found.map(|(record, _)| record.turns.len());
-    let outcome = row.outcome.unwrap_or(if answered {
-        Outcome::Answered
-    } else {
-        Outcome::ParseFailure
+    let record = found.map(|(record, _)| record);
+    let outcome = row.outcome.unwrap_or(match answered {
+        true => Outcome::Answered,
+        false => Outcome::ParseFailure,
     });
     let has_answer = row.answer.is_some() || row.value.is_some() || row.program.is_some();
     Row {
         index,
         epoch: row.epoch.unwrap_or_default(),
-        turns: turns.filter(|_| is_turn),
-        filename: match (found, row.filename) {
-            (Some((record, _)), _) => record.document.filename.clone(),
+        turns: record.map(|it| it.turns.len()).filter(|_| is_turn),
+        filename: match (record, row.filename) {
+            (Some(record), _) => record.document.filename.clone(),
             (None, Some(filename)) => filename,
-            (None, None) => filename_of(&row.id).to_owned(),
+            (None, None) => filename_in_id(&row.id).to_owned(),
         },
-        kind: match found {
-            Some((record, _)) => Some(record.kind),
-            None if row.id.starts_with("Single_") => Some(RecordKind::Single),
-            None if row.id.starts_with("Double_") => Some(RecordKind::Double),
-            None => None,
-        },
+        kind: record.map_or_else(|| RecordKind::in_id(&row.id), |record| Some(record.kind)),
         question: match found {
             Some((_, case)) if row.question.is_empty() => case.question.text.clone(),
             _ => row.question,
@@ -241,7 +237,7 @@ fn scored_row(
             true => Mode::Conversations,
             false => Mode::Questions,
         },
-        document: found.map(|(record, _)| record.document.clone()),
+        document: record.map(|record| record.document.clone()),
         solution: Solution {
             answer: has_answer.then(|| Answer {
                 printed: row.answer.unwrap_or_default(),
@@ -266,15 +262,4 @@ fn scored_row(
         stamp: None,
     }
     .with_scores()
-}
-
-/// The file name inside a record id: `Single_JKHY/2009/page_28.pdf-3` is on
-/// `JKHY/2009/page_28.pdf`. A whole id that names no file stays as it is.
-pub(crate) fn filename_of(id: &str) -> &str {
-    let page = ["Single_", "Double_"]
-        .into_iter()
-        .find_map(|kind| id.strip_prefix(kind));
-    let page = page.unwrap_or(id);
-    let end = page.find(".pdf").map(|at| at + 4);
-    end.and_then(|end| page.get(..end)).unwrap_or(page)
 }

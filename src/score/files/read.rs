@@ -10,6 +10,7 @@ use crate::dataset::Outcome;
 use crate::score::ScoreError;
 use finqa_core::files;
 use finqa_core::number::{Value, python_float};
+use finqa_core::regex;
 
 use super::cell::text_of;
 
@@ -40,6 +41,10 @@ struct Cells {
     rounds: String,
     cost_usd: String,
 }
+
+/// A number such as `3,5`, which would be read as 35; of `1,234` nobody knows.
+const DECIMAL_COMMA: &str =
+    r"^[^\w,]*(?:\d+,(?:\d{1,2}|\d{4,})|0,\d+|\d{4,},\d+|\d{1,3}(?:\.\d{3})+,\d+)(?:[^\d,].*)?$";
 
 /// The names of columns of which a file must have one each.
 const NEEDED: [&str; 2] = [
@@ -83,8 +88,8 @@ pub struct PredictionRow {
     pub cost: Option<Decimal>,
 }
 
-/// Reads a file of predictions: JSONL if it begins with `{`, a JSON array if
-/// with `[`, else CSV with a header and cells as [`cell`](super::cell()) writes them.
+/// Reads a file of predictions: JSONL if it begins with `{` or `[`, else CSV with a header and
+/// cells as [`cell`](super::cell()) writes them.
 pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
     let bytes = files::read(path).map_err(|source| ScoreError::Read {
         path: path.to_owned(),
@@ -94,10 +99,8 @@ pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
         path,
         text: utf8(path, &bytes)?,
     };
-    let rows = match file.text.trim_start().chars().next() {
-        Some('{' | '[') => file.json()?,
-        _ => file.csv()?,
-    };
+    let is_json = file.text.trim_start().starts_with(['{', '[']);
+    let rows = if is_json { file.json()? } else { file.csv()? };
     if rows.is_empty() {
         return Err(ScoreError::NoRows {
             path: path.to_owned(),
@@ -122,8 +125,6 @@ struct PredictionFile<'f> {
     text: &'f str,
 }
 
-type JsonObject = serde_json::Map<String, serde_json::Value>;
-
 impl PredictionFile<'_> {
     fn csv(&self) -> Result<Vec<PredictionRow>, ScoreError> {
         let malformed = |source: csv::Error| ScoreError::Csv {
@@ -134,9 +135,9 @@ impl PredictionFile<'_> {
         // Spreadsheets of some languages write semicolons. Empty lines are passed over.
         let first = self.text.lines().find(|line| !line.is_empty());
         let semicolons = first.is_some_and(|line| line.contains(';') && !line.contains(','));
-        let delimiter = if semicolons { b';' } else { b',' };
+        let decimal_comma = semicolons.then(|| regex!(DECIMAL_COMMA));
         let mut reader = csv::ReaderBuilder::new()
-            .delimiter(delimiter)
+            .delimiter(if semicolons { b';' } else { b',' })
             .from_reader(self.text.as_bytes());
         let header = reader.headers().map_err(malformed)?.iter();
         let names: Vec<String> = header.map(|name| name.trim().to_lowercase()).collect();
@@ -144,43 +145,35 @@ impl PredictionFile<'_> {
         let records = reader.into_records().map(|record| {
             let record = record.map_err(malformed)?;
             let line = record.position().map_or(1, line_number);
+            let is_decimal =
+                |cell: &&str| decimal_comma.as_ref().is_some_and(|it| it.is_match(cell));
+            if let Some(text) = record.iter().find(is_decimal) {
+                let (path, text) = (self.path.to_owned(), text.to_owned());
+                return Err(ScoreError::DecimalComma { path, line, text });
+            }
             let cells = record.iter().map(|cell| text_of(cell).to_owned());
             self.row(line, names.iter().map(String::as_str).zip(cells))
         });
         records.collect()
     }
 
-    /// Lines of objects, or an array of them, whose lines are its entries.
+    /// An object a line.
     fn json(&self) -> Result<Vec<PredictionRow>, ScoreError> {
-        let not_json = |line, source| ScoreError::Json {
-            path: self.path.to_owned(),
-            line,
-            source,
-        };
-        if self.text.trim_start().starts_with('[') {
-            let objects: Vec<JsonObject> =
-                serde_json::from_str(self.text).map_err(|e| not_json(e.line(), e))?;
-            let rows = objects.iter().enumerate();
-            return rows
-                .map(|(at, object)| self.json_row(at + 1, object))
-                .collect();
-        }
-        let lines = self.text.lines().enumerate();
-        let lines = lines.filter(|(_, text)| !text.trim().is_empty());
-        lines
-            .map(|(at, text)| {
-                let object = serde_json::from_str(text).map_err(|e| not_json(at + 1, e))?;
-                self.json_row(at + 1, &object)
-            })
-            .collect()
-    }
-
-    fn json_row(&self, line: usize, object: &JsonObject) -> Result<PredictionRow, ScoreError> {
-        let names: Vec<String> = object.keys().cloned().collect();
-        self.refuse_incomplete(&names)?;
-        let cells = object.iter();
-        let cells = cells.filter_map(|(key, value)| Some((key.as_str(), plain_text(value)?)));
-        self.row(line, cells)
+        let lines = (1..).zip(self.text.lines());
+        let rows = lines.filter(|(_, text)| !text.trim().is_empty());
+        let rows = rows.map(|(line, text)| {
+            let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text)
+                .map_err(|source| ScoreError::Json {
+                    path: self.path.to_owned(),
+                    line,
+                    source,
+                })?;
+            self.refuse_incomplete(&object.keys().cloned().collect::<Vec<_>>())?;
+            let cells = object.iter();
+            let cells = cells.filter_map(|(key, value)| Some((key.as_str(), plain_text(value)?)));
+            self.row(line, cells)
+        });
+        rows.collect()
     }
 
     fn refuse_incomplete(&self, names: &[String]) -> Result<(), ScoreError> {
@@ -217,13 +210,11 @@ impl PredictionFile<'_> {
         if id.is_empty() {
             return Err(self.bad(line, "id", "", "a record id"));
         }
-        let number = "a number";
-        let latency = self.cell(line, "latency", &cells.latency, number, seconds)?;
+        let latency = self.cell(line, "latency", &cells.latency, "a number", seconds)?;
         let outcome = |text: &str| text.parse().ok();
         let outcome = self.cell(line, "outcome", &cells.outcome, "a known outcome", outcome)?;
-        let whole_number = "a whole number";
-        let epoch = self.cell(line, "epoch", &cells.epoch, whole_number, whole_of)?;
-        let rounds = self.cell(line, "rounds", &cells.rounds, whole_number, whole_of)?;
+        let epoch = self.cell(line, "epoch", &cells.epoch, "a whole number", whole_of)?;
+        let rounds = self.cell(line, "rounds", &cells.rounds, "a whole number", whole_of)?;
         let answer = filled(cells.answer);
         Ok(PredictionRow {
             line,

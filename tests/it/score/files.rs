@@ -65,20 +65,13 @@ fn our_layout_and_jsonl() {
 
     let jsonl = "{\"record_id\": \"r\", \"turn_idx\": 3, \"predicted_answer\": 14.1, \"gold\": \"yes\"}\n\n\
                  {\"id\": \"r\", \"turn\": 4, \"answer\": \"5\", \"predicted_program\": \"add(2, 3)\", \"expected_answer\": 5.0, \"latency\": 1.5}\n";
-    for text in [
-        jsonl.to_owned(),
-        format!("[{}]", jsonl.trim_end().replace("\n\n", ",")),
-    ] {
-        let rows = read(text).unwrap();
-        assert_eq!(rows[0].part.as_deref(), Some("3"));
-        assert_eq!(
-            (rows[0].prediction.as_str(), rows[1].latency),
-            ("14.1", Some(1.5))
-        );
-        let scored = rescore(rows, None).unwrap();
-        assert_eq!(scored[1].scores.program_execution, Some(true));
-        assert_eq!(scored[0].accepted(), Some(false));
-    }
+    let rows = read(jsonl).unwrap();
+    assert_eq!(rows[0].part.as_deref(), Some("3"));
+    let read = (rows[0].prediction.as_str(), rows[1].latency);
+    assert_eq!(read, ("14.1", Some(1.5)));
+    let scored = rescore(rows, None).unwrap();
+    assert_eq!(scored[1].scores.program_execution, Some(true));
+    assert_eq!(scored[0].accepted(), Some(false));
 }
 
 #[test]
@@ -168,6 +161,25 @@ fn bad_files_are_one_clear_line() {
     assert!(read("id,answer,note,note,,\na,1,x,y,,\n").is_ok());
     let nowhere = read_predictions(std::path::Path::new("no/such/file.csv")).unwrap_err();
     assert_eq!(nowhere.to_string(), "cannot read no/such/file.csv");
+}
+
+/// A spreadsheet of another language wrote `3,5`, which was scored as 35.
+#[test]
+fn a_decimal_comma_is_refused_where_columns_are_separated_by_semicolons() {
+    let file = |cell: &str| format!("id;ground_truth;prediction\nr;1;{cell}\n");
+    for cell in [
+        "3,5", "-0,125 %", "1.234,5", "14,1%", "$ 3,5 Mio.", "1234,567",
+    ] {
+        let told = message(file(cell));
+        let expected = format!("predictions, line 2: `{cell}` has a decimal comma; save");
+        assert!(told.starts_with(&expected), "{told}");
+        assert!(read(format!("id,prediction\nr,\"{cell}\"\n")).is_ok());
+    }
+    for cell in [
+        "1,234", "206,588.5", "-1,234,567", "add(1, 2)", "yes, 2", "10,000",
+    ] {
+        assert_eq!(read(file(cell)).unwrap()[0].prediction, cell);
+    }
 }
 
 #[test]
