@@ -196,15 +196,20 @@ mod tests {
     use crate::run::journal::Journal;
     use crate::run::run_meta::RunMeta;
 
+    /// Makes the folder of a run and gives the path of its journal.
+    fn journal_of(output: &Path, id: &str) -> PathBuf {
+        let run = RunFolder::new(output, id);
+        std::fs::create_dir_all(run.path()).unwrap();
+        run.journal()
+    }
+
     #[test]
     fn a_run_is_named_by_path_id_unique_start_or_last_and_an_ambiguous_start_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path();
         let ids = ["019a-1", "019a-2", "019b", "019b-x"];
         for id in ids {
-            let run = RunFolder::runs(output).join(id);
-            std::fs::create_dir_all(&run).unwrap();
-            std::fs::write(run.join("journal.sqlite"), "").unwrap();
+            std::fs::write(journal_of(output, id), "").unwrap();
         }
         std::fs::create_dir_all(output.join("runs/019c")).unwrap();
         let id = |run: &str| RunFolder::locate(output, run).map(|folder| folder.id());
@@ -231,13 +236,8 @@ mod tests {
     fn a_journal_that_cannot_be_read_keeps_no_older_run_from_being_resumed() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path();
-        let run = |id: &str| {
-            let run = RunFolder::runs(output).join(id);
-            std::fs::create_dir_all(&run).unwrap();
-            run.join("journal.sqlite")
-        };
-        std::fs::write(run("019b"), "no database").unwrap();
-        std::fs::write(run("019c"), "").unwrap();
+        std::fs::write(journal_of(output, "019b"), "no database").unwrap();
+        std::fs::write(journal_of(output, "019c"), "").unwrap();
         let error = RunFolder::find_resumable(output, "last", RunKind::Questions).unwrap_err();
         assert!(
             matches!(&error, FolderError::Journal(_)) && error.to_string().contains("019c"),
@@ -248,7 +248,7 @@ mod tests {
             total: 1,
             ..RunMeta::default()
         };
-        Journal::create(&run("019a"), &meta, None).unwrap();
+        Journal::create(&journal_of(output, "019a"), &meta, None).unwrap();
         let found = RunFolder::find_resumable(output, "last", RunKind::Questions).unwrap();
         assert_eq!(found.id(), "019a");
         assert!(RunFolder::find_resumable(output, "last", RunKind::Episodes).is_err());
@@ -262,13 +262,11 @@ mod tests {
             "01970000-0000-7000-8000-000000000000", "z", "019a0000-0000-7000-8000-000000000000",
         ];
         for id in ids {
-            let run = RunFolder::runs(output).join(id);
-            std::fs::create_dir_all(&run).unwrap();
             let meta = RunMeta {
                 started: "2025-09-01T00:00:00Z".into(),
                 ..RunMeta::default()
             };
-            Journal::create(&run.join("journal.sqlite"), &meta, None).unwrap();
+            Journal::create(&journal_of(output, id), &meta, None).unwrap();
         }
         let found: Vec<_> = RunFolder::all(output).iter().map(RunFolder::id).collect();
         assert_eq!(found, ids);

@@ -189,132 +189,111 @@ fn is_grouped(groups: &[&str], marks: &[char]) -> bool {
 mod tests {
     use super::*;
 
-    fn column(cells: &[&str]) -> Vec<String> {
-        let mut rows = vec![vec!["item".to_owned(), "2021".to_owned()]];
-        rows.extend(
-            cells
-                .iter()
-                .map(|cell| vec![String::new(), (*cell).to_owned()]),
-        );
-        normalise(&mut rows);
-        rows.into_iter()
-            .skip(1)
-            .filter_map(|row| row.get(1).cloned())
-            .collect()
+    fn rows(columns: &[&str], lines: &[&[&str]]) -> Vec<Vec<String>> {
+        let lines = std::iter::once(columns).chain(lines.iter().copied());
+        let row = |line: &[&str]| line.iter().map(|cell| (*cell).to_owned()).collect();
+        lines.map(row).collect()
+    }
+
+    /// The cells of a column as they are read, and the notes.
+    fn column(cells: &[&str]) -> (Vec<String>, Vec<String>) {
+        let lines: Vec<[&str; 2]> = cells.iter().map(|cell| ["", cell]).collect();
+        let lines: Vec<&[&str]> = lines.iter().map(|line| &line[..]).collect();
+        let mut rows = rows(&["item", "2021"], &lines);
+        let notes = normalise(&mut rows);
+        let cells = rows.into_iter().skip(1).map(|mut row| row.remove(1));
+        (cells.collect(), notes)
     }
 
     #[test]
-    fn a_column_with_decimal_commas_is_read_so_throughout() {
-        assert_eq!(
-            column(&["12.345,60", "-6.100,25", "1.234", "0,5", "7"]),
-            ["12345.60", "-6100.25", "1234", "0.5", "7"]
-        );
-        assert_eq!(column(&["1,234", "0,5"]), ["1.234", "0.5"]);
-        assert_eq!(column(&["1.234", "1.234.567"]), ["1234", "1234567"]);
-    }
-
-    #[test]
-    fn points_among_whole_numbers_of_three_digits_separate_thousands() {
-        assert_eq!(column(&["1.204", "415", "1.619"]), ["1204", "415", "1619"]);
-        for decimals in [["1.204", "415.250", "7"], ["1.204", "1415", "415"]] {
-            assert_eq!(column(&decimals), decimals);
+    fn a_column_is_read_in_one_notation() {
+        for (name, cells, read) in [
+            (
+                "decimal commas",
+                &["12.345,60", "-6.100,25", "1.234", "0,5", "7"][..],
+                &["12345.60", "-6100.25", "1234", "0.5", "7"][..],
+            ),
+            (
+                "a comma before 3 digits",
+                &["1,234", "0,5"],
+                &["1.234", "0.5"],
+            ),
+            ("thousands", &["1.234", "1.234.567"], &["1234", "1234567"]),
+            (
+                "whole numbers of 3 digits",
+                &["1.204", "415", "1.619"],
+                &["1204", "415", "1619"],
+            ),
+            (
+                "other separators, and what is around the digits",
+                &[
+                    "1'234'567", "1 234 567", "1,23,456", "1.2M", "1,234*", "-(5)",
+                ],
+                &["1234567", "1234567", "123456", "1.2M", "1,234*", "-(5)"],
+            ),
+            (
+                "signs, footnotes and words",
+                &[
+                    "0,5", "\u{2013}1.234", "1.234 (a)", "1.234 mn", "1,5 m", "(1.234) %",
+                    "1.234 Stück", "1.234,5-",
+                ],
+                &[
+                    "0.5", "\u{2013}1234", "1234 (a)", "1234 mn", "1.5 m", "(1234) %",
+                    "1234 Stück", "1234.5-",
+                ],
+            ),
+        ] {
+            assert_eq!(column(cells).0, read, "{name}");
         }
-    }
-
-    #[test]
-    fn a_column_with_decimal_points_is_left_as_it_is() {
-        let usual = [
-            "1,234.5", "1,234", "1.234", "(12.5)", "$ (3.2)", "12.5%", "(12.5%)", "n/a", "", "3/4",
-            "2019",
-        ];
-        assert_eq!(column(&usual), usual);
-    }
-
-    #[test]
-    fn other_separators_are_rewritten_and_what_is_around_the_digits_stays() {
-        let rewritten = column(&[
-            "1'234'567", "1 234 567", "1,23,456", "1.2M", "1,234*", "-(5)",
-        ]);
-        assert_eq!(
-            rewritten,
-            ["1234567", "1234567", "123456", "1.2M", "1,234*", "-(5)"]
-        );
-    }
-
-    #[test]
-    fn dotted_references_dates_and_lists_are_not_amounts() {
+        for usual in [
+            &["1.204", "415.250", "7"][..],
+            &["1.204", "1415", "415"],
+            &[
+                "1,234.5", "1,234", "1.234", "(12.5)", "$ (3.2)", "12.5%", "(12.5%)", "n/a", "",
+                "3/4", "2019",
+            ],
+        ] {
+            assert_eq!(column(usual).0, usual, "decimal points");
+        }
         for cell in [
             "3.1.2", "31.12.2019", "1,2,3", "1.2.3", "1,234,56", "1.234,5.6", "12.34.567",
             "0171 234 567", "555-1234", "2019 100", "555 123 4567", "2021-03-04", "12:30", "10-20",
             "1/2", "3/4/2021", "1'23", "1 234'567", "--5,5", "(5,5",
         ] {
-            assert_eq!(
-                column(&[cell, "1,234", "12,345"]),
-                [cell, "1,234", "12,345"]
-            );
+            let cells = [cell, "1,234", "12,345"];
+            assert_eq!(column(&cells).0, cells, "references, dates and lists");
         }
     }
 
     #[test]
-    fn a_dotted_cell_decides_nothing_about_other_columns() {
-        for reference in ["3.1.2", "31.12.2019", "1,2,3"] {
-            let mut rows = vec![
-                ["item", "closed", "2021", "2020"]
-                    .map(str::to_owned)
-                    .to_vec(),
-                ["Revenue", reference, "1,234", "1.234"]
-                    .map(str::to_owned)
-                    .to_vec(),
-            ];
-            let before = rows.clone();
-            assert_eq!(normalise(&mut rows), Vec::<String>::new());
-            assert_eq!(rows, before);
+    fn references_and_notes_decide_nothing_about_other_columns() {
+        for (name, cell) in [
+            ("closed", "3.1.2"),
+            ("closed", "31.12.2019"),
+            ("closed", "1,2,3"),
+            ("Note", "3,4"),
+        ] {
+            let header = ["item", name, "2021", "2020"];
+            let line = ["Revenue", cell, "1,234", "1.234"];
+            let before = rows(&header, &[&line]);
+            let mut read = before.clone();
+            assert_eq!(normalise(&mut read), Vec::<String>::new());
+            assert_eq!(read, before);
         }
-    }
-
-    #[test]
-    fn a_column_of_note_numbers_is_left_as_it_is() {
-        let mut rows = vec![
-            ["item", "Note", "2021"].map(str::to_owned).to_vec(),
-            ["Revenue", "3,4", "1,234"].map(str::to_owned).to_vec(),
-        ];
-        let before = rows.clone();
-        assert_eq!(normalise(&mut rows), Vec::<String>::new());
-        assert_eq!(rows, before);
     }
 
     #[test]
     fn every_change_of_a_value_is_noted() {
         for (cells, note) in [
             (
-                vec!["1.234", "1.234.567"],
+                &["1.234", "1.234.567"][..],
                 "separates thousands by points: 1.234 is read as 1234",
             ),
-            (vec!["555 123 456"], ": 555 123 456 is read as 555123456"),
-            (vec!["1.5", "2.5", "0,5"], ": 0,5 is read as 0.5"),
+            (&["555 123 456"], ": 555 123 456 is read as 555123456"),
+            (&["1.5", "2.5", "0,5"], ": 0,5 is read as 0.5"),
         ] {
-            let mut rows = vec![vec!["item".to_owned(), "2021".to_owned()]];
-            rows.extend(
-                cells
-                    .iter()
-                    .map(|cell| vec![String::new(), (*cell).to_owned()]),
-            );
-            let notes = normalise(&mut rows);
+            let notes = column(cells).1;
             assert!(notes.len() == 1 && notes[0].ends_with(note), "{notes:?}");
         }
-    }
-
-    #[test]
-    fn signs_footnotes_and_words_take_part_in_the_columns_notation() {
-        assert_eq!(
-            column(&[
-                "0,5", "\u{2013}1.234", "1.234 (a)", "1.234 mn", "1,5 m", "(1.234) %",
-                "1.234 Stück", "1.234,5-",
-            ]),
-            [
-                "0.5", "\u{2013}1234", "1234 (a)", "1234 mn", "1.5 m", "(1234) %", "1234 Stück",
-                "1234.5-",
-            ]
-        );
     }
 }
