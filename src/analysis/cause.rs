@@ -21,8 +21,8 @@ pub enum Cause {
     IllPosed,
     /// Gold itself is wrong, and what the answer differs in is gold's fault.
     SuspectGold,
-    /// The answer is that of an earlier turn, question or row.
-    StaleTurn,
+    /// The answer is that of an earlier turn, or of the record's first question.
+    StaleAnswer,
     /// Would be right if the earlier turn that it builds on had been.
     CarriedOver,
     /// Yes or no instead of a number, a number instead of yes or no, or the wrong one of the two.

@@ -239,9 +239,9 @@ fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFoun
     })?;
     let detail = match earlier.turn() {
         Some(turn) => format!("repeats the answer to turn {turn}"),
-        None => "repeats the answer to the record's question before".to_owned(),
+        None => "repeats the answer to the record's first question".to_owned(),
     };
-    Some(CauseFound::new(Cause::StaleTurn, detail))
+    Some(CauseFound::new(Cause::StaleAnswer, detail))
 }
 
 /// Gold's program over what was answered to the earlier turns instead of

@@ -153,8 +153,21 @@ fn an_earlier_answer_repeated_and_an_earlier_error_carried_over() {
         Rule::FinancialEquivalence,
     );
     let causes = misses.iter().map(|miss| miss.cause);
-    let expected = [Cause::WrongColumn, Cause::CarriedOver, Cause::StaleTurn];
+    let expected = [Cause::WrongColumn, Cause::CarriedOver, Cause::StaleAnswer];
     assert_eq!(causes.collect::<Vec<_>>(), expected);
+}
+
+/// The cause was a "stale turn" of a question that is no turn.
+#[test]
+fn a_repeated_answer_to_the_records_first_question() {
+    let rows = [0, 1].map(|part| format!("{LEASES},qa_{part},77.7,,"));
+    let misses = misses(
+        &rows.each_ref().map(String::as_str),
+        Rule::FinancialEquivalence,
+    );
+    assert_eq!(misses[1].cause, Cause::StaleAnswer);
+    let detail = "repeats the answer to the record's first question";
+    assert_eq!(misses[1].detail, detail);
 }
 
 fn without_records(text: &str) -> Vec<Miss> {
