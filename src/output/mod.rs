@@ -4,12 +4,13 @@
 
 mod answer;
 mod csv;
-mod episodes;
+mod episode_export;
 mod jsonl;
 mod junit;
 mod leaderboard;
 mod misses;
 pub(crate) mod mlflow;
+mod numbers;
 pub mod report;
 mod staged;
 mod summary;
@@ -17,7 +18,7 @@ pub mod terminal;
 
 pub(crate) use answer::AnswerView;
 pub(crate) use csv::CsvFile;
-pub(crate) use episodes::write_episodes;
+pub(crate) use episode_export::write_episodes;
 pub(crate) use jsonl::Transcripts;
 pub(crate) use junit::write_junit;
 pub(crate) use leaderboard::write_leaderboard;

@@ -36,6 +36,8 @@ fn every_table_fits_into_80_columns() {
     ] {
         let text = laid_out(&place.run(line).succeeds().stdout, &place);
         assert!(widest(&text) <= 80, "{}:\n{text}", widest(&text));
+        let is_broken = text.contains("│ (FE) ") || text.contains("│ (NM) ");
+        assert!(!is_broken, "a rule's name is on one line:\n{text}");
         assert!(!text.contains('\u{1b}'), "no colour in a pipe");
     }
 }

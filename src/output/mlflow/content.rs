@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::run::{Finish, Journal, RunKind, RunMeta, Summary};
-use finqa_agents::pair::{Backend, Pair, PairOptions};
+use finqa_agents::pair::{ANALYST, Backend, CRITIC, Pair, PairOptions};
 
 use super::error::MlflowError;
 use super::metrics::metrics;
@@ -93,7 +93,7 @@ fn params(meta: &RunMeta, prompts: &BTreeMap<String, String>) -> BTreeMap<String
     params.insert("data_path".to_owned(), meta.data.clone());
     params.insert("critic_model".to_owned(), meta.identity.critic.clone());
     params.insert("questions_planned".to_owned(), meta.total.to_string());
-    for agent in ["analyst", "critic"] {
+    for agent in [ANALYST, CRITIC] {
         let text = prompts.get(&format!("{agent}_system.txt"));
         let text = text.map_or("none: the embedded pair", String::as_str);
         params.insert(format!("{agent}_prompt"), text.to_owned());

@@ -36,9 +36,10 @@ pub struct DeliveredRun {
 pub(crate) async fn deliver_at_end(
     server: &TrackingServer,
     folder: &Path,
-    content: &RunContent,
+    content: Result<RunContent, MlflowError>,
     give_up: CancellationToken,
 ) -> Result<DeliveredRun, MlflowError> {
+    let content = &content?;
     let missing = |reason: &str| MlflowError::Unreachable {
         uri: server.target().shown.clone(),
         reason: reason.to_owned(),

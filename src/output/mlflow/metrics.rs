@@ -19,19 +19,18 @@ pub(super) fn metrics(summary: &Summary) -> Vec<(String, f64)> {
         metrics.extend(of_rate("first_draft_financial_equivalence", drafts));
     }
     let count = |count: usize| Some(count as f64);
-    let latency = scores.latency.as_ref();
+    let (floor, latency) = (scores.rates.floor(), scores.latency.as_ref());
     let episodes = summary.episodes.as_ref();
-    let reward = episodes.and_then(|episodes| episodes.reward);
+    let reward = episodes.and_then(|it| it.reward);
+    let invalid_calls = episodes.map(|it| it.invalid_calls as f64);
+    let without_submission = episodes.map(|it| it.without_submission as f64);
     // The embedded analyst makes no calls, and spends nothing.
     let called = spent.calls > 0;
     let used = spent.nodes.values().copied().sum::<NodeUsage>().tokens;
     let tokens = |tokens: u64| called.then_some(tokens as f64);
     let dollars = |cost: Option<Decimal>| cost.filter(|_| called)?.to_f64();
     let totals = [
-        (
-            "numerical_match_floor",
-            scores.rates.floor().map(|floor| floor.rate),
-        ),
+        ("numerical_match_floor", floor.map(|floor| floor.rate)),
         ("mean_latency", latency.map(|seconds| seconds.mean)),
         ("min_latency", latency.map(|seconds| seconds.min)),
         ("max_latency", latency.map(|seconds| seconds.max)),
@@ -49,18 +48,9 @@ pub(super) fn metrics(summary: &Summary) -> Vec<(String, f64)> {
         ("reward", reward.map(|reward| reward.mean)),
         ("reward_low", reward.and_then(|reward| reward.low)),
         ("reward_high", reward.and_then(|reward| reward.high)),
-        (
-            "mean_steps",
-            episodes.and_then(|episodes| episodes.mean_steps),
-        ),
-        (
-            "invalid_calls",
-            episodes.and_then(|episodes| count(episodes.invalid_calls)),
-        ),
-        (
-            "without_submission",
-            episodes.and_then(|episodes| count(episodes.without_submission)),
-        ),
+        ("mean_steps", episodes.and_then(|it| it.mean_steps)),
+        ("invalid_calls", invalid_calls),
+        ("without_submission", without_submission),
         ("rounds", count(spent.rounds)),
         ("model_calls", Some(spent.calls as f64)),
         ("requests", Some(spent.requests as f64)),

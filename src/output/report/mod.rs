@@ -25,7 +25,7 @@ use strum::VariantArray;
 
 use crate::analysis::Miss;
 use crate::dataset::Dataset;
-use crate::output::terminal::{self, p_value};
+use crate::output::numbers::{self, p_value};
 use crate::run::Row;
 use crate::score::Rule;
 
@@ -166,5 +166,5 @@ fn in_words(value: &str, facet: &str) -> String {
 
 /// A difference with its sign.
 fn signed(value: f64, decimals: usize) -> String {
-    terminal::signed(value, decimals).replace('-', "−")
+    numbers::signed(value, decimals).replace('-', "−")
 }

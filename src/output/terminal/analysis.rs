@@ -37,9 +37,8 @@ pub(crate) fn analysis_tables(
     if !analysis.misses.is_empty() {
         parts.push(causes(analysis, style));
     }
-    for count in &analysis.causes {
-        parts.extend(shown(analysis, count.cause, examples));
-    }
+    let shown = analysis.causes.iter().filter(|_| examples > 0);
+    parts.extend(shown.map(|count| examples_of(analysis, count.cause, examples)));
     parts.join("\n")
 }
 
@@ -60,10 +59,7 @@ pub(super) fn title(cause: Cause) -> String {
     cause.name().replace('_', " ")
 }
 
-fn shown(analysis: &MissAnalysis, cause: Cause, examples: usize) -> Option<String> {
-    if examples == 0 {
-        return None;
-    }
+fn examples_of(analysis: &MissAnalysis, cause: Cause, examples: usize) -> String {
     let misses = analysis.misses.iter();
     let misses: Vec<&Miss> = misses.filter(|miss| miss.cause == cause).collect();
     let mut lines = vec![format!("\n{} ({})", title(cause), misses.len())];
@@ -75,7 +71,7 @@ fn shown(analysis: &MissAnalysis, cause: Cause, examples: usize) -> Option<Strin
         let values = [("gold", &miss.gold), ("answer", &miss.answer)];
         lines.push(question_lines(&question, &values, &miss.detail));
     }
-    Some(lines.join("\n"))
+    lines.join("\n")
 }
 
 /// A question, whose id is not broken because one wants to copy it, and a line of values and a

@@ -1,11 +1,12 @@
 //! Two runs side by side, as tables.
 
 use crate::analysis::{Amounts, Comparison, RunLetter, RunSide};
+use crate::output::numbers::{p_value, signed};
 use finqa_core::stats::Interval;
 use finqa_core::text::counted;
 
 use super::analysis::{question_lines, title};
-use super::scores::{align, whole};
+use super::scores::align;
 use super::style::TerminalStyle;
 
 /// Flips shown of each way; the rest are in `--json`.
@@ -43,7 +44,7 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
 
 /// Two tables, because one of all columns is wider than 80.
 fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
-    let mut rates = style.table(&["rule", "n", "A % [95 % CI]", "B % [95 % CI]", "note"]);
+    let mut rates = style.table(&["rule", "n", "A % [95 % CI]", "B % [95 % CI]"]);
     let mut differences = style.table(&["rule", "B - A [95 % CI]", "McNemar p"]);
     let rate = |rate: f64, interval: Interval| {
         let [rate, low, high] = [rate, interval.low, interval.high].map(percent);
@@ -51,15 +52,11 @@ fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     };
     let points = |x: f64| signed(100.0 * x, 1);
     for rule in &comparison.rules {
-        let floor = rule
-            .floor
-            .map(|floor| format!("floor {} %", percent(floor.rate)));
         rates.add_row([
             rule.rule.title().to_owned(),
             rule.n.to_string(),
             rate(rule.rate_a, rule.interval_a),
             rate(rule.rate_b, rule.interval_b),
-            floor.unwrap_or_default(),
         ]);
         let Interval { low, high } = rule.interval;
         let difference = points(rule.difference);
@@ -71,32 +68,15 @@ fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     }
     align(&mut rates, &[1, 2, 3]);
     align(&mut differences, &[1, 2]);
-    // An interval is copied whole.
-    whole(&mut rates, &[2, 3]);
-    whole(&mut differences, &[1]);
-    format!("{rates}\n{differences}")
+    let floors = comparison.rules.iter().filter_map(|rule| {
+        let floor = percent(rule.floor?.rate);
+        Some(format!("\nFloor of {}: {floor} %", rule.rule.title()))
+    });
+    format!("{rates}\n{differences}{}", floors.collect::<String>())
 }
 
 fn percent(x: f64) -> String {
     format!("{:.1}", 100.0 * x)
-}
-
-/// A difference with its sign; one that rounds to 0 has none.
-pub(in crate::output) fn signed(x: f64, digits: usize) -> String {
-    let text = format!("{x:+.digits$}");
-    match text.contains(|c: char| ('1'..='9').contains(&c)) {
-        true => text,
-        false => format!("{:.digits$}", 0.0),
-    }
-}
-
-/// McNemar's p, for people.
-pub(in crate::output) fn p_value(p: f64) -> String {
-    if p < 0.001 {
-        "< 0.001".to_owned()
-    } else {
-        format!("{p:.3}")
-    }
 }
 
 /// A line for each amount that both sides have.

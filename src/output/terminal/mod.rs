@@ -13,7 +13,6 @@ mod writer;
 pub(crate) use analysis::analysis_tables;
 pub(crate) use answer::{answer_text, short_answer};
 pub use comparison::comparison_tables;
-pub(super) use comparison::{p_value, signed};
 pub(crate) use progress::RunProgress;
 pub(crate) use runs::runs_list;
 pub use scores::scorecard_tables;

@@ -30,7 +30,7 @@ pub(crate) struct RunProgress {
     /// The folder of the run's output.
     output: PathBuf,
     /// The command that continues the run.
-    continuation: String,
+    pub(crate) continuation: String,
     last_line: Instant,
     started: Instant,
 }
@@ -58,7 +58,7 @@ impl RunProgress {
     /// A display that has seen nothing yet.
     pub(crate) fn new(options: ProgressOptions, output: &Path) -> Self {
         let writer = TerminalWriter::new(options);
-        let bar = writer.bar();
+        let bar = writer.bar.clone();
         // Without a total the template has nothing to show; `Started` brings it.
         set_template(&bar, BAR);
         let now = Instant::now();
@@ -75,11 +75,6 @@ impl RunProgress {
         }
     }
 
-    /// The command that continues the run.
-    pub(crate) fn continuation(&self) -> &str {
-        &self.continuation
-    }
-
     /// Takes one event.
     pub(crate) fn on(&mut self, event: &Event) {
         let verbose = self.options.verbose;
@@ -94,15 +89,17 @@ impl RunProgress {
                 self.bar.set_length(*total as u64);
                 if *answered > 0 {
                     let questions = counted(*total, "question");
-                    self.say(&format!("resuming: {answered} of {questions} answered"));
+                    self.writer
+                        .say(&format!("resuming: {answered} of {questions} answered"));
                 }
             }
             Event::Round { key, round } if verbose => {
                 let (number, answer) = (round.number, &round.answer.printed);
                 let verdict = verdict_text(round);
-                self.say(&format!("  {key}: round {number}: {answer}, {verdict}"));
+                self.writer
+                    .say(&format!("  {key}: round {number}: {answer}, {verdict}"));
             }
-            Event::Postponed { key, reason, .. } if verbose => self.say(&format!(
+            Event::Postponed { key, reason } if verbose => self.writer.say(&format!(
                 "  {key}: the provider failed ({reason}); not answered yet"
             )),
             Event::Round { .. } | Event::Postponed { .. } => {}
@@ -116,20 +113,20 @@ impl RunProgress {
                 self.show();
                 let seconds = delay.as_secs_f64();
                 if verbose {
-                    self.say(&format!(
+                    self.writer.say(&format!(
                         "  request {attempt} failed ({reason}); retrying in {seconds:.1} s"
                     ));
                 } else if !self.options.logged && self.is_line_due(self.counts.retries == 1) {
-                    self.say(&format!("{}: {reason}", self.status()));
+                    self.writer.say(&format!("{}: {reason}", self.status()));
                 }
             }
-            Event::Batch(line) => self.say(line),
+            Event::Batch(line) => self.writer.say(line),
             Event::Limits(status) => {
                 let is_stuck = status.longest.is_some() || status.down_since.is_some();
                 self.counts.limits = status.clone();
                 self.show();
                 if is_stuck && !self.options.logged && self.is_line_due(false) {
-                    self.say(&self.status());
+                    self.writer.say(&self.status());
                 }
             }
             Event::Finished { finish, elapsed } => self.finish(finish, *elapsed),
@@ -141,18 +138,14 @@ impl RunProgress {
         self.writer.clone()
     }
 
-    /// Prints a line without tearing the bar.
-    pub(crate) fn say(&self, line: &str) {
-        self.writer.say(line);
-    }
-
     /// True if there is no bar, and a plain line is `wanted` or due.
     fn is_line_due(&mut self, wanted: bool) -> bool {
         let due = wanted || self.last_line.elapsed() >= PLAIN_INTERVAL;
-        if due && !self.options.terminal {
+        let is_due = due && !self.options.terminal;
+        if is_due {
             self.last_line = Instant::now();
         }
-        due && !self.options.terminal
+        is_due
     }
 
     fn answered(&mut self, row: &Row, resumed: bool) {
@@ -171,10 +164,10 @@ impl RunProgress {
         self.bar.set_position(self.counts.answered as u64);
         self.show();
         if self.options.verbose && !resumed {
-            self.say(&verbose_lines(row));
+            self.writer.say(&verbose_lines(row));
         } else if self.is_line_due(false) {
             let parts = [Some(self.status()), self.eta()];
-            self.say(&joined(parts));
+            self.writer.say(&joined(parts));
         }
     }
 
@@ -279,7 +272,7 @@ impl RunProgress {
             // The reason comes first.
             Finish::Fatal(_) | Finish::Bug(_) => return,
         };
-        self.say(&line);
+        self.writer.say(&line);
     }
 }
 

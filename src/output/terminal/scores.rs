@@ -1,8 +1,8 @@
 //! The scores as tables for a terminal of 80 columns and more.
 
-use comfy_table::{CellAlignment, ColumnConstraint, Table};
+use comfy_table::{CellAlignment, Table};
 
-use crate::score::{Count, Rule, RuleRates, Scorecard};
+use crate::score::{Rule, RuleRates, Scorecard};
 use finqa_core::stats::Rate;
 use finqa_core::text::counted;
 
@@ -36,29 +36,13 @@ fn rules(scores: &Scorecard, style: TerminalStyle) -> String {
         ]);
     }
     align(&mut table, &[1, 2, 3]);
-    whole(&mut table, &[4]);
     table.to_string()
-}
-
-/// `3 rounded, 1 percent as fraction`
-fn listed<'c>(counts: impl Iterator<Item = &'c Count>) -> String {
-    let counts = counts.map(|count| format!("{} {}", count.count, count.name.replace('_', " ")));
-    counts.collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn align(table: &mut Table, right: &[usize]) {
     for index in right {
         if let Some(column) = table.column_mut(*index) {
             column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-}
-
-/// Columns that are copied, so that other columns are broken instead.
-pub(super) fn whole(table: &mut Table, columns: &[usize]) {
-    for index in columns {
-        if let Some(column) = table.column_mut(*index) {
-            column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
 }
@@ -82,15 +66,17 @@ pub(super) fn with_interval(rate: &Rate) -> String {
 }
 
 pub(super) fn outcome_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
-    let outcomes = scores.outcomes.iter();
-    let others = listed(outcomes.filter(|count| count.name != "answered"));
+    let others = scores.outcomes.iter().filter(|it| it.name != "answered");
+    let others = others.map(|it| format!("{} {}", it.count, it.name.replace('_', " ")));
+    let others: Vec<String> = others.collect();
     let answered = scores.answered.get(Rule::FinancialEquivalence);
     (!others.is_empty()).then(|| {
         let of_answered = answered
             .map(|rate| format!("; of the {} answered, FE {}", rate.n, with_interval(&rate)))
             .unwrap_or_default();
         style.wrap(&format!(
-            "Without an answer (counted as wrong): {others}{of_answered}"
+            "Without an answer (counted as wrong): {}{of_answered}",
+            others.join(", ")
         ))
     })
 }

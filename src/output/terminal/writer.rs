@@ -24,7 +24,8 @@ pub(crate) struct ProgressOptions {
 #[derive(Clone, Debug)]
 pub(crate) struct TerminalWriter {
     options: ProgressOptions,
-    bar: ProgressBar,
+    /// Lines are printed above it.
+    pub(super) bar: ProgressBar,
 }
 
 impl TerminalWriter {
@@ -37,11 +38,6 @@ impl TerminalWriter {
         };
         let bar = ProgressBar::with_draw_target(None, target);
         Self { options, bar }
-    }
-
-    /// The bar; lines are printed above it.
-    pub(super) fn bar(&self) -> ProgressBar {
-        self.bar.clone()
     }
 
     /// Prints a line, unless `--quiet`.
@@ -77,7 +73,7 @@ pub(crate) fn download_bar(template: &str) -> (TerminalWriter, ProgressBar) {
         terminal: std::io::stderr().is_terminal(),
         ..ProgressOptions::default()
     });
-    let bar = writer.bar();
+    let bar = writer.bar.clone();
     set_template(&bar, template);
     (writer, bar)
 }
