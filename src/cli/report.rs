@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 
 use crate::output::OutputError;
-use crate::pipeline::{without_pages, write_results};
+use crate::pipeline::write_results;
 use crate::run::{Journal, LockError, RunFolder, RunLock};
 
 use super::args::OutputFolder;
@@ -34,9 +34,6 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
     let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
     let records = meta.records();
-    if let Err(reason) = &records {
-        super::note(without_pages(reason));
-    }
     let records = records.as_ref().map_err(String::as_str);
     let into = args.to.as_deref().unwrap_or(folder.path());
     // Held, so that no newer file is overwritten by an older one.
@@ -52,7 +49,10 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
             None
         }
     };
-    write_results(into, &journal, records, None).map_err(with_output_hint(TO))?;
+    let written = write_results(into, &journal, records, None).map_err(with_output_hint(TO))?;
+    if let Some(note) = written.note {
+        super::note(format_args!("note: {note}"));
+    }
     let page = into.join(RunFolder::REPORT);
     stdout::print(|out| writeln!(out, "Report: {}", page.display()))?;
     Ok(Exit::Done)

@@ -32,8 +32,9 @@ pub(super) trait RunCommand {
     /// Called when no more questions are asked.
     async fn on_last_question(&mut self) {}
 
-    /// Writes the requested files in addition to the run's own.
-    fn write_exports(&self, results: &RunResults) -> anyhow::Result<()>;
+    /// Called with the results: writes further files, holds them to thresholds. Its error is
+    /// returned after the summary.
+    fn on_results(&self, results: &RunResults) -> anyhow::Result<()>;
 }
 
 /// Runs the main job.
@@ -99,7 +100,7 @@ impl RunCommand for QuestionRun<'_> {
         Ok(Run::start(settings, context).await?)
     }
 
-    fn write_exports(&self, results: &RunResults) -> anyhow::Result<()> {
+    fn on_results(&self, results: &RunResults) -> anyhow::Result<()> {
         check_thresholds(results, &self.args.ci)
     }
 }
@@ -207,8 +208,8 @@ async fn run_to_end(
     }
     command.on_last_question().await;
     let results = run.finish().await;
-    let results = results.map_err(|error| with_hint(error, progress.continuation()))?;
-    let judged = command.write_exports(&results);
+    let results = results.map_err(|error| with_hint(error, &progress.continuation))?;
+    let judged = command.on_results(&results);
     report_and_exit_code(&results, judged, &progress.writer(), display)
 }
 
@@ -224,6 +225,9 @@ pub(super) fn report_and_exit_code(
         telemetry::print_error(&failure.message, failure.exit);
         failure.exit
     });
+    if let Some(note) = &results.note {
+        writer.say(&format!("note: {note}"));
+    }
     let printed = print_summary(results, display);
     if let Some(sent) = &results.tracked {
         mlflow_lines::print(writer, results, sent);
@@ -355,25 +359,22 @@ mod tests {
     #[test]
     fn a_panic_is_a_bug_and_an_outage_the_providers() {
         let bug = unfinished_exit_code(Finish::Bug("panicked: index 3".to_owned())).unwrap_err();
-        assert_eq!(bug.exit.code(), 1);
         assert!(bug.to_string().contains("bug in convfinqa"), "{bug}");
-        let failure = RunFailure::from_provider("no key".to_owned());
-        let fatal = unfinished_exit_code(Finish::Fatal(failure)).unwrap_err();
-        assert_eq!(fatal.exit.code(), 5);
-        // `ask` called each of them the provider's.
-        let bug = RunFailure {
-            fault: Fault::Bug,
-            message: String::new(),
+        let (left, reason) = (3, "bad gateway".to_owned());
+        let fatal = |fault| {
+            let message = String::new();
+            Finish::Fatal(RunFailure { message, fault })
         };
-        assert_eq!(super::fatal(bug).exit.code(), 1);
-        let partial = Finish::Partial {
-            left: 3,
-            reason: "bad gateway".to_owned(),
-        };
-        assert_eq!(unfinished_exit_code(partial).unwrap().code(), 4);
-        assert_eq!(
-            unfinished_exit_code(Finish::Interrupted).unwrap().code(),
-            130
-        );
+        for (finish, code) in [
+            (Finish::Bug(String::new()), 1),
+            (fatal(Fault::Provider), 5),
+            // `ask` called it the provider's.
+            (fatal(Fault::Bug), 1),
+            (Finish::Partial { left, reason }, 4),
+            (Finish::Interrupted, 130),
+        ] {
+            let exit = unfinished_exit_code(finish);
+            assert_eq!(exit.unwrap_or_else(|it| it.exit).code(), code);
+        }
     }
 }

@@ -142,7 +142,11 @@ async fn sync_run(
     }
     let records = meta.records();
     let records = records.as_ref().map_err(String::as_str);
-    let summary = write_results(folder.path(), &journal, records, None)?;
+    let written = write_results(folder.path(), &journal, records, None)?;
+    let summary = written.summary;
+    if let Some(note) = written.note {
+        super::note(format_args!("{}: {note}", folder.id()));
+    }
     let finish = match summary.complete {
         true => Finish::Complete,
         false => Finish::Interrupted,

@@ -13,7 +13,7 @@ use crate::run::{Plan, RunMeta};
 use crate::settings::{ExecutionEngine, Settings, Variables};
 use finqa_agents::llm::{ChatModel, ChatReply, ChatRequest, Cost, ModelError, Stop, Usage};
 use finqa_agents::pair::{
-    Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, Solver,
+    Backend, CRITIC, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, Solver,
 };
 use finqa_core::question::Question;
 use finqa_core::text::grouped;
@@ -80,9 +80,9 @@ pub(crate) async fn dry_run(
     if let Some(chosen) = settings.shards.resolve(variables)? {
         plan.reduce_to(chosen.shard);
     }
-    let pass = |accepted| MeasuredPass::new(accepted, settings);
-    let low = measure(&setup.pair, &plan, pass(true)).await?;
-    let high = measure(&setup.pair, &plan, pass(false)).await?;
+    let end = |accepted| Assumptions::new(accepted, settings);
+    let low = measure(&setup.pair, &plan, end(true)).await?;
+    let high = measure(&setup.pair, &plan, end(false)).await?;
     let between = |of: &dyn Fn(&PromptTotal) -> u64| Estimate {
         low: of(&low),
         high: of(&high),
@@ -99,22 +99,22 @@ pub(crate) async fn dry_run(
     })
 }
 
-/// Measures the requests of one pass over the plan.
+/// Measures the requests of the plan under these assumptions.
 async fn measure(
     options: &PairOptions,
     plan: &Plan,
-    pass: MeasuredPass,
+    assumed: Assumptions,
 ) -> Result<PromptTotal, PipelineError> {
     let Backend::Llm { analyst, critic } = &options.backend else {
         return Ok(PromptTotal::default());
     };
-    let accepted = pass.accepted;
+    let accepted = assumed.accepted;
     let chosen = options.critic();
     let total = Arc::new(Mutex::new(PromptTotal::default()));
     let meter = |model: &Arc<dyn ChatModel>, total: &Arc<_>| {
         Arc::new(MeasuringModel {
             model: Arc::clone(model),
-            pass,
+            assumed,
             total: Arc::clone(total),
         })
     };
@@ -157,9 +157,9 @@ async fn measure(
     Ok(total)
 }
 
-/// How a pass is measured.
+/// What one end of the estimate assumes.
 #[derive(Clone, Copy)]
-struct MeasuredPass {
+struct Assumptions {
     /// The critic accepts every first answer, otherwise none.
     accepted: bool,
     bytes_per_token: u64,
@@ -167,7 +167,7 @@ struct MeasuredPass {
     batched: bool,
 }
 
-impl MeasuredPass {
+impl Assumptions {
     fn new(accepted: bool, settings: &Settings) -> Self {
         let of = |estimate: Estimate<u64>| match accepted {
             true => estimate.low,
@@ -183,7 +183,7 @@ impl MeasuredPass {
     }
 }
 
-/// The sum over all requests of a pass.
+/// The sum over all requests.
 #[derive(Clone, Default)]
 struct PromptTotal {
     calls: u64,
@@ -195,7 +195,7 @@ struct PromptTotal {
 struct MeasuringModel {
     /// The model that it replaces.
     model: Arc<dyn ChatModel>,
-    pass: MeasuredPass,
+    assumed: Assumptions,
     total: Arc<Mutex<PromptTotal>>,
 }
 
@@ -203,8 +203,8 @@ impl MeasuringModel {
     /// The reply to a request: another one for each `number`, because the loop ends at an answer
     /// that it has seen.
     fn reply(&self, request: &ChatRequest, number: u64) -> String {
-        if request.node.starts_with("critic") {
-            return match self.pass.accepted {
+        if request.node == CRITIC {
+            return match self.assumed.accepted {
                 true => "ALL_OK".to_owned(),
                 false => format!(
                     r#"{{"findings": [{{"where": "answer", "problem": "{0}", "fix": "{0}"}}]}}"#,
@@ -228,15 +228,15 @@ impl ChatModel for MeasuringModel {
     async fn chat(&self, request: &ChatRequest, _: &Stop) -> Result<ChatReply, ModelError> {
         let bytes = serde_json::to_vec(request).map_or(0, |json| json.len() as u64);
         let usage = Usage {
-            input_tokens: bytes / self.pass.bytes_per_token,
-            output_tokens: self.pass.reply_tokens,
+            input_tokens: bytes / self.assumed.bytes_per_token,
+            output_tokens: self.assumed.reply_tokens,
             ..Usage::default()
         };
         let cost = self.model.cost(&ChatReply {
             model: self.model.name().to_owned(),
             usage: Some(usage),
             attempts: 1,
-            batch: self.pass.batched.then(String::new),
+            batch: self.assumed.batched.then(String::new),
             ..ChatReply::default()
         });
         let mut total = self.total.lock();

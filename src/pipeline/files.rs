@@ -3,31 +3,40 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::analysis::MissFinder;
 use crate::dataset::Dataset;
 use crate::output::report::Report;
 use crate::output::{self, CsvFile, OutputError, Transcripts};
 use crate::run::{Journal, RunFolder, RunKind, Summary, SummaryBuilder};
 
+/// A run whose files are written.
+pub(crate) struct WrittenResults {
+    pub summary: Summary,
+    /// Why its report shows no pages, or is not written again, in one line.
+    pub note: Option<String>,
+}
+
 /// Writes all files of a run into the folder `into`, from one pass over its journal. If
 /// `last` is given and the run has an answer, the CSV is also copied to
 /// `output/output.csv`. A run that fails at once, e.g. because of a wrong key, does not
 /// replace the previous result. The summary is written last, so that a run with a complete
-/// summary has all its files.
+/// summary has all its files. A report of the same answers is not replaced by one without pages.
 pub(crate) fn write_results(
     into: &Path,
     journal: &Journal,
     records: Result<&Dataset, &str>,
     last: Option<&RunFolder>,
-) -> Result<Summary, OutputError> {
+) -> Result<WrittenResults, OutputError> {
     let mut csv = CsvFile::create(&into.join(RunFolder::CSV))?;
     let mut transcripts = Transcripts::create(&into.join(RunFolder::TRANSCRIPTS))?;
     let page = into.join(RunFolder::REPORT);
     let mut report = Report::new(&page, records);
     let mut tally = SummaryBuilder::default();
-    let mut passing = MissFinder::new(journal.meta()?.kind(), records.ok());
+    let mut causes = MissFinder::new(journal.meta()?.kind(), records.ok());
     journal.try_for_each_row(|mut row| {
-        let miss = passing.find(&mut row);
+        let miss = causes.find(&mut row);
         csv.add(&row)?;
         transcripts.add(&row)?;
         tally.add(&row);
@@ -42,12 +51,15 @@ pub(crate) fn write_results(
         &summary.run,
         &notes.into_iter().flatten().collect::<Vec<_>>(),
     )?;
-    // One without pages is no replacement for one that has them.
-    let has_report =
-        summary.run.kind() == RunKind::Questions && last.is_some_and(RunFolder::is_written);
-    if records.is_ok() || !has_report {
+    let is_kept = records.is_err() && has_report(into, &summary);
+    if !is_kept {
         report.write(&summary)?;
     }
+    let outcome = match is_kept {
+        true => "the report is kept as it is",
+        false => "the report has no pages",
+    };
+    let reason = records.err().filter(|_| has_pages(&summary));
     if let Some(last) = last
         && summary.has_result()
         && summary.run.is_for_last_csv()
@@ -55,20 +67,35 @@ pub(crate) fn write_results(
         output::copy(&into.join(RunFolder::CSV), &last.last_csv())?;
     }
     output::write_summary(&into.join(RunFolder::SUMMARY), &summary)?;
-    Ok(summary)
+    Ok(WrittenResults {
+        summary,
+        note: reason.map(|reason| format!("{reason}; {outcome}")),
+    })
+}
+
+/// True if the run's report shows pages: the questions of episodes have none.
+fn has_pages(summary: &Summary) -> bool {
+    summary.run.kind() == RunKind::Questions
+}
+
+/// True if the folder has a report of the same answers.
+fn has_report(into: &Path, summary: &Summary) -> bool {
+    let earlier = std::fs::read(into.join(RunFolder::SUMMARY)).unwrap_or_default();
+    let earlier: Value = serde_json::from_slice(&earlier).unwrap_or_default();
+    let is_same = |path, value: Value| earlier.pointer(path) == Some(&value);
+    has_pages(summary)
+        && into.join(RunFolder::REPORT).is_file()
+        && is_same("/run/started", summary.run.started.as_str().into())
+        && is_same("/run/id", summary.run.id.as_str().into())
+        && is_same("/questions", summary.scores.questions.into())
 }
 
 /// Writes a run's files into its folder, from its journal. The caller holds its lock.
 pub(super) fn write_run(
     folder: &RunFolder,
     records: Result<&Dataset, &str>,
-) -> Result<(Journal, Summary), OutputError> {
+) -> Result<(Journal, WrittenResults), OutputError> {
     let journal = Journal::read(&folder.journal())?;
-    let summary = write_results(folder.path(), &journal, records, Some(folder))?;
-    Ok((journal, summary))
-}
-
-/// The note about a report whose records cannot be read.
-pub(crate) fn without_pages(reason: &str) -> String {
-    format!("note: {reason}; the report has no pages")
+    let written = write_results(folder.path(), &journal, records, Some(folder))?;
+    Ok((journal, written))
 }

@@ -121,8 +121,6 @@ impl LockedRun {
 /// The settings that a run was started with, its data by the name they had.
 pub(super) fn stored_settings(meta: &RunMeta) -> toml::Table {
     let mut own = meta.settings.clone();
-    // An earlier version stored it; a variable allows it now.
-    own.remove("allow_http");
     if meta.kind() == RunKind::Questions {
         // The whole path of the file, whatever folder this process is in.
         let file = meta.data_file.as_ref().filter(|file| file.is_file());

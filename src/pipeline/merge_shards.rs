@@ -6,7 +6,7 @@ use crate::output::mlflow::{self, RunContent};
 use crate::run::{Finish, RunFolder, RunLock, ShardSurvey, ShardsError, ShardsFolder};
 use crate::settings::{Layers, Origin, Variables};
 
-use super::files::{without_pages, write_run};
+use super::files::write_run;
 use super::locked_run::stored_settings;
 use super::run_context::{Notify, RunNotice};
 use super::start_shard::differences_of_shards;
@@ -39,11 +39,9 @@ pub async fn merge(
     let merged = folder.merged();
     let lock = install_journal(&folder, &survey, &merged)?;
     let records = plan.run.records();
-    if let Err(reason) = &records {
-        notify(RunNotice::Note(without_pages(reason)));
-    }
     let written = write_run(&merged, records.as_ref().map_err(String::as_str));
-    let (journal, summary) = written.map_err(PipelineError::Unwritten)?;
+    let (journal, written) = written.map_err(PipelineError::Unwritten)?;
+    let summary = written.summary;
     let missing = summary.missing_line();
     let finish = match missing {
         None => Finish::Complete,
@@ -76,7 +74,7 @@ pub async fn merge(
         summary,
         journal,
         folder: merged,
-        records,
+        note: written.note,
         tracked,
         _lock: lock,
     })

@@ -40,7 +40,7 @@ use crate::run::{self, Event, Finish, Journal, JournalError, RunFolder, RunLock,
 
 pub(crate) use dry_run::dry_run;
 pub use error::PipelineError;
-pub(crate) use files::{without_pages, write_results};
+pub(crate) use files::write_results;
 pub use job::Job;
 pub use locked_run::LockedRun;
 pub use merge_shards::merge;
@@ -81,8 +81,8 @@ pub struct RunResults {
     pub journal: Journal,
     /// The folder with its files.
     pub folder: RunFolder,
-    /// The records, or why they cannot be read.
-    pub records: Result<Dataset, String>,
+    /// Why the report shows no pages, or is not written again, in one line.
+    pub note: Option<String>,
     /// The result of the delivery to a tracking server; `None` without one.
     pub tracked: Option<Result<DeliveredRun, MlflowError>>,
     /// Keeps other processes from working on the run.
@@ -160,7 +160,8 @@ impl Run {
         let records = self.records.as_ref().map_err(String::as_str);
         let written = files::write_run(&self.folder, records);
         let finish = finish?;
-        let (journal, summary) = written.map_err(PipelineError::Unwritten)?;
+        let (journal, written) = written.map_err(PipelineError::Unwritten)?;
+        let summary = written.summary;
         // Traces are something that the user asked for.
         if self.is_new
             && let Finish::Fatal(failure) = &finish
@@ -173,20 +174,18 @@ impl Run {
         }
         let tracked = match &self.tracking {
             None => None,
-            Some(server) => Some(match RunContent::of(&journal, &finish, &summary) {
-                Ok(content) => {
-                    let folder = self.folder.path();
-                    mlflow::deliver_at_end(server, folder, &content, self.stop.abort).await
-                }
-                Err(error) => Err(error),
-            }),
+            Some(server) => {
+                let content = RunContent::of(&journal, &finish, &summary);
+                let folder = self.folder.path();
+                Some(mlflow::deliver_at_end(server, folder, content, self.stop.abort).await)
+            }
         };
         Ok(RunResults {
             finish,
             summary,
             journal,
             folder: self.folder,
-            records: self.records,
+            note: written.note,
             tracked,
             _lock: self.lock,
         })

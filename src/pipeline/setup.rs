@@ -225,7 +225,7 @@ pub(crate) fn model_setup(
 }
 
 /// The models of analyst and critic, with `variables` instead of the environment.
-pub(super) fn models_setup(
+fn models_setup(
     settings: &Settings,
     variables: &Variables,
     context: &ModelContext,
@@ -323,27 +323,22 @@ fn key_note(
 mod tests {
     use super::*;
 
-    fn seconds(base_url: &str, timeout: Option<u64>) -> u64 {
-        let settings = ModelSettings {
-            base_url: Some(base_url.to_owned()),
-            timeout,
-            ..ModelSettings::default()
-        };
-        let key = |_: &str| Some("k".to_owned());
-        let resolved = llm::ModelConnection::resolve(&key, &settings).unwrap();
-        resolved.timeout.as_secs()
-    }
-
     #[test]
-    fn a_local_model_gets_ten_minutes_unless_the_user_says_otherwise() {
-        assert_eq!(seconds("http://127.0.0.1:8080/v1", None), 600);
-        assert_eq!(seconds("https://models.example/v1", None), 120);
-        assert_eq!(seconds("http://127.0.0.1:8080/v1", Some(120)), 120);
-        assert_eq!(seconds("https://models.example/v1", Some(7)), 7);
-    }
-
-    #[test]
-    fn a_local_model_gets_two_conversations_and_a_remote_one_what_it_allows() {
+    fn a_local_model_gets_ten_minutes_and_two_conversations_unless_the_user_says_otherwise() {
+        for (url, timeout, seconds) in [
+            ("http://127.0.0.1:8080/v1", None, 600),
+            ("https://models.example/v1", None, 120),
+            ("http://127.0.0.1:8080/v1", Some(120), 120),
+        ] {
+            let settings = ModelSettings {
+                base_url: Some(url.to_owned()),
+                timeout,
+                ..ModelSettings::default()
+            };
+            let key = |_: &str| Some("k".to_owned());
+            let resolved = llm::ModelConnection::resolve(&key, &settings).unwrap();
+            assert_eq!(resolved.timeout.as_secs(), seconds, "{url}");
+        }
         let mut settings = Settings::default();
         let at = |settings: &_, endpoint| concurrency(settings, Some(endpoint));
         assert_eq!(at(&settings, Endpoint::Loopback), 2..=2);

@@ -33,12 +33,7 @@ pub enum Event {
         resumed: bool,
     },
     /// A question is left for later, because the provider failed.
-    Postponed {
-        /// Place in the plan.
-        index: usize,
-        key: QuestionKey,
-        reason: String,
-    },
+    Postponed { key: QuestionKey, reason: String },
     /// A request is tried again.
     Retry {
         /// The request's number for this call, from 1, that failed.

@@ -19,16 +19,13 @@ pub(super) struct FailureStreaks {
 struct StreakState {
     /// By agent: the critic's model may be down alone.
     failed_in_a_row: HashMap<String, u32>,
-    answered: bool,
     last_failure: Option<String>,
 }
 
 impl FailureStreaks {
     /// A call of `node` was answered.
     pub(super) fn record_answer(&self, node: &str) {
-        let mut state = self.state.lock();
-        state.answered = true;
-        state.failed_in_a_row.remove(agent(node));
+        self.state.lock().failed_in_a_row.remove(agent(node));
     }
 
     /// A call of `node` failed finally; gives the message to stop with once
@@ -45,11 +42,6 @@ impl FailureStreaks {
             .then(|| format!("{failed} calls in a row failed, the last one: {reason}"))
     }
 
-    /// True if any call of the run was answered.
-    pub(super) fn has_answered(&self) -> bool {
-        self.state.lock().answered
-    }
-
     /// The reason of the last failed call of this process.
     pub(super) fn last_failure(&self) -> Option<String> {
         self.state.lock().last_failure.clone()
@@ -57,7 +49,7 @@ impl FailureStreaks {
 }
 
 /// The agent of a node: `analyst` of `analyst_reask` and `analyst#2`.
-fn agent(node: &str) -> &str {
+pub(super) fn agent(node: &str) -> &str {
     node.split(['_', '#']).next().unwrap_or(node)
 }
 
@@ -72,9 +64,7 @@ mod tests {
             assert_eq!(failures.record_failure("analyst", "down"), None);
             assert_eq!(failures.record_failure("critic", "down"), None);
         }
-        assert!(!failures.has_answered());
         failures.record_answer("analyst_reask");
-        assert!(failures.has_answered());
         assert_eq!(failures.record_failure("analyst#2", "down"), None);
         assert_eq!(
             failures.record_failure("critic", "bad gateway").as_deref(),

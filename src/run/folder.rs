@@ -193,7 +193,7 @@ impl RunFolder {
     }
 
     /// True if every file was written after the last answer.
-    pub(crate) fn is_written(&self) -> bool {
+    fn is_written(&self) -> bool {
         let summary = std::fs::read(self.file(Self::SUMMARY)).unwrap_or_default();
         let summary: Value = serde_json::from_slice(&summary).unwrap_or_default();
         summary.get("complete") == Some(&Value::Bool(true))

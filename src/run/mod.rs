@@ -3,10 +3,11 @@
 //! call of it.
 
 mod agreement;
+mod attempt;
 mod command;
 mod critic_effect;
 mod earlier_work;
-mod episodes;
+mod episode_summary;
 mod event;
 mod failures;
 mod find_run;
@@ -14,7 +15,6 @@ mod folder;
 pub mod journal;
 mod lock;
 mod models;
-mod pass;
 mod plan;
 mod run_meta;
 mod scheduler;
@@ -33,8 +33,8 @@ pub use crate::score::{Row, Stamp};
 pub use agreement::{Agreement, ArbitrationEffect};
 pub(crate) use command::command;
 pub use critic_effect::CriticEffect;
-pub(crate) use episodes::gold_of_truth;
-pub use episodes::{EpisodeSummary, RewardSummary};
+pub(crate) use episode_summary::gold_of_truth;
+pub use episode_summary::{EpisodeSummary, RewardSummary};
 pub use event::{Event, Finish};
 pub use find_run::FolderError;
 pub use folder::{RunFolder, RunStage, RunState};

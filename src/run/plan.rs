@@ -64,11 +64,11 @@ pub struct Plan {
     pub mode: Mode,
     /// The source of the history turns.
     pub history: HistoryMode,
-    /// The units of the first pass: those of the others are made from them when they are asked.
-    first_pass: Vec<Vec<PlannedQuestion>>,
+    /// The units of the first epoch: those of the others are made from them when they are asked.
+    first_epoch: Vec<Vec<PlannedQuestion>>,
     epochs: u32,
-    /// Questions of a whole pass, of which a shard asks a part.
-    pass_length: usize,
+    /// Questions of a whole epoch, of which a shard asks a part.
+    epoch_length: usize,
 }
 
 impl Plan {
@@ -77,24 +77,24 @@ impl Plan {
         Self {
             mode: Mode::Questions,
             history: HistoryMode::Own,
-            pass_length: questions.len(),
-            first_pass: questions.into_iter().map(|planned| vec![planned]).collect(),
+            epoch_length: questions.len(),
+            first_epoch: questions.into_iter().map(|planned| vec![planned]).collect(),
             epochs: 1,
         }
     }
 
-    /// Plans `epochs` passes (at least one) over the dataset's records.
+    /// Plans `epochs` (at least one) over the dataset's records.
     pub fn new(
         dataset: &Dataset,
         mode: Mode,
         history: HistoryMode,
         epochs: u32,
     ) -> Result<Self, PlanError> {
-        let mut first_pass = Vec::new();
-        let mut pass_length = 0;
+        let mut first_epoch = Vec::new();
+        let mut epoch_length = 0;
         for record in &dataset.records {
             for cases in split_record(record, mode) {
-                let planned = cases.iter().zip(pass_length..);
+                let planned = cases.iter().zip(epoch_length..);
                 let planned = planned.map(|(case, index)| PlannedQuestion {
                     index,
                     case: Arc::clone(case),
@@ -102,11 +102,11 @@ impl Plan {
                     epoch: 0,
                     turns: (mode == Mode::Conversations).then_some(cases.len()),
                 });
-                first_pass.push(planned.collect());
-                pass_length += cases.len();
+                first_epoch.push(planned.collect());
+                epoch_length += cases.len();
             }
         }
-        if first_pass.is_empty() {
+        if first_epoch.is_empty() {
             let (path, records) = (dataset.source.clone(), dataset.records.len());
             return Err(match mode {
                 Mode::Questions => PlanError::NoQuestions { path, records },
@@ -116,31 +116,26 @@ impl Plan {
         Ok(Self {
             mode,
             history,
-            first_pass,
+            first_epoch,
             epochs: epochs.max(1),
-            pass_length,
+            epoch_length,
         })
     }
 
     /// Leaves only what a shard asks; each question keeps its place in the whole plan.
     pub(crate) fn reduce_to(&mut self, shard: Shard) {
-        self.first_pass.retain(|unit| {
+        self.first_epoch.retain(|unit| {
             let first = unit.first();
             first.is_some_and(|planned| shard.contains(&planned.case.question.key.id))
         });
     }
 
-    /// The number of units.
-    pub(crate) fn length(&self) -> usize {
-        self.first_pass.len() * self.epochs as usize
-    }
-
     /// The unit at a place among all units.
     pub(super) fn unit(&self, at: usize) -> Option<Vec<PlannedQuestion>> {
-        let epoch = u32::try_from(at.checked_div(self.first_pass.len())?).ok()?;
-        let unit = self.first_pass.get(at % self.first_pass.len())?;
+        let epoch = u32::try_from(at.checked_div(self.first_epoch.len())?).ok()?;
+        let unit = self.first_epoch.get(at % self.first_epoch.len())?;
         let planned = unit.iter().map(|planned| PlannedQuestion {
-            index: planned.index + self.pass_length * epoch as usize,
+            index: planned.index + self.epoch_length * epoch as usize,
             epoch,
             ..planned.clone()
         });
@@ -149,7 +144,7 @@ impl Plan {
 
     /// The units in the order of their places.
     pub(crate) fn units(&self) -> impl Iterator<Item = Vec<PlannedQuestion>> {
-        (0..self.length()).filter_map(|at| self.unit(at))
+        (0..).map_while(|at| self.unit(at))
     }
 
     /// The questions in the order of their places.
@@ -170,8 +165,8 @@ impl Plan {
 
     /// The number of questions.
     pub fn total(&self) -> usize {
-        let pass: usize = self.first_pass.iter().map(Vec::len).sum();
-        pass * self.epochs as usize
+        let questions: usize = self.first_epoch.iter().map(Vec::len).sum();
+        questions * self.epochs as usize
     }
 }
 

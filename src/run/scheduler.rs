@@ -3,7 +3,7 @@
 //! that the provider fails are asked again once the others are done.
 //!
 //! Reading order: this file, `earlier_work` (what the journal holds), `services` (what runs
-//! alongside the questions), `pass` (several units at a time), `worker` (the questions of one
+//! alongside the questions), `attempt` (several units at a time), `worker` (the questions of one
 //! unit).
 
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
+use tracing::info;
 
 use finqa_agents::llm::Stop;
 use finqa_agents::pair::RunFailure;
 use finqa_agents::solve::Solver;
 
+use super::attempt::{AttemptResult, attempt};
 use super::earlier_work::EarlierWork;
 use super::event::{Event, Finish};
 use super::failures::FailureStreaks;
 use super::journal::{Journal, JournalEntry, JournalError};
 use super::models::RunModels;
-use super::pass::{PassResult, pass};
 use super::plan::Plan;
 use super::services::Services;
-use super::trace;
 use super::worker::Worker;
 
 /// A run, ready to be started.
@@ -54,7 +54,11 @@ impl Scheduler {
         let (models, stop) = (self.models, self.stop);
         let meta = Arc::new(journal.meta()?);
         let plan = Arc::new(self.plan);
-        trace::started(&meta);
+        let (model, questions) = (meta.identity.model.as_str(), meta.total);
+        info!(
+            "convfinqa.run.id" = meta.id,
+            model, questions, "run started"
+        );
         let (reads, sender) = (Arc::clone(&plan), events.clone());
         let earlier = EarlierWork::read(journal, Arc::clone(&meta), reads, sender).await?;
         let (writer, mut services) =
@@ -62,7 +66,6 @@ impl Scheduler {
         let failures = Arc::new(FailureStreaks::default());
         if earlier.any_answer {
             models.limits.set_answered();
-            failures.record_answer("");
         }
         let worker = Arc::new(Worker {
             solver: self.solver,
@@ -77,13 +80,14 @@ impl Scheduler {
             plan: Arc::clone(&plan),
             known: Mutex::new(earlier.known),
             failures: Arc::clone(&failures),
+            has_answer: Arc::new(earlier.any_answer.into()),
             done: AtomicUsize::new(earlier.answered),
             concurrency: self.concurrency,
         });
 
-        let mut passed = ask_all(&worker, earlier.open_units, &models).await;
+        let mut asked = ask_all(&worker, earlier.open_units, &models).await;
         if let Err(failure) = services.end_batches().await {
-            passed.stop(failure, &worker);
+            asked.stop(failure, &worker);
         }
 
         let done = worker.done.load(Ordering::Relaxed);
@@ -92,11 +96,12 @@ impl Scheduler {
         if let Some(limit) = reached {
             worker.writer.record(JournalEntry::Paused(limit));
         }
+        let has_answer = worker.has_answer.load(Ordering::Relaxed);
         drop(worker);
         // Otherwise the failures were those of earlier processes.
         let reason = failures.last_failure();
         let reason = reason.unwrap_or_else(|| "no answer".to_owned());
-        let finish = match (services.join(), passed.failure, reached) {
+        let finish = match (services.join(), asked.failure, reached) {
             (Err(panic), ..) => Finish::of_panic(&*panic),
             (Ok(Err(error)), ..) => return Err(error),
             (_, Some(bug @ Finish::Bug(_)), _) => bug,
@@ -108,10 +113,11 @@ impl Scheduler {
                 left,
             },
             _ if stop.drain.is_cancelled() => Finish::Interrupted,
-            _ if failures.has_answered() => Finish::Partial { left, reason },
+            _ if has_answer => Finish::Partial { left, reason },
             _ => Finish::Fatal(RunFailure::from_provider(reason)),
         };
-        trace::finished(&finish);
+        // The error that ended it is a line of its own.
+        info!(finish = finish.name(), "run finished");
         let finished = Event::Finished {
             finish: finish.clone(),
             elapsed: started.elapsed(),
@@ -122,11 +128,11 @@ impl Scheduler {
 }
 
 /// Asks the questions of some units, and those that the provider fails a second time.
-async fn ask_all(worker: &Arc<Worker>, units: Vec<usize>, models: &RunModels) -> PassResult {
-    let passed = pass(worker, units, models, false).await;
+async fn ask_all(worker: &Arc<Worker>, units: Vec<usize>, models: &RunModels) -> AttemptResult {
+    let first = attempt(worker, units, models, false).await;
     // Only a provider that answers others may be asked again.
-    if passed.failure.is_some() || !worker.failures.has_answered() {
-        return passed;
+    if first.failure.is_some() || !worker.has_answer.load(Ordering::Relaxed) {
+        return first;
     }
-    pass(worker, passed.postponed, models, true).await
+    attempt(worker, first.postponed, models, true).await
 }

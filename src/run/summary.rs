@@ -13,7 +13,7 @@ use finqa_agents::pair::Call;
 
 use super::agreement::Agreement;
 use super::critic_effect::CriticEffect;
-use super::episodes::EpisodeSummary;
+use super::episode_summary::EpisodeSummary;
 use super::journal::{Journal, JournalError};
 use super::run_meta::{RunKind, RunMeta};
 
@@ -28,7 +28,7 @@ pub struct Summary {
     /// The scores, every rule by its name.
     #[serde(flatten)]
     pub scores: Scorecard,
-    /// The passes compared, by numeric match and FE, if there are several.
+    /// The epochs compared, by numeric match and FE, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<EpochCard>,
     pub critic: CriticEffect,

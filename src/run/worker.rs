@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use parking_lot::Mutex;
@@ -18,9 +18,9 @@ use finqa_agents::solve::Solver;
 use finqa_env::data::bare_question;
 
 use super::earlier_work::QuestionWork;
-use super::episodes::gold_of_truth;
+use super::episode_summary::gold_of_truth;
 use super::event::Event;
-use super::failures::FailureStreaks;
+use super::failures::{FailureStreaks, agent};
 use super::journal::JournalEntry;
 use super::plan::{Plan, PlannedQuestion};
 use super::trace;
@@ -39,6 +39,8 @@ pub(super) struct Worker {
     /// What is known of the questions of units that are not over, by their places in the plan.
     pub known: Mutex<HashMap<usize, QuestionWork>>,
     pub failures: Arc<FailureStreaks>,
+    /// True if a request of the run was answered, by earlier processes too.
+    pub has_answer: Arc<AtomicBool>,
     /// Questions whose outcome the journal holds.
     pub done: AtomicUsize,
     /// Maximum number of units in flight.
@@ -57,7 +59,7 @@ pub(super) enum UnitOutcome {
 
 impl Worker {
     /// Asks the questions of the unit at a place in the plan, in order.
-    pub(super) async fn ask_unit(&self, at: usize, last_pass: bool) -> UnitOutcome {
+    pub(super) async fn ask_unit(&self, at: usize, is_last: bool) -> UnitOutcome {
         let mut history: Vec<HistoryEntry> = Vec::new();
         let mut done = Vec::new();
         for planned in self.plan.unit(at).unwrap_or_default() {
@@ -74,7 +76,7 @@ impl Worker {
             if self.stop.drain.is_cancelled() {
                 return UnitOutcome::Over;
             }
-            let asked = self.ask_question(&planned, history.clone(), earlier, last_pass);
+            let asked = self.ask_question(&planned, history.clone(), earlier, is_last);
             match asked.await {
                 Ok(answer) => {
                     history.push(planned.in_history(self.plan.history, answer.as_ref()));
@@ -106,7 +108,7 @@ impl Worker {
         planned: &PlannedQuestion,
         history: Vec<HistoryEntry>,
         earlier: Vec<Call>,
-        last_pass: bool,
+        is_last: bool,
     ) -> Result<Option<Answer>, Interruption> {
         let case = &planned.case;
         let index = planned.index;
@@ -123,7 +125,7 @@ impl Worker {
         let started = Instant::now();
         let span = trace::question(&self.run, &self.plan, planned, &*self.solver);
         let solution = self
-            .solve(planned, history, memory, last_pass, &on_round)
+            .solve(planned, history, memory, is_last, &on_round)
             .instrument(span.clone())
             .await
             .inspect_err(|why| pair::trace::record_interruption(&span, why))?;
@@ -135,7 +137,7 @@ impl Worker {
         let answer = solution.answer.clone();
         if answer.is_some() || solution.episode.is_some() {
             // An agent inside this process makes no calls that could say so.
-            self.failures.record_answer("");
+            self.has_answer.store(true, Ordering::Relaxed);
         }
         let row = row(planned, self.plan.mode, solution, latency);
         trace::answered(&span, &row);
@@ -156,13 +158,13 @@ impl Worker {
         Ok(answer)
     }
 
-    /// Asks the solver. In the last pass a provider's refusal is the question's outcome.
+    /// Asks the solver. In the last attempt a provider's refusal is the question's outcome.
     async fn solve(
         &self,
         planned: &PlannedQuestion,
         history: Vec<HistoryEntry>,
         memory: CallMemory,
-        last_pass: bool,
+        is_last: bool,
         on_round: &(dyn Fn(&pair::Round) + Send + Sync),
     ) -> Result<Solution, Interruption> {
         let question = Arc::new(Question {
@@ -174,7 +176,7 @@ impl Worker {
                 .solve(question, planned.epoch, memory, self.stop.clone(), on_round);
         solved.await.and_then(|solution| match solution.outcome {
             // All questions may be refused like this; the others show whether they are.
-            Outcome::ProviderError if !last_pass => Err(Interruption::Provider(Box::new(solution))),
+            Outcome::ProviderError if !is_last => Err(Interruption::Provider(Box::new(solution))),
             _ => Ok(solution),
         })
     }
@@ -183,12 +185,14 @@ impl Worker {
     fn memory(&self, index: usize, earlier: Vec<Call>) -> CallMemory {
         let (settled, failed) = earlier.into_iter().partition(Call::is_settled);
         let (writer, failures) = (self.writer.clone(), Arc::clone(&self.failures));
+        let has_answer = Arc::clone(&self.has_answer);
         CallMemory {
             settled,
             failed,
             record: Some(Box::new(move |call| {
                 if call.reply.is_some() {
                     failures.record_answer(&call.node);
+                    has_answer.store(true, Ordering::Relaxed);
                 }
                 let call = Box::new(call.clone());
                 let question = index;
@@ -207,7 +211,6 @@ impl Worker {
             return Some(RunFailure::from_provider(message));
         }
         let event = Event::Postponed {
-            index: planned.index,
             key: planned.case.question.key.clone(),
             reason,
         };
@@ -219,7 +222,7 @@ impl Worker {
 fn row(planned: &PlannedQuestion, mode: Mode, solution: Solution, latency: f64) -> Row {
     let case = &planned.case;
     let (key, filename, question) = as_asked(planned, &solution);
-    let drafting = |call: &&Call| call.round == 1 && call.node.starts_with("analyst");
+    let drafting = |call: &&Call| call.round == 1 && agent(&call.node) == pair::ANALYST;
     let cost = cost_of(solution.calls.iter());
     let draft_cost = cost_of(solution.calls.iter().filter(drafting));
     Row {

@@ -188,7 +188,7 @@ impl RunCommand for EpisodeRun<'_> {
         }
     }
 
-    fn write_exports(&self, results: &RunResults) -> anyhow::Result<()> {
+    fn on_results(&self, results: &RunResults) -> anyhow::Result<()> {
         if let Some(path) = &self.args.export_episodes {
             write_episodes(path, &results.journal, &tool_specs())
                 .map_err(with_output_hint(EXPORT_EPISODES))?;

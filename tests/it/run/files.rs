@@ -326,8 +326,16 @@ fn a_finished_run_keeps_the_pages_of_its_report_when_the_data_have_moved() {
     let report = std::fs::read(folder.join("report.html")).unwrap();
     std::fs::rename(place.path("records.json"), place.path("moved.json")).unwrap();
     let id = folder.file_name().unwrap().to_str().unwrap();
-    for named in ["", "--data-path moved.json"] {
-        place.run(&format!("--resume {id} -q {named}")).succeeds();
+    let kept = "the run's data file no longer exists; the report is kept as it is";
+    for (line, told) in [
+        (format!("--resume {id}"), kept),
+        (format!("--resume {id} --data-path moved.json"), ""),
+        (format!("report {id}"), kept),
+    ] {
+        place.run(&line).succeeds().tells(told);
         assert_eq!(std::fs::read(folder.join("report.html")).unwrap(), report);
     }
+    std::fs::remove_file(folder.join("report.html")).unwrap();
+    let told = "the run's data file no longer exists; the report has no pages";
+    place.run(&format!("report {id}")).succeeds().tells(told);
 }

@@ -36,4 +36,4 @@ pub use settings::{AgentSettings, Backend, CriticMode, PairOptions, Sampling};
 pub use solution::{Round, Solution, StopReason, VoteTally};
 pub use solver::Solver;
 pub use stated::printed_value;
-pub use wiring::Pair;
+pub use wiring::{ANALYST, CRITIC, Pair};

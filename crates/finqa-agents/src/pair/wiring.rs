@@ -21,8 +21,9 @@ use super::settings::{AgentSettings, Backend, PairOptions};
 use super::solution::{Round, Solution};
 use super::solver::Solver;
 
-const ANALYST: &str = "analyst";
-const CRITIC: &str = "critic";
+/// The node that answers; its further requests are named `analyst_reask`, `analyst#2`.
+pub const ANALYST: &str = "analyst";
+pub const CRITIC: &str = "critic";
 
 pub struct Pair {
     graph: CompiledGraph<Exchange, Route, QuestionFailure>,

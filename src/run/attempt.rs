@@ -1,4 +1,4 @@
-//! A pass over units of questions, several of them at a time.
+//! An attempt to ask the questions of units, several units at a time.
 
 use std::sync::Arc;
 
@@ -11,21 +11,21 @@ use super::models::RunModels;
 use super::worker::{UnitOutcome, Worker};
 
 #[derive(Default)]
-pub(super) struct PassResult {
+pub(super) struct AttemptResult {
     /// The units that the provider failed, by their places in the plan.
     pub postponed: Vec<usize>,
     /// The first failure that ended it.
     pub failure: Option<Finish>,
 }
 
-/// Asks the questions of some units of the plan, several units at a time. In the last pass a
-/// refusal is the question's outcome; before, a refusal of one may be a refusal of all.
-pub(super) async fn pass(
+/// Asks the questions of some units of the plan, several units at a time. In the last
+/// attempt a refusal is the question's outcome; before, a refusal of one may be a refusal of all.
+pub(super) async fn attempt(
     worker: &Arc<Worker>,
     units: Vec<usize>,
     models: &RunModels,
     is_last: bool,
-) -> PassResult {
+) -> AttemptResult {
     let batches = models.batches.as_ref();
     let most = match batches {
         None => worker.concurrency.max(1),
@@ -34,7 +34,7 @@ pub(super) async fn pass(
     };
     let mut units = units.into_iter();
     let mut tasks: JoinSet<UnitOutcome> = JoinSet::new();
-    let mut passed = PassResult::default();
+    let mut result = AttemptResult::default();
     // No wave before every unit is in flight.
     let beginning = batches.map(BatchQueue::unit);
     loop {
@@ -43,7 +43,7 @@ pub(super) async fn pass(
             tokio::select! {
                 biased;
                 () = worker.stop.drain.cancelled() => break false,
-                Some(ended) = tasks.join_next() => passed.take(ended, worker),
+                Some(ended) = tasks.join_next() => result.take(ended, worker),
                 () = std::future::ready(()), if has_capacity => break true,
             }
         };
@@ -60,13 +60,13 @@ pub(super) async fn pass(
     }
     drop(beginning);
     while let Some(ended) = tasks.join_next().await {
-        passed.take(ended, worker);
+        result.take(ended, worker);
     }
-    passed.postponed.sort_unstable();
-    passed
+    result.postponed.sort_unstable();
+    result
 }
 
-impl PassResult {
+impl AttemptResult {
     fn take(&mut self, ended: Result<UnitOutcome, JoinError>, worker: &Worker) {
         let failure = match ended {
             Ok(UnitOutcome::Over) => return,
