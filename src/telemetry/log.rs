@@ -12,8 +12,8 @@ use tracing_subscriber::filter::{FilterExt, filter_fn};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
+use super::error::TelemetryError;
 use super::redact::Redactor;
-use super::{TelemetryError, TelemetryOptions};
 
 /// Ours from `info`, and others from `warn`.
 const LEVELS: &str = "warn,convfinqa=info,finqa_=info";
@@ -47,26 +47,25 @@ const CONTENT_TARGET: &str = "async_openai";
 
 /// The layer that makes lines of events; `None` when there are to be no lines.
 pub(super) fn layer<S>(
-    options: &TelemetryOptions,
-) -> Result<Option<impl Layer<S> + use<S>>, TelemetryError>
+    format: LogFormat,
+    level: Option<String>,
+    writer: RedactingWriter,
+) -> Result<Option<impl Layer<S>>, TelemetryError>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    let level = options.level.as_deref().unwrap_or(LEVELS);
-    let (lines, redactor) = (Arc::clone(&options.lines), Arc::clone(&options.redactor));
-    let writer = RedactingWriter { lines, redactor };
+    let level = level.unwrap_or_else(|| LEVELS.to_owned());
     let lines = fmt::layer()
         .with_ansi(false)
         .with_writer(move || writer.clone());
-    let lines = match options.log {
+    let lines = match format {
         LogFormat::Off => return Ok(None),
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
     // Our spans always, because they say which question an event belongs to.
     let ours = |metadata: &Metadata<'_>| metadata.is_span() && is_from_us(metadata);
-    let filter = EnvFilter::builder().parse(level);
-    let level = level.to_owned();
+    let filter = EnvFilter::builder().parse(&level);
     let chosen = filter
         .map_err(|source| TelemetryError::Level { level, source })?
         .and(
@@ -79,9 +78,9 @@ where
 
 /// Writes each line without secrets.
 #[derive(Clone)]
-struct RedactingWriter {
-    lines: LineSink,
-    redactor: Arc<Redactor>,
+pub(super) struct RedactingWriter {
+    pub lines: LineSink,
+    pub redactor: Arc<Redactor>,
 }
 
 impl io::Write for RedactingWriter {

@@ -9,22 +9,21 @@
 //! here may fail or delay a run.
 
 mod collector;
+mod error;
 mod log;
 mod redact;
 mod trace_file;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use opentelemetry::KeyValue;
 use opentelemetry::trace::TracerProvider;
-use opentelemetry_otlp::ExporterBuildError;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::resource::{EnvResourceDetector, TelemetryResourceDetector};
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use parking_lot::Mutex;
-use thiserror::Error;
 use tracing::Level;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::filter_fn;
@@ -34,8 +33,9 @@ use tracing_subscriber::{Layer, Registry};
 use finqa_agents::telemetry::Content;
 
 pub(crate) use collector::Collector;
-use log::LineSink;
+pub use error::TelemetryError;
 pub use log::LogFormat;
+use log::{LineSink, RedactingWriter};
 pub use redact::Redactor;
 pub use trace_file::read_traces;
 use trace_file::{FileExporter, RunTraceFile};
@@ -44,25 +44,6 @@ use trace_file::{FileExporter, RunTraceFile};
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
 /// The service, and the tracer.
 const SERVICE: &str = "convfinqa";
-
-/// Traces and logs that cannot be set up as asked.
-#[derive(Debug, Error)]
-pub enum TelemetryError {
-    #[error("cannot write {path}: {source}; pass `--traces off` to run without it")]
-    File {
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
-    #[error("OpenTelemetry export: {0}")]
-    Exporter(#[from] ExporterBuildError),
-    #[error("RUST_LOG is `{level}`: {source}; use a level, or `target=level,…`")]
-    Level {
-        level: String,
-        #[source]
-        source: tracing_subscriber::filter::ParseError,
-    },
-}
 
 /// The logs and traces of a process.
 pub struct TelemetryOptions {
@@ -97,7 +78,11 @@ pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
     if !traced && options.log == LogFormat::Off {
         return Ok(Telemetry::default());
     }
-    let log = log::layer(&options)?;
+    let writer = RedactingWriter {
+        lines: options.lines,
+        redactor: Arc::clone(&options.redactor),
+    };
+    let log = log::layer(options.log, options.level, writer)?;
     let file = options.file.then(RunTraceFile::default);
     let resource = resource(options.service_name);
     let mut provider = SdkTracerProvider::builder().with_resource(resource.clone());

@@ -1,0 +1,25 @@
+//! Telemetry that cannot be set up.
+
+use std::path::PathBuf;
+
+use opentelemetry_otlp::ExporterBuildError;
+use thiserror::Error;
+
+/// Traces and logs that cannot be set up as asked.
+#[derive(Debug, Error)]
+pub enum TelemetryError {
+    #[error("cannot write {path}: {source}; pass `--traces off` to run without it")]
+    File {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("OpenTelemetry export: {0}")]
+    Exporter(#[from] ExporterBuildError),
+    #[error("RUST_LOG is `{level}`: {source}; use a level, or `target=level,…`")]
+    Level {
+        level: String,
+        #[source]
+        source: tracing_subscriber::filter::ParseError,
+    },
+}
