@@ -273,26 +273,6 @@ async fn equal_requests_of_one_conversation_each_get_a_reply() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wave_waits_for_every_call_of_a_conversation() {
-    // One call fails and is made again after a pause; the other has no result, and waits for
-    // the next wave from the moment at which this is known.
-    let server = server(|number| match number {
-        0 => Ending::PartlyFailed(1),
-        _ => Ending::Complete,
-    });
-    server.edit_results(|batch, lines| {
-        if batch == "batch_0" {
-            lines.retain(|line| line.contains("server_error"));
-        }
-    });
-    let run = BatchRun::new(openai(&server.http));
-    let samples = ["one a", "one b"];
-    run.ask(&samples).await.answers(&samples);
-    let sizes = server.batches().into_iter().map(|it| it.requests.len());
-    assert_eq!(sizes.collect::<Vec<_>>(), [2, 2]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_batch_stays_at_the_provider_when_the_run_stops_and_ends_when_nobody_waits() {
     let server = server(|_| Ending::After(99));
     let run = BatchRun::new(openai(&server.http));
