@@ -166,8 +166,7 @@ impl RunProgress {
         if self.options.verbose && !resumed {
             self.writer.say(&verbose_lines(row));
         } else if self.is_line_due(false) {
-            let parts = [Some(self.status()), self.eta()];
-            self.writer.say(&joined(parts));
+            self.writer.say(&joined([Some(self.status()), self.eta()]));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, Table};
 
-use crate::score::{Rule, RuleRates, Scorecard};
+use crate::score::{Rule, Scorecard};
 use finqa_core::stats::Rate;
 use finqa_core::text::counted;
 
@@ -26,13 +26,17 @@ pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
 fn rules(scores: &Scorecard, style: TerminalStyle) -> String {
     let mut table = style.table(&["rule", "right", "of", "%", "95 % CI", "note"]);
     for (rule, rate) in scores.rates.iter() {
+        // NM is never quoted without what a constant answer gets.
+        let floor = scores.rates.floor();
+        let floor = floor.filter(|_| rule == Rule::NumericalMatch);
+        let floor = floor.map(|floor| format!("floor {:.1} %", 100.0 * floor.rate));
         table.add_row([
             rule.title().to_owned(),
             rate.hits.to_string(),
             rate.n.to_string(),
             format!("{:.1}", 100.0 * rate.rate),
             interval(&rate),
-            floor_of(rule, &scores.rates),
+            floor.unwrap_or_default(),
         ]);
     }
     align(&mut table, &[1, 2, 3]);
@@ -44,14 +48,6 @@ pub(super) fn align(table: &mut Table, right: &[usize]) {
         if let Some(column) = table.column_mut(*index) {
             column.set_cell_alignment(CellAlignment::Right);
         }
-    }
-}
-
-/// NM is never quoted without what a constant answer gets.
-fn floor_of(rule: Rule, rates: &RuleRates) -> String {
-    match (rule, rates.floor()) {
-        (Rule::NumericalMatch, Some(floor)) => format!("floor {:.1} %", 100.0 * floor.rate),
-        _ => String::new(),
     }
 }
 

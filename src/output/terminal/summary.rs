@@ -88,17 +88,15 @@ fn measured(run: &RunMeta) -> String {
 
 /// The rules of the LangGraph baseline; NM is never quoted without what a constant gets.
 fn other_rules(scores: &Scorecard) -> Option<String> {
-    let percent = |rate: Rate| format!("{:.1} %", 100.0 * rate.rate);
+    let percent = |rate: f64| format!("{:.1} %", 100.0 * rate);
     let exact = scores.rates.get(Rule::ExactMatch)?;
-    let mut line = format!("Exact match (EM) {}", percent(exact));
+    let mut line = format!("Exact match (EM) {}", percent(exact.rate));
     if let Some(rate) = scores.rates.get(Rule::NumericalMatch) {
-        line.push_str(&format!(", numeric match (NM) {}", percent(rate)));
+        line.push_str(&format!(", numeric match (NM) {}", percent(rate.rate)));
     }
     if let Some(floor) = scores.rates.floor() {
-        let floor = 100.0 * floor.rate;
-        line.push_str(&format!(
-            "; the best constant answer gets {floor:.1} % by NM"
-        ));
+        let floor = percent(floor.rate);
+        line.push_str(&format!("; the best constant answer gets {floor} by NM"));
     }
     Some(line)
 }
