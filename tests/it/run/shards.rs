@@ -67,6 +67,7 @@ fn merged_shards_have_the_rows_of_one_process(#[case] given: &str, #[case] by_mo
     assert!(!split.path("output/output.csv").exists(), "it is for merge");
     let merged = split.merge(false).unwrap();
     assert_eq!(merged.finish, Finish::Complete);
+    assert_eq!(merged.summary.run.id, "nightly");
     let expected = rows(&one.path("output/output.csv"));
     assert_eq!(rows(&split.path("output/output.csv")), expected);
     assert_eq!(rows(&split.merged("output.csv")), expected);
