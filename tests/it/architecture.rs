@@ -251,14 +251,8 @@ fn nothing_below_the_command_line_prints_or_reads_the_environment() {
 fn no_source_or_template_names_a_record_of_the_dataset() {
     // In a whole id, `Single_` stands before it: no boundary of words.
     let id = Regex::new(r"(\b|_)[A-Z]{1,5}/(19|20)\d\d(/page_\d+)?").unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files: Vec<_> = source_files();
-    for folder in ["prompts", "prompts/small"] {
-        let entries = std::fs::read_dir(root.join(folder)).unwrap();
-        let paths = entries.map(|entry| entry.unwrap().path());
-        files.extend(paths.filter(|path| path.is_file()));
-    }
-    for file in files {
+    let prompts = files_of(&root().join("prompts"), &["j2", "txt"]);
+    for file in source_files().into_iter().chain(prompts) {
         let text = if file.extension().is_some_and(|extension| extension == "rs") {
             code(&file)
         } else {

@@ -78,28 +78,16 @@ fn report_makes_every_file_again() {
 /// The binary as a user who may read everything and write nothing but `into`.
 #[cfg(unix)]
 fn as_reader(place: &Workplace, into: &Path) -> Command {
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::os::unix::process::CommandExt;
 
-    fn read_only(path: &Path) {
-        if path.is_dir() {
-            for entry in std::fs::read_dir(path).unwrap() {
-                read_only(&entry.unwrap().path());
-            }
-        }
-        let mode = if path.is_dir() { 0o555 } else { 0o444 };
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
-    }
-    read_only(&place.path(""));
+    chmod(place, "a=rX");
     std::fs::set_permissions(into, std::fs::Permissions::from_mode(0o777)).unwrap();
     let mut command = place.command();
     command.env("TMPDIR", into);
     // Permissions bind everybody but root, who becomes somebody else. The
     // program may lie where that user cannot reach it.
-    if std::fs::metadata(into).is_ok_and(|folder| {
-        use std::os::unix::fs::MetadataExt;
-        folder.uid() == 0
-    }) {
+    if std::fs::metadata(into).unwrap().uid() == 0 {
         let program = into.join("convfinqa");
         if !program.exists() {
             std::fs::copy(env!("CARGO_BIN_EXE_convfinqa"), &program).unwrap();
@@ -116,11 +104,9 @@ fn as_reader(place: &Workplace, into: &Path) -> Command {
 }
 
 #[cfg(unix)]
-fn writable_again(place: &Workplace) {
-    let done = Command::new("chmod")
-        .args(["-R", "u+w"])
-        .arg(place.path(""))
-        .status();
+fn chmod(place: &Workplace, mode: &str) {
+    let mut chmod = Command::new("chmod");
+    let done = chmod.args(["-R", mode]).arg(place.path("")).status();
     assert!(done.unwrap().success());
 }
 
@@ -144,7 +130,7 @@ fn a_read_only_run_is_read_and_its_files_are_made_elsewhere() {
     reader("--resume last").fails(2, &["no unfinished run"]);
     let locked = reader(&format!("--resume {}", folder.display()));
     locked.fails(2, &["cannot lock", "Permission denied"]);
-    writable_again(&place);
+    chmod(&place, "u+w");
 }
 
 /// There is neither a log nor shared memory next to it, and it does not ask for them.
