@@ -90,9 +90,11 @@ fn a_small_object_does_not_replace_the_analysis(#[case] reply: &str) {
 }
 
 #[test]
-fn of_two_full_analyses_the_last_counts() {
+fn of_two_full_analyses_the_last_counts_or_the_one_in_a_fence() {
     let reply = r#"{"steps": ["a"], "answer": "1"} then {"steps": ["b"], "answer": "2"}"#;
     assert_eq!(analysis(reply).unwrap().answer, "2");
+    let fenced = "```json\n{\"steps\": [\"a\"], \"answer\": \"1\"}\n```\nnot {\"steps\": [], \"answer\": \"2\"}";
+    assert_eq!(analysis(fenced).unwrap().answer, "1");
 }
 
 #[test]

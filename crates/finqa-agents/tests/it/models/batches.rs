@@ -246,20 +246,28 @@ async fn a_journal_that_cannot_be_written_ends_the_wave_at_each_of_its_entries()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_description_that_cannot_be_read_ends_the_run_and_not_the_batch() {
-    let server = server(|_| Ending::Complete);
-    server.intercept(|request| {
-        let is_batch = request.path == "/v1/batches/batch_0";
-        is_batch.then(|| Reply::json(200, &json!({"status": "new"})))
-    });
-    let run = BatchRun::new(openai(&server.http));
-    let error = run.ask(&QUESTIONS).await.driver.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Malformed);
-    assert_eq!(run.batches()[0].stage, BatchStage::Submitted);
-    server.intercept(|_| None);
-    let next = run.next_process();
-    next.ask(&QUESTIONS).await.answers(&QUESTIONS);
-    assert_eq!(server.batches().len(), 1);
+async fn a_state_that_is_refused_or_cannot_be_read_ends_the_run_and_not_the_batch() {
+    for (reply, kind) in [
+        (
+            Reply::json(200, &json!({"status": "new"})),
+            ErrorKind::Malformed,
+        ),
+        (Reply::error(401, "x", "no"), ErrorKind::Unauthorized),
+    ] {
+        let server = server(|_| Ending::Complete);
+        server.intercept(move |request| {
+            let is_batch = request.path == "/v1/batches/batch_0";
+            is_batch.then(|| reply.clone())
+        });
+        let run = BatchRun::new(openai(&server.http));
+        let error = run.ask(&QUESTIONS).await.driver.unwrap_err();
+        assert_eq!(error.kind, kind);
+        assert_eq!(run.batches()[0].stage, BatchStage::Submitted);
+        server.intercept(|_| None);
+        let next = run.next_process();
+        next.ask(&QUESTIONS).await.answers(&QUESTIONS);
+        assert_eq!(server.batches().len(), 1);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
