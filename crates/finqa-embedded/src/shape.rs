@@ -157,7 +157,7 @@ mod tests {
             ("subtract(5, const_100)", "less a constant"),
             ("subtract(5, 3), divide(#0, 3)", "relative change"),
             (
-                "subtract(5, const_100), divide(#0, const_100)",
+                "subtract(5, const_1), divide(#0, const_1)",
                 "return on a constant",
             ),
             ("subtract(5, 3), divide(#0, 5)", "change over the first"),

@@ -84,23 +84,14 @@ mod tests {
     #[test]
     fn a_sketch_says_what_a_turn_repeats() {
         let change = ["120", "100", "subtract(120, 100)"];
+        let relative = "subtract(120, 100), divide(#0, 100)";
         for (program, before, expected) in [
             ("120", &[][..], "new"),
             ("4%", &[], "new%"),
             ("subtract(120, 100)", &[], "subtract(new, new)"),
-            (
-                "subtract(120, 100)",
-                &change[..2],
-                "subtract(answer2, answer1)",
-            ),
-            (
-                "subtract(120, 100), divide(#0, 100)", &change, "divide(answer1, answer2)",
-            ),
-            (
-                "subtract(120, 100), divide(#0, 100)",
-                &change[2..],
-                "divide(answer1, used1)",
-            ),
+            (change[2], &change[..2], "subtract(answer2, answer1)"),
+            (relative, &change, "divide(answer1, answer2)"),
+            (relative, &change[2..], "divide(answer1, used1)"),
             ("add(7, const_100)", &[], "other"),
         ] {
             assert_eq!(sketch_of(program, before), expected, "{program} {before:?}");

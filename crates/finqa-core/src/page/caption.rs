@@ -100,48 +100,25 @@ mod tests {
 
     #[test]
     fn labels_that_name_a_unit() {
-        for (label, text, scale) in [
-            ("( in millions )", "in millions", Some(Scale::Million)),
-            ("$ in millions", "$ in millions", Some(Scale::Million)),
+        for (before, text, after, scale) in [
+            ("( ", "in millions", " )", Some(Scale::Million)),
+            ("", "$ in millions", "", Some(Scale::Million)),
+            ("", "in billions of dollars", "", Some(Scale::Billion)),
+            ("( ", "millions", " )", Some(Scale::Million)),
+            ("", "millions of dollars", "", Some(Scale::Million)),
+            ("( ", "thousands of barrels", " )", Some(Scale::Thousand)),
+            ("december 31 , ( ", "in dollars", " )", None),
             (
-                "in billions of dollars",
-                "in billions of dollars",
-                Some(Scale::Billion),
-            ),
-            ("( millions )", "millions", Some(Scale::Million)),
-            (
-                "millions of dollars",
-                "millions of dollars",
-                Some(Scale::Million),
-            ),
-            (
-                "( thousands of barrels per day )",
-                "thousands of barrels per day",
+                "( ",
+                "$ in thousands , except x",
+                " )",
                 Some(Scale::Thousand),
             ),
-            ("december 31 , ( in dollars )", "in dollars", None),
-            (
-                "( $ in thousands , except per share amounts )",
-                "$ in thousands , except per share amounts",
-                Some(Scale::Thousand),
-            ),
-            (
-                "amount ( in millions )",
-                "in millions",
-                Some(Scale::Million),
-            ),
-            (
-                "years ended december 31 ( in millions )",
-                "in millions",
-                Some(Scale::Million),
-            ),
+            ("years ended ( ", "in millions", " )", Some(Scale::Million)),
         ] {
-            let caption = Caption::in_label(label).unwrap_or_else(|| panic!("{label}"));
-            assert_eq!(
-                (caption.text.as_str(), caption.scale),
-                (text, scale),
-                "{label}"
-            );
+            let label = format!("{before}{text}{after}");
+            let caption = Caption::in_label(&label).unwrap_or_else(|| panic!("{label}"));
+            assert_eq!((caption.text.as_str(), caption.scale), (text, scale));
         }
     }
 
@@ -164,24 +141,12 @@ mod tests {
     #[test]
     fn sentences_that_name_a_unit() {
         for (text, scale) in [
-            (
-                "the maturities are as follows ( in thousands ) :",
-                Scale::Thousand,
-            ),
-            (
-                "the following table shows sales in millions :",
-                Scale::Million,
-            ),
-            (
-                "amounts are in millions , except per share data",
-                Scale::Million,
-            ),
+            ("the maturities are ( in thousands ) :", Scale::Thousand),
+            ("the table shows sales in millions :", Scale::Million),
+            ("amounts are in millions , except x", Scale::Million),
         ] {
-            assert_eq!(
-                Caption::in_sentence(text).and_then(|c| c.scale),
-                Some(scale),
-                "{text}"
-            );
+            let found = Caption::in_sentence(text).and_then(|c| c.scale);
+            assert_eq!(found, Some(scale), "{text}");
         }
     }
 }

@@ -249,10 +249,7 @@ mod tests {
             program.push_str(&format!(", multiply(#{step}, #{step})"));
         }
         assert!(equal(&program, &program.replace("add(5, 3)", "add(3, 5)")));
-        assert!(!equal(
-            &program,
-            &program.replace("add(5, 3)", "subtract(5, 3)")
-        ));
+        assert!(!equal(&program, &program.replace("add(5", "subtract(5")));
     }
 
     #[test]

@@ -296,25 +296,17 @@ mod tests {
             let steps: Vec<String> = (0..10_000).map(step).collect();
             format!("add(1, 2), {}", steps.join(", "))
         };
-        assert_eq!(
-            Plain::parse(&repeated(&|k| format!("add(#{k}, #{k})"))),
-            None
-        );
+        let doubled = repeated(&|k| format!("add(#{k}, #{k})"));
+        assert_eq!(Plain::parse(&doubled), None);
         assert_eq!(Plain::parse(&repeated(&|k| format!("add(#{k}, 1)"))), None);
     }
 
     #[test]
     fn equal_steps_are_computed_once() {
         let difference = Plain::parse("subtract(5, 3)").unwrap();
-        let both = Plain::step(
-            Op::Divide,
-            difference.clone(),
-            Plain::step(Op::Add, difference, Plain::constant(1)),
-        );
-        assert_eq!(
-            both.program(),
-            "subtract(5, 3), add(#0, const_1), divide(#0, #1)"
-        );
+        let sum = Plain::step(Op::Add, difference.clone(), Plain::constant(1));
+        let both = Plain::step(Op::Divide, difference, sum).program();
+        assert_eq!(both, "subtract(5, 3), add(#0, const_1), divide(#0, #1)");
     }
 
     #[test]
@@ -329,9 +321,7 @@ mod tests {
             assert_eq!(Plain::parse(program).unwrap().value(), None, "{program}");
         }
         assert_eq!(Plain::parse("add(inf, 1)"), None);
-        assert_eq!(
-            Plain::parse("greater(5, 3)").unwrap().value(),
-            Some(Value::Text("yes".into()))
-        );
+        let greater = Plain::parse("greater(5, 3)").unwrap();
+        assert_eq!(greater.value(), Some(Value::Text("yes".into())));
     }
 }

@@ -13,7 +13,7 @@ use super::description::{DescribedPage, describe};
 use super::doubt;
 use super::filling::FilledPlan;
 use crate::expr::Expr;
-use crate::labels::{DirectQuestion, NoReading};
+use crate::labels::{self, NoReading};
 use crate::question::alone;
 use crate::question::conversation::EarlierTurns;
 use crate::question::follow_up;
@@ -76,18 +76,14 @@ impl EmbeddedAnalyst {
         }
         let earlier = question.history.iter().map(|entry| entry.question.as_str());
         let earlier: Vec<&str> = earlier.collect();
-        let direct = DirectQuestion::new(&page.facts, &question.text, &earlier);
+        let direct = labels::answer(&page.facts, &question.text, &earlier);
         let alone = Question {
             kind: QuestionKind::StandAlone,
             history: Vec::new(),
             ..question.clone()
         };
-        let asked = if direct.is_complete() {
-            &alone
-        } else {
-            question
-        };
-        let why = match direct.read() {
+        let asked = if direct.is_some() { &alone } else { question };
+        let why = match direct.unwrap_or(Err(NoReading::Open)) {
             Ok(answer) => return EmbeddedAnswer::from_labels(page, question, answer),
             Err(why) => why,
         };

@@ -28,14 +28,8 @@ impl LabelledTable<'_> {
         match &asked.operation {
             Operation::Figure => self.look_up(of),
             Operation::Change => change(self.ends(of)?, of.falls, asked.relative),
-            Operation::Compare if operands.len() > 1 => greater(self.pair(operands)?),
-            Operation::Compare => {
-                let mut ends = self.ends(of)?;
-                if of.falls {
-                    ends.reverse();
-                }
-                greater(ends)
-            }
+            Operation::Compare if operands.len() > 1 => greater(self.pair(operands)?, false),
+            Operation::Compare => greater(self.ends(of)?, of.falls),
             Operation::Difference => change(self.pair(operands)?, false, asked.relative),
             Operation::Ratio => self.ratio(operands, asked.relative),
             Operation::Share => self.ratio(operands, true),
@@ -317,10 +311,11 @@ fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> Reading<Di
     Ok(answer("relative change", expr, UnitKind::Percent))
 }
 
-fn greater([a, b]: [Amount; 2]) -> Reading<DirectAnswer> {
+fn greater([a, b]: [Amount; 2], reversed: bool) -> Reading<DirectAnswer> {
     if a.kind != b.kind {
         return Err(NoReading::Open);
     }
+    let (a, b) = if reversed { (b, a) } else { (a, b) };
     let expr = operations::greater(a.expr, b.expr);
     Ok(answer("comparison", expr, UnitKind::YesNo))
 }

@@ -54,41 +54,30 @@ fn missing<T>(why: impl Into<String>) -> Reading<T> {
     Err(NoReading::Missing(why.into()))
 }
 
-/// A question on its page.
-pub(crate) struct DirectQuestion<'a> {
-    table: LabelledTable<'a>,
-    /// In full, if it changes a part of the one before.
-    tokens: Option<Vec<Token>>,
-}
-
-impl<'a> DirectQuestion<'a> {
-    pub(crate) fn new(facts: &'a Facts, question: &str, earlier: &[&str]) -> Self {
-        let table = LabelledTable::read(facts);
-        let mut tokens: Option<Vec<Token>> = None;
-        for text in earlier.iter().chain([&question]) {
-            let read = question::read(&table, text);
-            let complete = earlier.is_empty() || follow_up::is_complete(&table, &read);
-            tokens = match tokens {
-                _ if complete => Some(read),
-                Some(before) => follow_up::completed(&table, &before, &read),
-                None => None,
-            };
-        }
-        Self { table, tokens }
+/// Answers a question about a page by the labels of its table; `None` if it can be understood
+/// only with earlier ones, and does not change a part of the last.
+pub(crate) fn answer(
+    facts: &Facts,
+    question: &str,
+    earlier: &[&str],
+) -> Option<Reading<DirectAnswer>> {
+    let table = LabelledTable::read(facts);
+    // In full, if it changes a part of the one before.
+    let mut tokens: Option<Vec<Token>> = None;
+    for text in earlier.iter().chain([&question]) {
+        let read = question::read(&table, text);
+        let complete = earlier.is_empty() || follow_up::is_complete(&table, &read);
+        tokens = match tokens {
+            _ if complete => Some(read),
+            Some(before) => follow_up::completed(&table, &before, &read),
+            None => None,
+        };
     }
-
-    /// Whether it can be understood without earlier ones, or changes a part of the last.
-    pub(crate) fn is_complete(&self) -> bool {
-        self.tokens.is_some()
-    }
-
-    pub(crate) fn read(self) -> Result<DirectAnswer, NoReading> {
-        let tokens = self.tokens.ok_or(NoReading::Open)?;
-        if self.table.cells.is_empty() {
-            let why = "the page has no table with figures".to_owned();
-            return Err(NoReading::InText(why));
-        }
-        let asked = asked::read(&tokens).ok_or(NoReading::Open)?;
-        self.table.answer(&asked)
-    }
+    let asked = asked::read(&tokens?).ok_or(NoReading::Open);
+    Some(match table.cells.is_empty() {
+        true => Err(NoReading::InText(
+            "the page has no table with figures".to_owned(),
+        )),
+        false => asked.and_then(|asked| table.answer(&asked)),
+    })
 }

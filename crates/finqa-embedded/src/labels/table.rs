@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::label::Label;
 use super::words::{same_word, stems};
 use crate::expr::{Expr, PageLeaf, literal_value, turn_sign};
-use crate::reading::facts::{Fact, FactColumn, Facts};
+use crate::reading::facts::{Fact, FactColumn, FactRow, Facts};
 use crate::reading::outflow::names_cost;
 use finqa_core::number::Scale;
 use finqa_core::page::period::CalendarSpan;
@@ -65,7 +65,7 @@ impl<'a> LabelledTable<'a> {
         let columns: Vec<Label> = facts.columns.iter().map(column).collect();
         let corner = facts.columns.first().map(|column| stems(&column.name));
         let corner = corner.unwrap_or_default();
-        let rows = rows(facts, &cells, &corner);
+        let rows = facts.rows.iter().map(|row| of_row(row, &corner)).collect();
         let mut table = Self {
             facts,
             rows,
@@ -148,7 +148,7 @@ impl<'a> LabelledTable<'a> {
             expr: Expr::Leaf(leaf),
             kind,
             place: Some(place),
-            turned: self.is_below_zero(place, is_cost),
+            turned: self.is_below_zero(place, |label| names_cost(&label.name)),
             scale: fact.scale.or(self.facts.scale),
             name: String::new(),
         };
@@ -183,34 +183,15 @@ impl<'a> LabelledTable<'a> {
     }
 }
 
-/// Whether a line's name says that it is spent or lost. Income from interest is not.
-pub(super) fn is_cost(label: &Label) -> bool {
-    let lower = label.name.to_lowercase();
-    let says = |texts: &[&str]| texts.iter().any(|text| lower.contains(text));
-    let received = [
-        "interest income", "net interest", "net debt", "benefit", "cash flow",
-    ];
-    says(&["loss"]) && !says(&["profit", "income"]) || names_cost(&lower) && !says(&received)
-}
-
-/// The rows by their labels; one without figures is the heading of a section.
-fn rows(facts: &Facts, cells: &BTreeMap<Place, usize>, corner: &[String]) -> Vec<Label> {
-    let mut section = "";
-    let mut out = Vec::with_capacity(facts.rows.len());
-    for (r, row) in facts.rows.iter().enumerate() {
-        if r > 0 && !cells.keys().any(|(other, _)| *other == r) {
-            section = &row.name;
-        }
-        let mut label = Label::read(&row.name, "", &row.years);
-        // "Total assets" below current assets is not of these alone.
-        let apart = label.total && label.words.len() > 1;
-        if !apart && !section.is_empty() {
-            label = Label::read(&row.name, section, &row.years);
-        }
-        // Only "All wards" under the heading "Ward" is a total.
-        let all = label.words.first().is_some_and(|word| word == "all");
-        label.total &= !all || label.words.get(1..) == Some(corner);
-        out.push(label);
-    }
-    out
+/// The label of a row. "Total assets" below current assets is not of these alone.
+fn of_row(row: &FactRow, corner: &[String]) -> Label {
+    let read = |section: &str| Label::read(&row.name, section, &row.years);
+    let plain = read("");
+    let apart = plain.total && plain.words.len() > 1;
+    let section = row.section.as_deref().filter(|_| !apart);
+    let mut label = section.map_or(plain, read);
+    // Only "All wards" under the heading "Ward" is a total.
+    let all = label.words.first().is_some_and(|word| word == "all");
+    label.total &= !all || label.words.get(1..) == Some(corner);
+    label
 }

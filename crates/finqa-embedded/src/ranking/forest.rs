@@ -116,10 +116,8 @@ mod tests {
     #[test]
     fn a_tree_leads_each_candidate_to_a_value() {
         for (feature, value) in [(0.2, 0.0), (0.3, 0.0), (0.5, 0.1), (0.9, 1.0)] {
-            assert!(
-                (thirds().score(&[feature]) - value).abs() < 1e-9,
-                "{feature}"
-            );
+            let score = thirds().score(&[feature]);
+            assert!((score - value).abs() < 1e-9, "{feature}");
         }
         assert!(thirds().score(&[]).abs() < 1e-9);
         let bare = Tree {

@@ -33,7 +33,8 @@ pub(crate) struct Facts {
     pub scale: Option<Scale>,
     /// The word `total`, where the page has it.
     pub total: Option<u32>,
-    pub weights: Vec<f64>,
+    /// By the features of `slots`.
+    pub slot_weights: Vec<f64>,
     /// The vector of each word that has one, by [`similarity::row`].
     pub(crate) vectors: Vec<Option<u16>>,
     /// The page is the user's own: it has no lost escapes.
@@ -43,9 +44,9 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub(crate) fn read(document: &Document, weights: &[f64]) -> Self {
+    pub(crate) fn read(document: &Document, slot_weights: &[f64]) -> Self {
         let mut facts = Self {
-            weights: weights.to_vec(),
+            slot_weights: slot_weights.to_vec(),
             own: document.own,
             ..Self::default()
         };
@@ -194,6 +195,7 @@ impl Facts {
                 years: years(&name),
                 name,
                 label,
+                section: row.and_then(|row| row.section.clone()),
                 full: full.into(),
                 ..FactRow::default()
             });

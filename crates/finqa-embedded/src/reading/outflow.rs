@@ -24,8 +24,8 @@ fn names_outflow(name: &str) -> bool {
     names.iter().any(|n| name.contains(n)) && !both.iter().any(|n| name.contains(n))
 }
 
-/// Whether a row's name says that it is spent, by itself or as a line of a statement that
-/// deducts it.
+/// Whether a row's name says that it is spent or lost, by itself or as a line of a statement
+/// that deducts it. Income from interest is not.
 pub(crate) fn names_cost(name: &str) -> bool {
     let names = [
         "capex", "opex", "cogs", "sg&a", "r&d", "administrati", "amortisation", "amortization",
@@ -34,5 +34,9 @@ pub(crate) fn names_cost(name: &str) -> bool {
         "research", "salar", "selling", "spending", "tax", "wage",
     ];
     let name = name.to_lowercase();
-    names.iter().any(|n| name.contains(n)) && !name.contains("income before")
+    let received = [
+        "income before", "interest income", "net interest", "net debt", "benefit", "cash flow",
+    ];
+    let says = |texts: &[&str]| texts.iter().any(|text| name.contains(text));
+    says(&["loss"]) && !says(&["profit", "income"]) || says(&names) && !says(&received)
 }
