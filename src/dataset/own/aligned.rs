@@ -32,7 +32,7 @@ impl Piece {
         let bare = self.text.trim_start_matches(SIGNS);
         let bare = bare.trim();
         matches!(bare, "-" | "\u{2013}" | "\u{2014}" | "n/a")
-            || matches!(Cell::read(bare).kind, CellKind::Number { .. })
+            || Cell::read(bare).kind == CellKind::Number
     }
 
     fn meets(&self, other: &Self) -> bool {

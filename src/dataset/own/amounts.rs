@@ -49,7 +49,7 @@ pub(super) fn normalise(rows: &mut [Vec<String>]) -> Vec<String> {
             if let Some(plain) =
                 WrittenAmount::read(cell).and_then(|amount| amount.rewritten(comma))
             {
-                if Cell::read(cell).kind != Cell::read(&plain).kind {
+                if Cell::read(cell).value() != Cell::read(&plain).value() {
                     example = example.or(Some((cell.clone(), plain.clone())));
                 }
                 *cell = plain;

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use finqa_core::page::{Cell, CellKind, years_in};
+use finqa_core::page::{Cell, CellKind, year_of, years_in};
 use finqa_core::text::single_spaced;
 
 use super::{Grid, OwnError};
@@ -181,14 +181,14 @@ fn has_figures(row: &[String]) -> bool {
     let cells = row.iter().skip(1).filter(|cell| !cell.is_empty());
     cells
         .map(|cell| Cell::read(cell))
-        .any(|cell| matches!(cell.kind, CellKind::Number { .. }) && !is_year(&cell))
+        .any(|cell| cell.kind == CellKind::Number && !is_year(&cell))
 }
 
 /// Whether a cell is a year, which may have the mark of a footnote: "2032*", "2032 (1)".
 fn is_year(cell: &Cell) -> bool {
     let (year, mark) = cell.raw.trim().split_at_checked(4).unwrap_or_default();
     let mark = mark.trim_matches([' ', '(', '[', ')', ']', '*', '\u{2020}', '\u{2021}']);
-    Cell::read(year).is_year() && mark.len() <= 2
+    year_of(year).is_some() && mark.len() <= 2
 }
 
 /// True if a first row holds figures instead of names: only numbers after its first cell,
@@ -200,7 +200,7 @@ fn is_data(row: &[String]) -> bool {
     let season = |cell: &Cell| cell.raw.contains('/');
     cells
         .iter()
-        .all(|cell| matches!(cell.kind, CellKind::Number { .. }) && !season(cell))
+        .all(|cell| cell.kind == CellKind::Number && !season(cell))
         && !cells.iter().all(is_year)
 }
 

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use finqa_core::number::{self, NumberReading, Value};
+use finqa_core::page::year_of;
 use finqa_core::regex;
 
 /// The value of a stated answer, and the words that state it.
@@ -108,10 +109,8 @@ fn after_equals<'r>(text: &str, amounts: &[&'r NumberReading]) -> Option<&'r Num
 
 /// A calendar year without a sign, a unit or decimals.
 fn is_year(text: &str, reading: &NumberReading) -> bool {
-    let written = text.get(reading.span.clone()).unwrap_or_default().trim();
-    written.len() == 4
-        && written.bytes().all(|byte| byte.is_ascii_digit())
-        && (1900.0..2100.0).contains(&reading.value)
+    let written = text.get(reading.span.clone()).unwrap_or_default();
+    year_of(written.trim()).is_some()
 }
 
 fn is_label(text: &str, reading: &NumberReading) -> bool {

@@ -1,5 +1,6 @@
 //! One cell: the text as published and what it is read as.
 
+use super::years::year_of;
 use crate::number::{self, Scale};
 
 /// The source of a table, which decides the defects that its cells may have.
@@ -13,22 +14,10 @@ pub(super) enum TableOrigin {
 }
 
 /// The kind of a cell.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
     /// A single number, with or without currency, percent sign and footnote.
-    Number {
-        /// As printed, with its sign: 14.1 for `14.1%`, -2913 for `-2913 ( 2913 )`.
-        value: f64,
-        /// A percentage; its share is `value / 100`.
-        percent: bool,
-        /// Written twice in the file, as `-2913 ( 2913 )` or `28% ( 28 % )`.
-        doubled: bool,
-        /// Below zero. Gold programs take the positive magnitude of about two thirds of
-        /// these: outflows, charges, decreases.
-        negative: bool,
-        /// The scale word in the cell itself, as in `$ 2.7 billion`.
-        scale: Option<Scale>,
-    },
+    Number,
     /// A dash, also one lost to its escape `2014`: nothing, or nil.
     Dash,
     /// Anything else that is not blank.
@@ -37,15 +26,37 @@ pub enum CellKind {
     Empty,
 }
 
+/// The number of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellNumber {
+    /// The form in a program, by which the official evaluator reads it again: `-2913`,
+    /// `4.02%`, `206588`.
+    pub literal: String,
+    /// As printed, with its sign: 14.1 for `14.1%`, -2913 for `-2913 ( 2913 )`. Gold programs
+    /// take the positive magnitude of about two thirds of those below zero: outflows,
+    /// charges, decreases.
+    pub value: f64,
+    /// A percentage; its share is `value / 100`.
+    pub percent: bool,
+    pub dollar: bool,
+    /// Written twice in the file, as `-2913 ( 2913 )` or `28% ( 28 % )`.
+    pub(super) doubled: bool,
+    /// The scale word in the cell itself, as in `$ 2.7 billion`.
+    pub scale: Option<Scale>,
+    /// Words next to it, as in `5.0 years`; of a cell of the kind `Number` none.
+    pub words: String,
+}
+
 /// A cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// The text as published.
     pub raw: String,
-    /// The literal of a program for it: `-2913`, `28%`, `103102`; a dash as `—`; other text
-    /// with its lost escapes repaired.
-    pub literal: String,
+    /// A dash as `—`, text with its lost escapes repaired.
+    pub(super) text: String,
     pub kind: CellKind,
+    /// Of a cell of text too, if it has words around one: `5.0 years`.
+    pub number: Option<CellNumber>,
 }
 
 impl Cell {
@@ -59,21 +70,23 @@ impl Cell {
     pub(super) fn read_as(raw: &str, origin: TableOrigin) -> Self {
         let published = origin == TableOrigin::Published;
         let text = raw.trim();
-        let (literal, kind) = if text.is_empty() {
-            (String::new(), CellKind::Empty)
-        } else if is_dash(text) {
-            (DASH.to_owned(), CellKind::Dash)
-        } else if let Some((literal, kind)) = read_number(text, published) {
-            (literal, kind)
-        } else if published {
-            (super::normalise_sentence(text).into_owned(), CellKind::Text)
-        } else {
-            (text.to_owned(), CellKind::Text)
+        let (number, alone) = CellNumber::read(text, published).unzip();
+        let kind = match (text.is_empty(), alone) {
+            (true, _) => CellKind::Empty,
+            _ if is_dash(text) => CellKind::Dash,
+            (false, Some(true)) => CellKind::Number,
+            _ => CellKind::Text,
+        };
+        let text = match kind {
+            CellKind::Dash => DASH.to_owned(),
+            CellKind::Text if published => super::normalise_sentence(text).into_owned(),
+            _ => text.to_owned(),
         };
         Self {
             raw: raw.to_owned(),
-            literal,
+            text,
             kind,
+            number,
         }
     }
 
@@ -81,26 +94,29 @@ impl Cell {
     #[must_use]
     pub(super) fn into_dash(self) -> Self {
         Self {
-            literal: DASH.to_owned(),
+            text: DASH.to_owned(),
             kind: CellKind::Dash,
+            number: None,
             ..self
         }
     }
 
+    /// The number, if it is one and nothing else.
+    fn alone(&self) -> Option<&CellNumber> {
+        let number = self.number.as_ref();
+        number.filter(|_| self.kind == CellKind::Number)
+    }
+
     /// The number as printed (14.1 for `14.1%`), if it is one.
-    pub(crate) fn value(&self) -> Option<f64> {
-        match self.kind {
-            CellKind::Number { value, .. } => Some(value),
-            _ => None,
-        }
+    pub fn value(&self) -> Option<f64> {
+        self.alone().map(|number| number.value)
     }
 
     /// The number as a program reads its literal: 0.141 for `14.1%`.
     pub fn fraction(&self) -> Option<f64> {
-        match self.kind {
-            CellKind::Number { value, percent, .. } if percent => Some(value / 100.0),
-            _ => self.value(),
-        }
+        let number = self.alone()?;
+        let whole = if number.percent { 100.0 } else { 1.0 };
+        Some(number.value / whole)
     }
 
     /// True if the cell may be the rest of an en dash (U+2013) or em dash (U+2014): `2014`,
@@ -112,13 +128,9 @@ impl Cell {
         matches!(text, "2013" | "2014")
     }
 
-    /// True if the cell is a lone year (1900–2099).
+    /// True if the cell is a lone year.
     pub fn is_year(&self) -> bool {
-        let text = self.raw.trim();
-        text.len() == 4
-            && text
-                .parse::<u16>()
-                .is_ok_and(|year| (1900..2100).contains(&year))
+        year_of(self.raw.trim()).is_some()
     }
 }
 
@@ -134,30 +146,42 @@ fn is_dash(text: &str) -> bool {
             .all(|c| matches!(c, '-' | '–' | '—' | '−' | '‒' | '―') || c.is_whitespace())
 }
 
-/// A cell that is one number and nothing else but a footnote mark.
-fn read_number(text: &str, published: bool) -> Option<(String, CellKind)> {
-    // `( 41 ) % (  % )`: what is left of a negative percentage written twice.
-    let (text, half_doubled) = match text.strip_suffix("(  % )").filter(|_| published) {
-        Some(front) => (front.trim_end(), true),
-        None => (text, false),
-    };
-    let reading = number::read(text)?;
-    let before = text.get(..reading.span.start)?;
-    let after = text.get(reading.span.end..)?;
-    if !before.trim().is_empty() || !is_footnote(after.trim()) {
-        return None;
+impl CellNumber {
+    /// The first number of a cell; true if nothing else but the mark of a footnote is there.
+    fn read(text: &str, published: bool) -> Option<(Self, bool)> {
+        // `( 41 ) % (  % )`: what is left of a negative percentage written twice.
+        let (text, half_doubled) = match text.strip_suffix("(  % )").filter(|_| published) {
+            Some(front) => (front.trim_end(), true),
+            None => (text, false),
+        };
+        let reading = number::read(text)?;
+        let (before, rest) = text.split_at_checked(reading.span.start)?;
+        let (printed, after) = rest.split_at_checked(reading.span.len())?;
+        let marked = is_footnote(after.trim());
+        let alone = before.trim().is_empty() && marked;
+        // After words, a number in brackets is a reference to a note.
+        let note = printed.starts_with('(') && before.contains(char::is_alphabetic);
+        if note || !marked && !after.starts_with([' ', ')', '*']) {
+            return None;
+        }
+        let digits = leading_digits(printed);
+        let sign = if reading.value < 0.0 { "-" } else { "" };
+        let percent = if reading.percent { "%" } else { "" };
+        // What a bracket holds after the number adds nothing.
+        let after = after.split('(').next().unwrap_or_default();
+        let words = before.split_whitespace().chain(after.split_whitespace());
+        let words = words.filter(|piece| !alone && piece.contains(char::is_alphanumeric));
+        let number = Self {
+            literal: format!("{sign}{digits}{percent}"),
+            value: reading.value,
+            percent: reading.percent,
+            dollar: printed.contains('$'),
+            doubled: published && (half_doubled || is_doubled(text, &digits)),
+            scale: reading.scale,
+            words: words.collect::<Vec<_>>().join(" "),
+        };
+        Some((number, alone))
     }
-    let digits = leading_digits(text);
-    let kind = CellKind::Number {
-        value: reading.value,
-        percent: reading.percent,
-        doubled: published && (half_doubled || is_doubled(text, &digits)),
-        negative: reading.value < 0.0,
-        scale: reading.scale,
-    };
-    let sign = if reading.value < 0.0 { "-" } else { "" };
-    let percent = if reading.percent { "%" } else { "" };
-    Some((format!("{sign}{digits}{percent}"), kind))
 }
 
 /// The digits and the point of the first number, thousands separators dropped.
@@ -199,19 +223,10 @@ mod tests {
 
     fn number(raw: &str) -> (String, f64, bool, bool) {
         let cell = Cell::read(raw);
-        match cell.kind {
-            CellKind::Number {
-                value,
-                percent,
-                doubled,
-                negative,
-                ..
-            } => {
-                assert_eq!(negative, value < 0.0);
-                (cell.literal, value, percent, doubled)
-            }
-            other => panic!("{raw} is {other:?}"),
-        }
+        assert_eq!(cell.kind, CellKind::Number, "{raw}");
+        let number = cell.number.unwrap();
+        assert_eq!(number.words, "", "{raw}");
+        (number.literal, number.value, number.percent, number.doubled)
     }
 
     #[test]
@@ -231,6 +246,13 @@ mod tests {
             ("1269242 ( c )", "1269242", 1_269_242.0, false, false),
             ("1500000 ( 3 )", "1500000", 1_500_000.0, false, false),
             ("$ 2.7 billion", "2.7", 2.7, false, false),
+            ("$(12.5)", "-12.5", -12.5, false, false),
+            ("($12.5)", "-12.5", -12.5, false, false),
+            ("\u{2212}12.5", "-12.5", -12.5, false, false),
+            ("(1.5%)", "-1.5%", -1.5, true, false),
+            ("(1.5)%", "-1.5%", -1.5, true, false),
+            ("1,234(1)", "1234", 1234.0, false, false),
+            ("1,234*", "1234", 1234.0, false, false),
         ] {
             assert_eq!(
                 number(raw),
@@ -262,6 +284,25 @@ mod tests {
             ("$ 81.99 2013 $ 85.05", CellKind::Text),
         ] {
             assert_eq!(Cell::read(raw).kind, kind, "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_number_among_words_is_kept_with_them() {
+        for (raw, expected) in [
+            ("5.0 years", Some(("5.0", "years"))),
+            ("about $ 1,234.50 each", Some(("1234.50", "about each"))),
+            ("28% ( 28 % ) to 84% ( 84 % )", Some(("28%", "to 84%"))),
+            ("net (1)", None),
+            ("n/a", None),
+            ("aa3", None),
+            ("()", None),
+            ("-", None),
+        ] {
+            let cell = Cell::read(raw);
+            let number = cell.number.as_ref();
+            let found = number.map(|number| (number.literal.as_str(), number.words.as_str()));
+            assert_eq!((found, cell.value()), (expected, None), "{raw}");
         }
     }
 }

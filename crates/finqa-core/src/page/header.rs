@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::cell::TableOrigin;
-use super::years::years_in;
+use super::years::{year_of, years_in};
 use crate::text::single_spaced;
 
 /// The labels of all columns of `table`, whose row 0 is the header, the corner first. For a document of the user they are
@@ -144,7 +144,7 @@ fn in_sequence(header: &[Vec<String>], width: usize) -> Option<Vec<String>> {
     };
     if let Some((first, rest)) = cells.split_first_mut()
         && let [year] = years_in(first).as_slice()
-        && rest.iter().all(|cell| is_bare_year(cell))
+        && rest.iter().all(|cell| year_of(cell).is_some())
         && let Some(words) = first.strip_suffix(&year.to_string())
     {
         for cell in rest {
@@ -205,10 +205,6 @@ fn misplaced_span(columns: &[String]) -> Option<(Vec<String>, String)> {
         .collect::<Option<Vec<_>>>()?;
     leaves.push(last.clone());
     Some((leaves, prefix.to_owned()))
-}
-
-fn is_bare_year(cell: &str) -> bool {
-    cell.len() == 4 && years_in(cell).len() == 1
 }
 
 /// True if two row labels are the same but for case and punctuation.

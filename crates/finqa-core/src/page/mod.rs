@@ -22,13 +22,13 @@ mod text;
 mod years;
 
 pub use caption::Caption;
-pub use cell::{Cell, CellKind};
+pub use cell::{Cell, CellKind, CellNumber};
 pub use normalise::normalise_sentence;
 pub use page_table::{Column, Table, TableRow};
 pub use places::{NumberPlace, PagePlaces, is_percent_label};
 pub(crate) use text::PageText;
 pub use text::position;
-pub use years::{MONTHS, year_of_two_digits, years_in};
+pub use years::{MONTHS, is_month, year_in_text, year_of, year_of_date, years_in};
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -13,7 +13,7 @@ pub struct Column {
     /// The label, repaired; lower case unless the document is the user's own.
     pub label: String,
     /// The one year that the label names.
-    pub year: Option<i32>,
+    pub year: Option<u16>,
 }
 
 /// A row.
@@ -22,7 +22,7 @@ pub struct TableRow {
     /// The text of the first cell, lost escapes repaired.
     pub label: String,
     /// The one year that the label names.
-    pub year: Option<i32>,
+    pub year: Option<u16>,
     /// The label of the last row above that has no values: a heading.
     pub section: Option<String>,
 }
@@ -58,7 +58,7 @@ impl Table {
         if origin == TableOrigin::Published {
             for label in cells.iter_mut().filter_map(|row| row.first_mut()) {
                 if label.kind == CellKind::Text {
-                    label.literal = normalise_label(label.raw.trim()).into_owned();
+                    label.text = normalise_label(label.raw.trim()).into_owned();
                 }
             }
             mark_lost_dashes(&mut cells, headerless);
@@ -151,7 +151,7 @@ fn mark_lost_dashes(cells: &mut [Vec<Cell>], headerless: bool) {
                 others += usize::from(cell.value().is_some() && !cell.is_year());
             }
         }
-        // A single value between 1900 and 2099 makes no column of years.
+        // A single value that may be a year makes no column of years.
         let of_years = years >= 2 && years > others;
         for (index, row) in cells.iter_mut().enumerate() {
             let Some(cell) = row.get_mut(column).filter(|cell| cell.is_lost_dash()) else {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
-use super::years::{MONTHS, year_of_two_digits};
+use super::years::{MONTHS, is_amount, year_of, year_of_two_digits};
 use regex::{Captures, Regex};
 
 /// A period of one year. Without months it is a whole year, without a year any.
@@ -120,7 +120,6 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
     let year = r"[ -]?'?(\d{4}|\d{2})\b";
     let (two, century) = (r"(\d\d?)", r"((?:19|20)\d\d)");
     let (two_digits, suffix) = (r"(\d\d)", "(?:st|nd|rd|th)");
-    let decade = "(?:19[5-9]|20[0-6])";
     let forms: Vec<(String, Reader)> = vec![
         (format!(r"\b(3|6|9|12)m{year}"), |found| {
             in_year(found, 2, part((1, number(found, 1..=1)?)))
@@ -203,7 +202,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
         (format!(r"\b({month})\b\.?{on}"), |found| {
             day_of_month(found, 2, 1)
         }),
-        (format!(r"\b({decade}\d)[aef]?\b"), |found| {
+        (format!(r"\b{century}[aef]?\b"), |found| {
             in_year(found, 1, Some(CalendarSpan::default()))
         }),
     ];
@@ -221,8 +220,7 @@ fn part(months: (u8, u8)) -> Option<CalendarSpan> {
 
 /// A span of the year that a group names.
 fn in_year(found: &Captures<'_>, group: usize, span: Option<CalendarSpan>) -> Option<CalendarSpan> {
-    let year = full_year(found.get(group)?.as_str());
-    Some(CalendarSpan { year, ..span? })
+    Some(span?.in_year(full_year(found.get(group)?.as_str())?))
 }
 
 /// The number in the one of these groups that a form has found.
@@ -291,8 +289,8 @@ fn date_of_digits(
 
 fn full_year(digits: &str) -> Option<u16> {
     match digits.len() {
-        2 => year_of_two_digits(digits)?.try_into().ok(),
-        _ => digits.parse().ok(),
+        2 => year_of_two_digits(digits),
+        _ => year_of(digits),
     }
 }
 
@@ -372,11 +370,6 @@ fn joins(text: &str, before: &NamedSpan, after: &NamedSpan) -> bool {
 fn is_period(text: &str, at: &Range<usize>) -> bool {
     let before = text.get(..at.start).unwrap_or_default();
     let after = text.get(at.end..).unwrap_or_default();
-    let digits = after.strip_prefix(['.', ',']);
-    let amount = before.trim_end().ends_with(['$', '€', '£'])
-        || before.ends_with(['.', ','])
-        || after.starts_with('%')
-        || digits.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let verb = text.get(at.clone()) == Some("may") && {
         let named = [
             "about", "in", "of", "from", "to", "and", "for", "since", "until", "than", "between",
@@ -385,5 +378,5 @@ fn is_period(text: &str, at: &Range<usize>) -> bool {
         let dated = after.trim_start().starts_with(|c: char| c.is_ascii_digit());
         !(named.contains(&last) || dated || before.trim().is_empty() && after.trim().is_empty())
     };
-    !amount && !verb
+    !is_amount(before, after) && !verb
 }

@@ -17,7 +17,7 @@ pub struct NumberPlace {
     /// The number's magnitude as written (14.1 for `14.1%`).
     pub magnitude: f64,
     /// Years of its row and column, or of its sentence.
-    pub years: Vec<i32>,
+    pub years: Vec<u16>,
     /// The number is a percentage: by its sign, or by the label of its row or column.
     pub percent: bool,
     /// The cell is a dash that lost its escape.
@@ -26,7 +26,7 @@ pub struct NumberPlace {
 
 impl NumberPlace {
     /// The numbers in a text.
-    pub fn in_text(id: &str, text: &str, years: &[i32], percent: bool) -> Vec<Self> {
+    pub fn in_text(id: &str, text: &str, years: &[u16], percent: bool) -> Vec<Self> {
         let readings = number::readings(text);
         readings
             .map(|reading| Self {
@@ -45,7 +45,7 @@ impl NumberPlace {
 pub struct PagePlaces {
     pub numbers: Vec<NumberPlace>,
     /// Years of its labels, cells and sentences, and of the name of its file.
-    pub years: BTreeSet<i32>,
+    pub years: BTreeSet<u16>,
 }
 
 impl PagePlaces {
@@ -78,7 +78,7 @@ impl PagePlaces {
             for (column, (cell, (of_column, column_percent))) in
                 cells.iter().zip(columns).enumerate()
             {
-                let years: Vec<i32> = of_row.year.into_iter().chain(of_column.year).collect();
+                let years: Vec<u16> = of_row.year.into_iter().chain(of_column.year).collect();
                 let id = format!("r{row}c{column}");
                 let percent = row > 0 && column > 0 && (row_percent || *column_percent);
                 if cell.kind == CellKind::Dash {

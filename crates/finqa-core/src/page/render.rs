@@ -33,14 +33,12 @@ impl Table {
 
 /// A cell as the Markdown shows it.
 fn shown(cell: &Cell) -> Cow<'_, str> {
-    match cell.kind {
-        CellKind::Number { doubled: true, .. } => {
-            let currency = if cell.raw.contains('$') { "$ " } else { "" };
-            Cow::Owned(format!("{currency}{}", cell.literal))
+    match (cell.kind, &cell.number) {
+        (CellKind::Number, Some(number)) if number.doubled => {
+            let currency = if number.dollar { "$ " } else { "" };
+            Cow::Owned(format!("{currency}{}", number.literal))
         }
-        CellKind::Dash => escape(&cell.literal),
-        CellKind::Text if cell.literal != cell.raw => escape(&cell.literal),
-        CellKind::Number { .. } | CellKind::Text | CellKind::Empty => escape(&cell.raw),
+        _ => escape(&cell.text),
     }
 }
 

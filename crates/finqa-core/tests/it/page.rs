@@ -45,7 +45,10 @@ fn cells_are_found_by_their_ids() {
     let document = document(ROWS);
     let table = &document.page().table;
     let cell = |id| position(id).and_then(|(row, column)| table.cell(row, column));
-    assert_eq!(cell("r2c1").unwrap().literal, "-2913");
+    assert_eq!(
+        cell("r2c1").unwrap().number.as_ref().unwrap().literal,
+        "-2913"
+    );
     assert_eq!(cell("r2c2").unwrap().kind, CellKind::Dash);
     assert_eq!(cell("r3c1").unwrap().fraction(), Some(0.28));
     assert_eq!(cell("r0c1").unwrap().raw, "2015");

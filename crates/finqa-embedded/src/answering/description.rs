@@ -2,6 +2,7 @@
 //! the place of each literal.
 
 use finqa_core::number::{Unit, UnitKind};
+use finqa_core::page::year_in_text;
 use finqa_core::program::Op;
 use finqa_core::question::{CitedEvidence, Document};
 
@@ -74,7 +75,7 @@ fn fact_label(page: &DescribedPage<'_>, fact: &Fact) -> String {
                 .get(col)
                 .map(|c| c.name.trim())
                 .unwrap_or_default();
-            let dated = !fact.years.is_empty() && crate::reading::text::year_of(column).is_some();
+            let dated = !fact.years.is_empty() && year_in_text(column).is_some();
             match (row.is_empty(), column.is_empty() || dated) {
                 (false, false) => format!("{row}, {column}"),
                 (false, true) => row,

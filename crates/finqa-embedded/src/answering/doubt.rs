@@ -12,6 +12,7 @@ use crate::reading::words::{is_stop, is_weak};
 use super::answer::RankedAnswer;
 use crate::ranking::ChoiceContext;
 use finqa_core::number::UnitKind;
+use finqa_core::page::year_of;
 
 /// From this confidence on stand-alone questions are answered right at least four times in
 /// five (docs/embedded-analyst.md, "Confidence").
@@ -45,7 +46,7 @@ pub(crate) fn doubt(
     let (plan_name, value) = (best.plan_name, &best.value);
     let year = value
         .number()
-        .is_some_and(|x| x.fract().abs() <= 0.0 && (1900.0..2100.0).contains(&x));
+        .is_some_and(|x| year_of(&x.to_string()).is_some());
     let answered = |what: &str| match what {
         "a compound rate" => plan_name == COMPOUND_GROWTH,
         "a date" => year,

@@ -76,7 +76,13 @@ pub(crate) fn choices(
 ) -> Vec<FactChoice> {
     let mut known = Vec::new();
     plan.expr.known_facts(&mut known);
-    let weight = |k: usize| facts.slot_weights.get(PAIRS + k).copied().unwrap_or_default();
+    let weight = |k: usize| {
+        facts
+            .slot_weights
+            .get(PAIRS + k)
+            .copied()
+            .unwrap_or_default()
+    };
     let mut beam = vec![FactChoice {
         facts: Vec::new(),
         score: 0.0,

@@ -12,6 +12,7 @@ use crate::expr::Expr;
 use crate::reading::text::TokenKind;
 use finqa_core::number::Scale;
 use finqa_core::number::UnitKind::{self, Number, Percent, Ratio};
+use finqa_core::page::year_in_text;
 use finqa_core::program::Op;
 
 /// Words between two numbers, and what they ask for; those from [`IN_CONTEXT`] on only in a
@@ -86,7 +87,7 @@ pub(crate) fn leading_number(text: &str) -> Option<u32> {
     }
     let digits = first.trim_start_matches('$').replace(',', "");
     if let Ok(n) = digits.parse::<u32>() {
-        let year = crate::reading::text::year_of(&digits).is_some();
+        let year = year_in_text(&digits).is_some();
         return (!year).then_some(n).filter(|n| *n > 0);
     }
     let words = [

@@ -8,9 +8,9 @@
 use super::conversation::EarlierTurns;
 use super::wording::Wording;
 use crate::expr::Expr;
-use crate::reading::text::year_of;
 use crate::shape::{SHAPES, shape};
 use crate::sketch::{SKETCHES, sketch};
+use finqa_core::page::year_in_text;
 
 /// Logarithm of the number of buckets.
 const BITS: u32 = 13;
@@ -148,7 +148,7 @@ pub(crate) fn buckets(phrase: &str, before: &[&str], alone: bool) -> Vec<usize> 
 
 /// A year or another number is a number.
 fn class(word: &str) -> &str {
-    if year_of(word).is_some() {
+    if year_in_text(word).is_some() {
         "@"
     } else if word.bytes().any(|b| b.is_ascii_digit()) {
         "#"

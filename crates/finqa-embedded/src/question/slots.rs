@@ -234,7 +234,11 @@ impl<'a> SlotScorer<'a> {
         };
         // The features of the other kind of place and those of pairs are zero.
         let weigh = |range: Range<usize>| {
-            let weights = self.facts.slot_weights.get(range.clone()).unwrap_or_default();
+            let weights = self
+                .facts
+                .slot_weights
+                .get(range.clone())
+                .unwrap_or_default();
             features.get(range).unwrap_or_default().iter().zip(weights)
         };
         weigh(own)

@@ -5,10 +5,9 @@
 use std::sync::Arc;
 
 use finqa_core::number::Scale;
-use finqa_core::page::{Caption, years_in};
+use finqa_core::page::{Caption, CellNumber, year_in_text, years_in};
 use finqa_core::question::Document;
 
-use super::cell;
 pub(crate) use super::fact::{Fact, FactColumn, FactPlace, FactRow, Sentence};
 use super::prose;
 use super::scales::scale_of_label;
@@ -164,7 +163,7 @@ impl Facts {
             self.columns.push(FactColumn {
                 name: name.to_owned(),
                 label: label.into(),
-                years: years(name),
+                years: years_in(name),
             });
         }
         if self.own {
@@ -181,33 +180,31 @@ impl Facts {
             self.date_repeated_columns();
             self.written.clone_from(&document.table);
         }
-        for (r, cells) in document.table.iter().enumerate() {
-            let row = table.rows().get(r);
-            let name = row.map(|row| row.label.clone()).unwrap_or_default();
+        for (r, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
+            let name = row.label.clone();
             let (label, _) = self.words(&name);
-            let (section, _) = self.words(
-                row.and_then(|row| row.section.as_deref())
-                    .unwrap_or_default(),
-            );
+            let (section, _) = self.words(row.section.as_deref().unwrap_or_default());
             let mut full = label.clone();
             full.extend(section.into_iter().filter(|word| !label.contains(word)));
             self.rows.push(FactRow {
-                years: years(&name),
+                years: years_in(&name),
                 name,
                 label,
-                section: row.and_then(|row| row.section.clone()),
+                section: row.section.clone(),
                 full: full.into(),
                 ..FactRow::default()
             });
             for (c, cell) in cells.iter().enumerate().skip(1) {
-                let Some(number) = cell::read(cell, self.own) else {
-                    continue;
+                let heading = |number: &CellNumber| {
+                    year_in_text(&number.literal).is_some()
+                        || !number.words.is_empty() && !number.dollar
+                        || number.percent
                 };
-                let heading = super::text::year_of(&number.literal).is_some()
-                    || !number.words.is_empty() && !number.dollar
-                    || number.percent;
-                if r > 0 || !heading {
-                    self.push_cell(r, c, &number);
+                // Even among years: so it was on the pages that the weights were trained on.
+                let lost = cell.is_lost_dash() && !self.own;
+                let number = cell.number.as_ref().filter(|_| !lost);
+                if let Some(number) = number.filter(|number| r > 0 || !heading(number)) {
+                    self.push_cell(r, c, number);
                 }
             }
         }
@@ -231,7 +228,7 @@ impl Facts {
         }
     }
 
-    fn push_cell(&mut self, row: usize, col: usize, number: &cell::CellNumber) {
+    fn push_cell(&mut self, row: usize, col: usize, number: &CellNumber) {
         let (extra, _) = self.words(&number.words);
         let (Some(of_row), column) = (self.rows.get(row), self.columns.get(col)) else {
             return;
@@ -252,9 +249,9 @@ impl Facts {
         years.dedup();
         let label = Arc::clone(&of_row.full);
         self.all.push(Fact {
-            value: literal_value(&number.literal).unwrap_or(number.number),
+            value: literal_value(&number.literal).unwrap_or(number.value),
             literal: number.literal.as_str().into(),
-            number: number.number,
+            number: number.value,
             percent: number.percent,
             dollar: number.dollar,
             scale,
@@ -360,13 +357,6 @@ fn adding_up<'a>(
         }
     }
     None
-}
-
-fn years(label: &str) -> Vec<u16> {
-    years_in(label)
-        .into_iter()
-        .filter_map(|year| u16::try_from(year).ok())
-        .collect()
 }
 
 #[cfg(test)]

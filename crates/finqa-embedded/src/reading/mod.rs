@@ -1,6 +1,5 @@
 //! Reading a page: its words, and every number in its table and its prose.
 
-pub(super) mod cell;
 pub(super) mod fact;
 pub(super) mod facts;
 pub(super) mod outflow;

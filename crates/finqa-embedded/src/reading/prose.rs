@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use finqa_core::number::Scale;
+use finqa_core::page::is_month;
 
 use super::fact::{Fact, FactPlace};
-use super::text::{TextToken, TokenKind, is_month};
+use super::text::{TextToken, TokenKind};
 use crate::expr::literal_value;
 
 #[derive(Clone, Debug)]

@@ -8,14 +8,14 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use finqa_core::page::MONTHS;
+use finqa_core::page::{MONTHS, year_in_text, year_of_date};
 use finqa_core::regex;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TokenKind {
     /// A word, already stemmed.
     Word,
-    /// A calendar year between 1980 and 2060.
+    /// A calendar year, as running text has them.
     Year(u16),
     /// Any other number, as written without commas.
     Number,
@@ -50,21 +50,6 @@ impl TextToken<'_> {
             _ => None,
         }
     }
-}
-
-pub(crate) fn year_of(digits: &str) -> Option<u16> {
-    let plain = digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_digit());
-    digits
-        .parse()
-        .ok()
-        .filter(|year| plain && (1980..=2060).contains(year))
-}
-
-/// Whether a raw word is a month or its usual abbreviation.
-pub(crate) fn is_month(word: &str) -> bool {
-    MONTHS
-        .iter()
-        .any(|m| *m == word || (word.len() >= 3 && word.len() <= 4 && m.starts_with(word)))
 }
 
 /// Splits a text of the dataset, in lower case, into tokens.
@@ -136,7 +121,7 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
         push("quarter", TokenKind::Word, out);
         return;
     }
-    if let Some(year) = date_year(core) {
+    if let Some(year) = year_of_date(core) {
         if let Some(name) = month_of(core) {
             push(name, TokenKind::Word, out);
         }
@@ -151,7 +136,7 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
     let bare = digits.trim_end_matches('%');
     if bare.parse::<f64>().is_ok() && bare.contains(|c: char| c.is_ascii_digit()) {
         let percent = digits.ends_with('%');
-        let kind = match year_of(&digits) {
+        let kind = match year_in_text(&digits) {
             Some(year) if !core.contains(',') => TokenKind::Year(year),
             _ => TokenKind::Number,
         };
@@ -174,7 +159,7 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
         return;
     }
     for part in core.split(['-', '/', '\u{2013}', '\u{2014}']) {
-        if let Some(year) = year_of(part) {
+        if let Some(year) = year_in_text(part) {
             push(part, TokenKind::Year(year), out);
         } else if part.parse::<f64>().is_ok() {
             push(part, TokenKind::Number, out);
@@ -200,23 +185,6 @@ fn quarter(core: &str) -> Option<&'static str> {
 fn month_of(core: &str) -> Option<&'static str> {
     let month = core.split('/').next()?.parse::<usize>().ok()?;
     MONTHS.get(month.checked_sub(1)?).copied()
-}
-
-/// The year of `12/31/09`, `12/29/2018` or `12/14`.
-fn date_year(core: &str) -> Option<u16> {
-    let mut parts = core.split('/');
-    let (first, second, third) = (parts.next()?, parts.next()?, parts.next());
-    if parts.next().is_some() || !(1..=12).contains(&first.parse::<u16>().ok()?) {
-        return None;
-    }
-    let year = third.unwrap_or(second);
-    let number = year.parse::<u16>().ok()?;
-    match year.len() {
-        4 => year_of(year),
-        2 if number >= 80 => Some(1900 + number),
-        2 if number < 50 => Some(2000 + number),
-        _ => None,
-    }
 }
 
 /// A light stemmer: plural, `-ing`, `-ed`, `-ly`, possessive; and a few names that reports

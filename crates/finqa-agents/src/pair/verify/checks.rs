@@ -92,7 +92,7 @@ pub(in crate::pair) fn is_constant(literal: &str) -> bool {
 
 /// The page must have every year that the question names: a figure of another year is
 /// not its answer.
-pub(super) fn period_unknown(missing: i32) -> Finding {
+pub(super) fn period_unknown(missing: u16) -> Finding {
     finding(
         FindingKind::PeriodMissing,
         "evidence",
@@ -200,11 +200,11 @@ pub(super) fn direction(
 }
 
 /// The year of a literal, if all its places agree on a single one.
-fn only_year(argument: &Argument, places: &LiteralPlaces) -> Option<i32> {
+fn only_year(argument: &Argument, places: &LiteralPlaces) -> Option<u16> {
     let Argument::Literal { text, .. } = argument else {
         return None;
     };
-    let years: BTreeSet<i32> = places
+    let years: BTreeSet<u16> = places
         .find(text)
         .iter()
         .filter(|place| place.id.starts_with('r'))

@@ -35,7 +35,7 @@ pub fn unusable(answer: &Answer) -> Vec<Finding> {
 
 /// A year that the question names and the page lacks; a hypothetical question may name
 /// any year.
-pub(crate) fn unnamed_year(question: &Question) -> Option<i32> {
+pub(crate) fn unnamed_year(question: &Question) -> Option<u16> {
     let asked = question_cues(&question.text);
     if asked.years.is_empty() {
         return None;
@@ -43,7 +43,7 @@ pub(crate) fn unnamed_year(question: &Question) -> Option<i32> {
     unknown_year(&asked, &LiteralPlaces::of(question))
 }
 
-fn unknown_year(asked: &QuestionCues, places: &LiteralPlaces) -> Option<i32> {
+fn unknown_year(asked: &QuestionCues, places: &LiteralPlaces) -> Option<u16> {
     let mut years = asked.years.iter().filter(|_| !asked.hypothetical);
     years.find(|year| !places.names_year(**year)).copied()
 }

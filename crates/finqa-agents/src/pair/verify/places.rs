@@ -64,12 +64,12 @@ impl LiteralPlaces {
     }
 
     /// True if a row or column of the table is labelled with this year.
-    pub(crate) fn has_year(&self, year: i32) -> bool {
+    pub(crate) fn has_year(&self, year: u16) -> bool {
         self.all()
             .any(|place| place.id.starts_with('r') && place.years.contains(&year))
     }
 
-    pub(crate) fn names_year(&self, year: i32) -> bool {
+    pub(crate) fn names_year(&self, year: u16) -> bool {
         self.document.page().places.years.contains(&year)
     }
 }

@@ -10,7 +10,7 @@ use finqa_core::regex;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QuestionCues {
     /// Years it names, in order.
-    pub(crate) years: Vec<i32>,
+    pub(crate) years: Vec<u16>,
     /// Asks for yes or no.
     pub yes_no: bool,
     /// Asks explicitly for a percent.
