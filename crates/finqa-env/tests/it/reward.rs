@@ -91,6 +91,13 @@ fn a_wrong_value_before_a_fraction_too_large_is_wrong() {
 #[case("0.001", r"\boxed{0}", 0.0)]
 #[case("YES", r"\boxed{Yes}", 1.0)]
 #[case("nan", "nan", 0.0)]
+#[case("0, 5", r"\boxed{0; 5}", 1.0)]
+#[case("0.0009, 5", r"\boxed{0; 5}", 0.0)]
+#[case("1; 3", r"\boxed{2; 3}", 0.0)]
+#[case("x: 5", r"\boxed{about: 5}", 0.0)]
+#[case(r"1.0\, 2", r"\boxed{1\, 2}", 1.0)]
+#[case(r"2022: \5, 2023: 6", r"\boxed{2022: 5, 2023: 6}", 1.0)]
+#[case(r"\boxed{ }", "", 0.0)]
 fn the_contract_says(#[case] prediction: &str, #[case] truth: &str, #[case] expected: f64) {
     assert_eq!(grade(prediction, truth), expected);
 }
@@ -117,6 +124,8 @@ fn an_exploit_earns_what_the_documentation_says(
 ) {
     let earned = (grade(submission, truth), strict(submission, truth));
     assert_eq!(earned, (openenv, strictly));
+    // An empty part is no guess.
+    assert_eq!(strict("1;; 2", r"\boxed{1; 2}"), 1.0);
 }
 
 proptest! {
