@@ -20,7 +20,7 @@ use super::{Exit, stdout};
 /// Arguments of `score`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ScoreArgs {
-    /// File of predictions (CSV, JSONL or a JSON array; docs/scoring.md lists its columns), or a run: its
+    /// File of predictions (CSV or JSONL; docs/scoring.md lists its columns), or a run: its
     /// folder, its id, a prefix of its id, or `last`
     file: PathBuf,
     #[command(flatten)]

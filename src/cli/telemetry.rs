@@ -30,12 +30,19 @@ static LOGS_JSON: AtomicBool = AtomicBool::new(false);
 /// Prints the error that ends the program, without secrets: as a log line if stderr holds only
 /// those.
 pub(crate) fn print_error(message: &str, exit: Exit) {
-    // Not if `RUST_LOG` leaves us out or nothing is set up yet.
-    if LOGS_JSON.load(Ordering::Relaxed) && tracing::enabled!(tracing::Level::ERROR) {
-        tracing::error!(exit_code = exit.code(), "{}", spaced(message));
+    let message = redactor().text(message);
+    // Not by `tracing`, which drops it if `RUST_LOG` leaves us out or nothing is set up yet.
+    if LOGS_JSON.load(Ordering::Relaxed) {
+        let line = serde_json::json!({
+            "timestamp": format!("{:.6}", jiff::Timestamp::now()),
+            "level": "ERROR",
+            "target": "convfinqa",
+            "message": spaced(&message),
+            "exit_code": exit.code(),
+        });
+        let _ = writeln!(std::io::stderr().lock(), "{line}");
         return;
     }
-    let message = redactor().text(message);
     let name = console::style("error:").for_stderr().red().bold();
     // It may be coloured, and the words in it are harmless already.
     let line = for_stderr(&format!("{name} {message}")).into_owned();

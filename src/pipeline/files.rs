@@ -78,16 +78,22 @@ fn has_pages(summary: &Summary) -> bool {
     summary.run.kind() == RunKind::Questions
 }
 
-/// True if the folder has a report of the same answers.
+/// True if the folder has a report of the same answers with their pages.
 fn has_report(into: &Path, summary: &Summary) -> bool {
     let earlier = std::fs::read(into.join(RunFolder::SUMMARY)).unwrap_or_default();
-    let earlier: Value = serde_json::from_slice(&earlier).unwrap_or_default();
-    let is_same = |path, value: Value| earlier.pointer(path) == Some(&value);
-    has_pages(summary)
-        && into.join(RunFolder::REPORT).is_file()
-        && is_same("/run/started", summary.run.started.as_str().into())
-        && is_same("/run/id", summary.run.id.as_str().into())
-        && is_same("/questions", summary.scores.questions.into())
+    // Both are read from JSON, so that equal numbers are equal.
+    let read = |json: &[u8]| serde_json::from_slice::<Value>(json).unwrap_or_default();
+    let (earlier, now) = (
+        read(&earlier),
+        read(&serde_json::to_vec(summary).unwrap_or_default()),
+    );
+    // Two runs of the same questions differ in times and tokens.
+    let parts = ["/run/id", "/run/started", "/questions", "/spent"];
+    let is_same = parts
+        .iter()
+        .all(|part| earlier.pointer(part) == now.pointer(part));
+    let report = std::fs::read_to_string(into.join(RunFolder::REPORT));
+    has_pages(summary) && is_same && report.is_ok_and(|it| !it.contains(Report::LACKS_PAGES))
 }
 
 /// Writes a run's files into its folder, from its journal. The caller holds its lock.

@@ -39,8 +39,9 @@ pub(super) fn answered(span: &Span, row: &Row) {
     if let Some(cost) = cost {
         set(span, "convfinqa.cost_usd", cost);
     }
-    let (seconds, outcome) = (row.latency, solution.outcome.name());
     let episode = solution.episode.as_ref();
+    let outcome = episode.map_or(solution.outcome.name(), |episode| episode.end.name());
+    let seconds = row.latency;
     let rounds = episode.map_or(solution.rounds.len(), |episode| episode.steps.len());
     if solution.outcome == Outcome::Answered {
         let reward = episode.and_then(|episode| episode.reward);

@@ -41,9 +41,13 @@ impl FileExporter {
         };
         let line = serde_json::to_string(&request).unwrap_or_default();
         let line = self.redactor.text(&line) + "\n";
-        if let Some(file) = &mut *self.file.lock() {
-            // What cannot be written does not stop a run.
-            let _ = file.write_all(line.as_bytes());
+        let mut file = self.file.lock();
+        // What cannot be written does not stop a run, but the file may end in half a line.
+        if file
+            .as_mut()
+            .is_some_and(|file| file.write_all(line.as_bytes()).is_err())
+        {
+            *file = None;
         }
     }
 }

@@ -61,6 +61,9 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
+    /// What the template says where pages are missing; no text of the data has a tag.
+    pub(crate) const LACKS_PAGES: &'static str = "<strong>The report pages are not available";
+
     /// A report without rows yet for the file at `path`, over the records that were asked
     /// about, or without their pages, and why: the journal does not hold them.
     pub fn new(path: &'a Path, records: Result<&'a Dataset, &'a str>) -> Self {

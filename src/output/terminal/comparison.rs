@@ -7,7 +7,7 @@ use finqa_core::text::counted;
 
 use super::analysis::{question_lines, title};
 use super::scores::align;
-use super::style::TerminalStyle;
+use super::style::{TerminalStyle, spaced};
 
 /// Flips shown of each way; the rest are in `--json`.
 const FLIPS: usize = 20;
@@ -48,7 +48,7 @@ fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     let mut differences = style.table(&["rule", "B - A [95 % CI]", "McNemar p"]);
     let rate = |rate: f64, interval: Interval| {
         let [rate, low, high] = [rate, interval.low, interval.high].map(percent);
-        format!("{rate} [{low}, {high}]")
+        format!("{rate}\u{a0}[{low},\u{a0}{high}]")
     };
     let points = |x: f64| signed(100.0 * x, 1);
     for rule in &comparison.rules {
@@ -62,7 +62,7 @@ fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
         let difference = points(rule.difference);
         differences.add_row([
             rule.rule.title().to_owned(),
-            format!("{difference} [{}, {}]", points(low), points(high)),
+            format!("{difference}\u{a0}[{},\u{a0}{}]", points(low), points(high)),
             p_value(rule.p),
         ]);
     }
@@ -72,7 +72,8 @@ fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
         let floor = percent(rule.floor?.rate);
         Some(format!("\nFloor of {}: {floor} %", rule.rule.title()))
     });
-    format!("{rates}\n{differences}{}", floors.collect::<String>())
+    let tables = spaced(&format!("{rates}\n{differences}"));
+    tables + &floors.collect::<String>()
 }
 
 fn percent(x: f64) -> String {

@@ -6,7 +6,7 @@ use crate::score::{Rule, Scorecard};
 use finqa_core::stats::Rate;
 use finqa_core::text::counted;
 
-use super::style::{TerminalStyle, unbroken};
+use super::style::{TerminalStyle, spaced, unbroken};
 
 /// The scores of a run, or of a file.
 pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
@@ -40,7 +40,7 @@ fn rules(scores: &Scorecard, style: TerminalStyle) -> String {
         ]);
     }
     align(&mut table, &[1, 2, 3]);
-    table.to_string()
+    spaced(&table.to_string())
 }
 
 pub(super) fn align(table: &mut Table, right: &[usize]) {
@@ -51,9 +51,9 @@ pub(super) fn align(table: &mut Table, right: &[usize]) {
     }
 }
 
-/// `[69.1, 83.9]`
+/// `[69.1, 83.9]`, which is not broken in two.
 pub(super) fn interval(rate: &Rate) -> String {
-    format!("[{:.1}, {:.1}]", 100.0 * rate.low, 100.0 * rate.high)
+    format!("[{:.1},\u{a0}{:.1}]", 100.0 * rate.low, 100.0 * rate.high)
 }
 
 /// `77.4 % [69.1, 83.9]`, which is not broken in two.

@@ -42,9 +42,17 @@ struct Cells {
     cost_usd: String,
 }
 
-/// A number such as `3,5`, which would be read as 35; of `1,234` nobody knows.
+/// A number such as `3,5` or `EUR 3,5`, which would be read as 35; of `1,234` nobody knows.
 const DECIMAL_COMMA: &str =
-    r"^[^\w,]*(?:\d+,(?:\d{1,2}|\d{4,})|0,\d+|\d{4,},\d+|\d{1,3}(?:\.\d{3})+,\d+)(?:[^\d,].*)?$";
+    r"^[^\d,(]*(?:\d+,(?:\d{1,2}|\d{4,})|0,\d+|\d{4,},\d+|\d{1,3}(?:\.\d{3})+,\d+)(?:[^\d,].*)?$";
+
+/// Whether a column holds amounts.
+fn is_amount(column: &str) -> bool {
+    let others = [
+        "latency", "cost_usd", "value", "exe_ans", "gold", "ground_truth",
+    ];
+    column.ends_with("answer") || column == "prediction" || others.contains(&column)
+}
 
 /// The names of columns of which a file must have one each.
 const NEEDED: [&str; 2] = [
@@ -88,7 +96,7 @@ pub struct PredictionRow {
     pub cost: Option<Decimal>,
 }
 
-/// Reads a file of predictions: JSONL if it begins with `{` or `[`, else CSV with a header and
+/// Reads a file of predictions: JSONL if it begins with `{`, CSV otherwise with a header and
 /// cells as [`cell`](super::cell()) writes them.
 pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
     let bytes = files::read(path).map_err(|source| ScoreError::Read {
@@ -145,9 +153,14 @@ impl PredictionFile<'_> {
         let records = reader.into_records().map(|record| {
             let record = record.map_err(malformed)?;
             let line = record.position().map_or(1, line_number);
+            let answers = names
+                .iter()
+                .zip(&record)
+                .filter(|(name, _)| is_amount(name));
+            let mut answers = answers.map(|(_, cell)| cell);
             let is_decimal =
                 |cell: &&str| decimal_comma.as_ref().is_some_and(|it| it.is_match(cell));
-            if let Some(text) = record.iter().find(is_decimal) {
+            if let Some(text) = answers.find(is_decimal) {
                 let (path, text) = (self.path.to_owned(), text.to_owned());
                 return Err(ScoreError::DecimalComma { path, line, text });
             }

@@ -139,12 +139,41 @@ fn a_resumed_run_waits_for_a_server_that_answered_an_earlier_process() {
     place.abandon(&given, || server.count() > 12);
     drop(server);
     let restarted = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_secs(1));
+        // Three attempts to connect, which a new run has, are over before.
+        std::thread::sleep(Duration::from_millis(2500));
         FaultServer::at(address, scripted)
     });
     let resumed = place.resume("last", "").unwrap();
     assert_eq!(resumed.finish, Finish::Complete);
     drop(restarted.join());
+}
+
+/// The first question that is begun after others were answered.
+#[test]
+fn a_refusal_of_one_question_is_its_outcome_and_stops_nothing() {
+    let place = Workplace::new();
+    let refused = Arc::new(OnceLock::new());
+    let server = FaultServer::start({
+        let refused = Arc::clone(&refused);
+        move |request| {
+            let question = question_of(request);
+            let begins = request.body["messages"].as_array().unwrap().len() == 2;
+            if request.index >= 9 && begins && !is_critic(request) {
+                let _ = refused.set(question.clone());
+            }
+            match refused.get() == Some(&question) {
+                true => Reply::error(403, "x", "not this one"),
+                false => scripted(request),
+            }
+        }
+    });
+    place.answer(&asking(&server, "concurrency = 1"));
+    let refused = refused.get().unwrap();
+    for row in rows(&place) {
+        let is_refused = row["question"] == *refused;
+        assert_eq!(row["outcome"] == "provider_error", is_refused, "{row:?}");
+    }
+    assert!(journal(&place).is_complete().unwrap());
 }
 
 /// A model that repeats itself until the timeout did so six times, twice.

@@ -132,6 +132,8 @@ pub struct ModelError {
     /// How long its server had not answered, if it is down.
     #[serde(skip)]
     pub outage: Option<Duration>,
+    /// How long the attempt waited for the limits before it was sent.
+    pub queued: Duration,
     /// Waiting longer would take more time than the user allows.
     #[serde(skip)]
     pub is_given_up: bool,
@@ -157,6 +159,7 @@ impl ModelError {
             latency: Duration::ZERO,
             retry_after: None,
             outage: None,
+            queued: Duration::ZERO,
             is_given_up: false,
             source: None,
         }

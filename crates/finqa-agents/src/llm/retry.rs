@@ -133,6 +133,8 @@ where
         if !error.kind.is_transient() || timeouts >= options.max_timeouts {
             return Err(error);
         }
+        // Other calls had that time.
+        started += error.queued;
         if error.outage.is_some() {
             // The time of the outage is not the call's own.
             started = Instant::now();

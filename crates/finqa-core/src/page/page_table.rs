@@ -186,7 +186,12 @@ fn rows(cells: &[Vec<Cell>], origin: TableOrigin) -> Vec<TableRow> {
                 section: section.clone(),
                 label,
             };
-            let blank = row.iter().skip(1).all(|cell| cell.raw.trim().is_empty());
+            // A heading of a user's table may have words beside it: a note, a currency.
+            let is_blank = |cell: &Cell| match origin {
+                TableOrigin::Published => cell.raw.trim().is_empty(),
+                TableOrigin::Own => matches!(cell.kind, CellKind::Text | CellKind::Empty),
+            };
+            let blank = row.iter().skip(1).all(is_blank);
             if index > 0 && blank && !out.label.is_empty() && row.len() > 1 {
                 section = Some(out.label.clone());
             }

@@ -364,6 +364,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_lone_2014_is_a_figure_on_a_page_of_the_users_own_alone() {
+        let cells = [
+            ["plan", "expires"],
+            ["first", "2012"],
+            ["second", "2014"],
+            ["third", "2015"],
+        ];
+        let read = |own: bool| {
+            let document = Document {
+                table: cells.map(|row| row.map(str::to_owned).to_vec()).to_vec(),
+                own,
+                ..Document::default()
+            };
+            let facts = Facts::read(&document, &[]);
+            let has = |literal: &str| facts.all.iter().any(|fact| &*fact.literal == literal);
+            [has("2012"), has("2014")]
+        };
+        assert_eq!((read(false), read(true)), ([true, false], [true, true]));
+    }
+
+    #[test]
     fn a_total_names_the_first_and_last_of_what_it_adds_up() {
         let numbers = [(0, 3, 5.0), (1, 2, 70.1), (2, 1, 30.0)];
         assert_eq!(adding_up(100.0, numbers.iter()), None);

@@ -33,7 +33,7 @@ pub(super) type BatchResult = Option<HttpReply>;
 
 /// An id that becomes a part of a path.
 pub(super) fn plain_id(id: &str) -> Result<&str, String> {
-    // Gemini's has a slash.
+    // Gemini's have a slash: `batches/1`, `files/2`.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/".contains(c);
     match id.chars().all(is_plain) && !id.contains("..") {
         true => Ok(id),

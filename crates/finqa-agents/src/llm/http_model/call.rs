@@ -5,6 +5,7 @@ use async_openai::traits::RequestOptionsBuilder;
 use async_trait::async_trait;
 use rust_decimal::Decimal;
 use serde_json::Value;
+use tokio::time::Instant;
 use tracing::{Instrument, Span};
 
 use finqa_core::secrets::{redact, redact_json, shown_address};
@@ -154,8 +155,10 @@ impl HttpCall<'_> {
             return self.in_batch(sender, encoded).await;
         }
         let question = &self.request.origin.question;
+        let asked = Instant::now();
         let slot = model.limiter.slot(question, most_tokens(encoded), stop);
         let slot = slot.await.ok_or_else(cancelled)?;
+        let queued = asked.elapsed();
         // Behind the slot, so that a request that waits for one reserves nothing.
         let reservation = model.reserve(encoded, stop).await?;
         let before = transport.sent();
@@ -179,6 +182,7 @@ impl HttpCall<'_> {
         slot.end(verdict, reported_quotas(&reply.headers));
         if let Err(error) = &mut judged {
             error.outage = model.limiter.outage().duration();
+            error.queued = queued;
         }
         model.record_actual(reservation, judged.as_ref().ok(), lost, false);
         judged

@@ -103,7 +103,7 @@ pub(super) struct LimitState {
 impl LimitState {
     pub(super) fn new(options: LimitOptions) -> Self {
         Self {
-            limit: options.start.min(options.max),
+            limit: options.start.min(options.max).max(1),
             options,
             ..Self::default()
         }

@@ -33,6 +33,23 @@ fn spawned(
 }
 
 #[tokio::test]
+async fn a_storm_of_429s_is_outlived_and_the_limit_grows_again() {
+    let server = FaultServer::start(|request| match request.index {
+        0..30 => Reply::error(429, "rate_limit_exceeded", "slow").header("retry-after-ms", "1"),
+        _ => Reply::chat("42"),
+    });
+    let (model, limits, _events) = limited(&server, LimitOptions::fixed(16));
+    let stop = Stop::default();
+    for call in futures::future::join_all((0..60).map(|_| spawned(&model, &stop))).await {
+        assert_eq!(call.unwrap().unwrap().content, "42");
+    }
+    let status = limits.status().unwrap();
+    assert_eq!((status.in_flight, status.rate_limited), (0, 30));
+    assert_eq!(server.count(), 90);
+    assert!((2..16).contains(&status.limit), "{status:?}");
+}
+
+#[tokio::test]
 async fn a_hint_of_89_seconds_holds_up_one_call_and_no_other() {
     let server = FaultServer::start(|request| match request.index {
         0 => Reply::error(429, "rate_limit_exceeded", "slow").header("retry-after", "89"),
