@@ -47,11 +47,6 @@ pub(crate) fn ratio<T: Term>(a: T, b: T) -> T {
     T::step(Op::Divide, a, b)
 }
 
-/// `a * b`
-pub(crate) fn product<T: Term>(a: T, b: T) -> T {
-    T::step(Op::Multiply, a, b)
-}
-
 /// `a > b`
 pub(crate) fn greater<T: Term>(a: T, b: T) -> T {
     T::step(Op::Greater, a, b)

@@ -17,13 +17,10 @@ pub(super) struct Asked {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Operation {
     Figure,
-    /// A change over time; a fall is positive if it is asked for.
-    Change,
-    /// What the first is more than the second.
+    /// What the first is more than the second, or the only one than before; a fall is positive
+    /// if it is asked for.
     Difference,
     Ratio,
-    /// A ratio as a percentage.
-    Share,
     Sum,
     Average,
     Extreme {
@@ -71,7 +68,7 @@ impl Operand {
 ///
 /// Whether it begins like a yes/no question; the cues of which one is said, none for any
 /// question; its operands, its operation, whether that is relative if a percentage or a growth
-/// is asked for; and cues that its operands may have besides.
+/// or a share is asked for; and cues that its operands may have besides.
 struct Form(
     bool,
     &'static [Cue],
@@ -99,10 +96,8 @@ use OperandForm::{Listed, One, Reversed, Sides, WholeFirst};
 const PERCENT: &[Cue] = &[Cue::Percent, Cue::Ratio];
 const SHARES: &[Cue] = &[Cue::Percent, Cue::Share];
 /// What operands of a difference may say besides.
-#[rustfmt::skip]
-const COMPARED: &[Cue] = &[
-    Cue::Change, Cue::Fall, Cue::Growth, Cue::Percent, Cue::Points, Cue::Rise,
-];
+const COMPARED: &[Cue] = &[Cue::Percent, Cue::Points];
+const RELATIVE: &[Cue] = &[Cue::AsShareOf, Cue::Growth, Cue::Percent, Cue::ShareOf];
 #[rustfmt::skip]
 const MOVES: &[Cue] = &[
     Cue::Change, Cue::Difference, Cue::Fall, Cue::Growth, Cue::Points, Cue::Rise, Cue::Versus,
@@ -115,16 +110,16 @@ static FORMS: [Form; 18] = [
     Form(true, &[Cue::Less], Reversed(Cue::Than), Operation::Compare, false, &[]),
     Form(true, &[Cue::Rise, Cue::Fall], One, Operation::Compare, false, &[]),
     Form(false, &[Cue::Average], Listed(1), Operation::Average, false, &[]),
-    Form(false, &[Cue::AsShareOf], Sides(Cue::AsShareOf), Operation::Share, false, PERCENT),
+    Form(false, &[Cue::AsShareOf], Sides(Cue::AsShareOf), Operation::Ratio, true, PERCENT),
     Form(false, &[Cue::DividedBy], Sides(Cue::DividedBy), Operation::Ratio, true, PERCENT),
     Form(false, &[Cue::Ratio], Sides(Cue::To), Operation::Ratio, false, PERCENT),
-    Form(false, &[Cue::ShareOf], Sides(Cue::ShareOf), Operation::Share, false, PERCENT),
-    Form(false, &[Cue::ShareOf], WholeFirst, Operation::Share, false, PERCENT),
+    Form(false, &[Cue::ShareOf], Sides(Cue::ShareOf), Operation::Ratio, true, PERCENT),
+    Form(false, &[Cue::ShareOf], WholeFirst, Operation::Ratio, true, PERCENT),
     Form(false, &[Cue::More], Sides(Cue::Than), Operation::Difference, true, COMPARED),
     Form(false, &[Cue::Less], Reversed(Cue::Than), Operation::Difference, false, COMPARED),
     Form(false, &[Cue::Minus], Sides(Cue::Minus), Operation::Difference, true, COMPARED),
     Form(false, &[Cue::Difference], Listed(2), Operation::Difference, true, SHARES),
-    Form(false, MOVES, One, Operation::Change, true, SHARES),
+    Form(false, MOVES, One, Operation::Difference, true, SHARES),
     Form(false, &[Cue::Sum, Cue::Plus], Listed(1), Operation::Sum, false, &[]),
     Form(false, &[Cue::Total], Listed(2), Operation::Sum, false, &[Cue::Sum]),
     Form(false, &[], One, Operation::Figure, false, SHARES),
@@ -135,9 +130,8 @@ const YES_NO: &str = "did does do is are was were has have";
 /// Verbs between the whole and the part: "what share of sales came from A?"
 const VERBS: &str = "is was are were comes came come made did do does has had have earned";
 
-const TIMES: [(&str, Option<u8>); 6] = [
-    ("year", Some(12)),
-    ("season", Some(12)),
+const TIMES: [(&str, Option<u8>); 5] = [
+    ("year season", Some(12)),
     ("half", Some(6)),
     ("quarter", Some(3)),
     ("month", Some(1)),
@@ -156,23 +150,18 @@ fn split(tokens: &[Token], cue: Cue) -> Option<(&[Token], &[Token])> {
     sides.next().is_none().then_some((left, right))
 }
 
-/// Whether the token between two periods, and nothing else, joins them.
-fn joins_periods(tokens: &[Token], at: usize) -> bool {
-    let is_period = |at: usize| tokens.get(at).is_some_and(|token| token.span().is_some());
-    at > 0 && is_period(at - 1) && is_period(at + 1)
-}
-
 fn goes_through(tokens: &[Token]) -> bool {
     let between = tokens.iter().any(|token| token.text == "between");
     let joins = |token: &Token| lists("to through until - \u{2013}", &token.text) || between;
-    let mut inner = tokens.iter().enumerate();
-    inner.any(|(at, token)| joins_periods(tokens, at) && joins(token))
+    tokens.windows(3).any(|three| match three {
+        [from, inner, to] => from.span().and(to.span()).is_some() && joins(inner),
+        _ => false,
+    })
 }
 
 /// Reads what a question asks for; `None` if it is not understood in full.
 pub(super) fn read(tokens: &[Token]) -> Option<Asked> {
-    let first = tokens.first()?;
-    let yes_no = lists(YES_NO, &first.text);
+    let yes_no = lists(YES_NO, &tokens.first()?.text);
     if !yes_no && let Some(extreme) = extreme(tokens) {
         return extreme;
     }
@@ -187,7 +176,7 @@ impl Form {
             return None;
         }
         let allowed = [*says, *also].concat();
-        let said = !has(tokens, &[Cue::Points]) && has(tokens, &[Cue::Percent, Cue::Growth]);
+        let said = !has(tokens, &[Cue::Points]) && has(tokens, RELATIVE);
         let relative = *relative && said;
         // As a share of the larger or of the smaller?
         if said && matches!(form, Reversed(Cue::Than)) {
@@ -200,25 +189,25 @@ impl Form {
             Sides(cue) => split(tokens, *cue).and_then(|(left, right)| both(left, right))?,
             Reversed(cue) => split(tokens, *cue).and_then(|(left, right)| both(right, left))?,
             WholeFirst => {
-                let (whole, part) = whole_first(split(tokens, Cue::ShareOf)?.1)?;
-                both(part, whole)?
+                let mut wholes = wholes(split(tokens, Cue::ShareOf)?.1);
+                wholes.find_map(|(whole, part)| both(part, whole))?
             }
         };
-        let plain = relative || matches!(operation, Operation::Ratio | Operation::Share);
+        let plain = relative || *operation == Operation::Ratio;
         for one in &mut operands {
             one.percent &= !plain;
         }
         let mut asked = operation.clone();
         match (operation, operands.as_mut_slice()) {
-            (Operation::Difference, [one, other]) => {
-                operands = sides(one.clone(), other.clone())?;
-            }
-            (Operation::Difference, _) => return None,
             // "The total of A and B" does not name a total row.
             (Operation::Sum, [_, _, ..]) => operands.iter_mut().for_each(|one| one.total = false),
             (Operation::Figure, [of]) if of.spans.len() > 1 => {
                 asked = of.total.then_some(Operation::Sum)?;
             }
+            (Operation::Difference, [one, other]) => {
+                operands = sides(one.clone(), other.clone())?;
+            }
+            (Operation::Difference, [_, _, ..]) => return None,
             _ => {}
         }
         Some(Asked {
@@ -237,7 +226,7 @@ fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<Operand> {
         ..Operand::default()
     };
     let year = tokens.iter().find_map(|token| token.span()?.year);
-    for (at, token) in tokens.iter().enumerate() {
+    for token in tokens {
         match &token.part {
             TokenPart::Filler => {}
             TokenPart::Word(stems) => {
@@ -255,7 +244,6 @@ fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<Operand> {
             TokenPart::Cue(Cue::Total) => out.total = true,
             // "What was due to suppliers"
             TokenPart::Cue(Cue::To) => {}
-            TokenPart::Cue(Cue::And) if joins_periods(tokens, at) => {}
             TokenPart::Cue(cue) if allowed.contains(cue) => {
                 out.percent |= SHARES.contains(cue);
             }
@@ -267,25 +255,19 @@ fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<Operand> {
 
 /// The operands of "A, B and C" and "A plus B"; one if nothing is listed.
 fn listed(tokens: &[Token], allowed: &[Cue]) -> Option<Vec<Operand>> {
-    let mut parts: Vec<Vec<Token>> = vec![Vec::new()];
-    for (at, token) in tokens.iter().enumerate() {
-        let joins = matches!(token.cue(), Some(Cue::And | Cue::Plus));
-        let rest = tokens.get(at + 1..).unwrap_or_default();
-        if joins && !joins_periods(tokens, at) {
-            parts.push(Vec::new());
-        } else if let Some(part) = parts.last_mut() {
-            part.push(token.clone());
-        }
-        // A comma, unless "and" follows it.
-        let last = rest.first().and_then(Token::cue) == Some(Cue::And);
-        if token.comma && !token.stems().is_empty() && has(rest, &[Cue::And]) && !last {
-            parts.push(Vec::new());
-        }
-    }
-    let parts = parts.iter().map(|part| operand(part, allowed));
+    let joins = |token: &Token| matches!(token.cue(), Some(Cue::And | Cue::Plus));
+    // A comma lists what comes before the last "and".
+    let is_and = |token: &Token| token.cue() == Some(Cue::And);
+    let last = tokens.iter().rposition(is_and).unwrap_or_default();
+    let (list, rest) = tokens.split_at(last);
+    let list = list.split(|token| joins(token) || token.text == ",");
+    let parts = list.chain(rest.split(joins));
+    let parts = parts.filter(|part| !part.is_empty());
+    let parts = parts.map(|part| operand(part, allowed));
     let parts = parts.collect::<Option<Vec<Operand>>>()?;
-    let named = parts.len() == 1 || parts.iter().all(|part| !part.words.is_empty());
-    named.then_some(parts)
+    // "A and B from 2019 to 2021": which year of A is meant?
+    let is_figure = |part: &Operand| !part.words.is_empty() && part.spans.len() < 2;
+    (parts.len() == 1 || parts.iter().all(is_figure)).then_some(parts)
 }
 
 /// Both sides of a comparison: one that names but a period is of the other's figure.
@@ -293,32 +275,25 @@ fn sides(mut a: Operand, mut b: Operand) -> Option<Vec<Operand>> {
     let (first, second) = (a.clone(), b.clone());
     for (one, other) in [(first, &mut b), (second, &mut a)] {
         if other.words.is_empty() && !other.total && !other.spans.is_empty() {
-            other.words.clone_from(&one.words);
+            other.words = one.words;
             other.total = one.total;
         }
         if other.spans.is_empty() {
-            other.spans.clone_from(&one.spans);
+            other.spans = one.spans;
         }
     }
     let named = |of: &Operand| (!of.words.is_empty() || of.total) && of.spans.len() < 2;
     (named(&a) && named(&b)).then(|| vec![a, b])
 }
 
-/// The whole and the part of "A came from B", or of "B in A".
-fn whole_first(tokens: &[Token]) -> Option<(&[Token], &[Token])> {
-    let names = |tokens: &[Token]| {
-        has(tokens, &[Cue::Total]) || tokens.iter().any(|token| !token.stems().is_empty())
-    };
-    let dated = |tokens: &[Token]| tokens.iter().any(|token| token.span().is_some());
-    let sides = |words: &'static str| {
+/// What may be the whole and the part of "A came from B", or of "B in A".
+fn wholes(tokens: &[Token]) -> impl Iterator<Item = (&[Token], &[Token])> {
+    let sides = move |words: &'static str| {
         let places = tokens.iter().enumerate();
         let places = places.filter(move |(_, token)| lists(words, &token.text));
-        places.map(|(at, _)| tokens.split_at(at))
+        places.map(move |(at, _)| tokens.split_at(at))
     };
-    let mut of_verb = sides(VERBS);
-    let of_verb = of_verb.find(|(whole, part)| names(whole) && (names(part) || dated(part)));
-    let mut of_in = sides("in").filter(|(part, whole)| names(part) && names(whole));
-    of_verb.or_else(|| of_in.next().map(|(part, whole)| (whole, part)))
+    sides(VERBS).chain(sides("in").map(|(part, whole)| (whole, part)))
 }
 
 /// A question for the highest or lowest, if it is one; `Some(None)` if it is not clear which.
@@ -349,7 +324,7 @@ fn which(tokens: &[Token]) -> Option<(Which, &[Token])> {
     let end = rest.iter().position(ends);
     let (noun, rest) = rest.split_at(end.filter(|_| lists("which what", text(at)))?);
     let last = noun.last()?;
-    if let Some((_, length)) = TIMES.iter().find(|(time, _)| *time == last.text) {
+    if let Some((_, length)) = TIMES.iter().find(|(times, _)| lists(times, &last.text)) {
         return Some((Which::Period(*length), rest));
     }
     // "Which fiscal year" is read as a period of any year.

@@ -27,17 +27,14 @@ impl LabelledTable<'_> {
         let of = operands.first().ok_or(NoReading::Open)?;
         match &asked.operation {
             Operation::Figure => self.look_up(of),
-            Operation::Change => change(self.ends(of)?, of.falls, asked.relative),
-            Operation::Compare if operands.len() > 1 => greater(self.pair(operands)?, false),
-            Operation::Compare => greater(self.ends(of)?, of.falls),
-            Operation::Difference => change(self.pair(operands)?, false, asked.relative),
+            Operation::Compare => greater(self.pair(operands)?, of.falls),
+            Operation::Difference => change(self.pair(operands)?, of.falls, asked.relative),
             Operation::Ratio => self.ratio(operands, asked.relative),
-            Operation::Share => self.ratio(operands, true),
             Operation::Sum => {
-                let sum = self.sum(&self.several(operands)?)?;
+                let sum = self.sum(&self.listed(operands)?)?;
                 Ok(answer("sum", sum.expr, UnitKind::Number))
             }
-            Operation::Average => average(&self.several(operands)?),
+            Operation::Average => average(&self.listed(operands)?),
             Operation::Extreme { largest, which } => self.extreme(of, *largest, which.as_ref()),
         }
     }
@@ -57,19 +54,12 @@ impl LabelledTable<'_> {
         }
     }
 
-    /// The figures of listed operands, or those of a series.
-    fn several(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
-        let amounts = match operands {
-            [of] => self.series(of, None)?,
-            operands => self.listed(operands)?,
-        };
-        in_one_scale(&amounts)?;
-        Ok(amounts)
-    }
-
-    /// The figures of listed operands: those in the row or the column of one of them, as in
-    /// "sales and staff of the North".
+    /// The figures of a series, or of listed operands: those in the row or the column of one of
+    /// them, as in "sales and staff of the North".
     fn listed(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
+        if let [of] = operands {
+            return self.series(of, None);
+        }
         let common = operands.iter().find_map(|of| of.spans.first()).copied();
         let figures = |near: Option<Place>| -> Vec<Reading<Amount>> {
             let figure = |one: &Operand| self.figure(one, common, near);
@@ -91,14 +81,20 @@ impl LabelledTable<'_> {
             found = near.unwrap_or(found);
         }
         let all = places(&found);
-        match all.iter().collect::<BTreeSet<_>>().len() < all.len() {
-            true => Err(NoReading::Open),
-            false => found.into_iter().collect(),
+        if all.iter().collect::<BTreeSet<_>>().len() < all.len() {
+            return Err(NoReading::Open);
         }
+        let amounts = found.into_iter().collect::<Reading<Vec<Amount>>>()?;
+        in_one_scale(&amounts)?;
+        Ok(amounts)
     }
 
+    /// Two figures, or the later and the earlier one of a change.
     fn pair(&self, operands: &[Operand]) -> Reading<[Amount; 2]> {
-        let amounts = self.listed(operands)?;
+        let amounts = match operands {
+            [of] => self.ends(of)?,
+            operands => self.listed(operands)?,
+        };
         self.check(&amounts)?;
         amounts.try_into().map_err(|_| NoReading::Open)
     }
@@ -108,17 +104,15 @@ impl LabelledTable<'_> {
         let signed = |place: Place| self.labels_of(place).any(|label| label.is_one_of(SIGNED));
         let below = |place: &Place| !signed(*place) && self.is_below_zero(*place, |_| true);
         let mut unturned = amounts.iter().filter(|one| !one.turned);
-        match unturned.find_map(|one| one.place.filter(below)) {
-            Some(odd) => missing(format!(
-                "all figures of {} are below zero",
-                self.name_of(odd)
-            )),
+        let odd = unturned.find_map(|one| one.place.filter(below));
+        match odd.map(|place| self.name_of(place)) {
+            Some(name) => missing(format!("all figures of {name} are below zero")),
             None => in_one_scale(amounts),
         }
     }
 
     /// The later and the earlier figure of a change.
-    fn ends(&self, of: &Operand) -> Reading<[Amount; 2]> {
+    fn ends(&self, of: &Operand) -> Reading<Vec<Amount>> {
         if of.words.is_empty() {
             return Err(NoReading::Open);
         }
@@ -134,10 +128,8 @@ impl LabelledTable<'_> {
             _ => return Err(NoReading::Open),
         };
         let of = of.of_spans(Vec::new());
-        let late = self.figure(&of, Some(late), None)?;
-        let ends = [late, self.figure(&of, Some(early), None)?];
-        self.check(&ends)?;
-        Ok(ends)
+        let ends = [late, early].map(|span| self.figure(&of, Some(span), None));
+        ends.into_iter().collect()
     }
 
     fn ratio(&self, operands: &[Operand], percent: bool) -> Reading<DirectAnswer> {
@@ -252,10 +244,7 @@ impl LabelledTable<'_> {
         cells.retain(|one| self.is_part(one.place.0) && (by_rows || !is_total(one.place.1)));
         let mut out: Vec<Amount> = Vec::new();
         for one in &cells {
-            let label = match by_rows {
-                true => self.rows.get(one.place.0),
-                false => self.columns.get(one.place.1),
-            };
+            let label = self.labels_of(one.place).nth(usize::from(!by_rows));
             let name = label.map_or_else(String::new, |label| label.name.clone());
             if out.iter().any(|other| other.name == name) {
                 return missing(format!("several rows are of {name}"));
@@ -295,20 +284,18 @@ fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> Reading<Di
     if late.kind != early.kind || same || unclear {
         return Err(NoReading::Open);
     }
+    let base = early.clone();
     let fallen = falls && late.number() < early.number();
+    let (a, b) = if fallen { (early, late) } else { (late, early) };
+    let change = operations::difference(a.expr, b.expr);
     if !relative {
-        let (a, b) = if fallen { (early, late) } else { (late, early) };
-        let expr = operations::difference(a.expr, b.expr);
-        return Ok(answer("change", expr, UnitKind::Number));
+        return Ok(answer("change", change, UnitKind::Number));
     }
-    if early.number() <= 0.0 {
+    if base.number() <= 0.0 {
         return missing("growth needs a value above zero");
     }
-    let mut expr = operations::relative_change(late.expr, early.expr);
-    if fallen {
-        expr = operations::product(expr, Expr::literal("const_m1").ok_or(NoReading::Open)?);
-    }
-    Ok(answer("relative change", expr, UnitKind::Percent))
+    let change = operations::ratio(change, base.expr);
+    Ok(answer("relative change", change, UnitKind::Percent))
 }
 
 fn greater([a, b]: [Amount; 2], reversed: bool) -> Reading<DirectAnswer> {

@@ -1,7 +1,7 @@
 //! From an operand to the figure of the table that it names, or the reason why none is sure.
 
 use super::asked::Operand;
-use super::label::NameFit;
+use super::label::{HEAVY, NameFit};
 use super::table::{Amount, AmountKind, LabelledTable, Place};
 use super::words::{LOOSE, lists, lists_stem};
 use super::{NoReading, Reading, missing};
@@ -24,7 +24,8 @@ impl FitCell {
 
     /// Whether its labels say more than the question.
     pub(super) fn says_more(&self) -> bool {
-        self.row.says_more() || self.column.says_more()
+        let mut fits = [self.row, self.column].into_iter();
+        fits.any(|fit| fit.named && fit.cost >= HEAVY)
     }
 }
 
@@ -149,17 +150,15 @@ impl LabelledTable<'_> {
 
     /// The margin that an operand names, if it does: a profit as a share of sales.
     fn margin(&self, of: &Operand, span: Option<CalendarSpan>) -> Option<Amount> {
-        let words = of.words.iter();
-        let (margin, others): (Vec<_>, Vec<_>) = words.partition(|(_, text)| text == "margin");
-        let is_profit = |(_, text): &&(String, String)| lists(PROFITS, text);
-        let (kind, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_profit);
-        if margin.is_empty() || kind.is_empty() {
+        let says = |list: &str| of.words.iter().any(|(_, text)| lists(list, text));
+        if !says("margin") || !says(PROFITS) {
             return None;
         }
-        let named = |kind: &[&(String, String)], name: &str| {
+        let named = |without: &[&str], name: &str| {
+            let kept = |text: &str| !without.iter().any(|list| lists(list, text));
+            let words = of.words.iter().filter(|(_, text)| kept(text)).cloned();
             let name = name.split_whitespace();
             let name = name.map(|word| (stem(word).into_owned(), word.to_owned()));
-            let words = kind.iter().chain(&others).map(|word| (*word).clone());
             Operand {
                 words: words.chain(name).collect(),
                 percent: false,
@@ -170,8 +169,9 @@ impl LabelledTable<'_> {
         let own = of.percent.then_some("margin");
         let mut profits = own.into_iter().chain(["profit", "income", ""]);
         let margin = |name: &str| {
-            let part = self.figure(&named(&kind, name), span, None).ok()?;
-            let of_part = |name: &str| self.figure(&named(&[], name), span, part.place).ok();
+            let part = self.figure(&named(&["margin"], name), span, None).ok()?;
+            let sales = |name: &str| named(&["margin", PROFITS], name);
+            let of_part = |name: &str| self.figure(&sales(name), span, part.place).ok();
             let is_whole = |whole: &Amount| {
                 let plain = [part.kind, whole.kind] == [AmountKind::Plain; 2];
                 let apart = part.place != whole.place && part.scale == whole.scale;

@@ -27,10 +27,8 @@ pub(super) fn completed(
     before: &[Token],
     question: &[Token],
 ) -> Option<Vec<Token>> {
-    let lead = |token: &Token| lists("about and same it what how", &token.text);
-    let says = |token: &&Token| {
-        token.part != TokenPart::Filler && !lead(token) && !lists(ELLIPTICAL, &token.text)
-    };
+    let leads = |text: &str| text == "about" || lists(ELLIPTICAL, text);
+    let says = |token: &&Token| token.part != TokenPart::Filler && !leads(&token.text);
     let new: Vec<&Token> = question.iter().filter(says).collect();
     let (spans, others): (Vec<&Token>, Vec<&Token>) =
         new.iter().partition(|token| token.span().is_some());

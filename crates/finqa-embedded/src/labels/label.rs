@@ -25,13 +25,7 @@ pub(super) struct NameFit {
 }
 
 /// The cost of a word that nobody asked for.
-const HEAVY: usize = 10;
-
-impl NameFit {
-    pub(super) fn says_more(self) -> bool {
-        self.named && self.cost >= HEAVY
-    }
-}
+pub(super) const HEAVY: usize = 10;
 
 /// Words of a total, in English and German.
 const TOTALS: &str = "total subtotal gesamt summe all";

@@ -56,9 +56,8 @@ impl LabelledTable<'_> {
             return Ok(all);
         }
         if named.is_empty() {
-            let common = [1, 3, 6, 12]
-                .into_iter()
-                .max_by_key(|length| of_length(*length).len());
+            let lengths = [1, 3, 6, 12].into_iter();
+            let common = lengths.max_by_key(|length| of_length(*length).len());
             named = of_length(length.or(common).unwrap_or(12));
         }
         Ok(named)
