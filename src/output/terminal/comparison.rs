@@ -46,23 +46,21 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
 fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     let mut rates = style.table(&["rule", "n", "A % [95 % CI]", "B % [95 % CI]"]);
     let mut differences = style.table(&["rule", "B - A [95 % CI]", "McNemar p"]);
-    let rate = |rate: f64, interval: Interval| {
-        let [rate, low, high] = [rate, interval.low, interval.high].map(percent);
-        format!("{rate}\u{a0}[{low},\u{a0}{high}]")
+    let shown = |form: fn(f64) -> String, middle: f64, interval: Interval| {
+        let [middle, low, high] = [middle, interval.low, interval.high].map(form);
+        format!("{middle}\u{a0}[{low},\u{a0}{high}]")
     };
     let points = |x: f64| signed(100.0 * x, 1);
     for rule in &comparison.rules {
         rates.add_row([
             rule.rule.title().to_owned(),
             rule.n.to_string(),
-            rate(rule.rate_a, rule.interval_a),
-            rate(rule.rate_b, rule.interval_b),
+            shown(percent, rule.rate_a, rule.interval_a),
+            shown(percent, rule.rate_b, rule.interval_b),
         ]);
-        let Interval { low, high } = rule.interval;
-        let difference = points(rule.difference);
         differences.add_row([
             rule.rule.title().to_owned(),
-            format!("{difference}\u{a0}[{},\u{a0}{}]", points(low), points(high)),
+            shown(points, rule.difference, rule.interval),
             p_value(rule.p),
         ]);
     }
@@ -72,8 +70,8 @@ fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
         let floor = percent(rule.floor?.rate);
         Some(format!("\nFloor of {}: {floor} %", rule.rule.title()))
     });
-    let tables = spaced(&format!("{rates}\n{differences}"));
-    tables + &floors.collect::<String>()
+    let floors: String = floors.collect();
+    spaced(&format!("{rates}\n{differences}{floors}"))
 }
 
 fn percent(x: f64) -> String {

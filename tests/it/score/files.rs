@@ -181,7 +181,7 @@ fn a_decimal_comma_is_refused_where_columns_are_separated_by_semicolons() {
         assert_eq!(read(file(cell)).unwrap()[0].prediction, cell);
     }
     // Nobody reads the pages.
-    assert!(read("id;pages;prediction\nr;12,14;1\n".to_owned()).is_ok());
+    assert!(read("id;pages;prediction\nr;12,14;1\n").is_ok());
 }
 
 #[test]
