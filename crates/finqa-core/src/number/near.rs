@@ -47,6 +47,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_number_may_be_a_percent_or_a_fraction_of_one() {
+        assert_eq!(percent_forms(2.0), [2.0, 200.0, 0.02]);
+    }
+
+    #[test]
     fn the_rest_is_cut_off_towards_zero() {
         assert!(truncates_to(1.019, 1.01, last_digit(2)) && truncates_to(-1.019, -1.01, 0.01));
         assert!(!truncates_to(1.019, 1.02, 0.01) && truncates_to(1.1 * 3.0, 3.3, 0.1));

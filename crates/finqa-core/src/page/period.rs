@@ -380,3 +380,17 @@ fn is_period(text: &str, at: &Range<usize>) -> bool {
     };
     !is_amount(before, after) && !verb
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_year_is_named_by_its_number() {
+        for text in ["first quarter of 2031", "1st quarter of 2031", "q1 2031"] {
+            let span = spans(text).first().map(|named| named.span);
+            let read = span.map(|span| (span.year, span.months));
+            assert_eq!(read, Some((Some(2031), Some((1, 3)))), "{text}");
+        }
+    }
+}

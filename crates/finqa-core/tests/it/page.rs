@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use finqa_core::number::Scale;
-use finqa_core::page::{CellKind, position};
+use finqa_core::page::{CellKind, position, year_in_text};
 use finqa_core::question::Document;
 use proptest::prelude::*;
 
@@ -87,6 +87,29 @@ fn a_first_row_of_data_is_not_read_as_labels() {
     assert_eq!(table.rows()[0].year, Some(2003));
     assert_eq!(table.columns()[1].year, None);
     assert!(table.to_markdown().contains("| r0  | 2003 | $ 268496 |"));
+}
+
+#[test]
+fn sentences_have_numbers_with_places_and_years() {
+    let document = Document {
+        pre_text: vec!["rent was 12.5 in 2031 .".to_owned()],
+        post_text: vec!["fees were 7 .".to_owned()],
+        ..Document::default()
+    };
+    assert_eq!(document.sentences().count(), 2);
+    let numbers = &document.page().places.numbers;
+    let place = |id: &str, magnitude: f64| {
+        let mut found = numbers.iter().filter(|number| number.id == id);
+        found.any(|number| number.magnitude == magnitude && (id != "t1" || number.years == [2031]))
+    };
+    assert!(
+        place("t1", 12.5) && place("t2", 7.0) && !place("t2", 12.5),
+        "{numbers:?}"
+    );
+    assert_eq!(
+        [year_in_text("2031"), year_in_text("1950")],
+        [Some(2031), None]
+    );
 }
 
 #[test]
