@@ -138,7 +138,7 @@ impl RunProgress {
         self.writer.clone()
     }
 
-    /// True if there is no bar, and a plain line is `wanted` or due.
+    /// True without a progress bar, if a plain line is `wanted` or due.
     fn is_line_due(&mut self, wanted: bool) -> bool {
         let due = wanted || self.last_line.elapsed() >= PLAIN_INTERVAL;
         let is_due = due && !self.options.terminal;

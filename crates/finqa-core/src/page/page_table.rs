@@ -186,7 +186,7 @@ fn rows(cells: &[Vec<Cell>], origin: TableOrigin) -> Vec<TableRow> {
                 section: section.clone(),
                 label,
             };
-            // A heading of a user's table may have words beside it: a note, a currency.
+            // A heading in a user's table may have a note or a currency in its other cells.
             let is_blank = |cell: &Cell| match origin {
                 TableOrigin::Published => cell.raw.trim().is_empty(),
                 TableOrigin::Own => matches!(cell.kind, CellKind::Text | CellKind::Empty),

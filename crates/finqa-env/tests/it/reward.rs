@@ -124,7 +124,7 @@ fn an_exploit_earns_what_the_documentation_says(
 ) {
     let earned = (grade(submission, truth), strict(submission, truth));
     assert_eq!(earned, (openenv, strictly));
-    // An empty part is no guess.
+    // An empty part does not count as an answer.
     assert_eq!(strict("1;; 2", r"\boxed{1; 2}"), 1.0);
 }
 
