@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::dataset::QuestionKey;
 use crate::score::{LabelFloor, Row, Rule, floor};
-use finqa_core::stats::{Interval, PairedTest, Rate, bootstrap_difference, clustered_mcnemar};
+use finqa_core::stats::{Interval, PairedDifference, PairedTest, Rate, clustered_mcnemar};
 
 /// Two runs compared by one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -69,7 +69,7 @@ impl RuleComparison {
                 })
             })
             .collect();
-        let interval = bootstrap_difference(marks.iter().map(|m| (m.page, m.a, m.b)))?;
+        let difference = PairedDifference::of(marks.iter().map(|m| (m.page, m.a, m.b)))?;
         let rate_a = Rate::of(marks.iter().map(|m| (m.page, m.key, m.a)))?;
         let rate_b = Rate::of(marks.iter().map(|m| (m.page, m.key, m.b)))?;
         let count = |a, b| marks.iter().filter(|m| (m.a, m.b) == (a, b)).count();
@@ -93,7 +93,7 @@ impl RuleComparison {
                 .then(|| floor(golds))
                 .flatten(),
             difference: rate_b.rate - rate_a.rate,
-            interval,
+            interval: difference.interval(),
             p,
             p_better,
         })

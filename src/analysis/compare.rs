@@ -11,6 +11,7 @@ use strum::VariantArray;
 
 use crate::dataset::QuestionKey;
 use crate::score::{Row, Rule, same_gold};
+use finqa_core::stats::PairedDifference;
 
 use super::AnalysisError;
 use super::answers::Answers;
@@ -125,6 +126,16 @@ pub struct Amounts {
     pub difference: f64,
     pub total_a: f64,
     pub total_b: f64,
+}
+
+impl Comparison<'_> {
+    /// B − A by the rule in use; `None` if it can judge no pair.
+    pub(crate) fn difference(&self) -> Option<PairedDifference> {
+        PairedDifference::of(self.pairs.iter().filter_map(|pair| {
+            let (a, b) = (self.rule.mark(pair.a)?, self.rule.mark(pair.b)?);
+            Some((pair.a.filename.as_str(), a, b))
+        }))
+    }
 }
 
 /// Pairs two runs by id, part and epoch. `rule` decides what a flip is; with

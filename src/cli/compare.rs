@@ -7,6 +7,7 @@ use clap::ArgMatches;
 
 use crate::analysis::{Answers, Comparison, compare};
 use crate::dataset::load_named;
+use crate::output::numbers::signed;
 use crate::output::report::write_comparison;
 use crate::output::terminal::{TerminalStyle, comparison_tables};
 use crate::run::RunFolder;
@@ -45,6 +46,13 @@ pub(crate) struct CompareArgs {
         default_missing_value = "0.05"
     )]
     gate: Option<SignificanceLevel>,
+    /// With --gate: pass only if B is better by more than G points, by the one-sided lower
+    /// bound of B - A at LEVEL from a bootstrap over pages
+    #[arg(long, value_name = "G", requires = "gate")]
+    gain: Option<Points>,
+    /// With --gate: pass if B is not worse by M points or more, by the same bound
+    #[arg(long, value_name = "M", requires = "gate", conflicts_with = "gain")]
+    margin: Option<Points>,
     /// Records whose gold answers are used for both sides: a file, or `sample`
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
@@ -89,9 +97,29 @@ pub(crate) fn execute(
             }
         })?;
     }
-    match args.gate {
-        Some(level) => level.check(&comparison),
-        None => Ok(Exit::Done),
+    let Some(level) = args.gate else {
+        return Ok(Exit::Done);
+    };
+    match (args.gain, args.margin) {
+        (Some(Points(gain)), _) => level.check_bound(&comparison, gain, "--gain"),
+        (None, Some(Points(margin))) => level.check_bound(&comparison, -margin, "--margin"),
+        (None, None) => level.check(&comparison),
+    }
+}
+
+/// Percentage points, as a rate.
+#[derive(Clone, Copy, Debug)]
+struct Points(f64);
+
+impl FromStr for Points {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let points: Option<f64> = text.parse().ok();
+        points
+            .filter(|points| (0.0..100.0).contains(points))
+            .map(|points| Self(points / 100.0))
+            .ok_or_else(|| format!("`{text}` is not a number of points from 0 to 100, such as 2"))
     }
 }
 
@@ -130,5 +158,59 @@ impl SignificanceLevel {
             None => format!("{name} could not score any pair"),
         };
         Err(Failure::new(Exit::BelowThreshold, format!("--gate: {line}")).into())
+    }
+
+    /// Checks whether B − A is above `least` (a rate) with confidence 1 − level.
+    ///
+    /// # Errors
+    /// [`Exit::BelowThreshold`] with the bound if not; where the other bound does not exclude
+    /// it either, with the number of questions that would be needed.
+    fn check_bound(
+        self,
+        comparison: &Comparison<'_>,
+        least: f64,
+        option: &str,
+    ) -> anyhow::Result<Exit> {
+        let Self(level) = self;
+        let fail = |line: String| {
+            Err(Failure::new(Exit::BelowThreshold, format!("{option}: {line}")).into())
+        };
+        let name = comparison.rule.name();
+        let Some(difference) = comparison.difference() else {
+            return fail(format!("{name} could not score any pair"));
+        };
+        let bounds = difference.bounds(level);
+        if bounds.low > least {
+            return Ok(Exit::Done);
+        }
+        let points = |rate: f64| signed(100.0 * rate, 1);
+        let found = format!(
+            "B - A is {} points by {name}, with {:.4} % confidence",
+            points(difference.difference),
+            100.0 * (1.0 - level)
+        );
+        let found = found.replace(".0000 %", " %");
+        let least_points = points(least);
+        if bounds.high <= least {
+            let high = points(bounds.high);
+            return fail(format!("{found} at most {high}, not above {least_points}"));
+        }
+        // Of two equally good runs, or of runs that differ as these do.
+        let (expected, assumed) = match option {
+            "--margin" => (0.0, "if both are equally good"),
+            _ => (difference.difference, "if that is the true difference"),
+        };
+        let needed = match expected - least {
+            gap if gap > 0.0 => {
+                let times = difference.times_needed(gap, level);
+                let needed = (times * comparison.questions as f64).ceil();
+                format!("about {needed} questions would be needed {assumed} (80 % power)")
+            }
+            _ => format!("no number of questions would do {assumed}"),
+        };
+        let low = points(bounds.low);
+        fail(format!(
+            "not enough data: {found} at least {low}, not above {least_points}; {needed}"
+        ))
     }
 }

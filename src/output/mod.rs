@@ -10,7 +10,7 @@ mod junit;
 mod leaderboard;
 mod misses;
 pub(crate) mod mlflow;
-mod numbers;
+pub(crate) mod numbers;
 pub mod report;
 mod staged;
 mod summary;

@@ -1,7 +1,7 @@
 //! Numbers for people, in the terminal and in reports.
 
 /// A difference with its sign; one that rounds to 0 has none.
-pub(super) fn signed(x: f64, digits: usize) -> String {
+pub(crate) fn signed(x: f64, digits: usize) -> String {
     let text = format!("{x:+.digits$}");
     match text.contains(|c: char| ('1'..='9').contains(&c)) {
         true => text,

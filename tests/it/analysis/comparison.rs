@@ -213,3 +213,29 @@ fn the_gate_passes_a_better_b_alone() {
     gated("b.csv a.csv --gate").ends(6);
     gated("a.csv b.csv --gate=5").fails(2, &["between 0 and 1"]);
 }
+
+#[test]
+fn a_gain_or_a_margin_is_held_by_the_bound_of_b_less_a() {
+    let place = Workplace::new();
+    // Of 100 questions, A gets 20 right, and B 15 more.
+    for (name, right) in [("a.csv", 20), ("b.csv", 35)] {
+        let marks = (0..100).map(|at| if at < right { '+' } else { '-' });
+        run(&place, name, &marks.collect::<String>());
+    }
+    let gated = |options: &str| place.run(&format!("compare {options}"));
+    gated("a.csv b.csv --gate --gain 7").ends(0);
+    let found = "--gain: not enough data: B - A is +15.0 points by financial_equivalence, with 95 % \
+                 confidence at least +";
+    let needed = "questions would be needed if that is the true difference (80 % power)";
+    gated("a.csv b.csv --gate --gain 13").fails(6, &[found, "not above +13.0; about", needed]);
+    let worse = "not above +30.0";
+    gated("a.csv b.csv --gate=0.05 --gain 30").fails(6, &["--gain: B - A is", "at most", worse]);
+    // The same answers: a loss of 3.1 points would have been seen, one of 1.0 may not.
+    gated("a.csv a.csv --gate --margin 3.1").ends(0);
+    let equal = "at least -3.0, not above -1.0; about 299 questions would be needed if both are \
+                 equally good";
+    gated("a.csv a.csv --gate --margin 1").fails(6, &["--margin: not enough data", equal]);
+    gated("a.csv b.csv --gain 1").ends(2);
+    gated("a.csv b.csv --gate --gain 1 --margin 1").ends(2);
+    gated("a.csv b.csv --gate --gain=-3").fails(2, &["`-3` is not a number of points"]);
+}

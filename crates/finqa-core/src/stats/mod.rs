@@ -4,10 +4,12 @@
 //! (`filename`) is the cluster of every interval: Wilson's on n over the design
 //! effect for a rate, a cluster bootstrap for the difference of two runs.
 
+mod difference;
 mod latency;
 mod paired;
 mod rate;
 
+pub use difference::{PairedDifference, questions_to_detect};
 pub use latency::{LatencySummary, percentile};
-pub use paired::{Interval, PairedTest, bootstrap_difference, clustered_mcnemar};
+pub use paired::{Interval, PairedTest, clustered_mcnemar};
 pub use rate::{Rate, RateTally, wilson};

@@ -2,60 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use rand::rngs::ChaCha8Rng;
-use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-/// Draws of the bootstrap.
-const DRAWS: usize = 10_000;
-/// Fixed, so that the same two runs always give the same interval.
-const SEED: u64 = 0x00C0_4F14;
-
-/// A 95 % interval.
+/// An interval, of 95 % unless something else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The 2.5 % quantile.
     pub low: f64,
-    /// The 97.5 % quantile.
     pub high: f64,
-}
-
-/// The interval of the difference of two rates over the same questions, B
-/// minus A, by a cluster bootstrap: clusters are drawn with replacement, 10,000
-/// times, from a fixed seed. Each item is (cluster, right in A, right in B).
-/// `None` without questions.
-pub fn bootstrap_difference<'c>(
-    pairs: impl IntoIterator<Item = (&'c str, bool, bool)>,
-) -> Option<Interval> {
-    // In the order of names, so that the order of the rows does not matter.
-    let mut clusters: BTreeMap<&str, (i32, u32)> = BTreeMap::new();
-    for (cluster, a, b) in pairs {
-        let entry = clusters.entry(cluster).or_default();
-        entry.0 += i32::from(b) - i32::from(a);
-        entry.1 += 1;
-    }
-    let clusters: Vec<(i32, u32)> = clusters.into_values().collect();
-    if clusters.is_empty() {
-        return None;
-    }
-    let mut random = ChaCha8Rng::seed_from_u64(SEED);
-    let mut differences: Vec<f64> = (0..DRAWS)
-        .map(|_| {
-            let (mut gain, mut n) = (0.0, 0.0);
-            for _ in 0..clusters.len() {
-                let cluster = clusters.get(random.random_range(0..clusters.len()));
-                let (difference, size) = cluster.copied().unwrap_or_default();
-                gain += f64::from(difference);
-                n += f64::from(size);
-            }
-            gain / n
-        })
-        .collect();
-    differences.sort_by(f64::total_cmp);
-    Some(Interval {
-        low: super::percentile(&differences, 0.025),
-        high: super::percentile(&differences, 0.975),
-    })
 }
 
 /// The probability of a difference between two runs by chance.
@@ -192,23 +145,5 @@ mod tests {
         assert!((apart.p - 2.0_f64.powi(-11)).abs() < 1e-12);
         assert!((together.p - 0.25).abs() < 1e-12);
         assert!((together.p_better - 0.125).abs() < 1e-12);
-    }
-
-    #[test]
-    fn the_bootstrap_is_reproducible_and_brackets_the_difference() {
-        let names: Vec<String> = (0..40).map(|i| i.to_string()).collect();
-        let pairs = || {
-            (0..200).map(|i| {
-                let cluster = names[i % 40].as_str();
-                (cluster, i % 3 == 0, i % 2 == 0)
-            })
-        };
-        let interval = bootstrap_difference(pairs()).unwrap();
-        assert_eq!(interval, bootstrap_difference(pairs()).unwrap());
-        let difference = 100.0 / 200.0 - 67.0 / 200.0;
-        assert!(interval.low < difference && difference < interval.high);
-        assert!(bootstrap_difference([]).is_none());
-        let same = bootstrap_difference([("a", true, true), ("b", false, false)]).unwrap();
-        assert_eq!((same.low, same.high), (0.0, 0.0));
     }
 }

@@ -1,0 +1,191 @@
+//! The difference of two rates over the same questions, and how many questions show one.
+
+use std::collections::BTreeMap;
+
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+
+use super::{Interval, percentile};
+
+/// Draws of the bootstrap.
+const DRAWS: usize = 10_000;
+/// Fixed, so that the same two runs always give the same interval.
+const SEED: u64 = 0x00C0_4F14;
+/// The probability of showing a difference with as many questions as are said to be needed.
+const POWER: f64 = 0.8;
+
+/// B's rate minus A's over the same questions, with a cluster bootstrap: clusters are drawn
+/// with replacement, 10,000 times, from a fixed seed.
+#[derive(Clone, Debug)]
+pub struct PairedDifference {
+    /// From −1 to 1.
+    pub difference: f64,
+    /// The differences of the draws, ascending.
+    draws: Vec<f64>,
+    clusters: usize,
+    /// The variance of the difference between sets of as many clusters.
+    variance: f64,
+}
+
+impl PairedDifference {
+    /// Of items (cluster, right in A, right in B); `None` without any.
+    pub fn of<'c>(pairs: impl IntoIterator<Item = (&'c str, bool, bool)>) -> Option<Self> {
+        // In the order of names, so that the order of the rows does not matter.
+        let mut clusters: BTreeMap<&str, (i32, u32)> = BTreeMap::new();
+        for (cluster, a, b) in pairs {
+            let entry = clusters.entry(cluster).or_default();
+            entry.0 += i32::from(b) - i32::from(a);
+            entry.1 += 1;
+        }
+        let clusters: Vec<(f64, f64)> = clusters
+            .into_values()
+            .map(|(net, size)| (f64::from(net), f64::from(size)))
+            .collect();
+        if clusters.is_empty() {
+            return None;
+        }
+        let n: f64 = clusters.iter().map(|(_, size)| size).sum();
+        let difference = clusters.iter().map(|(net, _)| net).sum::<f64>() / n;
+        let mut random = ChaCha8Rng::seed_from_u64(SEED);
+        let mut draws: Vec<f64> = (0..DRAWS)
+            .map(|_| {
+                let (mut gain, mut n) = (0.0, 0.0);
+                for _ in 0..clusters.len() {
+                    let cluster = clusters.get(random.random_range(0..clusters.len()));
+                    let (net, size) = cluster.copied().unwrap_or_default();
+                    gain += net;
+                    n += size;
+                }
+                gain / n
+            })
+            .collect();
+        draws.sort_by(f64::total_cmp);
+        let squares = clusters
+            .iter()
+            .map(|(net, size)| (net - difference * size).powi(2));
+        let groups = clusters.len() as f64;
+        Some(Self {
+            difference,
+            draws,
+            clusters: clusters.len(),
+            variance: groups / (groups - 1.0).max(1.0) * squares.sum::<f64>() / (n * n),
+        })
+    }
+
+    /// The 95 % interval.
+    pub fn interval(&self) -> Interval {
+        Interval {
+            low: percentile(&self.draws, 0.025),
+            high: percentile(&self.draws, 0.975),
+        }
+    }
+
+    /// The one-sided bounds at `level` (0.05 for 95 % confidence each). A bootstrap does not
+    /// know clusters like none that it has: no bound is closer to the difference than the
+    /// largest share of such clusters that stays unseen with probability `level`, which is 1 − level^(1/clusters).
+    pub fn bounds(&self, level: f64) -> Interval {
+        let unseen = 1.0 - level.powf(1.0 / self.clusters as f64);
+        let [low, high] = [level, 1.0 - level].map(|at| percentile(&self.draws, at));
+        Interval {
+            low: low.min(self.difference - unseen).max(-1.0),
+            high: high.max(self.difference + unseen).min(1.0),
+        }
+    }
+
+    /// How many times as many questions put a one-sided bound at `level` within `gap` of the
+    /// difference, with 80 % power.
+    pub fn times_needed(&self, gap: f64, level: f64) -> f64 {
+        let unseen = level.ln() / (1.0 - gap.min(1.0)).ln() / self.clusters as f64;
+        needed(self.variance, gap, level).max(unseen)
+    }
+}
+
+/// The questions with which a one-sided test at `level` shows a difference of `gap` (0 to 1)
+/// with 80 % power, where `discordance` is the share of questions that only one of the two
+/// answers right. Questions of one page need more, by their design effect.
+pub fn questions_to_detect(gap: f64, discordance: f64, level: f64) -> f64 {
+    needed((discordance - gap * gap).max(0.0), gap, level)
+}
+
+/// `variance`, that of one unit, over the largest variance with which `gap` is shown.
+fn needed(variance: f64, gap: f64, level: f64) -> f64 {
+    let errors = normal_quantile(1.0 - level) + normal_quantile(POWER);
+    variance * (errors / gap).powi(2)
+}
+
+/// The `p` quantile (between 0 and 1) of the normal distribution, to 0.0005: Abramowitz and
+/// Stegun, Handbook of Mathematical Functions, 26.2.23.
+fn normal_quantile(p: f64) -> f64 {
+    let t = (-2.0 * p.min(1.0 - p).ln()).sqrt();
+    let over = 2.515_517 + t * (0.802_853 + t * 0.010_328);
+    let under = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));
+    (t - over / under).copysign(p - 0.5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `n` questions, each on its own page: the first `up` right in B alone, then `down` in A.
+    fn difference(n: usize, up: usize, down: usize) -> PairedDifference {
+        let names: Vec<String> = (0..n).map(|at| at.to_string()).collect();
+        let pairs = names.iter().enumerate().map(|(at, name)| {
+            let gained = at < up;
+            (name.as_str(), !gained, gained || at >= up + down)
+        });
+        PairedDifference::of(pairs).unwrap()
+    }
+
+    #[test]
+    fn the_bootstrap_is_reproducible_and_brackets_the_difference() {
+        let names: Vec<String> = (0..40).map(|i| i.to_string()).collect();
+        let of = || {
+            let pairs = (0..200).map(|i| (names[i % 40].as_str(), i % 3 == 0, i % 2 == 0));
+            PairedDifference::of(pairs).unwrap()
+        };
+        let interval = of().interval();
+        assert_eq!(interval, of().interval());
+        let difference = 100.0 / 200.0 - 67.0 / 200.0;
+        assert!((of().difference - difference).abs() < 1e-12);
+        assert!(interval.low < difference && difference < interval.high);
+        assert!(PairedDifference::of([]).is_none());
+        let same = [("a", true, true), ("b", false, false)];
+        let same = PairedDifference::of(same).unwrap().interval();
+        assert_eq!((same.low, same.high), (0.0, 0.0));
+    }
+
+    #[test]
+    fn one_sided_bounds_are_those_of_the_normal_distribution_for_many_pages() {
+        // 10 % up and 5 % down of 1,000: the standard error is 1.2145 points.
+        let bounds = difference(1_000, 100, 50).bounds(0.05);
+        assert!(
+            (bounds.low - (0.05 - 1.645 * 0.012_145)).abs() < 1e-3,
+            "{bounds:?}"
+        );
+        assert!(
+            (bounds.high - (0.05 + 1.645 * 0.012_145)).abs() < 1e-3,
+            "{bounds:?}"
+        );
+    }
+
+    /// Without a flip, every draw of the bootstrap is 0 however few pages there are.
+    #[test]
+    fn few_pages_without_a_flip_bound_nothing() {
+        for (n, low) in [(3, -0.6316), (60, -0.0487), (1_000, -0.003)] {
+            let found = difference(n, 0, 0).bounds(0.05);
+            assert!((found.low - low).abs() < 1e-4, "{n}: {found:?}");
+            assert_eq!(found.high, -found.low);
+        }
+        assert!(difference(5, 5, 0).bounds(0.05).low < 0.6);
+        assert!((60.0 * difference(60, 0, 0).times_needed(0.01, 0.05) - 298.1).abs() < 0.1);
+    }
+
+    #[test]
+    fn needed_questions_are_those_of_the_textbook() {
+        // (1.645 + 0.8416)² × discordance / gap².
+        assert!((questions_to_detect(0.01, 0.1, 0.05) - 6_176.0).abs() < 15.0);
+        assert!((questions_to_detect(0.05, 0.15, 0.05 / 3.0) - 520.3).abs() < 1.5);
+        let found = difference(1_000, 100, 50);
+        assert!((1_000.0 * found.times_needed(0.05, 0.05) - 365.0).abs() < 2.0);
+    }
+}
