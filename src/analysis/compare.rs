@@ -10,7 +10,7 @@ use serde::Serialize;
 use strum::VariantArray;
 
 use crate::dataset::QuestionKey;
-use crate::score::{Row, Rule, same_gold};
+use crate::score::{EpochCard, Row, Rule, same_gold};
 use finqa_core::stats::PairedDifference;
 
 use super::AnalysisError;
@@ -76,6 +76,9 @@ pub struct RunSide {
     pub questions: usize,
     /// Of these, left out because the other run does not have them.
     pub left_out: usize,
+    /// The passes compared over the questions of both, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub epochs: Vec<EpochCard>,
 }
 
 /// A question that exactly one of the two gets right.
@@ -163,14 +166,15 @@ pub fn compare<'p>(
             questions: questions.len(),
         });
     }
-    let side = |answers: &Answers| RunSide {
+    let side = |answers: &Answers, epochs: Vec<EpochCard>| RunSide {
         path: answers.path.clone(),
         questions: answers.rows.len(),
         left_out: answers.rows.len() - pairs.len(),
+        epochs,
     };
     Ok(Comparison {
-        a: side(a),
-        b: side(b),
+        a: side(a, EpochCard::of_rows(rows.iter().map(|[a, _]| *a))),
+        b: side(b, EpochCard::of_rows(rows.iter().map(|[_, b]| *b))),
         questions: questions.len(),
         answers: pairs.len(),
         pages: pages.len(),

@@ -21,7 +21,7 @@ use finqa_core::text::grouped;
 use super::PipelineError;
 use super::model_context::ModelContext;
 use super::run_context::{Notify, RunNotice};
-use super::selection::{self, load_selected};
+use super::selection;
 use super::setup::pair_setup;
 use super::unused_settings::advice;
 
@@ -73,10 +73,7 @@ pub(crate) async fn dry_run(
     let notes = setup.notices.iter().cloned();
     let notes = notes.chain(advice(settings, variables)?);
     notes.for_each(|line| note(&line));
-    let dataset = load_selected(settings, setup.is_remote(), note)?;
-    let asked = &settings.questions;
-    let mode = selection::mode(settings, &dataset, note);
-    let mut plan = Plan::new(&dataset, mode, asked.history, asked.epochs)?;
+    let mut plan = selection::plan(settings, setup.is_remote(), note)?.plan;
     if let Some(chosen) = settings.shards.resolve(variables)? {
         plan.reduce_to(chosen.shard);
     }

@@ -32,6 +32,16 @@ pub enum PipelineError {
          name a directory or `sample` with --data-path, or a server with --url"
     )]
     NoEpisodeData,
+    #[error("--only {0}: give wrong, flaky or unanswered, and a run, such as wrong:last")]
+    OnlyForm(String),
+    #[error("--only {0}: the run has no such question among those that are selected")]
+    OnlyNothing(String),
+    #[error("--only {only}: the run asked about {was}, not {now}; name its data with --data-path")]
+    OnlyOtherData {
+        only: String,
+        was: String,
+        now: String,
+    },
     #[error("{0} lists no tasks: say with --n how many episodes to play")]
     NoTasks(String),
     #[error(

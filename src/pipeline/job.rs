@@ -12,7 +12,7 @@ use finqa_agents::solve::Solver;
 use super::PipelineError;
 use super::model_context::ModelContext;
 use super::run_context::{RunContext, RunNotice};
-use super::selection::{self, load_selected};
+use super::selection::{self, Selected};
 use super::setup::{concurrency, pair_setup, settings_to_store};
 use super::unused_settings::advice;
 
@@ -47,13 +47,15 @@ pub(super) fn questions(
         notify(RunNotice::Note(line));
     }
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
-    let dataset = load_selected(settings, setup.is_remote(), note)?;
-    let asked = &settings.questions;
-    let mode = selection::mode(settings, &dataset, note);
-    let plan = Plan::new(&dataset, mode, asked.history, asked.epochs)?;
+    let Selected {
+        dataset,
+        plan,
+        only,
+    } = selection::plan(settings, setup.is_remote(), note)?;
     let pair = &setup.pair;
     let mut resolved = setup.resolved(settings);
-    resolved.questions.mode = mode;
+    resolved.questions.mode = plan.mode;
+    resolved.questions.only = only;
     let meta = RunMeta {
         identity: Identity {
             model: setup.name.clone(),

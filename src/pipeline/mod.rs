@@ -15,6 +15,7 @@ mod job;
 mod locked_run;
 mod merge_shards;
 mod model_context;
+mod only;
 mod prices;
 mod replies;
 mod run_context;

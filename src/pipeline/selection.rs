@@ -1,15 +1,49 @@
 //! Loads the records to ask about.
 
 use crate::dataset::{self, Dataset, Mode, Selection, Source};
+use crate::run::Plan;
 use crate::settings::Settings;
 
 use super::PipelineError;
+use super::only::Only;
 
 /// Default number of records for a remote model, which may cost money.
 const PAID_DEFAULT_RECORDS: usize = 100;
 
-/// Loads and selects the records; `note` gets a line about each default.
-pub(super) fn load_selected(
+/// The records and the plan of a run, and `--only` under a name that lasts.
+pub(super) struct Selected {
+    pub dataset: Dataset,
+    pub plan: Plan,
+    pub only: Option<String>,
+}
+
+/// Loads and selects the records, and plans their questions; `note` gets a line about each
+/// default.
+pub(super) fn plan(
+    settings: &Settings,
+    remote: bool,
+    note: impl Fn(&str),
+) -> Result<Selected, PipelineError> {
+    let only = Only::of(settings)?;
+    let dataset = load_selected(settings, remote, &note)?;
+    let asked = &settings.questions;
+    let earlier = only.as_ref().and_then(Only::mode);
+    let mode = match earlier.filter(|_| !settings.origins.contains_key("mode")) {
+        Some(earlier) => earlier,
+        None => mode(settings, &dataset, &note),
+    };
+    let mut plan = Plan::new(&dataset, mode, asked.history, asked.epochs)?;
+    if let Some(only) = &only {
+        only.reduce(&mut plan, &dataset)?;
+    }
+    Ok(Selected {
+        only: only.map(|only| only.setting()),
+        dataset,
+        plan,
+    })
+}
+
+fn load_selected(
     settings: &Settings,
     remote: bool,
     note: impl Fn(&str),
@@ -32,7 +66,7 @@ pub(super) fn load_selected(
 }
 
 /// The mode: conversations if none is named and the records hold nothing else.
-pub(super) fn mode(settings: &Settings, dataset: &Dataset, note: impl Fn(&str)) -> Mode {
+fn mode(settings: &Settings, dataset: &Dataset, note: impl Fn(&str)) -> Mode {
     let named = settings.origins.contains_key("mode");
     if named || dataset.question_count() > 0 || dataset.turn_count() == 0 {
         return settings.questions.mode;
@@ -56,7 +90,10 @@ fn chosen(
         shuffle: questions.shuffle,
         seed: settings.sampling.seed.unwrap_or_default(),
     };
-    let counted = selection.n.is_some() || selection.range.is_some() || !selection.ids.is_empty();
+    let counted = selection.n.is_some()
+        || selection.range.is_some()
+        || !selection.ids.is_empty()
+        || questions.only.is_some();
     let mut chosen = dataset::select(dataset, &selection)?;
     if remote && !counted && chosen.len() > PAID_DEFAULT_RECORDS {
         let found = selection.filter.map_or("", |_| " that match --filter");

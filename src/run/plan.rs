@@ -1,11 +1,12 @@
 //! The plan of a run: its questions, their order, and their history.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use thiserror::Error;
 
 use crate::dataset::{
-    Case, Dataset, HistoryEntry, HistoryMode, HistorySource, Mode, Record, RecordKind,
+    Case, Dataset, HistoryEntry, HistoryMode, HistorySource, Mode, QuestionKey, Record, RecordKind,
 };
 use crate::settings::Shard;
 use finqa_agents::pair::{Answer, answer_history};
@@ -127,6 +128,14 @@ impl Plan {
         self.first_epoch.retain(|unit| {
             let first = unit.first();
             first.is_some_and(|planned| shard.contains(&planned.case.question.key.id))
+        });
+    }
+
+    /// Leaves only the units with at least one of these questions; each keeps its place.
+    pub(crate) fn keep(&mut self, keys: &HashSet<QuestionKey>) {
+        self.first_epoch.retain(|unit| {
+            let mut unit = unit.iter();
+            unit.any(|planned| keys.contains(&planned.case.question.key))
         });
     }
 

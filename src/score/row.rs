@@ -141,6 +141,16 @@ impl Row {
         (name_hash(&self.filename), name_hash(&self.key))
     }
 
+    /// A hash of its answer, the same for the same value; without one, of its outcome.
+    pub(crate) fn answer_hash(&self) -> u64 {
+        let answer = match self.value() {
+            Some(Value::Number(x)) => round5(*x).to_string(),
+            Some(word) => word.to_string(),
+            None => self.prediction().trim().to_lowercase(),
+        };
+        name_hash(&(answer, self.outcome().name()))
+    }
+
     /// The turn's number, from 0; `None` for a stand-alone question.
     pub fn turn(&self) -> Option<usize> {
         self.key.part.parse().ok()

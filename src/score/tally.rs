@@ -36,6 +36,10 @@ pub(super) struct QuestionTally {
     /// The number that NM reads from the gold.
     pub(super) gold: Option<f64>,
     pub(super) all: AnswerCounts,
+    /// A hash of the first answer.
+    answer: u64,
+    /// True if a later pass gave another answer.
+    pub(super) varies: bool,
     /// Of these, the rows with an answer.
     pub(super) answered: AnswerCounts,
 }
@@ -96,9 +100,12 @@ impl ScoreTally {
             is_suspect: suspect(&row.key).is_some(),
             gold: None,
             all: AnswerCounts::default(),
+            answer: row.answer_hash(),
+            varies: false,
             answered: AnswerCounts::default(),
         });
         tally.gold = tally.gold.or(gold);
+        tally.varies |= tally.answer != row.answer_hash();
         tally.all.add(row, gold.is_some());
         if row.outcome() == Outcome::Answered {
             tally.answered.add(row, gold.is_some());

@@ -99,6 +99,10 @@ pub struct QuestionSettings {
     #[arg(long, value_name = "REGEX")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
+    /// Ask only the questions that RUN got wrong, answered right in some passes only (flaky) or did not answer; the conversation of such a turn is asked as a whole
+    #[arg(long, value_name = "wrong|flaky|unanswered:RUN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<String>,
     /// Shuffle the records, seeded by --seed, before applying --n
     #[arg(long)]
     pub shuffle: bool,

@@ -38,7 +38,7 @@ fn effect(key: &str) -> Effect {
     match key {
         "model" | "provider" | "api" | "base_url" | "critic" | "critic_model"
         | "critic_provider" | "critic_base_url" | "data_path" | "prompts" | "n" | "range"
-        | "ids" | "filter" | "shuffle" | "mode" | "history" | "epochs" => Effect::Identity,
+        | "ids" | "only" | "filter" | "shuffle" | "mode" | "history" | "epochs" => Effect::Identity,
         "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm" | "output" | "mlflow"
         | "traces" | "log" | "max_cost" | "max_time" | "give_up_after" | "prices" | "shard"
         | "run" | "engine" => Effect::Nothing,
@@ -211,6 +211,7 @@ mode = 'conversations'
 model = 'm'
 model_accuracy = 0.25
 n = 7
+only = 'wrong:last'
 output = 'x'
 prices = 'x'
 prompts = 'x'

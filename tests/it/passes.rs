@@ -185,8 +185,27 @@ fn passes_are_compared_only_where_there_are_several() {
         assert_eq!(card["mean"]["rate"], 0.5, "{card}");
         assert_eq!(card["pass_at_k"]["rate"], 1.0, "{card}");
         assert_eq!(card["pass_hat_k"]["rate"], 0.0, "{card}");
+        let counts = ["varying", "flaky", "systematic"].map(|name| card[name].as_u64().unwrap());
+        assert_eq!(counts, [1, 1, 0], "{card}");
+        let by_k = &card["by_k"];
+        let found = [0, 1].map(|k| {
+            [
+                &by_k[k]["pass_at_k"]["rate"], &by_k[k]["pass_hat_k"]["rate"],
+            ]
+        });
+        assert_eq!(
+            found,
+            [[&json!(0.5), &json!(0.5)], [&json!(1.0), &json!(0.0)]]
+        );
     }
     assert_eq!(two["epochs"].as_array().unwrap().len(), 2);
+    let folder = two_passes.run_folder();
+    let report = std::fs::read_to_string(folder.join("report.html")).unwrap();
+    assert!(report.contains("1 questions were not answered the same in every pass"));
+    let compared = two_passes.run("compare last last --html compared.html");
+    compared.succeeds().prints("A: 2 passes by FE: mean 50.0 %");
+    compared.prints("B: Not answered the same in every pass: 1 of 1 question; wrong in all");
+    assert!(two_passes.read("compared.html").contains("Passes of B"));
     let one_pass = workplace();
     answer(&one_pass, &given);
     assert!(one_pass.summary().get("epochs").is_none());

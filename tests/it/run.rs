@@ -9,6 +9,7 @@ mod files;
 mod kills;
 mod merge;
 mod offline;
+mod only;
 mod outage;
 mod resume;
 mod scheduler;

@@ -8,6 +8,7 @@ use finqa_core::text::counted;
 use super::analysis::{question_lines, title};
 use super::scores::align;
 use super::style::{TerminalStyle, spaced};
+use super::summary::epoch_lines;
 
 /// Flips shown of each way; the rest are in `--json`.
 const FLIPS: usize = 20;
@@ -36,6 +37,10 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
         counted(comparison.pages, "page")
     ));
     parts.push(rules(comparison, style));
+    for (name, side) in [("A", &comparison.a), ("B", &comparison.b)] {
+        let lines = side.epochs.iter().flat_map(epoch_lines);
+        parts.extend(lines.map(|line| style.wrap(&format!("{name}: {line}"))));
+    }
     parts.extend(spending(comparison, style));
     parts.push(flips(comparison, RunLetter::A));
     parts.push(flips(comparison, RunLetter::B));

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::run::{EpisodeSummary, RunMeta, Summary};
-use crate::score::{Rule, Scorecard};
+use crate::score::{EpochCard, Rule, Scorecard};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{Cost, NodeUsage};
 use finqa_agents::pair::EpisodeEnd;
@@ -32,7 +32,7 @@ pub(crate) fn summary_text(
             parts.extend(outcome_line(&summary.scores, style));
         }
     }
-    let mut lines = epoch_lines(summary);
+    let mut lines: Vec<String> = summary.epochs.iter().flat_map(epoch_lines).collect();
     lines.extend(critic_line(summary));
     lines.extend(opinion_line(summary));
     lines.extend(spent_line(summary));
@@ -130,27 +130,32 @@ fn episode_line(episodes: &EpisodeSummary) -> String {
     format!("Episodes: {}", parts.join("; "))
 }
 
-fn epoch_lines(summary: &Summary) -> Vec<String> {
-    let lines = summary.epochs.iter().map(|card| {
-        let name = match card.rule == Rule::NumericalMatch.name() {
-            true => "NM",
-            false => "FE",
-        };
-        let floor = card.floor.map(|floor| 100.0 * floor.rate);
-        let floor = floor.map(|floor| format!(", floor {floor:.1} %"));
-        format!(
-            "{} passes by {name}: mean {}, right in any (pass@{}) {}, in all (pass^{}) {} (n {}{})",
-            card.k,
-            with_interval(&card.mean),
-            card.k,
-            with_interval(&card.pass_at_k),
-            card.k,
-            with_interval(&card.pass_hat_k),
-            card.n,
-            floor.unwrap_or_default()
-        )
-    });
-    lines.collect()
+/// The passes compared by one rule; what differs between them by FE alone.
+pub(super) fn epoch_lines(card: &EpochCard) -> Vec<String> {
+    let is_nm = card.rule == Rule::NumericalMatch.name();
+    let name = if is_nm { "NM" } else { "FE" };
+    let k = card.k;
+    let floor = card.floor.map(|floor| 100.0 * floor.rate);
+    let floor = floor.map(|floor| format!(", floor {floor:.1} %"));
+    let mut lines = vec![format!(
+        "{k} passes by {name}: mean {}, right in any (pass@{k}) {}, in all (pass^{k}) {} (n {}{})",
+        with_interval(&card.mean),
+        with_interval(&card.pass_at_k),
+        with_interval(&card.pass_hat_k),
+        card.n,
+        floor.unwrap_or_default()
+    )];
+    if !is_nm {
+        lines.push(format!(
+            "Not answered the same in every pass: {} of {}; wrong in all passes (systematic): {}, \
+             in some (flaky): {}",
+            card.varying,
+            counted(card.n, "question"),
+            card.systematic,
+            card.flaky
+        ));
+    }
+    lines
 }
 
 /// What the critic changed.

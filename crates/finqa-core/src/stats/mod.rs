@@ -12,4 +12,4 @@ mod rate;
 pub use difference::{PairedDifference, questions_to_detect};
 pub use latency::{LatencySummary, percentile};
 pub use paired::{Interval, PairedTest, clustered_mcnemar};
-pub use rate::{Rate, RateTally, wilson};
+pub use rate::{MeanShare, Rate, RateTally, wilson};

@@ -63,11 +63,10 @@ impl Rate {
             return None;
         }
         let rate = count(hits) / count(n);
-        // Sorted, so that the sum does not depend on the map's order.
-        let mut sums: Vec<(usize, usize)> = clusters.into_values().collect();
-        sums.sort_unstable();
+        let sums = clusters.into_values();
+        let sums = sorted(sums.map(|(hits, size)| (count(hits), count(size))));
         let repeats = count(n) / count(distinct);
-        let design_effect = design_effect(rate, n, &sums).max(repeats);
+        let design_effect = design_effect(rate, count(n), &sums).max(repeats);
         let (low, high) = wilson(rate, count(n) / design_effect);
         Some(Self {
             hits,
@@ -85,6 +84,32 @@ impl Rate {
             low: self.low,
             high: self.high,
         }
+    }
+}
+
+/// The mean of shares from 0 to 1, one for each question, with a 95 % interval clustered as
+/// that of a [`Rate`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeanShare {
+    pub rate: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl MeanShare {
+    /// The mean of shares, each with its cluster. `None` without any.
+    pub fn of<C: Hash + Eq>(shares: impl IntoIterator<Item = (C, f64)>) -> Option<Self> {
+        let mut clusters: HashMap<C, (f64, f64)> = HashMap::new();
+        for (cluster, share) in shares {
+            let entry = clusters.entry(cluster).or_default();
+            entry.0 += share;
+            entry.1 += 1.0;
+        }
+        let sums = sorted(clusters.into_values());
+        let n: f64 = sums.iter().map(|(_, size)| size).sum();
+        let rate = sums.iter().map(|(sum, _)| sum).sum::<f64>() / n;
+        let (low, high) = wilson(rate, n / design_effect(rate, n, &sums));
+        (n > 0.0).then_some(Self { rate, low, high })
     }
 }
 
@@ -110,18 +135,25 @@ impl RateTally {
     }
 }
 
+/// Sorted, so that a sum over clusters does not depend on a map's order.
+fn sorted(clusters: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    let mut sums: Vec<(f64, f64)> = clusters.collect();
+    sums.sort_by(|(a, x), (b, y)| a.total_cmp(b).then(x.total_cmp(y)));
+    sums
+}
+
 /// The clustered variance of the rate over the simple one, never below 1.
 /// A rate of 0 or 1 varies in no cluster, and one cluster has no other to
 /// differ from: 1.
-fn design_effect(rate: f64, n: usize, clusters: &[(usize, usize)]) -> f64 {
-    let (n, groups) = (count(n), count(clusters.len()));
+fn design_effect(rate: f64, n: f64, clusters: &[(f64, f64)]) -> f64 {
+    let groups = count(clusters.len());
     let simple = rate * (1.0 - rate) / n;
     if groups < 2.0 || simple <= 0.0 {
         return 1.0;
     }
     let squares: f64 = clusters
         .iter()
-        .map(|(hits, size)| (count(*hits) - rate * count(*size)).powi(2))
+        .map(|(hits, size)| (hits - rate * size).powi(2))
         .sum();
     let clustered = groups / (groups - 1.0) * squares / (n * n);
     (clustered / simple).max(1.0)

@@ -1,0 +1,105 @@
+//! `--only WHICH:RUN`: the questions of an earlier run that it did not answer well.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use crate::dataset::{Dataset, Mode, Outcome, QuestionKey};
+use crate::run::{Journal, Plan, RunFolder, RunMeta};
+use crate::score::Rule;
+use crate::settings::Settings;
+
+use super::PipelineError;
+
+/// The questions to ask again.
+pub(super) struct Only {
+    /// `wrong`, `flaky` or `unanswered`.
+    which: String,
+    /// The run: its id, or its path if it is not in the folder of runs.
+    run: String,
+    meta: RunMeta,
+    keys: HashSet<QuestionKey>,
+}
+
+/// How often a question was asked, and how that went.
+#[derive(Default)]
+struct Passes {
+    asked: usize,
+    wrong: usize,
+    unanswered: usize,
+}
+
+impl Only {
+    /// Reads the earlier run that the settings name, if they do.
+    pub(super) fn of(settings: &Settings) -> Result<Option<Self>, PipelineError> {
+        let Some(given) = &settings.questions.only else {
+            return Ok(None);
+        };
+        let form = || PipelineError::OnlyForm(given.clone());
+        let (which, run) = given.split_once(':').ok_or_else(form)?;
+        let is_chosen: fn(&Passes) -> bool = match which {
+            "wrong" => |passes| passes.wrong > 0,
+            "flaky" => |passes| 0 < passes.wrong && passes.wrong < passes.asked,
+            "unanswered" => |passes| passes.unanswered > 0,
+            _ => return Err(form()),
+        };
+        let output = &settings.run.output;
+        let folder = RunFolder::locate(output, run)?;
+        let journal = Journal::read(&folder.journal())?;
+        let mut all: HashMap<QuestionKey, Passes> = HashMap::new();
+        journal.for_each_row(|row| {
+            let wrong = Rule::FinancialEquivalence.mark(&row) == Some(false);
+            let unanswered = row.outcome() != Outcome::Answered;
+            let passes = all.entry(row.key).or_default();
+            passes.asked += 1;
+            passes.wrong += usize::from(wrong);
+            passes.unanswered += usize::from(unanswered);
+        })?;
+        let chosen = all.into_iter().filter(|(_, passes)| is_chosen(passes));
+        Ok(Some(Self {
+            which: which.to_owned(),
+            run: lasting_name(output, &folder),
+            meta: journal.meta()?,
+            keys: chosen.map(|(key, _)| key).collect(),
+        }))
+    }
+
+    /// The setting under a name that stays that of the same run, unlike `last`.
+    pub(super) fn setting(&self) -> String {
+        format!("{}:{}", self.which, self.run)
+    }
+
+    /// The mode of the earlier run.
+    pub(super) fn mode(&self) -> Option<Mode> {
+        let mode = self.meta.settings.get("mode")?.clone();
+        mode.try_into().ok()
+    }
+
+    /// Leaves these questions alone in a plan over `dataset`. A conversation with one of them
+    /// stays whole, because later turns depend on earlier ones.
+    pub(super) fn reduce(&self, plan: &mut Plan, dataset: &Dataset) -> Result<(), PipelineError> {
+        if self.meta.identity.data != dataset.hash {
+            return Err(PipelineError::OnlyOtherData {
+                only: self.setting(),
+                was: self.meta.data.clone(),
+                now: dataset.source.clone(),
+            });
+        }
+        plan.keep(&self.keys);
+        match plan.total() {
+            0 => Err(PipelineError::OnlyNothing(self.setting())),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn lasting_name(output: &Path, folder: &RunFolder) -> String {
+    let id = folder.id();
+    match RunFolder::locate(output, &id) {
+        Ok(found) if found.path() == folder.path() => id,
+        _ => {
+            let path = std::fs::canonicalize(folder.path());
+            let path = path.unwrap_or_else(|_| folder.path().to_owned());
+            path.display().to_string()
+        }
+    }
+}
