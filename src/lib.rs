@@ -51,6 +51,8 @@ pub mod dataset;
 pub mod env_build;
 mod episodes;
 #[doc(hidden)]
+pub mod improve;
+#[doc(hidden)]
 pub mod output;
 #[doc(hidden)]
 pub mod pipeline;

@@ -109,7 +109,7 @@ pub(crate) fn execute(
 
 /// Percentage points, as a rate.
 #[derive(Clone, Copy, Debug)]
-struct Points(f64);
+pub(super) struct Points(pub(super) f64);
 
 impl FromStr for Points {
     type Err = String;

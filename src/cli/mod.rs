@@ -12,6 +12,7 @@ mod dotenv;
 mod env;
 mod exit;
 mod graph;
+mod improve;
 mod merge;
 mod mlflow_lines;
 mod outputs;
@@ -86,6 +87,8 @@ enum Command {
     Analyze(analyze::AnalyzeArgs),
     /// Compare two runs question by question.
     Compare(compare::CompareArgs),
+    /// Let a model change the prompts, and keep a change only if it is shown to help.
+    Improve(Box<improve::ImproveArgs>),
     /// Regenerate a run's files, including the report, from its journal (journal.sqlite).
     Report(report::ReportArgs),
     /// Merge the shards of a run (--shard) into one run.
@@ -152,11 +155,11 @@ pub fn command() -> clap::Command {
 }
 
 /// The options that `-h` lists; `--help` lists all.
-const SHORT_HELP: [&str; 27] = [
-    "base_url", "cache", "color", "concurrency", "config", "critic", "data_path", "dry_run",
-    "fail_under", "help", "history", "json", "max_cost", "max_rounds", "mode", "model", "n",
-    "output", "quiet", "resume", "samples", "second_opinion", "url", "table", "text", "verbose",
-    "version",
+const SHORT_HELP: [&str; 29] = [
+    "base_url", "cache", "color", "concurrency", "config", "critic", "data_path", "detect",
+    "dry_run", "fail_under", "help", "history", "json", "max_cost", "max_rounds", "mode", "model",
+    "n", "output", "proposer", "quiet", "resume", "samples", "second_opinion", "url", "table",
+    "text", "verbose", "version",
 ];
 
 /// Hides the rarer options of a command with many from `-h`.
@@ -194,6 +197,7 @@ fn execute(cli: Cli, matches: &ArgMatches) -> anyhow::Result<Exit> {
         Some(Command::Score(args)) => score::execute(&args, matches, style),
         Some(Command::Analyze(args)) => analyze::execute(&args, matches, style),
         Some(Command::Compare(args)) => compare::execute(&args, matches, style),
+        Some(Command::Improve(args)) => improve::execute(&args, matches, style),
         Some(Command::Report(args)) => report::execute(&args, matches),
         Some(Command::Merge(args)) => merge::execute(&args, matches, style),
         Some(Command::Runs(args)) => runs::execute(&args, matches),

@@ -293,7 +293,7 @@ fn exit_code(results: &RunResults) -> Result<Exit, Failure> {
 }
 
 /// The exit code of a run that did not complete.
-fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
+pub(super) fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
     match finish {
         Finish::Complete => Ok(Exit::Done),
         Finish::Partial { .. } => Ok(Exit::Unanswered),

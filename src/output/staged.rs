@@ -131,6 +131,11 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Outp
     })
 }
 
+/// Writes a text, whole or not at all.
+pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), OutputError> {
+    write_atomic(path, |file| file.write_all(text.as_bytes()))
+}
+
 /// Like [`write_json`], indented for people.
 pub(crate) fn write_json_pretty(path: &Path, value: &impl Serialize) -> Result<(), OutputError> {
     write_atomic(path, |file| {

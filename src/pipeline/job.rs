@@ -33,7 +33,7 @@ pub struct Job {
 }
 
 /// The questions of the settings' records, answered by the settings' agents.
-pub(super) fn questions(
+pub(crate) fn questions(
     settings: &Settings,
     context: &RunContext,
     models: &ModelContext,

@@ -184,14 +184,18 @@ pub(super) fn differences(was: &RunMeta, now: &RunMeta) -> Vec<String> {
     lines
 }
 
-/// Creates a new run, in this folder or in one named by its id.
+/// Creates a new run, in this folder or in one named by its id, which is made if `meta` has
+/// none.
 pub(super) fn create_run(
     output: &Path,
     folder: Option<RunFolder>,
     meta: RunMeta,
     prompts: Option<&BTreeMap<String, String>>,
 ) -> Result<LockedRun, PipelineError> {
-    let id = uuid::Uuid::now_v7().to_string();
+    let id = match meta.id.is_empty() {
+        true => uuid::Uuid::now_v7().to_string(),
+        false => meta.id.clone(),
+    };
     let folder = folder.unwrap_or_else(|| RunFolder::new(output, &id));
     folder.create().map_err(OutputError::at(folder.path()))?;
     let lock = RunLock::take(folder.path())?;

@@ -39,6 +39,8 @@ pub struct RunContext {
     pub replay: Option<Arc<StoredReplies>>,
     /// The run that is replayed.
     pub recorded: Option<RunMeta>,
+    /// The id of a new run; one is made if it is absent.
+    pub name: Option<String>,
 }
 
 impl Default for RunContext {
@@ -52,6 +54,7 @@ impl Default for RunContext {
             stop: Stop::default(),
             replay: None,
             recorded: None,
+            name: None,
         }
     }
 }

@@ -118,7 +118,8 @@ impl OpenRun {
             }
             (None, Some(chosen)) => start_shard::start_or_resume(settings, &chosen, &mut job)?,
             (None, None) => {
-                let (output, meta) = (&settings.run.output, job.meta.clone());
+                let (output, mut meta) = (&settings.run.output, job.meta.clone());
+                meta.id = context.name.clone().unwrap_or_default();
                 if let Some(line) = locked_run::unfinished_run_note(output, &meta.identity) {
                     (context.notify)(RunNotice::Note(line));
                 }

@@ -59,7 +59,8 @@ convfinqa
     settings    dataset llm pair
     run         data dataset llm pair score settings solve
     analysis    dataset run score
-    output      analysis dataset graph llm pair run score solve
+    improve     analysis dataset llm prompt
+    output      analysis dataset graph improve llm pair run score solve
     pipeline    analysis dataset graph llm output pair prompt run score settings solve
     env_build   data dataset
     episodes    data dataset env_build episode llm pair pipeline run score settings solve tools

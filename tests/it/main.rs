@@ -19,6 +19,7 @@ mod dataset;
 mod env;
 mod env_play;
 mod env_server;
+mod improve;
 mod inputs;
 mod keys;
 mod literals;

@@ -25,6 +25,7 @@ use strum::VariantArray;
 
 use crate::analysis::Miss;
 use crate::dataset::Dataset;
+use crate::improve::Improvement;
 use crate::output::numbers::{self, p_value};
 use crate::run::Row;
 use crate::score::Rule;
@@ -37,10 +38,11 @@ use list::ReportQuestions;
 
 pub(crate) use compared::write_comparison;
 
-const TEMPLATES: [(&str, &str); 3] = [
+const TEMPLATES: [(&str, &str); 4] = [
     ("macros.html", include_str!("macros.html")),
     ("report.html", include_str!("report.html")),
     ("compare.html", include_str!("compare.html")),
+    ("improve.html", include_str!("improve.html")),
 ];
 const STYLE: &str = include_str!("page.css");
 const BASE_SCRIPT: &str = include_str!("base.js");
@@ -95,6 +97,16 @@ impl<'a> Report<'a> {
         }
         .write(self.path, &view, elements)
     }
+}
+
+/// Writes a page of the candidates of `improve`, whole or not at all.
+pub(crate) fn write_improvement(path: &Path, found: &Improvement) -> Result<(), OutputError> {
+    let page = WrittenPage {
+        template: "improve.html",
+        script: "",
+        secret: &found.id,
+    };
+    page.write(path, found, Elements::new())
 }
 
 /// A page that this program writes: a template over a view, data, and the script that shows them.

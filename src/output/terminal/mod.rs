@@ -3,6 +3,7 @@
 mod analysis;
 mod answer;
 mod comparison;
+mod improvement;
 mod progress;
 mod runs;
 mod scores;
@@ -13,6 +14,7 @@ mod writer;
 pub(crate) use analysis::analysis_tables;
 pub(crate) use answer::{answer_text, short_answer};
 pub use comparison::comparison_tables;
+pub(crate) use improvement::improvement_table;
 pub(crate) use progress::RunProgress;
 pub(crate) use runs::runs_list;
 pub use scores::scorecard_tables;

@@ -20,9 +20,12 @@ const POWER: f64 = 0.8;
 pub struct PairedDifference {
     /// From −1 to 1.
     pub difference: f64,
+    /// The share of pairs that exactly one of the two gets right.
+    pub discordance: f64,
     /// The differences of the draws, ascending.
     draws: Vec<f64>,
     clusters: usize,
+    n: f64,
     /// The variance of the difference between sets of as many clusters.
     variance: f64,
 }
@@ -32,10 +35,12 @@ impl PairedDifference {
     pub fn of<'c>(pairs: impl IntoIterator<Item = (&'c str, bool, bool)>) -> Option<Self> {
         // In the order of names, so that the order of the rows does not matter.
         let mut clusters: BTreeMap<&str, (i32, u32)> = BTreeMap::new();
+        let mut flips = 0_u32;
         for (cluster, a, b) in pairs {
             let entry = clusters.entry(cluster).or_default();
             entry.0 += i32::from(b) - i32::from(a);
             entry.1 += 1;
+            flips += u32::from(a != b);
         }
         let clusters: Vec<(f64, f64)> = clusters
             .into_values()
@@ -66,8 +71,10 @@ impl PairedDifference {
         let groups = clusters.len() as f64;
         Some(Self {
             difference,
+            discordance: f64::from(flips) / n,
             draws,
             clusters: clusters.len(),
+            n,
             variance: groups / (groups - 1.0).max(1.0) * squares.sum::<f64>() / (n * n),
         })
     }
@@ -89,6 +96,15 @@ impl PairedDifference {
         Interval {
             low: low.min(self.difference - unseen).max(-1.0),
             high: high.max(self.difference + unseen).min(1.0),
+        }
+    }
+
+    /// How many pairs carry as much information as one that is a cluster of its own; at least 1.
+    pub fn design_effect(&self) -> f64 {
+        let alone = self.discordance - self.difference * self.difference;
+        match alone > 0.0 {
+            true => (self.variance * self.n / alone).max(1.0),
+            false => 1.0,
         }
     }
 
@@ -166,6 +182,22 @@ mod tests {
             (bounds.high - (0.05 + 1.645 * 0.012_145)).abs() < 1e-3,
             "{bounds:?}"
         );
+    }
+
+    #[test]
+    fn pairs_of_one_page_that_flip_together_count_once() {
+        let apart = difference(1_000, 100, 50);
+        assert!((apart.discordance - 0.15).abs() < 1e-12);
+        assert!((apart.design_effect() - 1.0).abs() < 2e-3);
+        let names: Vec<String> = (0..500).map(|at| at.to_string()).collect();
+        let flips = |at: usize| (at % 20 == 1, at % 20 < 2 && at % 20 != 1);
+        let together = (0..1_000).map(|at| {
+            let (a, b) = flips(at / 2);
+            (names[at / 2].as_str(), a, b)
+        });
+        let together = PairedDifference::of(together).unwrap();
+        assert!((together.discordance - 0.1).abs() < 1e-12);
+        assert!((together.design_effect() - 2.0).abs() < 1e-2);
     }
 
     /// Without a flip, every draw of the bootstrap is 0 however few pages there are.

@@ -1,0 +1,128 @@
+//! `convfinqa improve`: prompts changed by a model, and kept only on evidence.
+
+mod search;
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::ArgMatches;
+use tokio::runtime::Runtime;
+
+use crate::analysis::{Answers, compare};
+use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter, improvement_table};
+use crate::pipeline;
+use crate::run::RunFolder;
+use crate::score::Rule;
+use crate::settings::Settings;
+
+use super::args::{ConfigFile, PrintArgs, ReplayArgs};
+use super::compare::Points;
+use super::{Exit, Failure, dotenv, run, settings, signals, stdout, telemetry};
+use search::Search;
+
+/// The rule by which answers are right.
+const RULE: Rule = Rule::FinancialEquivalence;
+
+/// The page of the results.
+const PAGE: &str = "improve.html";
+
+/// Arguments of `improve`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ImproveArgs {
+    /// Earlier runs that say how often two runs differ: one with --epochs, or two of the same questions [default: they differ on 15 % of the questions]
+    #[arg(num_args = 0..=2)]
+    earlier: Vec<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
+    /// Model that proposes changes, on the analyst's server [default: the analyst's model]
+    #[arg(long, value_name = "MODEL", help_heading = "Improvement")]
+    proposer: Option<String>,
+    /// Refuse to start unless the gate pages can detect a gain of this many points with 80 % power
+    #[arg(
+        long,
+        value_name = "POINTS",
+        default_value = "5",
+        help_heading = "Improvement"
+    )]
+    detect: Points,
+    #[command(flatten)]
+    config: ConfigFile,
+    #[command(flatten)]
+    stored: ReplayArgs,
+    #[command(flatten)]
+    print: PrintArgs,
+}
+
+/// Goes through the steps; what an earlier process did is read.
+pub(crate) fn execute(
+    args: &ImproveArgs,
+    matches: &ArgMatches,
+    style: TerminalStyle,
+) -> anyhow::Result<Exit> {
+    let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
+    if settings.model.is_offline() {
+        let line = "improve needs a chat model, whose prompts it changes; pass --model NAME";
+        return Err(Failure::usage(line).into());
+    }
+    if settings.shards.shard.is_some() || settings.questions.only.is_some() {
+        return Err(Failure::usage("improve takes neither --shard nor --only").into());
+    }
+    let options = ProgressOptions {
+        quiet: args.print.quiet,
+        terminal: std::io::stderr().is_terminal(),
+        logged: telemetry::logs_json(settings.log.log),
+        ..ProgressOptions::default()
+    };
+    let replay = args.stored.open()?;
+    let runtime = Runtime::new().context("cannot start the runtime")?;
+    runtime.block_on(async {
+        let writer = TerminalWriter::new(options);
+        let notify = run::notify(writer.clone());
+        let mut search = Search::new(args, &settings, options, &notify)?;
+        search.replay = replay;
+        let tracking = pipeline::tracking_server(&settings, &dotenv::variables(), &notify)?;
+        let traces = telemetry::start(&settings, tracking.is_some(), &writer)?;
+        signals::listen(search.stop.clone(), None, move |line| writer.say(line));
+        search.traces = traces.clone();
+        let ended = search.to_end().await;
+        traces.finish().await;
+        let (found, folder) = ended?;
+        if args.print.json {
+            stdout::print_json(&found)?;
+        } else if !args.print.quiet {
+            stdout::print(|out| {
+                writeln!(out, "{}", improvement_table(&found, style))?;
+                writeln!(out, "Page:    {}", folder.join(PAGE).display())?;
+                match &found.prompts {
+                    Some(prompts) => writeln!(out, "Prompts: {prompts}"),
+                    None => Ok(()),
+                }
+            })?;
+        }
+        Ok(Exit::Done)
+    })
+}
+
+/// Discordance and design effect of earlier runs: of one run's first two passes, or of two runs.
+fn earlier(named: &[PathBuf], output: &Path) -> anyhow::Result<Option<(f64, f64)>> {
+    let open = |named: &PathBuf| -> anyhow::Result<Answers> {
+        Ok(Answers::open(&RunFolder::answers_at(named, output)?, None)?)
+    };
+    let (a, b) = match named {
+        [] => return Ok(None),
+        [one] => {
+            let pass = |epoch: u32| -> anyhow::Result<Answers> {
+                let mut answers = open(one)?;
+                answers.rows.retain(|row| row.epoch == epoch);
+                answers.rows.iter_mut().for_each(|row| row.epoch = 0);
+                Ok(answers)
+            };
+            (pass(0)?, pass(1)?)
+        }
+        [a, b, ..] => (open(a)?, open(b)?),
+    };
+    let comparison = compare(&a, &b, RULE, true)?;
+    let difference = comparison.difference();
+    Ok(difference.map(|it| (it.discordance, it.design_effect())))
+}

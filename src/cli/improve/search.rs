@@ -1,0 +1,447 @@
+//! The steps of a search for better prompts.
+//!
+//! Nothing is kept between processes but the runs, the stored replies of the proposer and the
+//! files made from them: the same command goes through the same steps again, and what is
+//! already answered is read instead of asked.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use rust_decimal::Decimal;
+
+use crate::analysis::{Answers, analyze};
+use crate::improve::{
+    CANDIDATES, Candidate, DataText, Effect, Improvement, LEVEL, Misses, PageSplit, Power,
+    Proposal, Rejection, Trial, records, request, templates,
+};
+use crate::output::report::write_improvement;
+use crate::output::terminal::{ProgressOptions, RunProgress, TerminalWriter};
+use crate::output::{write_json_pretty, write_text};
+use crate::pipeline::{self, Job, LockedRun, ModelContext, Notify, Run, RunContext, RunNotice};
+use crate::run::{Finish, Journal, RunFolder, RunKind, summarise};
+use crate::settings::{Layers, Origin, QuestionSettings, Settings};
+use crate::telemetry::Telemetry;
+use finqa_agents::llm::{Budget, BudgetLimits, ChatRequest, Cost, Dollars, Stop, StoredReplies};
+use finqa_agents::prompt::Prompts;
+
+use super::super::{Exit, Failure, dotenv, mlflow_lines, run};
+use super::{ImproveArgs, PAGE, RULE, earlier};
+
+/// A search for better prompts.
+pub(super) struct Search {
+    settings: Settings,
+    options: ProgressOptions,
+    pub(super) replay: Option<Arc<StoredReplies>>,
+    pub(super) stop: Stop,
+    pub(super) traces: Telemetry,
+    /// `OUTPUT/improve/ID`.
+    folder: PathBuf,
+    split: PageSplit,
+    templates: BTreeMap<String, String>,
+    data_text: DataText,
+    found: Improvement,
+}
+
+impl Search {
+    /// Splits the pages and checks that the search can succeed, before anything is sent.
+    pub(super) fn new(
+        args: &ImproveArgs,
+        settings: &Settings,
+        options: ProgressOptions,
+        notify: &Notify,
+    ) -> anyhow::Result<Self> {
+        let context = RunContext {
+            variables: dotenv::variables(),
+            notify: Arc::clone(notify),
+            ..RunContext::default()
+        };
+        let models = ModelContext {
+            measure_only: true,
+            ..ModelContext::new(Arc::new(|_| {}))
+        };
+        let job = pipeline::job(settings, &context, &models)?;
+        let dataset = job.records.as_ref().map_err(|line| Failure::usage(line))?;
+        let split = PageSplit::of(dataset);
+        let gate: HashSet<&str> = split.gate.iter().map(String::as_str).collect();
+        let questions = job.plan.questions();
+        let with_gold = questions.filter(|planned| !planned.case.gold.is_empty());
+        let (mut all, mut on_gate) = (0, HashSet::new());
+        for planned in with_gold {
+            let key = &planned.case.question.key;
+            all += 1;
+            if gate.contains(key.id.as_str()) {
+                on_gate.insert(key.clone());
+            }
+        }
+        if all == 0 {
+            let line = "improve needs gold answers, and no question of the data has one";
+            return Err(Failure::new(Exit::Data, line).into());
+        }
+        let earlier = earlier(&args.earlier, &settings.run.output)?;
+        let power = Power::of(args.detect.0, earlier, on_gate.len());
+        let proposer = args.proposer.clone();
+        let proposer = proposer.unwrap_or_else(|| settings.model.name.clone());
+        let id = id(&job, &proposer);
+        let texts = job.prompts.unwrap_or_default();
+        Ok(Self {
+            folder: settings.run.output.join("improve").join(&id),
+            data_text: DataText::of(dataset, &split),
+            found: Improvement {
+                format: 1,
+                id,
+                model: job.meta.identity.model.clone(),
+                proposer,
+                data: dataset.source.clone(),
+                records: records(&split),
+                most_candidates: CANDIDATES,
+                level: LEVEL / CANDIDATES as f64,
+                power,
+                candidates: Vec::new(),
+                promoted: None,
+                sealed: None,
+                prompts: None,
+                cost: Cost::default(),
+                complete: false,
+            },
+            templates: templates(&texts),
+            split,
+            settings: settings.clone(),
+            options,
+            replay: None,
+            stop: Stop::default(),
+            traces: Telemetry::default(),
+        })
+    }
+
+    /// Goes through all steps; the results, and the folder that they are in.
+    pub(super) async fn to_end(mut self) -> anyhow::Result<(Improvement, PathBuf)> {
+        if !self.found.power.is_enough() {
+            return Err(self.without_power().await.into());
+        }
+        std::fs::create_dir_all(&self.folder)
+            .with_context(|| format!("cannot create {}", self.folder.display()))?;
+        write_json_pretty(&self.folder.join("split.json"), &self.split)?;
+        let ids = [self.split.propose.clone(), self.split.gate.clone()].concat();
+        let before = self.answers("baseline", ids, None).await?;
+        let propose: HashSet<&String> = self.split.propose.iter().collect();
+        let mut shown = before.clone();
+        shown.rows.retain(|row| propose.contains(&row.key.id));
+        let misses = analyze(&shown, RULE);
+        let mut trial = Trial::default();
+        while let Some(number) = trial.next() {
+            let before_it = self.found.cost;
+            let asked = request(&self.templates, &Misses(&misses), &self.found.candidates);
+            let reply = self.proposal(asked).await?;
+            let mut candidate = Candidate {
+                number,
+                template: String::new(),
+                reason: String::new(),
+                diff: String::new(),
+                rejected: None,
+                run: None,
+                effect: None,
+                passes: false,
+                cost: Cost::default(),
+            };
+            match self.prompts_of(&mut candidate, &reply) {
+                Ok(folder) => {
+                    let name = format!("candidate-{number}");
+                    let gate = self.split.gate.clone();
+                    let now = self.answers(&name, gate, Some(&folder)).await?;
+                    candidate.effect = effect(&before, &now);
+                    candidate.run = now.run;
+                }
+                Err(CandidateError::Rejected(rejection)) => {
+                    candidate.rejected = Some(rejection.to_string());
+                }
+                Err(CandidateError::Failed(error)) => return Err(error),
+            }
+            candidate.passes = trial.note(candidate.effect.map_or(1.0, |effect| effect.p));
+            candidate.cost = difference(self.found.cost, before_it);
+            self.say(&format!("candidate {number} {}", candidate.result()));
+            self.found.candidates.push(candidate);
+            self.found.promoted = trial.promoted();
+            self.write()?;
+        }
+        if let Some(number) = self.found.promoted {
+            let folder = self.candidate_folder(number);
+            let sealed = self.split.sealed.clone();
+            let before = self.answers("sealed-baseline", sealed.clone(), None);
+            let before = before.await?;
+            let now = self.answers("sealed-candidate", sealed, Some(&folder));
+            self.found.sealed = effect(&before, &now.await?);
+            self.found.prompts = Some(folder.display().to_string());
+        }
+        self.found.complete = true;
+        self.write()?;
+        Ok((self.found, self.folder))
+    }
+
+    /// What the gate would need, and what that would cost.
+    async fn without_power(&self) -> Failure {
+        let Power {
+            detect,
+            discordance,
+            gate_questions,
+            needed,
+            measured,
+            ..
+        } = self.found.power;
+        let mut settings = self.settings.clone();
+        settings.questions = self.only_ids(self.split.gate.clone());
+        let silent: Notify = Arc::new(|_| {});
+        let variables = dotenv::variables();
+        let measured_run = pipeline::dry_run(&settings, None, &variables, &silent);
+        let cost = match measured_run.await.ok().filter(|run| run.questions > 0) {
+            None => "their cost is unknown".to_owned(),
+            Some(run) => match run.cost_usd {
+                None => "their cost is unknown, because the model has no listed price".to_owned(),
+                Some(cost) => {
+                    let all = Decimal::try_from(self.found.power.asked_in_all());
+                    let each = Decimal::from(run.questions);
+                    let times = all.unwrap_or_default() / each;
+                    let [low, high] = [cost.low, cost.high].map(|cost| cost * times);
+                    format!("they would cost ${low:.2} to ${high:.2}")
+                }
+            },
+        };
+        let source = if measured {
+            "in the earlier runs"
+        } else {
+            "assumed"
+        };
+        Failure::usage(format!(
+            "not enough data: the gate has {gate_questions} questions, and takes {needed} to detect \
+             a gain of {} points with 80 % power at a discordance of {:.1} % ({source}); name more \
+             records, about {} questions in all (--n, --data-path), or a larger --detect; about {:.0} \
+             questions would be asked, and {cost}",
+            100.0 * detect,
+            100.0 * discordance,
+            2 * needed,
+            self.found.power.asked_in_all(),
+        ))
+    }
+
+    /// The settings of the questions of these records.
+    fn only_ids(&self, ids: Vec<String>) -> QuestionSettings {
+        QuestionSettings {
+            ids,
+            n: None,
+            range: None,
+            filter: None,
+            shuffle: false,
+            ..self.settings.questions.clone()
+        }
+    }
+
+    /// The answers of a run with these prompts, which is started, continued or read.
+    async fn answers(
+        &mut self,
+        name: &str,
+        ids: Vec<String>,
+        prompts: Option<&Path>,
+    ) -> anyhow::Result<Answers> {
+        let name = format!("{}-{name}", self.found.id);
+        let output = self.settings.run.output.clone();
+        let folder = RunFolder::runs(&output).join(&name);
+        let is_begun = folder.join(RunFolder::JOURNAL).is_file();
+        if !is_begun || !Journal::read(&folder.join(RunFolder::JOURNAL))?.is_complete()? {
+            let mut settings = self.settings.clone();
+            settings.questions = self.only_ids(ids);
+            settings.budget.max_cost = self.left()?;
+            if let Some(prompts) = prompts {
+                settings.agents.prompts = Some(prompts.to_owned());
+            }
+            let resumed = match is_begun {
+                true => Some(LockedRun::open(&output, &name, RunKind::Questions)?),
+                false => None,
+            };
+            if let Some(resumed) = &resumed {
+                let own = Layers::default().table(resumed.settings(), Origin::Run)?;
+                let (budget, run) = (settings.budget, settings.run);
+                settings = Settings {
+                    budget,
+                    run,
+                    ..own.settings()?
+                };
+            }
+            self.ask(&name, &settings, resumed).await?;
+        }
+        let summary = summarise(&Journal::read(&folder.join(RunFolder::JOURNAL))?)?;
+        self.found.cost += summary.spent.cost;
+        Ok(Answers::open(&folder, None)?)
+    }
+
+    /// Asks the questions of a run to the end.
+    async fn ask(
+        &self,
+        name: &str,
+        settings: &Settings,
+        resumed: Option<LockedRun>,
+    ) -> anyhow::Result<()> {
+        self.say(&format!("asking {name}"));
+        let mut progress = RunProgress::new(self.options, &settings.run.output);
+        let writer = progress.writer();
+        let shown = writer.clone();
+        let silent: Notify = Arc::new(|_| {});
+        let context = RunContext {
+            resumed,
+            variables: dotenv::variables(),
+            tracking: pipeline::tracking_server(settings, &dotenv::variables(), &silent)?,
+            traces: self.traces.clone(),
+            // Notes were shown once.
+            notify: Arc::new(move |notice| {
+                if let RunNotice::Warning(line) = notice {
+                    shown.warn(&line);
+                }
+            }),
+            stop: self.stop.clone(),
+            replay: self.replay.clone(),
+            recorded: None,
+            name: Some(name.to_owned()),
+        };
+        let mut asked = Run::start(settings, context).await?;
+        while let Some(event) = asked.next().await {
+            progress.on(&event);
+        }
+        let results = asked.finish().await?;
+        if let Some(sent) = &results.tracked {
+            mlflow_lines::print(&writer, &results, sent);
+        }
+        match results.finish {
+            Finish::Complete => Ok(()),
+            finish => {
+                let exit = run::unfinished_exit_code(finish)?;
+                let line = format!("{name} is not complete; the same command continues it");
+                Err(Failure::new(exit, line).into())
+            }
+        }
+    }
+
+    /// The proposer's reply, which is stored before it is used.
+    async fn proposal(&mut self, mut asked: ChatRequest) -> anyhow::Result<String> {
+        let mut settings = self.settings.clone();
+        settings.model.name.clone_from(&self.found.proposer);
+        let replies = self.folder.join("replies");
+        settings.model.cache.get_or_insert(replies);
+        let notify = run::notify(TerminalWriter::new(self.options));
+        let left = self.left()?.map(|Dollars(left)| left);
+        let models = ModelContext {
+            replies: pipeline::stored_replies(&settings, self.replay.as_ref(), &notify)?,
+            prices: Arc::new(pipeline::user_prices(&settings, None, None)?.unwrap_or_default()),
+            budget: Arc::new(Budget::new(BudgetLimits {
+                cost: left,
+                ..BudgetLimits::default()
+            })),
+            ..ModelContext::new(Arc::new(|_| {}))
+        };
+        let setup = pipeline::model_setup(&settings, &dotenv::variables(), &models)?;
+        asked.max_output_tokens = Some(setup.reply_limit);
+        let reply = setup.model.chat(&asked, &self.stop).await?;
+        // The same for a reply that an earlier process paid for.
+        self.found.cost += Cost::of_request(setup.model.cost(&reply));
+        Ok(reply.content)
+    }
+
+    /// The folder of the prompts that a reply proposes.
+    fn prompts_of(
+        &self,
+        candidate: &mut Candidate,
+        reply: &str,
+    ) -> Result<PathBuf, CandidateError> {
+        let proposal = Proposal::read(reply)?;
+        candidate.template.clone_from(&proposal.template);
+        candidate.reason.clone_from(&proposal.reason);
+        candidate.diff = proposal.diff();
+        let (old, new) = proposal.apply(&self.templates)?;
+        if let Some(found) = self.data_text.added(old, &new) {
+            return Err(Rejection::DataText(found).into());
+        }
+        let folder = self.candidate_folder(candidate.number);
+        let write = || -> anyhow::Result<()> {
+            std::fs::create_dir_all(&folder)?;
+            for (name, text) in &self.templates {
+                let text = if *name == proposal.template {
+                    &new
+                } else {
+                    text
+                };
+                write_text(&folder.join(name), text)?;
+            }
+            Ok(())
+        };
+        write().map_err(CandidateError::Failed)?;
+        let rendered = Prompts::embedded().with_dir(&folder);
+        rendered.map_err(Rejection::Broken)?;
+        Ok(folder)
+    }
+
+    fn candidate_folder(&self, number: usize) -> PathBuf {
+        self.folder.join(format!("candidate-{number}"))
+    }
+
+    /// What is left of `--max-cost`.
+    fn left(&self) -> anyhow::Result<Option<Dollars>> {
+        let Some(Dollars(limit)) = self.settings.budget.max_cost else {
+            return Ok(None);
+        };
+        match limit - self.found.cost.known {
+            left if left > Decimal::ZERO => Ok(Some(Dollars(left))),
+            _ => {
+                let line = "--max-cost is reached; the same command with a higher limit continues";
+                Err(Failure::new(Exit::BudgetReached, line).into())
+            }
+        }
+    }
+
+    fn write(&self) -> anyhow::Result<()> {
+        write_json_pretty(&self.folder.join("improve.json"), &self.found)?;
+        Ok(write_improvement(&self.folder.join(PAGE), &self.found)?)
+    }
+
+    fn say(&self, line: &str) {
+        TerminalWriter::new(self.options).say(line);
+    }
+}
+
+/// Why a candidate has no prompts.
+enum CandidateError {
+    Rejected(Rejection),
+    Failed(anyhow::Error),
+}
+
+impl From<Rejection> for CandidateError {
+    fn from(rejection: Rejection) -> Self {
+        Self::Rejected(rejection)
+    }
+}
+
+/// The name of a search: the same inputs give the same.
+fn id(job: &Job, proposer: &str) -> String {
+    let identity = format!("{:?} {proposer}", job.meta.identity);
+    let hash = blake3::hash(identity.as_bytes()).to_hex();
+    format!("improve-{}", hash.get(..10).unwrap_or_default())
+}
+
+/// The effect on the questions of both.
+fn effect(before: &Answers, now: &Answers) -> Option<Effect> {
+    let marks = before.rows.iter();
+    let marks = marks.map(|row| ((&row.key, row.epoch), RULE.mark(row)));
+    let marks: HashMap<_, _> = marks.collect();
+    let pairs = now.rows.iter().filter_map(|row| {
+        let before = marks.get(&(&row.key, row.epoch)).copied()??;
+        Some((row.filename.as_str(), before, RULE.mark(row)?))
+    });
+    Effect::of(&pairs.collect::<Vec<_>>())
+}
+
+/// What was added to a cost since.
+fn difference(now: Cost, before: Cost) -> Cost {
+    Cost {
+        known: now.known - before.known,
+        priced: now.priced - before.priced,
+        unpriced: now.unpriced - before.unpriced,
+    }
+}

@@ -1,0 +1,216 @@
+//! One change of one template, by a model.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::json;
+use thiserror::Error;
+
+use crate::analysis::MissAnalysis;
+use finqa_agents::llm::{ChatMessage, ChatRequest, ReplyFormat};
+use finqa_agents::prompt::PromptError;
+
+use super::report::Candidate;
+
+/// Misses that the proposer is shown of each cause.
+const EXAMPLES: usize = 3;
+/// Causes that it is shown, the most frequent first.
+const CAUSES: usize = 6;
+
+const INSTRUCTIONS: &str = "\
+You improve the prompt templates of a financial analyst, a language model that answers questions about pages of reports.
+You see the templates and the causes of its wrong answers. Propose one change of one template that prevents the most of
+them on other pages too.
+
+- Write a general rule. Name no company, page, row label or figure of an example.
+- Keep every {{ … }} and {% … %} and the form of the reply as they are.
+- Do not propose again what was tried.
+
+REPLY with one JSON object and nothing else:
+{\"template\": \"the template's name\", \"old\": \"a text that stands in it exactly once\", \"new\": \"the text in its place\", \
+\"reason\": \"why, in one sentence\"}";
+
+/// The misses of a run on propose pages, without any gold.
+pub(crate) struct Misses<'a>(pub &'a MissAnalysis);
+
+/// One change of one template.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Proposal {
+    pub template: String,
+    pub old: String,
+    pub new: String,
+    #[serde(default)]
+    pub reason: String,
+}
+
+/// Why a candidate is not run.
+#[derive(Debug, Error)]
+pub(crate) enum Rejection {
+    #[error("the proposer's reply is not a proposal: {0}")]
+    Nonsense(String),
+    #[error("the proposer names no template: {0}")]
+    UnknownTemplate(String),
+    #[error("the text to replace is in {template} {count} times, not once")]
+    NotOnce { template: String, count: usize },
+    #[error("it changes nothing")]
+    NoChange,
+    #[error("it adds {0}")]
+    DataText(String),
+    #[error("the template no longer renders: {0}")]
+    Broken(#[from] PromptError),
+}
+
+/// The templates of a set of prompts that a proposal may change.
+pub(crate) fn templates(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let is_template = |name: &str| name.ends_with(".j2");
+    let texts = texts.iter().filter(|(name, _)| is_template(name));
+    texts
+        .map(|(name, text)| (name.clone(), text.clone()))
+        .collect()
+}
+
+/// The request for the next candidate.
+pub(crate) fn request(
+    templates: &BTreeMap<String, String>,
+    misses: &Misses<'_>,
+    tried: &[Candidate],
+) -> ChatRequest {
+    let mut text = String::new();
+    for (name, template) in templates {
+        text.push_str(&format!("TEMPLATE {name}\n{}\n\n", template.trim_end()));
+    }
+    text.push_str(&misses.text());
+    if !tried.is_empty() {
+        text.push_str("\nTRIED\n");
+    }
+    for candidate in tried {
+        // Why a candidate was not run may name a gold answer.
+        let result = match candidate.effect {
+            Some(_) => candidate.result(),
+            None => "not run: it broke a rule, or the template did not render".to_owned(),
+        };
+        let (template, reason) = (&candidate.template, &candidate.reason);
+        text.push_str(&format!("- {template}: {reason} ({result})\n"));
+    }
+    let mut request = ChatRequest::new(
+        "proposer",
+        vec![ChatMessage::system(INSTRUCTIONS), ChatMessage::user(text)],
+    );
+    let field = || json!({"type": "string"});
+    request.format = ReplyFormat::JsonSchema {
+        name: "proposal".to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "template": field(), "old": field(), "new": field(), "reason": field(),
+            },
+            "required": ["template", "old", "new", "reason"],
+            "additionalProperties": false,
+        }),
+        strict: true,
+        or_text: false,
+    };
+    // Each candidate is another request, whatever was tried.
+    request.origin.question = "improve".to_owned();
+    request.origin.repeat = u32::try_from(tried.len()).unwrap_or(u32::MAX);
+    request
+}
+
+impl Misses<'_> {
+    /// Causes with their counts, and for each some questions with what the analyst answered.
+    fn text(&self) -> String {
+        let Self(found) = self;
+        let (wrong, all) = (found.misses.len(), found.questions);
+        let mut text = format!("WRONG ANSWERS: {wrong} of {all}\n");
+        for count in found.causes.iter().take(CAUSES) {
+            let name = count.cause.name().replace('_', " ");
+            text.push_str(&format!("\n{name}: {}\n", count.count));
+            let misses = found.misses.iter();
+            let misses = misses.filter(|miss| miss.cause == count.cause);
+            for miss in misses.take(EXAMPLES) {
+                let program = miss.program.as_deref().unwrap_or("none");
+                let (question, answer) = (&miss.question, &miss.answer);
+                text.push_str(&format!(
+                    "- question: {question}\n  program: {program}\n  answer: {answer}\n"
+                ));
+            }
+        }
+        text
+    }
+}
+
+impl Proposal {
+    /// Reads a reply: one JSON object, with or without text around it.
+    pub(crate) fn read(reply: &str) -> Result<Self, Rejection> {
+        let object = reply.find('{').zip(reply.rfind('}'));
+        let object = object.and_then(|(start, end)| reply.get(start..=end));
+        let object = object.ok_or_else(|| Rejection::Nonsense("no JSON object".to_owned()))?;
+        serde_json::from_str(object).map_err(|error| Rejection::Nonsense(error.to_string()))
+    }
+
+    /// The changed template, and its text before.
+    pub(crate) fn apply<'t>(
+        &self,
+        templates: &'t BTreeMap<String, String>,
+    ) -> Result<(&'t str, String), Rejection> {
+        let template = templates.get(&self.template);
+        let template = template.ok_or_else(|| Rejection::UnknownTemplate(self.template.clone()))?;
+        let count = match self.old.is_empty() {
+            true => 0,
+            false => template.matches(&self.old).count(),
+        };
+        if count != 1 {
+            return Err(Rejection::NotOnce {
+                template: self.template.clone(),
+                count,
+            });
+        }
+        if self.old == self.new {
+            return Err(Rejection::NoChange);
+        }
+        Ok((template, template.replacen(&self.old, &self.new, 1)))
+    }
+
+    /// The change as lines that begin with `-` and `+`.
+    pub(crate) fn diff(&self) -> String {
+        let lines = |sign: char, text: &str| {
+            let lines = text.lines().map(|line| format!("{sign} {line}"));
+            lines.collect::<Vec<_>>()
+        };
+        let parts = [lines('-', &self.old), lines('+', &self.new)];
+        parts.concat().join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proposal_changes_one_place_of_one_template_or_is_rejected() {
+        let templates = BTreeMap::from([("a.j2".to_owned(), "one two one".to_owned())]);
+        let change = |template: &str, old: &str, new: &str| {
+            let reply = json!({"template": template, "old": old, "new": new});
+            let proposal = Proposal::read(&format!("Sure:\n```json\n{reply}\n```"))?;
+            proposal.apply(&templates).map(|(_, changed)| changed)
+        };
+        assert_eq!(change("a.j2", "two", "2").unwrap(), "one 2 one");
+        for (change, words) in [
+            (change("b.j2", "two", "2"), "names no template: b.j2"),
+            (change("a.j2", "one", "1"), "a.j2 2 times, not once"),
+            (change("a.j2", "", "1"), "0 times"),
+            (change("a.j2", "two", "two"), "changes nothing"),
+            (
+                Proposal::read("I cannot").map(|_| String::new()),
+                "no JSON object",
+            ),
+            (
+                Proposal::read("{\"old\": 1}").map(|_| String::new()),
+                "not a proposal",
+            ),
+        ] {
+            let error = change.unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}
