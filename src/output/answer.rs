@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::dataset::Question;
 use finqa_agents::pair::verify::{Finding, FindingKind};
-use finqa_agents::pair::{CriticVerdict, Round, Solution};
+use finqa_agents::pair::{Answer, CriticVerdict, Round, Solution};
 use finqa_core::page::{Table, position};
 use finqa_core::text::counted;
 
@@ -97,6 +97,7 @@ impl AnswerView<'_> {
             "outcome": solution.outcome,
             "answer": answer.map(|answer| &answer.printed),
             "value": answer.and_then(|answer| answer.value.as_ref()),
+            "plain_value": answer.and_then(Answer::plain_value),
             "unit": answer.map(|answer| answer.unit),
             "label": answer.and_then(|answer| answer.label.as_ref()),
             "steps": answer.map_or(&[][..], |answer| &answer.steps),

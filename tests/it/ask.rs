@@ -46,7 +46,10 @@ fn a_question_about_a_markdown_page_is_answered_with_its_support() {
     assert!(lines.all(|line| line.chars().count() <= 80));
 
     let json = place.run(&format!("{line} --json")).succeeds().json();
-    has(&json, json!({"answer": "25.0%", "value": 0.25}));
+    has(
+        &json,
+        json!({"answer": "25.0%", "value": 0.25, "plain_value": 25.0}),
+    );
     assert_eq!(json["evidence"][0]["label"], "Revenue · 2019");
     assert_eq!(json["rounds"][0]["verdict"], "ok");
 }
@@ -173,7 +176,7 @@ fn a_label_answers_which_and_a_growth_from_a_loss_is_a_guess() {
     let json = json.succeeds().json();
     has(
         &json,
-        json!({"answer": "North", "value": "North", "stop": "accepted"}),
+        json!({"answer": "North", "value": "North", "plain_value": null, "stop": "accepted"}),
     );
     assert_eq!(json["evidence"][0]["literal"], "12");
     let ran = place.run("ask t.csv 'what was the percentage change of North from 2021 to 2022?'");

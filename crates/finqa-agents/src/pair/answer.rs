@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use finqa_core::number::{Unit, Value};
+use finqa_core::number::{self, Scale, Unit, UnitKind, Value};
 use finqa_core::question::{CitedEvidence, HistoryEntry, HistorySource};
 
 /// An answer with everything that supports it.
@@ -39,6 +39,19 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// The value in units: 1250400000 for 1250.4 million, 44.0 for 44 %, and an amount without
+    /// a scale word as it is; `None` for words.
+    pub fn plain_value(&self) -> Option<f64> {
+        let value = self.value.as_ref()?.number()?;
+        if self.unit.kind == UnitKind::Percent {
+            let factor = if self.in_percent { 1.0 } else { 100.0 };
+            return Some(without_noise(value * factor));
+        }
+        let printed = || number::read(&self.printed)?.scale;
+        let scale = self.unit.scale.or_else(printed);
+        Some(without_noise(value * scale.map_or(1.0, Scale::factor)))
+    }
+
     /// The analysis in the requested form, as the critic sees it.
     pub(crate) fn to_analysis_json(&self) -> String {
         let analysis = serde_json::json!({
@@ -53,6 +66,11 @@ impl Answer {
     }
 }
 
+/// A value without the last digits, in which 0.141 times 100 is not 14.1.
+fn without_noise(value: f64) -> f64 {
+    format!("{value:.12e}").parse().unwrap_or(value)
+}
+
 /// Our own answer as a later turn sees it.
 pub fn answer_history(question: &str, answer: Option<&Answer>) -> HistoryEntry {
     HistoryEntry {
@@ -61,5 +79,38 @@ pub fn answer_history(question: &str, answer: Option<&Answer>) -> HistoryEntry {
         program: answer.and_then(|answer| answer.program.clone()),
         label: answer.and_then(|answer| answer.label.clone()),
         source: HistorySource::Own,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_value_is_in_units() {
+        let (number, percent) = (UnitKind::Number, UnitKind::Percent);
+        let million = Some(Scale::Million);
+        for (value, printed, kind, scale, in_percent, plain) in [
+            (1250.4, "1,250.4", number, million, false, 1_250_400_000.0),
+            (-3.5, "$ (3.5) billion", number, None, false, -3.5e9),
+            (6.08, "$6.08", number, None, false, 6.08),
+            (0.141, "14.1%", percent, None, false, 14.1),
+            (44.0, "44%", percent, None, true, 44.0),
+            (0.25, "0.25", UnitKind::Ratio, None, false, 0.25),
+        ] {
+            let answer = Answer {
+                value: Some(Value::Number(value)),
+                printed: printed.to_owned(),
+                unit: Unit { kind, scale },
+                in_percent,
+                ..Answer::default()
+            };
+            assert_eq!(answer.plain_value(), Some(plain), "{printed}");
+        }
+        let words = Answer {
+            value: Some(Value::Text("yes".to_owned())),
+            ..Answer::default()
+        };
+        assert_eq!(words.plain_value(), None);
     }
 }
