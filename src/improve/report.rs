@@ -13,7 +13,7 @@ use super::trial::{CANDIDATES, Effect, LEVEL};
 const DISCORDANCE: f64 = 0.15;
 
 /// Everything that was done, rewritten after every step.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Improvement {
     /// The version of this layout.
     pub format: u32,
@@ -43,7 +43,7 @@ pub(crate) struct Improvement {
 }
 
 /// A candidate, run or not.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Candidate {
     /// From 1.
     pub number: usize,
@@ -75,12 +75,15 @@ impl Candidate {
             "does not pass"
         };
         let points = 100.0 * effect.difference;
-        format!("{passes}: {points:+.1} points, one-sided p {:.3}", effect.p)
+        format!(
+            "{passes}: {points:+.1} points, one-sided p {:.2e}",
+            effect.p
+        )
     }
 }
 
 /// What the gate can detect.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Power {
     /// The gain to be detected with 80 % power, from 0 to 1.
     pub detect: f64,
@@ -97,8 +100,10 @@ pub(crate) struct Power {
 
 impl Power {
     /// The power to detect `detect`, from (discordance, design effect) of earlier runs.
-    pub(crate) fn of(detect: f64, earlier: Option<(f64, f64)>, gate_questions: usize) -> Self {
+    pub(crate) fn of(detect: f64, earlier: Option<(f64, f64)>) -> Self {
         let (discordance, design_effect) = earlier.unwrap_or((DISCORDANCE, 1.0));
+        // A gain of that size is itself a difference on as many questions.
+        let discordance = discordance.max(detect);
         let needed = questions_to_detect(detect, discordance, LEVEL / CANDIDATES as f64);
         #[allow(
             clippy::cast_possible_truncation,
@@ -111,8 +116,16 @@ impl Power {
             discordance,
             design_effect,
             measured: earlier.is_some(),
-            gate_questions,
+            gate_questions: 0,
             needed,
+        }
+    }
+
+    /// With this number of questions on the gate pages.
+    pub(crate) fn of_gate(self, gate_questions: usize) -> Self {
+        Self {
+            gate_questions,
+            ..self
         }
     }
 
@@ -138,10 +151,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_gate_needs_520_questions_for_five_points_at_the_assumed_discordance() {
-        let power = |earlier, n| Power::of(0.05, earlier, n);
+    fn the_gate_needs_521_questions_for_five_points_at_the_assumed_discordance() {
+        let power = |earlier, n| Power::of(0.05, earlier).of_gate(n);
         assert_eq!(power(None, 0).needed, 521);
         assert!(power(None, 521).is_enough() && !power(None, 520).is_enough());
         assert_eq!(power(Some((0.15, 2.0)), 0).needed, 1_041);
+        // Two runs that never differ say nothing about a change of 5 points.
+        assert_eq!(power(Some((0.0, 1.0)), 0).needed, 168);
     }
 }

@@ -10,22 +10,16 @@ use clap::ArgMatches;
 use tokio::runtime::Runtime;
 
 use crate::analysis::{Answers, compare};
+use crate::improve::Power;
 use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter, improvement_table};
 use crate::pipeline;
 use crate::run::RunFolder;
-use crate::score::Rule;
 use crate::settings::Settings;
 
 use super::args::{ConfigFile, PrintArgs, ReplayArgs};
 use super::compare::Points;
 use super::{Exit, Failure, dotenv, run, settings, signals, stdout, telemetry};
-use search::Search;
-
-/// The rule by which answers are right.
-const RULE: Rule = Rule::FinancialEquivalence;
-
-/// The page of the results.
-const PAGE: &str = "improve.html";
+use search::{PAGE, RULE, Search};
 
 /// Arguments of `improve`.
 #[derive(clap::Args, Debug)]
@@ -68,6 +62,9 @@ pub(crate) fn execute(
     if settings.shards.shard.is_some() || settings.questions.only.is_some() {
         return Err(Failure::usage("improve takes neither --shard nor --only").into());
     }
+    if args.detect.0 <= 0.0 {
+        return Err(Failure::usage("--detect is 0; give at least a part of a point").into());
+    }
     let options = ProgressOptions {
         quiet: args.print.quiet,
         terminal: std::io::stderr().is_terminal(),
@@ -79,7 +76,10 @@ pub(crate) fn execute(
     runtime.block_on(async {
         let writer = TerminalWriter::new(options);
         let notify = run::notify(writer.clone());
-        let mut search = Search::new(args, &settings, options, &notify)?;
+        let earlier = earlier(&args.earlier, &settings.run.output)?;
+        let power = Power::of(args.detect.0, earlier);
+        let proposer = args.proposer.clone();
+        let mut search = Search::new(&settings, proposer, power, options, &notify)?;
         search.replay = replay;
         let tracking = pipeline::tracking_server(&settings, &dotenv::variables(), &notify)?;
         let traces = telemetry::start(&settings, tracking.is_some(), &writer)?;

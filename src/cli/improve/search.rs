@@ -21,13 +21,18 @@ use crate::output::terminal::{ProgressOptions, RunProgress, TerminalWriter};
 use crate::output::{write_json_pretty, write_text};
 use crate::pipeline::{self, Job, LockedRun, ModelContext, Notify, Run, RunContext, RunNotice};
 use crate::run::{Finish, Journal, RunFolder, RunKind, summarise};
+use crate::score::Rule;
 use crate::settings::{Layers, Origin, QuestionSettings, Settings};
 use crate::telemetry::Telemetry;
 use finqa_agents::llm::{Budget, BudgetLimits, ChatRequest, Cost, Dollars, Stop, StoredReplies};
 use finqa_agents::prompt::Prompts;
 
 use super::super::{Exit, Failure, dotenv, mlflow_lines, run};
-use super::{ImproveArgs, PAGE, RULE, earlier};
+
+/// The rule by which answers are right.
+pub(super) const RULE: Rule = Rule::FinancialEquivalence;
+/// The page of the results.
+pub(super) const PAGE: &str = "improve.html";
 
 /// A search for better prompts.
 pub(super) struct Search {
@@ -47,8 +52,9 @@ pub(super) struct Search {
 impl Search {
     /// Splits the pages and checks that the search can succeed, before anything is sent.
     pub(super) fn new(
-        args: &ImproveArgs,
         settings: &Settings,
+        proposer: Option<String>,
+        power: Power,
         options: ProgressOptions,
         notify: &Notify,
     ) -> anyhow::Result<Self> {
@@ -79,9 +85,6 @@ impl Search {
             let line = "improve needs gold answers, and no question of the data has one";
             return Err(Failure::new(Exit::Data, line).into());
         }
-        let earlier = earlier(&args.earlier, &settings.run.output)?;
-        let power = Power::of(args.detect.0, earlier, on_gate.len());
-        let proposer = args.proposer.clone();
         let proposer = proposer.unwrap_or_else(|| settings.model.name.clone());
         let id = id(&job, &proposer);
         let texts = job.prompts.unwrap_or_default();
@@ -97,13 +100,8 @@ impl Search {
                 records: records(&split),
                 most_candidates: CANDIDATES,
                 level: LEVEL / CANDIDATES as f64,
-                power,
-                candidates: Vec::new(),
-                promoted: None,
-                sealed: None,
-                prompts: None,
-                cost: Cost::default(),
-                complete: false,
+                power: power.of_gate(on_gate.len()),
+                ..Improvement::default()
             },
             templates: templates(&texts),
             split,
@@ -136,14 +134,7 @@ impl Search {
             let reply = self.proposal(asked).await?;
             let mut candidate = Candidate {
                 number,
-                template: String::new(),
-                reason: String::new(),
-                diff: String::new(),
-                rejected: None,
-                run: None,
-                effect: None,
-                passes: false,
-                cost: Cost::default(),
+                ..Candidate::default()
             };
             match self.prompts_of(&mut candidate, &reply) {
                 Ok(folder) => {

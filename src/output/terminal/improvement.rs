@@ -11,10 +11,10 @@ pub(crate) fn improvement_table(found: &Improvement, style: TerminalStyle) -> St
     let mut table = style.table(&["", "template", "gain [95 % CI]", "p", "cost", "result"]);
     for candidate in &found.candidates {
         let effect = candidate.effect.as_ref();
-        let result = match (&candidate.rejected, candidate.passes) {
-            (Some(reason), _) => format!("not run: {reason}"),
-            (None, true) => "passes".to_owned(),
-            (None, false) => "does not pass".to_owned(),
+        let result = match (&effect, candidate.passes) {
+            (None, _) => "not run",
+            (Some(_), true) => "passes",
+            (Some(_), false) => "does not pass",
         };
         table.add_row([
             candidate.number.to_string(),
@@ -22,14 +22,17 @@ pub(crate) fn improvement_table(found: &Improvement, style: TerminalStyle) -> St
             effect.map_or_else(String::new, gain),
             effect.map_or_else(String::new, |effect| p_value(effect.p)),
             candidate.cost.to_string(),
-            result,
+            result.to_owned(),
         ]);
     }
     align(&mut table, &[2, 3, 4]);
     let mut lines = vec![spaced(&table.to_string())];
     for candidate in &found.candidates {
-        let reason = format!("{}: {}", candidate.number, candidate.reason);
-        lines.extend([style.wrap(&reason), candidate.diff.clone()]);
+        let (number, reason) = (candidate.number, &candidate.reason);
+        let why = candidate.rejected.as_ref();
+        let why = why.map_or_else(String::new, |why| format!(" Not run: {why}."));
+        lines.push(style.wrap(&format!("{number}: {reason}{why}")));
+        lines.push(candidate.diff.clone());
     }
     let promoted = match (found.promoted, &found.sealed) {
         (Some(number), Some(sealed)) => format!(
