@@ -350,6 +350,25 @@ mod tests {
     }
 
     #[test]
+    fn one_label_in_five_may_differ_in_the_original() {
+        let labelled = |header: &[&[&str]], names: [&'static str; 5]| {
+            let data = names.map(|name| [name, "1", "2"]);
+            let data: Vec<&[&str]> = data.iter().map(|row| row.as_slice()).collect();
+            rows(&[header, data.as_slice()].concat())
+        };
+        let table = labelled(&[&["", "total", "total"]], ["a", "b", "c", "d", "e"]);
+        for (names, expected) in [
+            (["a", "b", "c", "d", "x"], "2012 total"),
+            (["a", "b", "c", "x", "x"], "total (group 1)"),
+        ] {
+            let header: [&[&str]; 2] = [&["", "2012", "2011"], &["", "total", "total"]];
+            let original = labelled(&header, names);
+            let labels = labels(&table, Some(&original), TableOrigin::Published);
+            assert_eq!(labels[1], expected, "{names:?}");
+        }
+    }
+
+    #[test]
     fn an_original_that_does_not_fit_is_left_alone() {
         let table = rows(&[&["", "2012", "2012"], &["a", "1", "2"]]);
         for original in [

@@ -386,11 +386,111 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_a_year_is_named_by_its_number() {
-        for text in ["first quarter of 2031", "1st quarter of 2031", "q1 2031"] {
-            let span = spans(text).first().map(|named| named.span);
-            let read = span.map(|span| (span.year, span.months));
-            assert_eq!(read, Some((Some(2031), Some((1, 3)))), "{text}");
+    fn periods_are_named_in_many_ways() {
+        for (text, expected) in [
+            ("3m 2024", "first quarter of 2024"),
+            ("6m", "first half"),
+            ("9m'24", "January to September of 2024"),
+            ("12m24", "2024"),
+            ("h1 2023", "first half of 2023"),
+            ("2h23", "second half of 2023"),
+            ("1h", "first half"),
+            ("three months ended march 31", "first quarter"),
+            ("three months ended june 30, 2022", "second quarter of 2022"),
+            ("six months ended december 31, 2021", "second half of 2021"),
+            (
+                "nine months ended september 30, 2022", "January to September of 2022",
+            ),
+            ("nine months ended march 31, 2022", "31 March of 2022"),
+            ("first nine months of 2022", "January to September of 2022"),
+            ("twelve months", "full year"),
+            ("year ended june 30, 2022", "2022"),
+            ("years ending in december", "full year"),
+            ("(january to march)", "first quarter"),
+            ("(oct-dec)", "fourth quarter"),
+            ("q1 2031", "first quarter of 2031"),
+            ("3q22", "third quarter of 2022"),
+            ("q 2", "second quarter"),
+            ("quarter 4", "fourth quarter"),
+            ("1 q", "first quarter"),
+            ("first quarter of 2031", "first quarter of 2031"),
+            ("1st quarter of 2031", "first quarter of 2031"),
+            ("second fiscal quarter", "second quarter"),
+            ("last qtr", "fourth quarter"),
+            ("3rd quarter of fiscal 2021", "third quarter of 2021"),
+            ("third half", ""),
+            ("second half of 2020", "second half of 2020"),
+            ("last half", "second half"),
+            ("2021/22", "2022"),
+            ("2021-2022", "2022"),
+            ("2021/23", "2021"),
+            ("fy24a", "2024"),
+            ("fy 2019", "2019"),
+            ("2025e", "2025"),
+            ("full-year", "full year"),
+            ("fiscal 2022", "2022"),
+            ("fiscal years", "full year"),
+            ("jan-24", "January of 2024"),
+            ("sept-99", "September of 1999"),
+            ("31.12.2022", "2022"),
+            ("30.6.2021", "30 June of 2021"),
+            ("30.13.2021", ""),
+            ("2022-06-30", "30 June of 2022"),
+            ("2022-13-30", "2022"),
+            ("15th of may 2020", "15 May of 2020"),
+            ("may 15, 2020", "15 May of 2020"),
+            ("june 1st", "1 June"),
+            ("december 31", "full year"),
+            ("december 32 2020", "December of 2020"),
+            ("31 dec 2019", "2019"),
+            ("$ 2014", ""),
+            ("2014.5", ""),
+            ("2014%", ""),
+            ("1850", ""),
+            ("sales may rise", ""),
+            ("in may", "May"),
+            ("may", "May"),
+            ("may 2020", "May of 2020"),
+            ("2022, third quarter", "third quarter of 2022"),
+            ("full year 2022 third quarter", "third quarter of 2022"),
+            ("2022 and june", "2022; June"),
+            ("third quarter and 2022", "third quarter; 2022"),
+            ("third quarter; 2022", "third quarter; 2022"),
+            ("2022 2021", "2022; 2021"),
+            (
+                "q1 2022 and q2 2023",
+                "first quarter of 2022; second quarter of 2023",
+            ),
+            ("april to december", "April; December"),
+        ] {
+            let found: Vec<String> = spans(text)
+                .iter()
+                .map(|found| found.span.to_string())
+                .collect();
+            assert_eq!(found.join("; "), expected, "{text}");
         }
+        let [season, part] =
+            ["2021/22", "the six months of 2022"].map(|text| spans(text).remove(0));
+        assert!(season.span.season && !part.span.season);
+        assert_eq!((season.at, part.at), (0..7, 4..22));
+    }
+
+    #[test]
+    fn periods_are_in_the_order_of_their_ends() {
+        let span = |text: &str| spans(text).remove(0).span;
+        let ordered = [
+            "2021", "q1 2022", "30 june 2022", "h1 2022", "q4 2022", "2022",
+        ];
+        for pair in ordered.windows(2) {
+            assert!(span(pair[0]).order() < span(pair[1]).order(), "{pair:?}");
+        }
+        assert!(span("2022").covers(span("fy 2022")) && !span("2022").covers(span("h2 2022")));
+        assert_eq!(
+            [span("q3"), span("2022")].map(CalendarSpan::length),
+            [3, 12]
+        );
+        let quarter = span("q3").in_year(2022);
+        assert_eq!(quarter, span("q3").and(span("2022")));
+        assert_eq!(quarter, span("2022").and(span("q3")));
     }
 }

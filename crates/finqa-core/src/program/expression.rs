@@ -291,6 +291,21 @@ mod tests {
     }
 
     #[test]
+    fn only_a_constant_alone_is_constant() {
+        for (program, constant) in [
+            ("const_100", true),
+            ("100", false),
+            ("add(1, const_2)", false),
+        ] {
+            assert_eq!(
+                Plain::parse(program).unwrap().is_constant(),
+                constant,
+                "{program}"
+            );
+        }
+    }
+
+    #[test]
     fn a_program_that_doubles_itself_or_never_ends_is_not_written_out() {
         let repeated = |step: &dyn Fn(usize) -> String| {
             let steps: Vec<String> = (0..10_000).map(step).collect();

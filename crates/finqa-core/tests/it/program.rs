@@ -77,6 +77,15 @@ fn official_equality_vectors() {
     assert_eq!(count, 24);
 }
 
+/// No published pair of programs has a power.
+#[test]
+fn powers_are_equal_only_to_the_same_powers() {
+    assert!(equal("exp(3, 2), add(#0, 1)", "exp(3, 2), add(1, #0)"));
+    for other in ["divide(3, 2), add(#0, 1)", "exp(2, 3), add(#0, 1)"] {
+        assert!(!equal("exp(3, 2), add(#0, 1)", other), "{other}");
+    }
+}
+
 #[test]
 fn errors_name_the_step() {
     for (program, message) in [
