@@ -1,0 +1,197 @@
+//! An upper bound of the share of wrong answers among those that are given.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+
+use serde::{Deserialize, Serialize};
+
+use super::rate::Rate;
+
+/// The one-sided level of [`ErrorBound`].
+const LEVEL: f64 = 0.95;
+
+/// How many of some answers are wrong, and how many may be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ErrorBound {
+    /// Answers.
+    pub n: usize,
+    /// Of these, wrong.
+    pub errors: usize,
+    /// Pages that they are on.
+    pub pages: usize,
+    /// The independent answers that these are worth.
+    pub effective: f64,
+    /// The error rate is at most this with 95 % confidence, from 0 to 1.
+    pub bound: f64,
+}
+
+impl ErrorBound {
+    /// The bound of answers, each with its page, its question, and whether it is wrong; `None`
+    /// without answers.
+    ///
+    /// Answers on one page are wrong together, so [`clopper_pearson`] gets the numbers of answers
+    /// and errors divided by the page design effect. Without an error there is none to estimate,
+    /// and a page counts as one answer. For pages with several answers this is approximate;
+    /// `examples/stated_error.rs` measures how often such a bound is wrong.
+    pub fn of<P: Hash + Eq + Clone, Q: Hash + Eq>(
+        marks: impl IntoIterator<Item = (P, Q, bool)>,
+    ) -> Option<Self> {
+        let mut pages = HashSet::new();
+        let marks = marks.into_iter().inspect(|(page, ..)| {
+            pages.insert(page.clone());
+        });
+        let rate = Rate::of(marks)?;
+        let (n, errors) = (rate.n as f64, rate.hits as f64);
+        let effect = match rate.hits {
+            0 => n / pages.len() as f64,
+            _ => rate.design_effect,
+        };
+        Some(Self {
+            n: rate.n,
+            errors: rate.hits,
+            pages: pages.len(),
+            effective: n / effect,
+            bound: clopper_pearson(errors / effect, n / effect, LEVEL),
+        })
+    }
+
+    /// The share of wrong answers, from 0 to 1.
+    pub fn rate(&self) -> f64 {
+        self.errors as f64 / self.n.max(1) as f64
+    }
+}
+
+/// How many independent answers it takes to show at 95 % that at most `most` of them are wrong
+/// (from 0 to 1), if `wrong` of them are; `None` if that is too many.
+pub fn answers_needed(wrong: f64, most: f64) -> Option<usize> {
+    const ENOUGH: usize = 1 << 20;
+    let shows = |n: usize| clopper_pearson(wrong * n as f64, n as f64, LEVEL) <= most;
+    if !shows(ENOUGH) {
+        return None;
+    }
+    let (mut too_few, mut enough) = (0, ENOUGH);
+    while enough - too_few > 1 {
+        let n = usize::midpoint(too_few, enough);
+        match shows(n) {
+            true => enough = n,
+            false => too_few = n,
+        }
+    }
+    Some(enough)
+}
+
+/// The upper end of the one-sided interval of Clopper and Pearson (Biometrika 26, 1934, 404) for
+/// a rate of which `hits` of `n` were seen, neither of which need be whole: at the largest rate
+/// at which so few hits have a probability of 1 − `level`.
+pub fn clopper_pearson(hits: f64, n: f64, level: f64) -> f64 {
+    if hits >= n {
+        return 1.0;
+    }
+    let (mut low, mut high) = (hits / n, 1.0);
+    for _ in 0..50 {
+        let rate = f64::midpoint(low, high);
+        // The probability of at most so many hits.
+        match incomplete_beta(1.0 - rate, n - hits, hits + 1.0) > 1.0 - level {
+            true => low = rate,
+            false => high = rate,
+        }
+    }
+    high
+}
+
+/// The regularised incomplete beta function I_x(a, b), by its continued fraction (Abramowitz
+/// and Stegun, Handbook of Mathematical Functions, 26.5.8), evaluated by Lentz's method.
+fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
+    const TINY: f64 = 1e-300;
+    if x <= 0.0 || x >= 1.0 {
+        return x.clamp(0.0, 1.0);
+    }
+    // The fraction converges fast below the mean.
+    if x > (a + 1.0) / (a + b + 2.0) {
+        return 1.0 - incomplete_beta(1.0 - x, b, a);
+    }
+    let kept = |term: f64| if term.abs() < TINY { TINY } else { term };
+    let mut over = 1.0;
+    let mut under = 1.0 / kept(1.0 - (a + b) * x / (a + 1.0));
+    let mut fraction = under;
+    for step in 1..500 {
+        let m = f64::from(step);
+        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        let mut change = 1.0;
+        for term in [even, odd] {
+            under = 1.0 / kept(1.0 + term * under);
+            over = kept(1.0 + term / over);
+            change = over * under;
+            fraction *= change;
+        }
+        if (change - 1.0).abs() < 1e-13 {
+            break;
+        }
+    }
+    let log_beta = ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b);
+    (a * x.ln() + b * (-x).ln_1p() - log_beta).exp() * fraction / a
+}
+
+/// The logarithm of the gamma function of a positive number, by Stirling's series.
+fn ln_gamma(x: f64) -> f64 {
+    let (mut x, mut shift) = (x, 0.0);
+    while x < 10.0 {
+        shift -= x.ln();
+        x += 1.0;
+    }
+    let inverse = 1.0 / (x * x);
+    let series = (1.0 / 12.0 - inverse * (1.0 / 360.0 - inverse / 1260.0)) / x;
+    shift + (x - 0.5) * x.ln() - x + 0.5 * std::f64::consts::TAU.ln() + series
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With no error the bound is 1 − 0.05^(1/n); the others are roots of binomial sums.
+    #[test]
+    fn the_bound_is_clopper_and_pearsons() {
+        for (hits, n, bound) in [
+            (0.0, 59.0, 0.049_506),
+            (0.0, 149.0, 0.019_905),
+            (3.0, 153.0, 0.049_895),
+            (10.0, 336.0, 0.049_960),
+            (1.0, 2.0, 0.974_679),
+            (5.0, 5.0, 1.0),
+        ] {
+            let found = clopper_pearson(hits, n, 0.95);
+            assert!((found - bound).abs() < 2e-6, "{hits} of {n}: {found}");
+        }
+        assert!(ErrorBound::of::<usize, usize>([]).is_none());
+    }
+
+    #[test]
+    fn answers_on_one_page_count_as_one() {
+        let marks = |pages: usize, errors: usize| {
+            let wrong = errors * pages / 120;
+            ErrorBound::of((0..120).map(move |i| (i % pages, i, i % pages < wrong))).unwrap()
+        };
+        for errors in [0, 3, 6] {
+            let (apart, together) = (marks(120, errors), marks(40, errors));
+            assert_eq!((together.errors, together.n), (errors, 120));
+            assert!(together.bound > apart.bound, "{errors}");
+        }
+        assert_eq!(marks(40, 0).bound, clopper_pearson(0.0, 40.0, 0.95));
+    }
+
+    #[test]
+    fn the_answers_needed_are_those_of_the_bound() {
+        assert_eq!(answers_needed(0.0, 0.05), Some(59));
+        assert_eq!(answers_needed(0.0, 0.02), Some(149));
+        for (wrong, most) in [(0.02, 0.05), (0.03, 0.05), (0.01, 0.02), (0.08, 0.1)] {
+            let n = answers_needed(wrong, most).unwrap() as f64;
+            assert!(
+                clopper_pearson(wrong * n, n, 0.95) <= most,
+                "{wrong} {most}"
+            );
+            assert!(clopper_pearson(wrong * (n - 1.0), n - 1.0, 0.95) > most);
+        }
+        assert_eq!(answers_needed(0.05, 0.05), None);
+    }
+}
