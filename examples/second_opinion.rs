@@ -3,25 +3,24 @@
 //! would their value in the answer's place gain anything?
 //!
 //! ```text
-//! cargo run --release --example second_opinion -- PREDICTIONS RECORDS [--history own|gold]
+//! cargo run --release --example second_opinion -- PREDICTIONS RECORDS [--history own|gold] [--folds FOLDER]
 //! ```
 //!
 //! PREDICTIONS is what `convfinqa score` reads, RECORDS the file that was asked.
 //! With `--history own`, the default, a turn's history is the model's own
-//! answers, as in a run.
+//! answers, as in a run. With `--folds`, each opinion is from weights that the trainer wrote
+//! with `--write-folds` and that were not trained on the page.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
+mod opinions;
 
-use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Outcome, Question, Source, load};
+use std::path::Path;
+
+use convfinqa::dataset::Outcome;
 use convfinqa::score::Row;
-use convfinqa::score::files::{read_predictions, rescore};
-use finqa_agents::pair::{
-    AgreementCount, Answer, Arbitration, EmbeddedAgent, SecondOpinion, printed_value,
-};
-use finqa_core::number::Value;
-use finqa_core::program::Program;
+use finqa_agents::pair::{AgreementCount, Answer, Arbitration, SecondOpinion};
 use finqa_core::stats::Rate;
+
+use opinions::Opinions;
 
 /// Confidences from which a differing opinion is tried in the answer's place.
 const FROM: [f64; 7] = [0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95];
@@ -42,54 +41,27 @@ impl Pair {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (predictions, records, gold_history) = match arguments.as_slice() {
-        [predictions, records] => (predictions, records, false),
-        [predictions, records, flag, whose] if flag == "--history" => {
-            (predictions, records, whose == "gold")
-        }
-        _ => return Err("usage: second_opinion PREDICTIONS RECORDS [--history own|gold]".into()),
+    let usage = "usage: second_opinion PREDICTIONS RECORDS [--history own|gold] [--folds FOLDER]";
+    let [predictions, records, options @ ..] = arguments.as_slice() else {
+        return Err(usage.into());
     };
-    let data = load(&Source::Path(PathBuf::from(records)))?;
-    let rows = rescore(read_predictions(&PathBuf::from(predictions))?, Some(&data))?;
-    let rows: HashMap<_, _> = rows.into_iter().map(|row| (row.key.clone(), row)).collect();
-    let embedded = EmbeddedAgent::default();
-    let mut pairs = Vec::new();
-    for record in &data.records {
-        let mut history = Vec::new();
-        for case in record.cases() {
-            let Some(row) = rows.get(&case.question.key) else {
-                continue;
-            };
-            let is_turn = row.turn().is_some();
-            let question = Question {
-                history: if is_turn { history.clone() } else { Vec::new() },
-                ..case.question.clone()
-            };
-            let value = value_of(row);
-            if let Some(opinion) = embedded.opinion(&question) {
-                pairs.extend(pair(row, value.as_ref(), &opinion));
-            }
-            if is_turn {
-                history.push(entry(case, row, value, gold_history));
-            }
+    let (mut gold_history, mut folds) = (false, None);
+    for option in options.chunks(2) {
+        match option {
+            [flag, whose] if flag == "--history" => gold_history = whose == "gold",
+            [flag, folder] if flag == "--folds" => folds = Some(Path::new(folder)),
+            _ => return Err(usage.into()),
         }
     }
+    let rows = Opinions::new(folds)?.answers(predictions, records, gold_history)?;
+    let pairs: Vec<Pair> = rows.iter().filter_map(pair).collect();
     print(&pairs);
     Ok(())
 }
 
-/// An answer's value: its program executed, else what it says.
-fn value_of(row: &Row) -> Option<Value> {
-    let executed = row.program().and_then(|program| {
-        Program::parse(program)
-            .ok()?
-            .execute_unrounded(row.table())
-            .ok()
-    });
-    executed.or_else(|| printed_value(&row.printed()))
-}
-
-fn pair(row: &Row, value: Option<&Value>, opinion: &SecondOpinion) -> Option<Pair> {
+/// `None` without an opinion or without gold.
+fn pair(row: &Row) -> Option<Pair> {
+    let opinion = row.solution.opinion.clone()?;
     let other = row.right_with(&Answer {
         printed: opinion.printed.clone(),
         value: Some(opinion.value.clone()),
@@ -98,35 +70,10 @@ fn pair(row: &Row, value: Option<&Value>, opinion: &SecondOpinion) -> Option<Pai
     })?;
     Some(Pair {
         page: row.filename.clone(),
-        opinion: SecondOpinion {
-            agrees: Some(value.is_some_and(|value| opinion.is(value, &row.printed()))),
-            ..opinion.clone()
-        },
+        opinion,
         answer_right: row.accepted()?,
         opinion_right: other && row.outcome() == Outcome::Answered,
     })
-}
-
-fn entry(case: &Case, row: &Row, value: Option<Value>, gold: bool) -> HistoryEntry {
-    HistoryEntry {
-        question: case.question.text.clone(),
-        value: if gold {
-            case.gold.exe_ans.clone()
-        } else {
-            value
-        },
-        program: if gold {
-            case.gold.program.clone()
-        } else {
-            row.program().map(str::to_owned)
-        },
-        label: None,
-        source: if gold {
-            HistorySource::Gold
-        } else {
-            HistorySource::Own
-        },
-    }
 }
 
 /// What `--second-opinion arbitrate` does to these answers, by the accuracy that a run of

@@ -28,6 +28,7 @@ mod report;
 mod slots;
 mod trees;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
@@ -53,6 +54,10 @@ struct Options {
     /// Write the weights trained on everything to this folder
     #[arg(long)]
     write: Option<PathBuf>,
+    /// Write the weights trained without fold N to FOLDER/N, and the fold of each page to
+    /// FOLDER/folds.json
+    #[arg(long, value_name = "FOLDER")]
+    write_folds: Option<PathBuf>,
     /// Write the questions answered wrong to this file
     #[arg(long)]
     misses: Option<PathBuf>,
@@ -237,10 +242,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let (all, examples, options) = (&all, &examples, &options);
     let examined = |fold: usize| {
-        let weights = train(all, examples, Some(fold), options.seed);
+        let mut weights = train(all, examples, Some(fold), options.seed);
+        if let Some(folder) = &options.write_folds {
+            write(&mut weights, &folder.join(fold.to_string()))?;
+        }
         let test: Vec<&Item> = all.iter().filter(|item| item.fold == fold).collect();
-        examine(&weights, &test)
+        Ok::<_, std::io::Error>(examine(&weights, &test))
     };
+    if let Some(folder) = &options.write_folds {
+        let folds: BTreeMap<&str, usize> = all.iter().map(|i| (i.page(), i.fold)).collect();
+        std::fs::create_dir_all(folder)?;
+        std::fs::write(folder.join("folds.json"), serde_json::to_string(&folds)?)?;
+    }
     // The folds are independent, so each has a thread.
     let (folds, whole) = thread::scope(|scope| {
         let folds: Vec<_> = (0..options.folds)
@@ -256,7 +269,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
     let mut report = Report::default();
     for answers in folds {
-        report.add(answers.map_err(|_| "a fold was not examined")?);
+        report.add(answers.map_err(|_| "a fold was not examined")??);
     }
     report.print();
     report.print_confidence();
@@ -271,6 +284,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn write(weights: &mut EmbeddedWeights, folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
     let lists = [
         &mut weights.slots, &mut weights.choice, &mut weights.confidence,
     ];

@@ -2,6 +2,7 @@
 //! `trainer`; see `docs/embedded-analyst.md`.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use serde::de::DeserializeOwned;
@@ -54,12 +55,50 @@ impl EmbeddedWeights {
     pub fn built_in() -> &'static Self {
         static WEIGHTS: OnceLock<EmbeddedWeights> = OnceLock::new();
         // A test reads the file, so the empty weights of a broken one never ship.
-        WEIGHTS.get_or_init(|| Self {
-            shapes: ShapeModel::from_bytes(SHAPE_WEIGHTS).unwrap_or_default(),
-            sketches: SketchModel::from_bytes(SKETCH_WEIGHTS).unwrap_or_default(),
-            trees: from_features_file("trees", TREES).unwrap_or_default(),
-            network: network_from_json(NETWORK).unwrap_or_default(),
-            ..Self::from_json(EMBEDDED).unwrap_or_default()
+        WEIGHTS.get_or_init(|| {
+            let texts = [EMBEDDED, TREES, NETWORK];
+            Self::from_files(texts, SHAPE_WEIGHTS, SKETCH_WEIGHTS).unwrap_or_default()
+        })
+    }
+
+    /// Reads the files that `trainer --write` or `--write-folds` wrote to a folder.
+    ///
+    /// # Errors
+    ///
+    /// A file that is missing or does not fit this program, by its name.
+    pub fn read(folder: &Path) -> Result<Self, String> {
+        let bytes = |name: &str| {
+            let path = folder.join(name);
+            std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+        };
+        let text = |name: &str| {
+            String::from_utf8(bytes(name)?).map_err(|error| format!("{name}: {error}"))
+        };
+        let texts = [
+            text("weights.json")?,
+            text("trees.json")?,
+            text("network.json")?,
+        ];
+        Self::from_files(
+            texts.each_ref().map(String::as_str),
+            &bytes("shapes.bin")?,
+            &bytes("sketches.bin")?,
+        )
+    }
+
+    fn from_files(
+        [weights, trees, network]: [&str; 3],
+        shapes: &[u8],
+        sketches: &[u8],
+    ) -> Result<Self, String> {
+        let other_size = |name: &str| format!("{name}: another size; {AGAIN}");
+        Ok(Self {
+            shapes: ShapeModel::from_bytes(shapes).ok_or_else(|| other_size("shapes.bin"))?,
+            sketches: SketchModel::from_bytes(sketches)
+                .ok_or_else(|| other_size("sketches.bin"))?,
+            trees: from_features_file("trees", trees)?,
+            network: network_from_json(network)?,
+            ..Self::from_json(weights)?
         })
     }
 

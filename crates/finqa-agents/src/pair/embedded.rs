@@ -30,6 +30,14 @@ pub struct EmbeddedAgent {
 }
 
 impl EmbeddedAgent {
+    /// An agent with an analyst of other weights, for measurements.
+    pub fn new(analyst: EmbeddedAnalyst) -> Self {
+        Self {
+            analyst,
+            ..Self::default()
+        }
+    }
+
     /// `None` if the page has no number that fits.
     fn embedded_answer(&self, question: &Question) -> Option<EmbeddedAnswer> {
         self.analyst
