@@ -44,6 +44,8 @@ pub use settings::Settings;
 #[doc(hidden)]
 pub mod analysis;
 #[doc(hidden)]
+pub mod calibration;
+#[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]
 pub mod dataset;

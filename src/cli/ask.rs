@@ -11,14 +11,15 @@ use serde::Serialize;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
+use crate::calibration::Judge;
 use crate::dataset::{
     self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey, QuestionKind,
 };
 use crate::output::AnswerView;
 use crate::output::terminal::{ProgressOptions, TerminalWriter, answer_text, short_answer};
-use crate::pipeline::{ModelContext, advice, pair_setup, stored_replies};
+use crate::pipeline::{ModelContext, advice, calibration, pair_setup, stored_replies};
 use crate::run::left_out_line;
-use crate::settings::LogSettings;
+use crate::settings::{CalibrationSettings, LogSettings, Origin};
 use finqa_agents::llm::{CallEvent, ModelSettings, Observer, Stop};
 use finqa_agents::pair::{
     AgentSettings, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution, Solver,
@@ -72,12 +73,19 @@ struct AskSettings {
     agents: AgentSettings,
     #[command(flatten)]
     #[serde(flatten)]
+    calibration: CalibrationSettings,
+    #[command(flatten)]
+    #[serde(flatten)]
     log: LogSettings,
 }
 
 /// Asks the question, or one after the other.
 pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
+    if settings.origins.get("max_error") == Some(&Origin::CommandLine) {
+        let line = "--max-error is for runs; ask says how probable each answer is";
+        return Err(Failure::usage(line).into());
+    }
     let (own, question) = document(args)?;
     let replay = args.stored.open()?;
     needs_model(replay.as_ref(), &settings.model)?;
@@ -116,6 +124,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     }
     let session = Session {
         pair: Pair::new(&setup.pair)?,
+        judge: calibration(&settings)?.map(Judge::without_limit),
         document: Arc::new(own.document),
         json: args.json,
         quiet,
@@ -169,6 +178,7 @@ fn document(args: &AskArgs) -> anyhow::Result<(OwnDocument, Option<String>)> {
 /// A document and who answers about it.
 struct Session {
     pair: Pair,
+    judge: Option<Judge>,
     document: Arc<Document>,
     json: bool,
     /// Only the answers are printed.
@@ -275,6 +285,9 @@ impl Session {
                 return Err(fatal(failure).into());
             }
         };
+        if let Some(judge) = &self.judge {
+            solution = judge.judge(solution);
+        }
         if history.is_empty() {
             let replies = solution.calls.iter().filter_map(|call| call.reply.as_ref());
             let left_out = replies.flat_map(|reply| &reply.left_out);
@@ -282,7 +295,10 @@ impl Session {
                 self.writer.say(&format!("note: {line}"));
             }
         }
-        history.push(answer_history(&question.text, solution.answer.as_ref()));
+        history.push(answer_history(
+            &question.text,
+            solution.answer_or_withheld(),
+        ));
         let doubt = match self.shows_opinion {
             true => opinion_caveat(&solution),
             false => None,
@@ -290,7 +306,8 @@ impl Session {
         if let (Some(answer), Some(doubt)) = (&mut solution.answer, doubt) {
             answer.doubt.get_or_insert(doubt);
         }
-        let view = AnswerView::new(&question, &solution);
+        let calibration = self.judge.as_ref().map(|judge| judge.calibration().name());
+        let view = AnswerView::new(&question, &solution, calibration);
         let read = stdout::print(|out| {
             if self.json {
                 serde_json::to_writer(&mut *out, &view.json())?;

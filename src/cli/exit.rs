@@ -4,6 +4,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use crate::analysis::AnalysisError;
+use crate::calibration::CalibrationError;
 use crate::dataset::{DatasetError, OwnError};
 use crate::episodes::RemoteError;
 use crate::output::OutputError;
@@ -121,6 +122,7 @@ fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         return Some(data_or_usage(error.is_data()));
     }
     if cause.is::<RepliesError>()
+        || cause.is::<CalibrationError>()
         || cause.is::<ConfigError>()
         || cause.is::<FolderError>()
         || cause.is::<LockError>()

@@ -4,6 +4,7 @@
 mod analyze;
 mod args;
 mod ask;
+mod calibrate;
 mod ci;
 mod color;
 mod compare;
@@ -78,13 +79,16 @@ enum Command {
     Run(Box<args::RunArgs>),
     /// Ask questions about a document of your own.
     #[command(
-        mut_arg("seed", |arg| arg.help("Seed for sampling, where the provider supports it"))
+        mut_arg("seed", |arg| arg.help("Seed for sampling, where the provider supports it")),
+        mut_arg("max_error", |arg| arg.hide(true))
     )]
     Ask(Box<ask::AskArgs>),
     /// Score a file of predictions, or rescore a run.
     Score(score::ScoreArgs),
     /// Find the cause of each wrong answer.
     Analyze(analyze::AnalyzeArgs),
+    /// Fit the probability that an answer is right to the answers of runs with gold.
+    Calibrate(calibrate::CalibrateArgs),
     /// Compare two runs question by question.
     Compare(compare::CompareArgs),
     /// Let a model change the prompts, and keep a change only if it is shown to help.
@@ -155,11 +159,11 @@ pub fn command() -> clap::Command {
 }
 
 /// The options that `-h` lists; `--help` lists all.
-const SHORT_HELP: [&str; 29] = [
+const SHORT_HELP: [&str; 30] = [
     "base_url", "cache", "color", "concurrency", "config", "critic", "data_path", "detect",
-    "dry_run", "fail_under", "help", "history", "json", "max_cost", "max_rounds", "mode", "model",
-    "n", "output", "proposer", "quiet", "resume", "samples", "second_opinion", "url", "table",
-    "text", "verbose", "version",
+    "dry_run", "fail_under", "help", "history", "json", "max_cost", "max_error", "max_rounds",
+    "mode", "model", "n", "output", "proposer", "quiet", "resume", "samples", "second_opinion",
+    "url", "table", "text", "verbose", "version",
 ];
 
 /// Hides the rarer options of a command with many from `-h`.
@@ -196,6 +200,7 @@ fn execute(cli: Cli, matches: &ArgMatches) -> anyhow::Result<Exit> {
         Some(Command::Ask(args)) => ask::execute(&args, matches),
         Some(Command::Score(args)) => score::execute(&args, matches, style),
         Some(Command::Analyze(args)) => analyze::execute(&args, matches, style),
+        Some(Command::Calibrate(args)) => calibrate::execute(&args, matches),
         Some(Command::Compare(args)) => compare::execute(&args, matches, style),
         Some(Command::Improve(args)) => improve::execute(&args, matches, style),
         Some(Command::Report(args)) => report::execute(&args, matches),

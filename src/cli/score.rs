@@ -1,6 +1,6 @@
 //! `convfinqa score`: any predictions by every rule, offline.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 
@@ -8,14 +8,16 @@ use crate::analysis::{Answers, records_behind};
 use crate::dataset::load_named;
 use crate::output::terminal::{TerminalStyle, scorecard_tables};
 use crate::output::{write_junit, write_leaderboard};
-use crate::run::RunFolder;
+use crate::pipeline::judge;
+use crate::run::{Journal, RunFolder};
 use crate::score::files::{read_predictions, rescore};
-use crate::score::{Row, ScoreError, Scorecard};
+use crate::score::{Row, ScoreError, Scorecard, score};
+use crate::settings::{CalibrationSettings, Settings};
 
 use super::args::OutputFolder;
 use super::exit::with_output_hint;
 use super::outputs::check_outputs;
-use super::{Exit, stdout};
+use super::{Exit, Failure, stdout};
 
 /// Arguments of `score`.
 #[derive(clap::Args, Debug)]
@@ -37,6 +39,8 @@ pub(crate) struct ScoreArgs {
     /// Write the predicted programs in the ConvFinQA leaderboard's format
     #[arg(long, value_name = "FILE")]
     export_predictions: Option<PathBuf>,
+    #[command(flatten)]
+    calibration: CalibrationSettings,
     #[command(flatten)]
     ci: super::ci::CiArgs,
 }
@@ -69,7 +73,13 @@ pub(crate) fn execute(
         if let Some(id) = answers.run {
             suite = id;
         }
-        answers.rows
+        let mut rows = answers.rows;
+        judge_again(&mut rows, &named, &args.calibration)?;
+        rows
+    } else if args.calibration != CalibrationSettings::default() {
+        let line = "--calibration and --max-error need a run: a file of predictions does not say how \
+                    its answers were made";
+        return Err(Failure::usage(line).into());
     } else {
         let file = if named.is_dir() {
             named.join(RunFolder::CSV)
@@ -110,6 +120,30 @@ pub(crate) fn execute(
     held?;
     printed?;
     Ok(Exit::Done)
+}
+
+/// Gives the answers of a run the probabilities of another calibration, and withholds those that
+/// `--max-error` excludes.
+fn judge_again(rows: &mut [Row], run: &Path, given: &CalibrationSettings) -> anyhow::Result<()> {
+    if *given == CalibrationSettings::default() {
+        return Ok(());
+    }
+    let journal = Journal::read(&run.join(RunFolder::JOURNAL))?;
+    let settings = Settings {
+        calibration: given.clone(),
+        ..Settings::default()
+    };
+    let (judge, warning) = judge(&settings, &journal.meta()?.scope())?;
+    warning.into_iter().for_each(super::note);
+    let Some(judge) = judge else { return Ok(()) };
+    // The rows to score lack the exchange that a probability is made from.
+    let mut probabilities = Vec::new();
+    journal.for_each_row(|row| probabilities.push(judge.probability(&row.solution)))?;
+    for (row, probability) in rows.iter_mut().zip(probabilities) {
+        row.solution = judge.apply(row.solution.clone(), probability);
+        row.scores = score(row);
+    }
+    Ok(())
 }
 
 /// Programs that read a table cannot be executed without it.

@@ -15,6 +15,8 @@ use finqa_core::text::counted;
 pub(crate) struct AnswerView<'a> {
     pub(super) question: &'a Question,
     pub(super) solution: &'a Solution,
+    /// What its probability is from, in words.
+    pub(super) calibration: Option<String>,
     pub(super) evidence: Vec<NamedEvidence>,
     pub(super) rounds: Vec<RoundFindings>,
 }
@@ -68,12 +70,17 @@ pub(super) fn verdict_text(round: &Round) -> String {
 
 impl<'a> AnswerView<'a> {
     /// Names the cited places and lists each round's findings.
-    pub(crate) fn new(question: &'a Question, solution: &'a Solution) -> Self {
+    pub(crate) fn new(
+        question: &'a Question,
+        solution: &'a Solution,
+        calibration: Option<String>,
+    ) -> Self {
         let table = &question.document.page().table;
         let cited = solution.answer.iter().flat_map(|answer| &answer.evidence);
         Self {
             question,
             solution,
+            calibration: calibration.filter(|_| solution.probability.is_some()),
             evidence: cited
                 .map(|evidence| NamedEvidence {
                     id: evidence.id.clone(),
@@ -105,6 +112,8 @@ impl AnswerView<'_> {
             "program": answer.and_then(|answer| answer.program.as_ref()),
             "program_error": answer.and_then(|answer| answer.program_error.as_ref()),
             "confidence": answer.and_then(|answer| answer.confidence),
+            "probability": solution.probability,
+            "calibration": self.calibration,
             "doubt": answer.and_then(|answer| answer.doubt.as_ref()),
             "rounds": self.rounds,
             "chosen_round": solution.chosen_round,

@@ -16,7 +16,7 @@ use super::staged::{OutputError, StagedFile};
 type CsvColumn = (&'static str, fn(&Row) -> String);
 
 /// The columns, in order.
-const COLUMNS: [CsvColumn; 40] = [
+const COLUMNS: [CsvColumn; 42] = [
     ("id", |row| cell(&row.key.id)),
     ("question", |row| cell(&row.question)),
     ("ground_truth", |row| text(row.ground_truth())),
@@ -78,6 +78,11 @@ const COLUMNS: [CsvColumn; 40] = [
     }),
     ("cached_calls", |row| {
         row.solution.cached_calls().to_string()
+    }),
+    ("probability", |row| share(row.solution.probability)),
+    ("withheld_answer", |row| {
+        let withheld = row.solution.withheld.as_ref();
+        text(withheld.map(|answer| &answer.printed))
     }),
 ];
 

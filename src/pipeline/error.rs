@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::calibration::CalibrationError;
 use crate::dataset::DatasetError;
 use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
@@ -140,6 +141,8 @@ pub enum PipelineError {
     Kept(#[from] toml::ser::Error),
     #[error("{0}")]
     Data(#[from] DatasetError),
+    #[error("{0}")]
+    Calibration(#[from] CalibrationError),
     #[error("{0}")]
     Plan(#[from] PlanError),
     #[error("{0}")]

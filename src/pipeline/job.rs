@@ -10,6 +10,7 @@ use finqa_agents::pair::Pair;
 use finqa_agents::solve::Solver;
 
 use super::PipelineError;
+use super::judged::{judge, judged};
 use super::model_context::ModelContext;
 use super::run_context::{RunContext, RunNotice};
 use super::selection::{self, Selected};
@@ -56,7 +57,7 @@ pub(crate) fn questions(
     let mut resolved = setup.resolved(settings);
     resolved.questions.mode = plan.mode;
     resolved.questions.only = only;
-    let meta = RunMeta {
+    let mut meta = RunMeta {
         identity: Identity {
             model: setup.name.clone(),
             critic: setup.critic_name.clone(),
@@ -76,10 +77,15 @@ pub(crate) fn questions(
         settings: settings_to_store(&resolved)?,
         ..RunMeta::default()
     };
+    let (judge, warning) = judge(settings, &meta.scope())?;
+    if let Some(warning) = warning {
+        notify(RunNotice::Warning(warning));
+    }
+    meta.calibration = judge.as_ref().map(|judge| judge.calibration().name());
     let prompts = (!settings.model.is_offline()).then(|| pair.prompts.texts());
     Ok(Job {
         plan,
-        solver: Arc::new(Pair::new(pair)?),
+        solver: judged(Arc::new(Pair::new(pair)?), judge),
         concurrency: *concurrency(settings, setup.endpoint()).end(),
         meta,
         prompts: prompts.transpose()?,

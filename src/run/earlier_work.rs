@@ -80,9 +80,9 @@ impl EarlierWork {
             .collect();
         let (mut any_answer, mut last) = (replied, Stamp::default());
         journal.for_each_row(|row| {
-            any_answer |= row.solution.answer.is_some();
+            any_answer |= row.solution.answer_or_withheld().is_some();
             if needed.contains(&row.index) {
-                let answer = row.solution.answer.clone().map(Box::new);
+                let answer = row.solution.answer_or_withheld().cloned().map(Box::new);
                 known.insert(row.index, QuestionWork::Answered(answer));
             }
             last = last.after_row(&row);

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use finqa_agents::llm::{BudgetLimit, PriceList};
 
+use crate::calibration::Scope;
 use crate::dataset::{self, Dataset, Source};
 use crate::settings::{RunSettings, Shard, change};
 use finqa_core::text::counted;
@@ -179,6 +180,9 @@ pub struct RunMeta {
     /// The limit that paused it, until it is resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<BudgetLimit>,
+    /// The calibration that gave the answers their probabilities, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<String>,
     /// The shard's part of the run, if this is a shard; its identity is the whole run's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<RunShard>,
@@ -262,6 +266,35 @@ impl RunMeta {
             false => Err(format!(
                 "{data} has changed since the questions were asked (its hash differs)"
             )),
+        }
+    }
+
+    /// Which answers its answers are like, for a calibration.
+    pub fn scope(&self) -> Scope {
+        let setting = |key: &str| self.settings.get(key);
+        let word = |key: &str| setting(key).and_then(toml::Value::as_str);
+        let number = |key: &str| setting(key).map_or_else(String::new, toml::Value::to_string);
+        let questions = match (word("mode"), word("history")) {
+            (Some("conversations"), Some("gold")) => "turns with gold history",
+            (Some("conversations"), _) => "turns with own history",
+            _ => "stand-alone questions",
+        };
+        let sample = if self.invented {
+            " of the built-in sample"
+        } else {
+            ""
+        };
+        Scope {
+            model: self.identity.model.clone(),
+            critic: self.identity.critic.clone(),
+            prompts: self.identity.prompts.clone(),
+            agents: format!(
+                "{}, {}, {}",
+                word("second_opinion").unwrap_or("off"),
+                number("samples"),
+                number("max_rounds")
+            ),
+            questions: format!("{questions}{sample}"),
         }
     }
 

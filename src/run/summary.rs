@@ -6,6 +6,7 @@ use std::path::Path;
 use rust_decimal::Decimal;
 use serde::Serialize;
 
+use crate::calibration::{RiskSummary, ScoredAnswer};
 use crate::dataset::Outcome;
 use crate::score::{EpochCard, Row, ScoreTally, Scorecard};
 use finqa_agents::llm::{Cost, NodeUsage, UsageByNode};
@@ -35,6 +36,9 @@ pub struct Summary {
     /// The value of agreement with the second opinion; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_opinion: Option<Agreement>,
+    /// How wrong the likeliest answers are; absent without probabilities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub risk: Option<RiskSummary>,
     /// The results of the episodes, if the questions were played.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub episodes: Option<EpisodeSummary>,
@@ -157,6 +161,7 @@ pub struct SummaryBuilder {
     scores: ScoreTally,
     critic: CriticEffect,
     agreement: Agreement,
+    scored: Vec<ScoredAnswer>,
     episodes: EpisodeSummary,
     rounds: usize,
     nodes: UsageByNode,
@@ -171,6 +176,7 @@ impl SummaryBuilder {
     pub fn add(&mut self, row: &Row) {
         self.critic.add(row);
         self.agreement.add(row);
+        self.scored.extend(row.scored());
         self.episodes.add(row);
         self.rounds += row.solution.rounds.len();
         self.cost += row.spent();
@@ -211,6 +217,7 @@ impl SummaryBuilder {
             epochs,
             critic: self.critic.finish(),
             second_opinion: self.agreement.finish(),
+            risk: RiskSummary::of(self.scored),
             episodes: self.episodes.finish(),
             left_out: self.left_out,
             batches,

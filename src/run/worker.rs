@@ -134,7 +134,7 @@ impl Worker {
             None | Some([]) => started.elapsed().as_secs_f64(),
             Some(calls) => pair::total_seconds(calls),
         };
-        let answer = solution.answer.clone();
+        let answer = solution.answer_or_withheld().cloned();
         if answer.is_some() || solution.episode.is_some() {
             // An agent inside this process makes no calls that could say so.
             self.has_answer.store(true, Ordering::Relaxed);

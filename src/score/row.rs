@@ -8,6 +8,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
+use crate::calibration::{JudgedAnswer, ScoredAnswer, inputs_of};
 use crate::dataset::{Document, Gold, Mode, Outcome, QuestionKey, RecordKind};
 use finqa_agents::llm::Cost;
 use finqa_agents::pair::{Answer, Solution};
@@ -239,6 +240,34 @@ impl Row {
         match self.solution.model_answer() {
             Some(last) if self.solution.rounds.len() > 1 => self.right_with(last),
             _ => self.accepted(),
+        }
+    }
+
+    /// The answer, given or withheld, with its probability; `None` without one.
+    pub(crate) fn scored(&self) -> Option<ScoredAnswer> {
+        let answer = self.solution.answer_or_withheld()?;
+        Some(ScoredAnswer {
+            group: self.group(),
+            probability: self.solution.probability?,
+            right: self.right_if_given(answer),
+        })
+    }
+
+    /// What a calibration learns from it; `None` without gold or without an answer.
+    pub(crate) fn judged(&self) -> Option<JudgedAnswer> {
+        let answer = self.solution.answer_or_withheld()?;
+        Some(JudgedAnswer {
+            group: self.group(),
+            inputs: inputs_of(&self.solution)?,
+            right: self.right_if_given(answer)?,
+        })
+    }
+
+    /// FE's verdict on its answer, also if that was withheld.
+    fn right_if_given(&self, answer: &Answer) -> Option<bool> {
+        match self.solution.withheld {
+            Some(_) => self.right_with(answer),
+            None => self.accepted(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
+use crate::calibration::ErrorLimit;
 use crate::dataset::{HistoryMode, Mode};
 use crate::telemetry::LogFormat;
 use finqa_agents::llm::ModelSettings;
@@ -52,6 +53,10 @@ pub struct Settings {
     #[command(flatten)]
     #[serde(flatten)]
     pub batch: BatchSettings,
+    /// Which answers are given.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub calibration: CalibrationSettings,
     /// Log lines.
     #[command(flatten)]
     #[serde(flatten)]
@@ -67,6 +72,7 @@ impl Settings {
     /// its records.
     pub(crate) fn keep_for_episodes(&mut self) {
         self.agents = AgentSettings::default();
+        self.calibration = CalibrationSettings::default();
         self.questions = QuestionSettings {
             n: self.questions.n,
             ..QuestionSettings::default()
@@ -162,6 +168,21 @@ pub enum ExecutionEngine {
     Batch,
 }
 
+/// Which answers are given, by the probability that they are right.
+#[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[command(next_help_heading = "Stated error")]
+#[serde(default, deny_unknown_fields)]
+pub struct CalibrationSettings {
+    /// File that `convfinqa calibrate` wrote, from which each answer gets the probability that it is right [default: the built-in calibration with a chat model]
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<PathBuf>,
+    /// Give only answers of which at most this share is wrong, with 95 % confidence, and withhold the others, e.g. 5%; needs --calibration
+    #[arg(long, value_name = "SHARE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_error: Option<ErrorLimit>,
+}
+
 /// Log lines.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[command(next_help_heading = "Logs and traces")]
@@ -184,4 +205,6 @@ pub enum Traces {
     Off,
 }
 
-finqa_core::options::declared_defaults!(QuestionSettings, RunSettings, BatchSettings, LogSettings);
+finqa_core::options::declared_defaults!(
+    QuestionSettings, RunSettings, BatchSettings, CalibrationSettings, LogSettings
+);

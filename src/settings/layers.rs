@@ -118,6 +118,7 @@ fn settings_of(mut table: Table, origin: &Origin) -> Result<Settings, String> {
         budget: group(&mut table, origin)?,
         shards: group(&mut table, origin)?,
         batch: group(&mut table, origin)?,
+        calibration: group(&mut table, origin)?,
         log: group(&mut table, origin)?,
         origins: BTreeMap::new(),
     };

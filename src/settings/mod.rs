@@ -17,7 +17,8 @@ mod variables;
 pub use budget::{BudgetSettings, TimeLimit};
 pub use error::{ConfigError, Origin};
 pub use groups::{
-    BatchSettings, ExecutionEngine, LogSettings, QuestionSettings, RunSettings, Settings, Traces,
+    BatchSettings, CalibrationSettings, ExecutionEngine, LogSettings, QuestionSettings,
+    RunSettings, Settings, Traces,
 };
 pub use keys::keys;
 pub(crate) use keys::{change, flag, unknown_variable, with_effects_of};

@@ -55,13 +55,14 @@ finqa-env
 convfinqa
     telemetry
     dataset
-    score       dataset llm pair
-    settings    dataset llm pair
-    run         data dataset llm pair score settings solve
+    calibration pair
+    score       calibration dataset llm pair
+    settings    calibration dataset llm pair
+    run         calibration data dataset llm pair score settings solve
     analysis    dataset run score
     improve     analysis dataset llm prompt
-    output      analysis dataset graph improve llm pair run score solve
-    pipeline    analysis dataset graph llm output pair prompt run score settings solve
+    output      analysis calibration dataset graph improve llm pair run score solve
+    pipeline    analysis calibration dataset graph llm output pair prompt run score settings solve
     env_build   data dataset
     episodes    data dataset env_build episode llm pair pipeline run score settings solve tools
 ";

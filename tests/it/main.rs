@@ -12,6 +12,7 @@
 mod analysis;
 mod architecture;
 mod ask;
+mod calibrate;
 mod cli;
 mod compare_page;
 mod containers;

@@ -15,6 +15,7 @@ mod detail;
 mod elements;
 mod figures;
 mod list;
+mod risk;
 mod view;
 
 use std::path::Path;

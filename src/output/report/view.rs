@@ -9,6 +9,7 @@ use finqa_core::stats::Rate;
 
 use super::figures::{BarPart, FacetRates, percent};
 use super::list::ReportQuestions;
+use super::risk::RiskFigure;
 
 /// Everything that the template prints.
 #[derive(Serialize)]
@@ -35,6 +36,7 @@ pub(super) struct ReportView<'a> {
     cost: String,
     left_out: Option<String>,
     missing: Option<String>,
+    risk: Option<RiskFigure<'a>>,
 }
 
 /// A rule of the scorecard.
@@ -88,6 +90,7 @@ impl<'a> ReportView<'a> {
             cost: summary.spent.cost.to_string(),
             left_out: summary.left_out_line(),
             missing: summary.missing_line(),
+            risk: summary.risk.as_ref().map(RiskFigure::of),
         }
     }
 }

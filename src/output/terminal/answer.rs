@@ -39,6 +39,7 @@ pub(crate) fn answer_text(view: &AnswerView<'_>) -> String {
             solution.votes.iter().map(ToString::to_string).collect(),
         ),
         ("Opinion", opinion(solution).into_iter().collect()),
+        ("Trust", trust(view).into_iter().collect()),
         ("Took", took.into_iter().collect()),
     ];
     let mut out = String::new();
@@ -128,6 +129,15 @@ fn critic(view: &AnswerView<'_>) -> Vec<String> {
         lines.extend(problems.map(|problem| format!("· {}", single_spaced(problem))));
     }
     lines
+}
+
+/// How many of such answers are right, in words.
+fn trust(view: &AnswerView<'_>) -> Option<String> {
+    let right = 100.0 * view.solution.probability?;
+    let calibration = view.calibration.as_deref().unwrap_or_default();
+    Some(format!(
+        "of answers like this, {right:.0} of 100 were right, by {calibration}"
+    ))
 }
 
 /// The second opinion in a line.

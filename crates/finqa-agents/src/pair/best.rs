@@ -53,18 +53,7 @@ pub(super) fn abstain(solution: Solution, least: f64) -> Solution {
         return solution;
     }
     let error = format!("confidence {confidence:.2} is below --min-confidence {least}");
-    withheld(solution, error)
-}
-
-/// The solution without its answer.
-fn withheld(solution: Solution, error: String) -> Solution {
-    Solution {
-        outcome: Outcome::Abstained,
-        answer: None,
-        chosen_round: None,
-        error: Some(error),
-        ..solution
-    }
+    solution.withhold(error)
 }
 
 /// Gives the embedded analyst's answer where it is likelier right than a model of this
@@ -107,5 +96,5 @@ pub(super) fn without_agreement(solution: Solution) -> Solution {
         ),
         None => "there is no second opinion to agree with".to_owned(),
     };
-    withheld(solution, error)
+    solution.withhold(error)
 }

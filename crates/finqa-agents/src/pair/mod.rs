@@ -33,7 +33,7 @@ pub use exchange::Route;
 pub use failure::{Fault, Interruption, RunFailure};
 pub use opinion::{Arbitration, OpinionUse, SecondOpinion};
 pub use settings::{AgentSettings, Backend, CriticMode, PairOptions, Sampling};
-pub use solution::{Round, Solution, StopReason, VoteTally};
+pub use solution::{Round, Solution, StopReason, Vote, VoteTally};
 pub use solver::Solver;
 pub use stated::printed_value;
 pub use wiring::{ANALYST, CRITIC, Pair};

@@ -109,6 +109,12 @@ pub struct Solution {
     /// The episode, if the question was played in an environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episode: Option<Box<EpisodeRecord>>,
+    /// The probability that the answer is right, by a calibration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probability: Option<f64>,
+    /// The answer that was withheld, if the outcome is `abstained`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Box<Answer>>,
     /// All rounds, oldest first.
     pub rounds: Vec<Round>,
     /// Every model call, in order. Not part of the row's JSON: the journal stores calls as
@@ -129,6 +135,8 @@ impl Solution {
             votes: None,
             opinion: None,
             episode: None,
+            probability: None,
+            withheld: None,
             rounds: Vec::new(),
             calls: Vec::new(),
         }
@@ -137,6 +145,25 @@ impl Solution {
     /// The model's answer: the best of its rounds, whoever's was returned.
     pub fn model_answer(&self) -> Option<&Answer> {
         best_round(&self.rounds).map(|round| &round.answer)
+    }
+
+    /// The answer, given or withheld: later turns of the conversation see it, so that
+    /// withholding one answer changes no other.
+    pub fn answer_or_withheld(&self) -> Option<&Answer> {
+        self.answer.as_ref().or(self.withheld.as_deref())
+    }
+
+    /// The solution with its answer withheld, for this reason.
+    #[must_use]
+    pub fn withhold(self, reason: String) -> Self {
+        Self {
+            outcome: Outcome::Abstained,
+            withheld: self.answer.map(Box::new),
+            answer: None,
+            chosen_round: None,
+            error: Some(reason),
+            ..self
+        }
     }
 
     /// Calls that the response cache answered.

@@ -1,0 +1,36 @@
+//! Why a calibration cannot be made, read or used.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// A calibration that cannot be made, read or used.
+#[derive(Debug, Error)]
+pub enum CalibrationError {
+    #[error("{path}: {source}")]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error(
+        "{path} is not a calibration ({reason}); make one with `convfinqa calibrate RUN -o {path}`"
+    )]
+    NotOne { path: PathBuf, reason: String },
+    #[error(
+        "{path} was written by a newer version of convfinqa (format {format}); use that version, \
+         or calibrate again"
+    )]
+    Newer { path: PathBuf, format: u64 },
+    #[error(
+        "--max-error needs a calibration of this model: make one with `convfinqa calibrate RUN` from \
+             a run with gold, and name it with --calibration"
+    )]
+    NoCalibration,
+    #[error(
+        "--max-error cannot use {name}, because {difference}; calibrate with a run like this one"
+    )]
+    Differs { name: String, difference: String },
+    #[error("--max-error {most} withholds everything: {reason}")]
+    NothingPasses { most: String, reason: String },
+}

@@ -1,0 +1,324 @@
+//! The largest share of wrong answers that a user accepts, and what it withholds.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use finqa_agents::pair::Solution;
+use finqa_core::stats::answers_needed;
+
+use super::curve::RiskCurve;
+use super::error::CalibrationError;
+use super::inputs::inputs_of;
+use super::stored::{Calibration, Scope};
+
+/// A share of wrong answers (`--max-error`), written `5%` or `0.05`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "WrittenLimit", into = "String")]
+pub struct ErrorLimit(f64);
+
+impl ErrorLimit {
+    /// The limits that reports state.
+    pub const STATED: [Self; 4] = [Self(0.01), Self(0.02), Self(0.05), Self(0.1)];
+
+    /// From 0 to 1.
+    pub fn rate(self) -> f64 {
+        self.0
+    }
+}
+
+impl FromStr for ErrorLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let (number, whole) = match text.strip_suffix('%') {
+            Some(percent) => (percent.trim(), 100.0),
+            None => (text, 1.0),
+        };
+        let rate = number.parse().map(|number: f64| number / whole);
+        match rate {
+            Ok(rate) if 0.0 < rate && rate < 1.0 => Ok(Self(rate)),
+            _ => Err(format!(
+                "`{text}` is not a share of wrong answers, such as 5% or 0.05"
+            )),
+        }
+    }
+}
+
+/// As a file or a variable holds it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenLimit {
+    Text(String),
+    Number(f64),
+}
+
+impl TryFrom<WrittenLimit> for ErrorLimit {
+    type Error = String;
+
+    fn try_from(written: WrittenLimit) -> Result<Self, String> {
+        match written {
+            WrittenLimit::Text(text) => text.parse(),
+            WrittenLimit::Number(number) => number.to_string().parse(),
+        }
+    }
+}
+
+impl From<ErrorLimit> for String {
+    fn from(limit: ErrorLimit) -> Self {
+        limit.to_string()
+    }
+}
+
+impl fmt::Display for ErrorLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%", (self.0 * 1e6).round() / 1e4)
+    }
+}
+
+impl RiskCurve {
+    /// What it would take to give the first answers at this limit, in words; `None` if they can
+    /// be given.
+    pub fn needs(&self, limit: ErrorLimit) -> Option<String> {
+        let first = self.points.first();
+        let Some(first) = first.filter(|_| self.within(limit.rate()).is_none()) else {
+            return match self.points.is_empty() {
+                true => Some("no answer has a probability".to_owned()),
+                false => None,
+            };
+        };
+        let Some(measured) = first.measured else {
+            return Some(format!(
+                "{:.1} % of the {} likeliest answers are expected to be wrong",
+                100.0 * first.expected_error,
+                first.n
+            ));
+        };
+        let wrong = measured.rate();
+        let percent = 100.0 * wrong;
+        // Answers on one page are worth fewer: the bound has said how many.
+        let worth = measured.effective / measured.n as f64;
+        Some(match answers_needed(wrong, limit.rate()) {
+            Some(needed) => format!(
+                "needs about {} given answers if {percent:.1} % are wrong; there are {}",
+                10.0 * (needed as f64 / worth / 10.0).ceil(),
+                measured.n
+            ),
+            None => format!(
+                "{percent:.1} % of the {} likeliest answers are wrong",
+                measured.n
+            ),
+        })
+    }
+}
+
+/// A calibration in use: it gives answers their probabilities, and withholds those below a limit.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    calibration: Calibration,
+    limit: Option<(ErrorLimit, f64)>,
+}
+
+impl Judge {
+    /// Uses a calibration on answers of this scope; `limit` is `--max-error`.
+    ///
+    /// # Errors
+    /// With a limit: a calibration of another scope, or one in which not even the likeliest
+    /// answers are within the limit.
+    pub fn new(
+        calibration: Calibration,
+        scope: &Scope,
+        limit: Option<ErrorLimit>,
+    ) -> Result<Self, CalibrationError> {
+        let Some(most) = limit else {
+            return Ok(Self::without_limit(calibration));
+        };
+        if let Some(difference) = calibration.difference(scope) {
+            return Err(CalibrationError::Differs {
+                name: calibration.name(),
+                difference,
+            });
+        }
+        let curve = &calibration.curve;
+        let point = curve.within(most.rate());
+        let least = point.ok_or_else(|| CalibrationError::NothingPasses {
+            most: most.to_string(),
+            reason: curve.needs(most).unwrap_or_default(),
+        })?;
+        let limit = Some((most, least.probability));
+        Ok(Self { calibration, limit })
+    }
+
+    /// Gives answers their probabilities, and withholds none.
+    pub fn without_limit(calibration: Calibration) -> Self {
+        Self {
+            calibration,
+            limit: None,
+        }
+    }
+
+    /// The calibration.
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
+    /// Gives an answer its probability, and withholds it if that is too low for the limit.
+    pub fn judge(&self, solution: Solution) -> Solution {
+        let probability = self.probability(&solution);
+        self.apply(solution, probability)
+    }
+
+    /// The probability that an answer is right; `None` if there is none, or arbitration
+    /// replaced it.
+    pub fn probability(&self, solution: &Solution) -> Option<f64> {
+        let inputs = inputs_of(solution)?;
+        Some(self.calibration.model.probability(&inputs))
+    }
+
+    /// The solution with this probability, its answer withheld if that is too low for the limit.
+    pub fn apply(&self, mut solution: Solution, probability: Option<f64>) -> Solution {
+        solution.probability = probability;
+        if solution.answer.is_none() {
+            return solution;
+        }
+        let Some((most, least)) = self.limit else {
+            return solution;
+        };
+        let error = match solution.probability {
+            Some(probability) if probability >= least => return solution,
+            Some(probability) => format!(
+                "the probability {probability:.3} is below {least:.3}, the least for --max-error {most}"
+            ),
+            None => format!("its probability is not known, which --max-error {most} needs"),
+        };
+        solution.withhold(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::curve::{CurvePoint, ScoredAnswer};
+    use super::*;
+    use finqa_agents::pair::{Answer, StopReason};
+    use finqa_core::outcome::Outcome;
+
+    #[test]
+    fn a_limit_is_a_share_of_wrong_answers() {
+        for (text, rate) in [("5%", 0.05), ("5 %", 0.05), ("0.05", 0.05), ("2.5%", 0.025)] {
+            let limit: ErrorLimit = text.parse().unwrap();
+            assert!((limit.rate() - rate).abs() < 1e-12, "{text}");
+            assert_eq!(limit.to_string().parse(), Ok(limit), "{text}");
+        }
+        for text in ["", "5", "0", "100%", "-1%", "NaN", "five", "%"] {
+            assert!(text.parse::<ErrorLimit>().is_err(), "{text}");
+        }
+    }
+
+    /// A curve of answers on pages of their own, of which the first are wrong.
+    fn curve(n: u32, wrong: u32) -> RiskCurve {
+        let answer = |at: u32| ScoredAnswer {
+            group: (at.into(), at.into()),
+            probability: 0.9,
+            right: Some(at >= wrong),
+        };
+        RiskCurve::of((0..n).map(answer).collect())
+    }
+
+    #[test]
+    fn a_refusal_says_how_many_answers_it_takes() {
+        let needs = |n, wrong| curve(n, wrong).needs(ErrorLimit(0.05)).unwrap_or_default();
+        assert_eq!(needs(336, 10), "");
+        assert_eq!(
+            needs(50, 1),
+            "needs about 170 given answers if 2.0 % are wrong; there are 50"
+        );
+        assert_eq!(needs(90, 9), "10.0 % of the 90 likeliest answers are wrong");
+        assert_eq!(needs(0, 0), "no answer has a probability");
+    }
+
+    fn scope(model: &str) -> Scope {
+        Scope {
+            model: model.to_owned(),
+            ..Scope::default()
+        }
+    }
+
+    /// A calibration by which every answer has the probability 0.5.
+    fn calibration(least: f64) -> Calibration {
+        let point = CurvePoint {
+            probability: least,
+            ..curve(400, 0).points[0]
+        };
+        Calibration {
+            scope: Some(scope("a")),
+            curve: RiskCurve {
+                answers: 400,
+                points: vec![point],
+            },
+            ..Calibration::default()
+        }
+    }
+
+    #[test]
+    fn an_answer_below_the_limit_is_withheld_and_keeps_its_text() {
+        let given = Solution {
+            answer: Some(Answer {
+                printed: "12.5".to_owned(),
+                ..Answer::default()
+            }),
+            ..Solution::new(Outcome::Answered, StopReason::Accepted)
+        };
+        let judged = |least| {
+            let limit = Some(ErrorLimit(0.05));
+            let judge = Judge::new(calibration(least), &scope("a"), limit).unwrap();
+            judge.judge(given.clone())
+        };
+        let kept = judged(0.5);
+        assert_eq!(
+            (kept.outcome, kept.probability),
+            (Outcome::Answered, Some(0.5))
+        );
+        let withheld = judged(0.6);
+        assert_eq!(
+            (withheld.outcome, &withheld.answer),
+            (Outcome::Abstained, &None)
+        );
+        assert_eq!(withheld.answer_or_withheld(), given.answer.as_ref());
+        assert_eq!(
+            withheld.error.as_deref(),
+            Some("the probability 0.500 is below 0.600, the least for --max-error 5%")
+        );
+        let none = Solution::new(Outcome::Refusal, StopReason::Failed);
+        let judge = Judge::new(calibration(0.6), &scope("a"), Some(ErrorLimit(0.05))).unwrap();
+        assert_eq!(
+            judge.judge(none.clone()),
+            none,
+            "it has no answer to withhold"
+        );
+    }
+
+    #[test]
+    fn a_calibration_of_other_answers_or_without_a_bound_is_refused() {
+        let refused = |calibration, model, most| {
+            let judge = Judge::new(calibration, &scope(model), Some(ErrorLimit(most)));
+            judge
+                .err()
+                .map_or_else(String::new, |error| error.to_string())
+        };
+        assert_eq!(refused(calibration(0.5), "a", 0.05), "");
+        let other = refused(calibration(0.5), "b", 0.05);
+        assert!(
+            other.contains("it is of another model: a, not b"),
+            "{other}"
+        );
+        let none = refused(calibration(0.5), "a", 0.001);
+        assert!(
+            none.contains("--max-error 0.1% withholds everything: needs about"),
+            "{none}"
+        );
+        let built_in = refused(Calibration::built_in().clone(), "a", 0.05);
+        assert!(built_in.contains("the built-in calibration"), "{built_in}");
+    }
+}

@@ -1,0 +1,201 @@
+//! A calibration as a file.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use finqa_core::files;
+use finqa_core::stats::Logistic;
+
+use super::curve::RiskCurve;
+use super::error::CalibrationError;
+use super::fit::Fitted;
+use super::inputs::INPUTS;
+
+/// The version of the file.
+const FORMAT: u32 = 1;
+
+/// Fitted by `cargo run --release --example stated_error`.
+const BUILT_IN: &str = include_str!("built_in.json");
+
+/// Which answers a calibration holds for: its bounds hold for no others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scope {
+    /// `offline`, or provider, address and model.
+    pub model: String,
+    /// The critic's model, or how it criticises.
+    pub critic: String,
+    /// blake3 of the templates.
+    pub prompts: String,
+    /// How often and how the agents are asked, in words.
+    pub agents: String,
+    /// The kind of questions, in words.
+    pub questions: String,
+}
+
+impl Scope {
+    /// The first difference to other answers, in words.
+    pub fn difference(&self, now: &Self) -> Option<String> {
+        let pairs = [
+            ("model", &self.model, &now.model),
+            ("critic", &self.critic, &now.critic),
+            (
+                "second opinion, samples or rounds", &self.agents, &now.agents,
+            ),
+            ("questions", &self.questions, &now.questions),
+        ];
+        let differ = pairs.into_iter().find(|(_, was, now)| was != now);
+        let words =
+            differ.map(|(what, was, now)| format!("it is of another {what}: {was}, not {now}"));
+        let prompts = || "it is of other prompts".to_owned();
+        words.or_else(|| (self.prompts != now.prompts).then(prompts))
+    }
+}
+
+/// A model of the probability that an answer is right, what it was fitted on, and the errors
+/// among the likeliest answers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// The version of this file.
+    pub format: u32,
+    /// The answers that it was fitted on, in words.
+    pub fitted_on: String,
+    /// The day on which it was fitted.
+    pub date: String,
+    /// The rule by which an answer is right.
+    pub rule: String,
+    /// The answers that its bounds hold for; absent for the built-in one, which has no bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// The runs that it was fitted on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<String>,
+    /// Answers that it was fitted on.
+    pub n: usize,
+    /// The pages that they are on.
+    pub pages: usize,
+    /// Of these answers, wrong.
+    pub errors: usize,
+    /// On pages apart, in fifths of the answers: the mean difference between the expected and the
+    /// actual share of right answers, from 0 to 1.
+    pub calibration_error: f64,
+    /// The names of the model's inputs.
+    pub inputs: Vec<String>,
+    pub model: Logistic,
+    /// On pages apart.
+    pub curve: RiskCurve,
+}
+
+impl Calibration {
+    /// Made from what was fitted; the caller adds where the answers are from.
+    pub fn of(fitted: Fitted, n: usize, pages: usize, errors: usize) -> Self {
+        Self {
+            format: FORMAT,
+            rule: "financial_equivalence".to_owned(),
+            n,
+            pages,
+            errors,
+            calibration_error: fitted.calibration_error,
+            inputs: INPUTS.map(str::to_owned).to_vec(),
+            model: fitted.model,
+            curve: fitted.curve,
+            ..Self::default()
+        }
+    }
+
+    /// The one that is used without another.
+    pub fn built_in() -> &'static Self {
+        // A test reads the file, so that a broken one never ships.
+        static CALIBRATION: LazyLock<Calibration> =
+            LazyLock::new(|| serde_json::from_str(BUILT_IN).unwrap_or_default());
+        &CALIBRATION
+    }
+
+    /// Reads a file that `convfinqa calibrate` wrote.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is none of these, or is of a newer format.
+    pub fn read(path: &Path) -> Result<Self, CalibrationError> {
+        let text = files::read_to_string(path).map_err(|source| CalibrationError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        let not_one = |reason: String| CalibrationError::NotOne {
+            path: path.to_owned(),
+            reason,
+        };
+        let json: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| not_one(error.to_string()))?;
+        let format = json.get("format").and_then(serde_json::Value::as_u64);
+        if let Some(format) = format.filter(|format| *format > u64::from(FORMAT)) {
+            let path = path.to_owned();
+            return Err(CalibrationError::Newer { path, format });
+        }
+        let read: Self =
+            serde_json::from_value(json).map_err(|error| not_one(error.to_string()))?;
+        if read.inputs != INPUTS || read.model.len() != INPUTS.len() {
+            return Err(not_one("it has other inputs".to_owned()));
+        }
+        Ok(read)
+    }
+
+    /// The difference between its answers and those of `scope`, in words.
+    pub fn difference(&self, scope: &Scope) -> Option<String> {
+        match &self.scope {
+            None => Some("it is of other models".to_owned()),
+            Some(own) => own.difference(scope),
+        }
+    }
+
+    /// Its name in messages.
+    pub fn name(&self) -> String {
+        match &self.scope {
+            None => format!("the built-in calibration ({})", self.fitted_on),
+            Some(_) => format!("the calibration of {} ({})", self.date, self.fitted_on),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_calibration_is_read_and_trusts_answers_that_the_opinion_confirms() {
+        let built_in = Calibration::built_in();
+        assert_eq!(built_in.inputs, INPUTS);
+        assert_eq!(built_in.model.len(), INPUTS.len());
+        assert!(built_in.n > 1_000 && built_in.name().contains(&built_in.fitted_on));
+        let of = |agrees: f64| {
+            let mut inputs = [None; INPUTS.len()];
+            inputs[0] = Some(agrees);
+            inputs[3] = Some(0.0);
+            built_in.model.probability(&inputs)
+        };
+        assert!(of(1.0) > 0.85 && of(0.0) < 0.75, "{} {}", of(1.0), of(0.0));
+    }
+
+    #[test]
+    fn a_file_that_is_no_calibration_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.json");
+        let refused = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            let error = Calibration::read(&path).unwrap_err().to_string();
+            assert!(error.contains("c.json"), "{error}");
+            error
+        };
+        assert!(refused("{}").contains("is not a calibration (missing field"));
+        assert!(refused("not json").contains("calibrate RUN -o"));
+        assert!(refused("{\"format\": 2}").contains("newer version"));
+        let mut other = Calibration::built_in().clone();
+        other.inputs.pop();
+        let text = serde_json::to_string(&other).unwrap();
+        assert!(refused(&text).contains("other inputs"));
+        let missing = Calibration::read(&folder.path().join("none.json"));
+        assert!(missing.unwrap_err().to_string().contains("none.json"));
+    }
+}

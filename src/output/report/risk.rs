@@ -1,0 +1,60 @@
+//! The report's figure of risk and coverage: the more answers are given, the more are wrong.
+
+use serde::Serialize;
+
+use crate::calibration::{CurvePoint, RiskSummary};
+
+/// The drawing's size, in its own units.
+const WIDTH: f64 = 600.0;
+const HEIGHT: f64 = 180.0;
+
+/// Lines over the share of the answers that is given.
+#[derive(Serialize)]
+pub(super) struct RiskFigure<'a> {
+    summary: &'a RiskSummary,
+    /// With gold the lines are what was measured, without it what is expected.
+    is_measured: bool,
+    /// The line of the error, as `x,y x,y`.
+    errors: String,
+    /// The line of the bound; empty without gold.
+    bounds: String,
+    /// Heights of errors, with their labels in percent.
+    ticks: Vec<(f64, f64)>,
+}
+
+impl<'a> RiskFigure<'a> {
+    pub(super) fn of(summary: &'a RiskSummary) -> Self {
+        let points = &summary.curve.points;
+        let bound = |point: &CurvePoint| point.measured.map(|it| it.bound);
+        let error = |point: &CurvePoint| {
+            let measured = point.measured.map(|it| it.rate());
+            measured.unwrap_or(point.expected_error)
+        };
+        let highest = points
+            .iter()
+            .map(|point| bound(point).unwrap_or(error(point)));
+        let highest = highest.fold(0.05, f64::max);
+        let y = |error: f64| HEIGHT * (1.0 - error / highest);
+        let line = |of: &dyn Fn(&CurvePoint) -> Option<f64>| {
+            let places = points.iter().filter_map(|point| {
+                let (x, y) = (WIDTH * point.share, y(of(point)?));
+                Some(format!("{x:.1},{y:.1}"))
+            });
+            places.collect::<Vec<_>>().join(" ")
+        };
+        let ticks = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0];
+        // Labels that would overlap are left out.
+        let apart = |tick: &f64| *tick <= highest && (*tick == 0.0 || *tick >= highest / 12.0);
+        Self {
+            summary,
+            is_measured: points.iter().all(|point| point.measured.is_some()),
+            errors: line(&|point| Some(error(point))),
+            bounds: line(&bound),
+            ticks: ticks
+                .into_iter()
+                .filter(apart)
+                .map(|tick| (y(tick), 100.0 * tick))
+                .collect(),
+        }
+    }
+}

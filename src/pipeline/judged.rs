@@ -1,0 +1,87 @@
+//! A solver whose answers get the probability that they are right, and are withheld if it is too
+//! low for `--max-error`.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tracing::Span;
+
+use crate::calibration::{Calibration, CalibrationError, Judge, Scope};
+use crate::dataset::Question;
+use crate::settings::Settings;
+use finqa_agents::llm::Stop;
+use finqa_agents::pair::{CallMemory, Interruption, OpinionUse, Round, Solution};
+use finqa_agents::solve::Solver;
+
+struct JudgedSolver {
+    solver: Arc<dyn Solver>,
+    judge: Judge,
+}
+
+#[async_trait]
+impl Solver for JudgedSolver {
+    async fn solve(
+        &self,
+        question: Arc<Question>,
+        epoch: u32,
+        memory: CallMemory,
+        stop: Stop,
+        on_round: &(dyn for<'r> Fn(&'r Round) + Send + Sync),
+    ) -> Result<Solution, Interruption> {
+        let solved = self.solver.solve(question, epoch, memory, stop, on_round);
+        Ok(self.judge.judge(solved.await?))
+    }
+
+    fn span(&self, question: &Question, run: Option<&str>) -> Span {
+        self.solver.span(question, run)
+    }
+}
+
+/// The solver with the judge of its answers, if there is one.
+pub(super) fn judged(solver: Arc<dyn Solver>, judge: Option<Judge>) -> Arc<dyn Solver> {
+    match judge {
+        Some(judge) => Arc::new(JudgedSolver { solver, judge }),
+        None => solver,
+    }
+}
+
+/// The calibration of the settings: the file that they name; without one, the built-in one for
+/// a chat model with second opinions, and none for the embedded analyst.
+///
+/// # Errors
+/// A file that cannot be read.
+pub(crate) fn calibration(settings: &Settings) -> Result<Option<Calibration>, CalibrationError> {
+    if let Some(path) = &settings.calibration.calibration {
+        return Calibration::read(path).map(Some);
+    }
+    let has_opinions = settings.agents.second_opinion != OpinionUse::Off;
+    let is_used = !settings.model.is_offline() && has_opinions;
+    Ok(is_used.then(|| Calibration::built_in().clone()))
+}
+
+/// The judge of answers of this scope, and a warning if its calibration was made of others.
+///
+/// # Errors
+/// A file that cannot be read, and a limit (`--max-error`) that the calibration cannot keep.
+pub(crate) fn judge(
+    settings: &Settings,
+    scope: &Scope,
+) -> Result<(Option<Judge>, Option<String>), CalibrationError> {
+    let limit = settings.calibration.max_error;
+    let Some(calibration) = calibration(settings)? else {
+        return match limit {
+            Some(_) => Err(CalibrationError::NoCalibration),
+            None => Ok((None, None)),
+        };
+    };
+    let is_named = settings.calibration.calibration.is_some();
+    if limit.is_some() && !is_named {
+        return Err(CalibrationError::NoCalibration);
+    }
+    let difference = calibration.difference(scope).filter(|_| is_named);
+    let warning = difference.map(|difference| {
+        let name = calibration.name();
+        format!("{name}: {difference}; the probabilities may be wrong")
+    });
+    Ok((Some(Judge::new(calibration, scope, limit)?), warning))
+}
