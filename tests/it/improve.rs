@@ -157,12 +157,7 @@ fn a_candidate_without_effect_is_not_promoted_and_a_failed_search_continues() {
     );
     assert_eq!(candidates[1]["effect"]["difference"], 0.0);
     // The next proposal is told that the first was rejected, and not what of the data it held.
-    let told = server
-        .requests()
-        .into_iter()
-        .filter(is_proposal)
-        .last()
-        .unwrap();
+    let told = server.requests().into_iter().rfind(is_proposal).unwrap();
     let told = String::from_utf8(told.raw).unwrap();
     assert!(told.contains("it broke a rule") && !told.contains("45678"));
     let gate = candidates[1]["effect"]["n"].as_u64().unwrap();
@@ -179,6 +174,8 @@ fn a_search_that_cannot_succeed_is_refused_before_anything_is_sent() {
     let url = server.base_url();
     let refused = format!("improve --model m --base-url {url} --data-path data.json");
     with_gold.run(&refused).fails(2, &power);
+    let two = format!("{refused} --n 2 --detect 90");
+    with_gold.run(&two).fails(2, &["not enough data"]);
     with_gold
         .run("improve")
         .fails(2, &["improve needs a chat model"]);

@@ -118,6 +118,12 @@ impl Search {
         if !self.found.power.is_enough() {
             return Err(self.without_power().await.into());
         }
+        // A run of no ids would be one of all records.
+        if self.found.records.contains(&0) {
+            let line = "not enough data: there are no propose, no gate or no sealed pages; name more \
+                        records (--n, --data-path)";
+            return Err(Failure::usage(line).into());
+        }
         std::fs::create_dir_all(&self.folder)
             .with_context(|| format!("cannot create {}", self.folder.display()))?;
         write_json_pretty(&self.folder.join("split.json"), &self.split)?;
@@ -305,7 +311,11 @@ impl Search {
             Finish::Complete => Ok(()),
             finish => {
                 let exit = run::unfinished_exit_code(finish)?;
-                let line = format!("{name} is not complete; the same command continues it");
+                let more = match exit {
+                    Exit::BudgetReached => " with a higher limit",
+                    _ => "",
+                };
+                let line = format!("{name} is not complete; the same command{more} continues it");
                 Err(Failure::new(exit, line).into())
             }
         }
