@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::number::Value;
-use crate::page::{LazyPage, Page, PageText};
+use crate::page::{Cover, LazyPage, Page, PageText, TableStart};
 
 /// One report page: sentences before the table, the table, sentences after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,12 @@ pub struct Document {
     pub post_text: Vec<String>,
     /// Cell strings as published, row 0 the header; rows may be ragged.
     pub table: Vec<Vec<String>>,
+    /// Where its tables begin, if `table` holds several, one below the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<TableStart>,
+    /// Of a report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cover: Option<Cover>,
     /// The table before tokenisation, if the file has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table_ori: Option<Vec<Vec<String>>>,
@@ -46,6 +52,7 @@ impl Document {
             before: &self.pre_text,
             after: &self.post_text,
             table: &self.table,
+            starts: &self.tables,
             table_ori: self.table_ori.as_deref(),
             own: self.own,
         }

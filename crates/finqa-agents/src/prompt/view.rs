@@ -67,7 +67,17 @@ fn table(document: &Document) -> String {
     if document.table.is_empty() {
         return String::new();
     }
-    document.page().table.to_markdown()
+    let page = document.page();
+    let titles = document.tables.iter().map(|start| start.above.join("\n"));
+    let titles = titles.chain(std::iter::repeat(String::new()));
+    let shown = page
+        .tables()
+        .zip(titles)
+        .map(|(table, title)| match title.as_str() {
+            "" => table.to_markdown(),
+            title => format!("{title}\n\n{}", table.to_markdown()),
+        });
+    shown.collect::<Vec<_>>().join("\n\n")
 }
 
 fn turns(history: &[HistoryEntry]) -> Vec<minijinja::Value> {

@@ -27,7 +27,7 @@ pub use normalise::normalise_sentence;
 pub use page_table::{Column, Table, TableRow};
 pub use places::{NumberPlace, PagePlaces, is_percent_label};
 pub(crate) use text::PageText;
-pub use text::position;
+pub use text::{Cover, TableStart, position};
 pub use years::{MONTHS, is_month, year_in_text, year_of, year_of_date, years_in};
 
 use std::sync::OnceLock;
@@ -36,8 +36,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// What a page says, for everything that works on it.
 #[derive(Debug)]
 pub struct Page {
-    /// The table, repaired.
+    /// The table, repaired; of several the first.
     pub table: Table,
+    /// The other tables of an excerpt of a report.
+    pub others: Vec<Table>,
     pub places: PagePlaces,
 }
 
@@ -52,11 +54,27 @@ pub fn pages_read() -> usize {
 impl Page {
     fn read(text: &PageText<'_>) -> Self {
         READ.fetch_add(1, Ordering::Relaxed);
-        let table = Table::read(text);
+        let tables = text.each_table().into_iter();
+        let mut tables = tables.map(|(first_row, alone)| Table::read(&alone, first_row));
+        let table = tables.next().unwrap_or_else(|| Table::read(text, 0));
+        let others: Vec<Table> = tables.collect();
         Self {
-            places: PagePlaces::read(text, &table),
+            places: PagePlaces::read(text, std::iter::once(&table).chain(&others)),
             table,
+            others,
         }
+    }
+
+    /// Its tables, in their order.
+    pub fn tables(&self) -> impl Iterator<Item = &Table> {
+        std::iter::once(&self.table).chain(&self.others)
+    }
+
+    /// The table that a row of the page is in, and which of its rows it is.
+    pub fn table_of_row(&self, row: usize) -> Option<(&Table, usize)> {
+        let tables = self.tables().filter(|table| table.first_row() <= row);
+        let table = tables.last()?;
+        Some((table, row - table.first_row()))
     }
 }
 

@@ -6,6 +6,7 @@ use super::header;
 use super::normalise::normalise_label;
 use super::text::PageText;
 use super::years::single_year;
+use crate::number::Scale;
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,12 +36,13 @@ pub struct Table {
     rows: Vec<TableRow>,
     caption: Option<Caption>,
     headerless: bool,
+    first_row: usize,
 }
 
 impl Table {
-    /// Reads the page's table. Rows shorter than the widest are filled up with
-    /// empty cells.
-    pub(crate) fn read(page: &PageText<'_>) -> Self {
+    /// Reads a table that begins in a row of the page. Rows shorter than the widest are filled
+    /// up with empty cells.
+    pub(crate) fn read(page: &PageText<'_>, first_row: usize) -> Self {
         let (table, origin) = (page.table, page.origin());
         let width = table.iter().map(Vec::len).max().unwrap_or(0);
         let mut cells: Vec<Vec<Cell>> = table
@@ -85,6 +87,7 @@ impl Table {
             cells,
             columns,
             headerless,
+            first_row,
         }
     }
 
@@ -96,6 +99,11 @@ impl Table {
     /// All rows of cells, the header first; all of one length.
     pub fn cells(&self) -> &[Vec<Cell>] {
         &self.cells
+    }
+
+    /// The row of the page that its header is in: 0 but for an excerpt of a report.
+    pub fn first_row(&self) -> usize {
+        self.first_row
     }
 
     /// The columns, the one of the row labels first.
@@ -113,11 +121,35 @@ impl Table {
         self.caption.as_ref()
     }
 
+    /// The scale of a row's amounts, where its table is "in millions, except per share amounts"
+    /// or has "shares in thousands".
+    pub fn scale_of(&self, row: usize) -> Option<Scale> {
+        let caption = self.caption.as_ref()?;
+        let row = self.rows.get(row)?;
+        let section = row.section.as_deref().unwrap_or_default();
+        let name = format!("{section} {}", row.label).to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        if says(&["shares", "units"]) && says(&SHARE_COUNTS) {
+            let unit = caption.text.to_lowercase();
+            let (_, of_shares) = unit.split_once("share").unwrap_or_default();
+            return match () {
+                () if of_shares.contains("thousand") => Some(Scale::Thousand),
+                () if of_shares.contains("million") => Some(Scale::Million),
+                () if unit.contains("except") && unit.contains("share") => None,
+                () => caption.scale,
+            };
+        }
+        caption.scale.filter(|_| !says(&[" per "]))
+    }
+
     /// True if row 0 holds data instead of labels (`2003 | $ 268496`).
     pub fn is_headerless(&self) -> bool {
         self.headerless
     }
 }
+
+/// Words of a row that counts shares.
+const SHARE_COUNTS: [&str; 5] = ["weighted", "outstanding", "used in", "used to", "number of"];
 
 /// True if row 0 is data: an amount that no label would be, e.g. `$ 268496` or a doubled
 /// number, follows the row's label.

@@ -49,12 +49,12 @@ pub struct PagePlaces {
 }
 
 impl PagePlaces {
-    pub(super) fn read(page: &PageText<'_>, table: &Table) -> Self {
+    pub(super) fn read<'t>(page: &PageText<'_>, tables: impl Iterator<Item = &'t Table>) -> Self {
         let mut places = Self {
             numbers: Vec::new(),
             years: years_in(page.filename).into_iter().collect(),
         };
-        places.add_table(table);
+        tables.for_each(|table| places.add_table(table));
         for (at, sentence) in page.before.iter().chain(page.after).enumerate() {
             let years = years_in(sentence);
             places.years.extend(&years);
@@ -79,7 +79,7 @@ impl PagePlaces {
                 cells.iter().zip(columns).enumerate()
             {
                 let years: Vec<u16> = of_row.year.into_iter().chain(of_column.year).collect();
-                let id = format!("r{row}c{column}");
+                let id = format!("r{}c{column}", table.first_row() + row);
                 let percent = row > 0 && column > 0 && (row_percent || *column_percent);
                 if cell.kind == CellKind::Dash {
                     let reading = number::read(&cell.raw);

@@ -15,7 +15,7 @@ impl Table {
         let ids = (0..self.columns().len()).map(|column| Cow::Owned(format!("c{column}")));
         let mut rows = vec![std::iter::once(Cow::Borrowed("")).chain(ids).collect()];
         for (index, row) in self.cells().iter().enumerate() {
-            let mut line = vec![Cow::Owned(format!("r{index}"))];
+            let mut line = vec![Cow::Owned(format!("r{}", self.first_row() + index))];
             if index == 0 && !self.is_headerless() {
                 line.extend(self.columns().iter().map(|column| escape(&column.label)));
             } else {

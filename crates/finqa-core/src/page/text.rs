@@ -1,8 +1,33 @@
 //! A page as its file has it, and the ids of its places.
 
+use serde::{Deserialize, Serialize};
+
 use super::cell::TableOrigin;
 
+/// Where one of several tables begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableStart {
+    /// The row of its header among the rows of the page.
+    pub row: usize,
+    /// The lines above it, the last next to it: its title, its unit.
+    pub above: Vec<String>,
+}
+
+/// What the cover of a report says of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cover {
+    /// `Apple Inc.`
+    pub company: String,
+    /// The last day that the report is about, in any form.
+    pub period_end: String,
+    /// The fiscal year that it is a part of.
+    pub fiscal_year: Option<u16>,
+    /// The month that the company's fiscal years end in, from 1.
+    pub year_end: Option<u8>,
+}
+
 /// What a page is read from.
+#[derive(Clone, Copy)]
 pub(crate) struct PageText<'a> {
     pub(crate) filename: &'a str,
     /// Sentences before and after the table.
@@ -10,13 +35,39 @@ pub(crate) struct PageText<'a> {
     pub(crate) after: &'a [String],
     /// Row 0 is the header; rows may be ragged.
     pub(crate) table: &'a [Vec<String>],
+    /// Where its tables begin, if they are several.
+    pub(crate) starts: &'a [TableStart],
     /// The table before tokenisation.
     pub(crate) table_ori: Option<&'a [Vec<String>]>,
     /// A document of the user.
     pub(crate) own: bool,
 }
 
-impl PageText<'_> {
+impl<'a> PageText<'a> {
+    /// Each table by itself, with the row that it begins in.
+    pub(super) fn each_table(&self) -> Vec<(usize, PageText<'a>)> {
+        if self.starts.is_empty() {
+            return vec![(0, *self)];
+        }
+        let ends = self.starts.iter().skip(1).map(|next| next.row);
+        let ends = ends.chain([self.table.len()]);
+        let alone = |(start, end): (&'a TableStart, usize)| {
+            let table = self.table.get(start.row..end).unwrap_or_default();
+            let before = start.above.as_slice();
+            (
+                start.row,
+                Self {
+                    table,
+                    before,
+                    table_ori: None,
+                    starts: &[],
+                    ..*self
+                },
+            )
+        };
+        self.starts.iter().zip(ends).map(alone).collect()
+    }
+
     pub(super) fn origin(&self) -> TableOrigin {
         if self.own {
             TableOrigin::Own
