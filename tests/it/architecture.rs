@@ -32,10 +32,12 @@ finqa-embedded
     reading     expr
     question    expr operations reading shape sketch
     labels      expr operations question reading
+    passages    labels reading
+    report      expr labels operations reading
     operations  expr question
     ranking     answering expr question reading shape sketch
     weights     answering question ranking
-    answering   expr labels question ranking reading shape weights
+    answering   expr labels question ranking reading report shape weights
     training    answering expr question ranking shape sketch weights
 finqa-agents
     telemetry

@@ -23,6 +23,7 @@ use crate::question::proposal;
 use crate::question::wording::Wording;
 use crate::ranking::{self, ChoiceContext};
 use crate::reading::facts::Facts;
+use crate::report::ReportTables;
 use crate::shape::SHAPES;
 use crate::weights::EmbeddedWeights;
 
@@ -60,8 +61,13 @@ impl EmbeddedAnalyst {
 
     #[must_use]
     pub fn index(&self, document: &Document) -> PageIndex {
+        let is_report = !document.tables.is_empty();
         PageIndex {
-            facts: Arc::new(Facts::read(document, &self.weights.slots)),
+            facts: match is_report {
+                true => Arc::default(),
+                false => Arc::new(Facts::read(document, &self.weights.slots)),
+            },
+            report: is_report.then(|| Arc::new(ReportTables::read(document))),
         }
     }
 
@@ -71,11 +77,16 @@ impl EmbeddedAnalyst {
     /// names all it asks for inherits nothing from earlier questions.
     #[must_use]
     pub fn answer(&self, page: &PageIndex, question: &Question) -> Option<EmbeddedAnswer> {
+        let earlier = question.history.iter().map(|entry| entry.question.as_str());
+        let earlier: Vec<&str> = earlier.collect();
+        if let Some(report) = &page.report {
+            let found = report.answer(&question.text, &earlier)?;
+            let alone = self.index(found.document);
+            return EmbeddedAnswer::from_report(&alone, question, &found);
+        }
         if !page.facts.own {
             return self.ranked_answer(page, question);
         }
-        let earlier = question.history.iter().map(|entry| entry.question.as_str());
-        let earlier: Vec<&str> = earlier.collect();
         let direct = labels::answer(&page.facts, &question.text, &earlier);
         let alone = Question {
             kind: QuestionKind::StandAlone,

@@ -6,11 +6,14 @@ use finqa_core::number::{Unit, Value};
 use finqa_core::question::CitedEvidence;
 
 use crate::reading::facts::Facts;
+use crate::report::ReportTables;
 
 /// A page, read once for all its questions; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct PageIndex {
     pub(crate) facts: Arc<Facts>,
+    /// Of a page of several tables, which has no facts of its own.
+    pub(crate) report: Option<Arc<ReportTables>>,
 }
 
 /// A program that may answer a question, with its result.

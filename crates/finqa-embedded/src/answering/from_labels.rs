@@ -1,19 +1,61 @@
 //! Answers from the labels of a user's table, in the form of all others.
 
+use std::sync::{Arc, LazyLock};
+
 use finqa_core::number::{Unit, Value};
 use finqa_core::question::Question;
+use finqa_core::regex;
+use regex::{Captures, Regex};
 
 use super::answer::{EmbeddedAnswer, PageIndex};
 use super::description::{DescribedPage, describe};
 use crate::labels::DirectAnswer;
 use crate::question::plan::ProgramPlan;
 use crate::question::wording::Wording;
+use crate::report::ReportAnswer;
 
 /// The confidence in an answer from labels: the rounded share of right answers
 /// (docs/embedded-analyst.md, "The user's own tables").
 const DIRECT: f64 = 0.95;
 
+/// The confidence in an answer about a report that is only a guess.
+const GUESS: f64 = 0.5;
+
+/// The id of a cell.
+static CELL: LazyLock<Regex> = LazyLock::new(|| regex!(r"\br(\d+)c(\d+)\b"));
+
 impl EmbeddedAnswer {
+    /// An answer from a table of a report, its places those of the whole page.
+    pub(super) fn from_report(
+        alone: &PageIndex,
+        question: &Question,
+        found: &ReportAnswer<'_>,
+    ) -> Option<Self> {
+        let asked = Question {
+            document: Arc::new(found.document.clone()),
+            ..question.clone()
+        };
+        let mut answer = Self::from_labels(alone, &asked, found.direct(&alone.facts)?)?;
+        let moved = |text: &mut String| {
+            let place = |cell: &Captures<'_>| {
+                let row = cell
+                    .get(1)
+                    .and_then(|row| row.as_str().parse::<usize>().ok());
+                let column = cell.get(2).map_or("", |column| column.as_str());
+                format!("r{}c{column}", row.unwrap_or_default() + found.first_row)
+            };
+            *text = CELL.replace_all(text, place).into_owned();
+        };
+        answer.best.steps.iter_mut().for_each(moved);
+        let evidence = answer.best.evidence.iter_mut();
+        evidence.for_each(|cited| moved(&mut cited.id));
+        if found.doubt.is_some() {
+            answer.confidence = GUESS;
+            answer.doubt.clone_from(&found.doubt);
+        }
+        Some(answer)
+    }
+
     /// An answer from labels, described like any other.
     pub(super) fn from_labels(
         page: &PageIndex,

@@ -15,10 +15,10 @@ mod find;
 mod follow_up;
 mod label;
 mod periods;
-mod phrases;
+pub(crate) mod phrases;
 mod question;
 mod table;
-mod words;
+pub(crate) mod words;
 
 use crate::expr::Expr;
 use crate::reading::facts::Facts;

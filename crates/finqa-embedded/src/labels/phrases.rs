@@ -5,7 +5,7 @@
 
 /// What a phrase says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cue {
+pub(crate) enum Cue {
     // Operations
     Average,
     Change,
@@ -73,7 +73,7 @@ const CUES: [(Cue, &str); 28] = [
 ];
 
 /// The longest cue that these words begin with, and how many of them it takes.
-pub(super) fn cue_at(words: &[&str]) -> Option<(Cue, usize)> {
+pub(crate) fn cue_at(words: &[&str]) -> Option<(Cue, usize)> {
     let said = |phrase: &str| {
         let phrase: Vec<&str> = phrase.split(' ').collect();
         words.starts_with(&phrase).then_some(phrase.len())

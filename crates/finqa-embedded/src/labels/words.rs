@@ -3,7 +3,7 @@
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 
 /// Words that name no figure, in labels and in questions.
-pub(super) const FILLERS: &str = "a an the of in on at for to from by with and or as is was were are be been \
+pub(crate) const FILLERS: &str = "a an the of in on at for to from by with and or as is was were are be been \
     being did do does has have had what how much many there we our us i you your it its they \
     them their this that these those he she company companies firm group business amount amounts \
     value values figure figures number numbers year years yearly fiscal reported recorded report \
@@ -14,24 +14,24 @@ pub(super) const FILLERS: &str = "a an the of in on at for to from by with and o
 pub(super) const PRONOUNS: &str = "it its that this these those they them";
 
 /// Words of a label that a question leaves out without meaning another line.
-pub(super) const LIGHT: &str =
+pub(crate) const LIGHT: &str =
     "total overall actual consolidated equivalents attributable net subtotal end";
 
 /// Words that a question adds to what a label says.
 pub(super) const LOOSE: &str = "due people persons work";
 
 /// Whether a list has a word as it is.
-pub(super) fn lists(list: &str, word: &str) -> bool {
+pub(crate) fn lists(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|other| other == word)
 }
 
 /// Whether a list has a word of this stem.
-pub(super) fn lists_stem(list: &str, word: &str) -> bool {
+pub(crate) fn lists_stem(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|other| stem(other) == word)
 }
 
 /// The words of a text that name something, in lower case and stemmed; numbers too.
-pub(super) fn stems(text: &str) -> Vec<String> {
+pub(crate) fn stems(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let names = |token: &TextToken<'_>| {
         matches!(token.kind, TokenKind::Word | TokenKind::Number) && !lists(FILLERS, &token.text)

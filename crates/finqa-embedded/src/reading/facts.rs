@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use finqa_core::number::Scale;
-use finqa_core::page::{Caption, CellNumber, year_in_text, years_in};
+use finqa_core::page::{Caption, CellNumber, Table, year_in_text, years_in};
 use finqa_core::question::Document;
 
 pub(crate) use super::fact::{Fact, FactColumn, FactPlace, FactRow, Sentence};
@@ -208,6 +208,18 @@ impl Facts {
                 }
             }
         }
+        if document.cover.is_some() {
+            self.scale_rows(table);
+        }
+    }
+
+    /// A report's table in millions may state shares and amounts per share in others.
+    fn scale_rows(&mut self, table: &Table) {
+        for fact in &mut self.all {
+            let of_row = fact.cell().and_then(|(row, _)| table.scale_of(row));
+            fact.scale = fact.scale.or(of_row.filter(|_| !fact.percent));
+        }
+        self.scale = None;
     }
 
     /// Columns of one name without a year, such as "% of total" after each year's amounts, are

@@ -1,0 +1,147 @@
+//! Which rows of tables and which paragraphs of a long report a question is about: the words of
+//! the question against theirs, rare ones counting more, and words that mean nearly the same
+//! counting in part.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::labels::words::stems;
+use crate::reading::similarity;
+
+/// How alike two words must be to count as the same in part.
+const ALIKE: f64 = 0.6;
+
+/// What a word counts that is not in the passage but above it.
+const ABOVE: f64 = 0.5;
+
+/// How much a long passage loses with each of its words.
+const PER_WORD: f64 = 0.02;
+
+/// Something that may answer a question.
+#[derive(Clone, Copy, Debug)]
+pub struct Passage<'t> {
+    /// A row's label, or a paragraph.
+    pub text: &'t str,
+    /// What stands above it: headings of the table, of its columns and of its rows.
+    pub above: &'t str,
+}
+
+/// The passages of a report.
+#[derive(Debug)]
+pub struct Passages {
+    passages: Vec<Words>,
+    /// In how many passages a stem is.
+    frequency: HashMap<String, usize>,
+}
+
+#[derive(Debug)]
+struct Words {
+    text: HashSet<String>,
+    above: HashSet<String>,
+}
+
+/// A stem of a question, with the row of its vector and its weight.
+struct AskedWord {
+    stem: String,
+    vector: Option<u16>,
+    weight: f64,
+}
+
+impl Passages {
+    /// Reads the passages.
+    pub fn read<'t>(passages: impl IntoIterator<Item = Passage<'t>>) -> Self {
+        let words = |passage: Passage<'_>| Words {
+            text: stems(passage.text).into_iter().collect(),
+            above: stems(passage.above).into_iter().collect(),
+        };
+        let passages: Vec<Words> = passages.into_iter().map(words).collect();
+        let mut frequency = HashMap::new();
+        for stem in passages.iter().flat_map(|passage| &passage.text) {
+            *frequency.entry(stem.clone()).or_insert(0) += 1;
+        }
+        Self {
+            passages,
+            frequency,
+        }
+    }
+
+    /// How well each passage fits a question, in their order; 0 for one that shares nothing.
+    pub fn fit(&self, question: &str) -> Vec<f64> {
+        let asked: Vec<AskedWord> = stems(question)
+            .into_iter()
+            .map(|stem| self.asked(stem))
+            .collect();
+        self.passages
+            .iter()
+            .map(|passage| passage.fit(&asked))
+            .collect()
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "numbers of rows")]
+    fn asked(&self, stem: String) -> AskedWord {
+        let seen = self.frequency.get(&stem).copied().unwrap_or(0);
+        AskedWord {
+            weight: (1.0 + self.passages.len() as f64 / (1 + seen) as f64).ln(),
+            vector: similarity::row(&stem),
+            stem,
+        }
+    }
+}
+
+impl Words {
+    #[allow(clippy::cast_precision_loss, reason = "numbers of words")]
+    fn fit(&self, asked: &[AskedWord]) -> f64 {
+        let one = |word: &AskedWord| {
+            let inside = likeness(word, &self.text) / (1.0 + PER_WORD * self.text.len() as f64);
+            word.weight * inside.max(ABOVE * likeness(word, &self.above))
+        };
+        asked.iter().map(one).sum()
+    }
+}
+
+/// 1 if a text has a word, less if it only has one like it.
+fn likeness(word: &AskedWord, text: &HashSet<String>) -> f64 {
+    if text.contains(&word.stem) {
+        return 1.0;
+    }
+    let Some(vector) = word.vector else {
+        return 0.0;
+    };
+    let alike = text
+        .iter()
+        .filter_map(|other| similarity::row(other))
+        .map(|other| similarity::cosine(vector, other));
+    let most = alike.fold(0.0, f64::max);
+    if most < ALIKE { 0.0 } else { most * most }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_row_with_the_rare_word_fits_best() {
+        let rows = [
+            "Research and development", "Revenue", "Cost of revenue", "Total revenue",
+        ];
+        let passages = Passages::read(rows.map(|text| Passage {
+            text,
+            above: "Income statement",
+        }));
+        let best = |question: &str| {
+            let fit = passages.fit(question);
+            (0..fit.len())
+                .max_by(|a, b| fit[*a].total_cmp(&fit[*b]))
+                .unwrap()
+        };
+        assert_eq!(best("development spending in 2031"), 0);
+        assert_eq!(best("what did revenue cost?"), 2);
+    }
+
+    #[test]
+    fn a_word_of_the_same_meaning_counts_in_part() {
+        let passages =
+            Passages::read(["Employees", "Debt"].map(|text| Passage { text, above: "" }));
+        let fit = passages.fit("how many workers?");
+        assert!(fit[0] > fit[1] && fit[1] == 0.0, "{fit:?}");
+    }
+}
