@@ -13,7 +13,8 @@ use tokio::sync::mpsc;
 
 use crate::calibration::Judge;
 use crate::dataset::{
-    self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey, QuestionKind,
+    self, Document, FiledTable, Filing, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey,
+    QuestionKind, ReadFiling, is_filing, read_filing,
 };
 use crate::output::AnswerView;
 use crate::output::terminal::{ProgressOptions, TerminalWriter, answer_text, short_answer};
@@ -35,7 +36,7 @@ use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 /// Arguments of `ask`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AskArgs {
-    /// Markdown, plain text (with tables in aligned columns), CSV or TSV file to ask about; omit it if --table or --text is given
+    /// Report (HTML with or without inline XBRL, XLSX) or page (Markdown, plain text with tables in aligned columns, CSV, TSV) to ask about; omit it if --table or --text is given
     file: Option<String>,
     /// Question, in quotes; without it, each line of stdin is a question and may refer to earlier ones
     question: Option<String>,
@@ -45,6 +46,12 @@ pub(crate) struct AskArgs {
     /// The document's text; without --table, a table in this file is used
     #[arg(long, value_name = "FILE")]
     text: Option<PathBuf>,
+    /// Of a report, show a model the best parts for each question, up to this many tokens of three characters
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    page_tokens: usize,
+    /// List the tables that were read in the report, and ask nothing; with --json also their cells
+    #[arg(long, help_heading = "Output", conflicts_with = "question")]
+    list_tables: bool,
     /// Print one line of JSON per answer
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -86,7 +93,10 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         let line = "--max-error is for runs; ask says how probable each answer is";
         return Err(Failure::usage(line).into());
     }
-    let (own, question) = document(args)?;
+    let (asked, question) = document(args)?;
+    if args.list_tables {
+        return list_tables(&asked, args.json);
+    }
     let replay = args.stored.open()?;
     needs_model(replay.as_ref(), &settings.model)?;
     let quiet = args.quiet;
@@ -97,7 +107,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     });
     let runtime = Runtime::new().context("cannot start the runtime")?;
     telemetry::start_logs(&settings.log, &writer)?;
-    for note in &own.notes {
+    for note in asked.notes() {
         writer.say(&format!("note: {note}"));
     }
     let variables = dotenv::variables();
@@ -125,7 +135,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     let session = Session {
         pair: Pair::new(&setup.pair)?,
         judge: calibration(&settings)?.map(Judge::without_limit),
-        document: Arc::new(own.document),
+        source: PageSource::new(asked, settings.model.is_offline(), args.page_tokens),
         json: args.json,
         quiet,
         shows_opinion: settings.agents.second_opinion == OpinionUse::Show,
@@ -145,7 +155,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
 }
 
 /// The document, and the question if there is one.
-fn document(args: &AskArgs) -> anyhow::Result<(OwnDocument, Option<String>)> {
+fn document(args: &AskArgs) -> anyhow::Result<(AskedFile, Option<String>)> {
     let parts = args.table.is_some() || args.text.is_some();
     match (parts, &args.file, &args.question) {
         // The question alone, which is likelier than such a name.
@@ -157,7 +167,12 @@ fn document(args: &AskArgs) -> anyhow::Result<(OwnDocument, Option<String>)> {
             .into())
         }
         (false, Some(file), question) => {
-            Ok((dataset::read_own(Path::new(file))?, question.clone()))
+            let path = Path::new(file);
+            let asked = match is_filing(path) {
+                true => AskedFile::Report(read_filing(path)?),
+                false => AskedFile::Page(dataset::read_own(path)?),
+            };
+            Ok((asked, question.clone()))
         }
         (false, None, _) => Err(Failure::usage(
             "no document: name a file (convfinqa ask report.md \"question\"), or pass --table, --text or both",
@@ -170,7 +185,63 @@ fn document(args: &AskArgs) -> anyhow::Result<(OwnDocument, Option<String>)> {
         // The first word is the question then.
         (true, question, _) => {
             let own = dataset::read_parts(args.table.as_deref(), args.text.as_deref())?;
-            Ok((own, question.clone()))
+            Ok((AskedFile::Page(own), question.clone()))
+        }
+    }
+}
+
+/// What was read to be asked about.
+enum AskedFile {
+    Page(OwnDocument),
+    Report(Filing),
+}
+
+impl AskedFile {
+    fn notes(&self) -> &[String] {
+        match self {
+            Self::Page(page) => &page.notes,
+            Self::Report(report) => &report.notes,
+        }
+    }
+}
+
+/// Where the page of a question comes from.
+enum PageSource {
+    Page(Arc<Document>),
+    /// The best parts of a report, of so many tokens.
+    Report(Box<ReadFiling>, usize),
+}
+
+impl PageSource {
+    /// The embedded analyst answers from all tables of a report.
+    fn new(asked: AskedFile, offline: bool, page_tokens: usize) -> Self {
+        let report = match asked {
+            AskedFile::Page(page) => return Self::Page(Arc::new(page.document)),
+            AskedFile::Report(report) => ReadFiling::new(report),
+        };
+        match offline {
+            true => Self::Page(Arc::new(report.tables())),
+            false => Self::Report(Box::new(report), page_tokens),
+        }
+    }
+
+    fn page(&self, question: &str, history: &[HistoryEntry]) -> Arc<Document> {
+        match self {
+            Self::Page(page) => Arc::clone(page),
+            Self::Report(report, tokens) => {
+                // A follow-up names what it changes.
+                let before = history
+                    .last()
+                    .map_or("", |earlier| earlier.question.as_str());
+                Arc::new(report.excerpt(&format!("{before} {question}"), *tokens))
+            }
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Page(page) => &page.id,
+            Self::Report(report, _) => report.name(),
         }
     }
 }
@@ -179,7 +250,7 @@ fn document(args: &AskArgs) -> anyhow::Result<(OwnDocument, Option<String>)> {
 struct Session {
     pair: Pair,
     judge: Option<Judge>,
-    document: Arc<Document>,
+    source: PageSource,
     json: bool,
     /// Only the answers are printed.
     quiet: bool,
@@ -206,7 +277,10 @@ impl Session {
     async fn questions(&self) -> anyhow::Result<Exit> {
         let prompt = !self.quiet && std::io::stdin().is_terminal();
         if prompt {
-            super::note(format_args!("Ask about {}; Ctrl-D ends.", self.document.id));
+            super::note(format_args!(
+                "Ask about {}; Ctrl-D ends.",
+                self.source.name()
+            ));
         }
         let mut lines = lines();
         let mut history = Vec::new();
@@ -254,16 +328,17 @@ impl Session {
         text: &str,
         history: &mut Vec<HistoryEntry>,
     ) -> anyhow::Result<Option<(Outcome, bool)>> {
+        let document = self.source.page(text, history);
         let question = Arc::new(Question {
             key: QuestionKey {
-                id: self.document.id.clone(),
+                id: document.id.clone(),
                 part: history.len().to_string(),
             },
             kind: match history.is_empty() {
                 true => QuestionKind::StandAlone,
                 false => QuestionKind::Turn,
             },
-            document: Arc::clone(&self.document),
+            document,
             text: text.trim().to_owned(),
             history: history.clone(),
         });
@@ -332,6 +407,32 @@ impl Session {
         }
         Ok(Some((solution.outcome, read)))
     }
+}
+
+/// Prints what was read of a report: a line for each table, or its cells as JSON.
+fn list_tables(asked: &AskedFile, json: bool) -> anyhow::Result<Exit> {
+    let AskedFile::Report(report) = asked else {
+        return Err(Failure::usage("--list-tables needs a report: HTML or a workbook").into());
+    };
+    let line = |(at, table): (usize, &FiledTable)| {
+        let columns: Vec<&str> = table.headings().collect();
+        let unit = table.unit.as_deref().unwrap_or("no unit stated");
+        format!(
+            "{:>3}  {}\n     {} rows; {unit}; {}\n",
+            at + 1,
+            table.title,
+            table.rows.len() - 1,
+            columns.join(" | ")
+        )
+    };
+    if json {
+        for (at, table) in report.tables().enumerate() {
+            stdout::print(|out| writeln!(out, "{}", table.json(at + 1)))?;
+        }
+        return Ok(Exit::Done);
+    }
+    let text: String = report.tables().enumerate().map(line).collect();
+    stdout::print_text(&text)
 }
 
 /// A caveat if a second opinion that is sure disagrees.

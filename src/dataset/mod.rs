@@ -10,6 +10,7 @@
 mod assemble;
 mod check;
 mod error;
+mod filing;
 mod load;
 mod own;
 mod published;
@@ -22,6 +23,7 @@ mod types;
 
 pub use check::{ProgramDefect, check};
 pub use error::DatasetError;
+pub(crate) use filing::{FiledTable, Filing, ReadFiling, is_filing, read_filing};
 pub(crate) use load::load_named;
 pub use load::{Source, from_str, load, sample};
 pub(crate) use own::{OwnDocument, OwnError, read_own, read_parts};

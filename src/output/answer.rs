@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::dataset::Question;
 use finqa_agents::pair::verify::{Finding, FindingKind};
 use finqa_agents::pair::{Answer, CriticVerdict, Round, Solution};
-use finqa_core::page::{Table, position};
+use finqa_core::page::position;
 use finqa_core::text::counted;
 
 /// An answer with the names of the places it cites and the findings of each round.
@@ -75,7 +75,6 @@ impl<'a> AnswerView<'a> {
         solution: &'a Solution,
         calibration: Option<String>,
     ) -> Self {
-        let table = &question.document.page().table;
         let cited = solution.answer.iter().flat_map(|answer| &answer.evidence);
         Self {
             question,
@@ -84,7 +83,7 @@ impl<'a> AnswerView<'a> {
             evidence: cited
                 .map(|evidence| NamedEvidence {
                     id: evidence.id.clone(),
-                    label: label(question, table, &evidence.id),
+                    label: label(question, &evidence.id),
                     literal: evidence.literal.clone(),
                 })
                 .collect(),
@@ -167,8 +166,11 @@ fn problem(finding: &Finding) -> String {
 }
 
 /// The name of a cited place.
-fn label(question: &Question, table: &Table, id: &str) -> String {
+fn label(question: &Question, id: &str) -> String {
     if let Some((row, column)) = position(id) {
+        let Some((table, row)) = question.document.page().table_of_row(row) else {
+            return String::new();
+        };
         let row = table.rows().get(row).map(|row| row.label.trim());
         let column = table
             .columns()

@@ -20,6 +20,7 @@ mod dataset;
 mod env;
 mod env_play;
 mod env_server;
+mod filing;
 mod improve;
 mod inputs;
 mod keys;

@@ -9,37 +9,40 @@ use finqa_core::files;
 use super::{LARGEST, OwnError};
 
 /// A file's text, line ends as `\n`.
-pub(super) struct DecodedText {
-    pub(super) text: String,
-    pub(super) notes: Vec<String>,
+pub(in crate::dataset) struct DecodedText {
+    pub(in crate::dataset) text: String,
+    pub(in crate::dataset) notes: Vec<String>,
 }
 
-/// Reads a text file.
+/// Reads a text file of one page.
 pub(super) fn file(path: &Path) -> Result<DecodedText, OwnError> {
+    decode(path, &bytes(path, LARGEST)?)
+}
+
+/// The bytes of a file that is not larger than a limit.
+pub(in crate::dataset) fn bytes(path: &Path, largest: u64) -> Result<Vec<u8>, OwnError> {
     let unreadable = |source| OwnError::Unreadable {
         path: path.to_owned(),
         source,
     };
     let mut bytes = Vec::new();
     let file = files::open(path).map_err(unreadable)?;
-    file.take(LARGEST + 1)
+    file.take(largest + 1)
         .read_to_end(&mut bytes)
         .map_err(unreadable)?;
-    if bytes.len() as u64 > LARGEST {
-        let reason = format!(
-            "it is larger than {} MB; a document of one page is expected",
-            LARGEST / (1024 * 1024)
-        );
+    if bytes.len() as u64 > largest {
+        let reason = format!("it is larger than {} MB", largest / (1024 * 1024));
         return Err(not_text(path, &reason));
     }
-    decode(path, &bytes)
+    Ok(bytes)
 }
 
-fn decode(path: &Path, bytes: &[u8]) -> Result<DecodedText, OwnError> {
+/// The text of bytes.
+pub(in crate::dataset) fn decode(path: &Path, bytes: &[u8]) -> Result<DecodedText, OwnError> {
     let known = [
         (
             &b"PK\x03\x04"[..],
-            "a spreadsheet, word-processor or zip file; save the table as CSV",
+            "a word-processor or zip file; save the table as CSV",
         ),
         (
             b"%PDF",

@@ -2,7 +2,8 @@
 //! page that questions are asked about.
 //!
 //! A note reports what is read differently from the file; what could be misread
-//! is an error. It reads no HTML, spreadsheet or PDF.
+//! is an error. Reports as HTML and workbooks
+//! are read by `filing`.
 
 mod aligned;
 mod amounts;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::Document;
+pub(super) use decode::{bytes, decode};
 
 /// The largest file that is accepted as a page, in bytes.
 const LARGEST: u64 = 8 * 1024 * 1024;
@@ -129,6 +131,33 @@ pub(crate) fn read_parts(
         });
     }
     Ok(OwnDocument { document, notes })
+}
+
+/// A paragraph or a table of plain text; a table's header comes first.
+pub(super) enum PlainBlock {
+    Text(String),
+    Table(Vec<Vec<String>>),
+}
+
+/// The sentences of a plain text, and its tables of aligned columns.
+pub(super) fn plain_blocks(text: &str) -> Vec<PlainBlock> {
+    let read = |block| match block {
+        markdown::Block::Text(text) => {
+            let sentences = sentences::sentences(&text).into_iter();
+            sentences.map(PlainBlock::Text).collect()
+        }
+        markdown::Block::Table(rows) => match grid::shape(Path::new("the table"), rows) {
+            Ok(grid) => {
+                let titles = grid.titles.into_iter().map(PlainBlock::Text);
+                titles.chain([PlainBlock::Table(grid.rows)]).collect()
+            }
+            Err(_) => Vec::new(),
+        },
+    };
+    aligned::blocks(text)
+        .into_iter()
+        .flat_map::<Vec<_>, _>(read)
+        .collect()
 }
 
 fn extension(path: &Path) -> String {

@@ -1,0 +1,107 @@
+//! What the cover of a report says: the company, the period, and when its fiscal years end.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use finqa_core::page::{Cover, MONTHS};
+use finqa_core::regex;
+use regex::Regex;
+
+use super::report::FiledBlock;
+
+static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
+    let date = format!(r"(?:{}) \d\d?, ?\d{{4}}", MONTHS.join("|"));
+    regex!(&format!(
+        r"(?i)\b(?P<year>fiscal year|year|quarterly period|quarter)[- ](?:ended|ending):? (?P<date>{date})"
+    ))
+});
+
+/// Reads it from the tags of the cover, from a table of the same names as a workbook has, or
+/// from its sentences.
+pub(super) fn read(blocks: &[FiledBlock], tagged: &HashMap<String, String>) -> Cover {
+    let mut named = tagged.clone();
+    for block in blocks {
+        let FiledBlock::Table(table) = block else {
+            continue;
+        };
+        for row in &table.rows {
+            if let [label, value, ..] = row.as_slice() {
+                let name: String = label.text.split_whitespace().collect();
+                named
+                    .entry(name.to_lowercase())
+                    .or_insert_with(|| value.text.clone());
+            }
+        }
+    }
+    let text = |name: &str| named.get(name).filter(|text| !text.is_empty()).cloned();
+    let texts = || {
+        blocks.iter().filter_map(|block| match block {
+            FiledBlock::Text(text) => Some(text.as_str()),
+            FiledBlock::Table(_) => None,
+        })
+    };
+    let exact = |text: &str| text.to_lowercase().contains("exact name of");
+    let registrant = texts().zip(texts().skip(1)).find(|(_, next)| exact(next));
+    let stated = texts().find_map(|text| PERIOD.captures(text));
+    let date = |name: &str| stated.as_ref().and_then(|found| found.name(name));
+    let period_end = text("documentperiodenddate")
+        .or_else(|| date("date").map(|date| date.as_str().to_owned()))
+        .unwrap_or_default();
+    let yearly = date("year").is_some_and(|of| of.as_str().to_lowercase().ends_with("year"));
+    Cover {
+        company: text("entityregistrantname")
+            .or_else(|| registrant.map(|(name, _)| name.to_owned()))
+            .unwrap_or_default(),
+        fiscal_year: text("documentfiscalyearfocus").and_then(|year| year.parse().ok()),
+        year_end: text("currentfiscalyearenddate")
+            .and_then(|date| month_of_digits(&date))
+            .or_else(|| month_of_words(date("date")?.as_str()).filter(|_| yearly)),
+        period_end,
+    }
+}
+
+/// The month of `--09-28`; one that ends on its first days is the month before.
+fn month_of_digits(date: &str) -> Option<u8> {
+    let (month, day) = date.trim_start_matches('-').split_once('-')?;
+    called(month.parse().ok()?, day.parse().ok()?)
+}
+
+fn month_of_words(date: &str) -> Option<u8> {
+    let (name, day) = date.split_once(' ')?;
+    let name = name.to_lowercase();
+    let at = MONTHS.iter().position(|month| *month == name)?;
+    let day = day.split(',').next()?;
+    called(u8::try_from(at + 1).ok()?, day.parse().ok()?)
+}
+
+fn called(month: u8, day: u8) -> Option<u8> {
+    let last = if day <= 7 {
+        (month + 10) % 12 + 1
+    } else {
+        month
+    };
+    (1..=12).contains(&month).then_some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::html::blocks;
+    use super::*;
+
+    #[test]
+    fn a_cover_is_read_from_tags_or_sentences() {
+        let tagged = "<ix:header><ix:hidden><ix:nonNumeric name='dei:CurrentFiscalYearEndDate'>--02-01</ix:nonNumeric>\
+            <ix:nonNumeric name='dei:DocumentFiscalYearFocus'>2030</ix:nonNumeric></ix:hidden></ix:header>\
+            <p><ix:nonNumeric name='dei:EntityRegistrantName'>Acme Corp.</ix:nonNumeric></p>";
+        let plain = "<p>For the fiscal year ended January 31, 2031</p><p>Acme Corp.</p><p>(Exact name of registrant)</p>";
+        for (text, fiscal_year) in [(tagged, Some(2030)), (plain, None)] {
+            let (blocks, tagged) = blocks(text);
+            let cover = read(&blocks, &tagged);
+            assert_eq!(
+                (cover.company.as_str(), cover.year_end),
+                ("Acme Corp.", Some(1))
+            );
+            assert_eq!(cover.fiscal_year, fiscal_year);
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The part of a report that a question is about, as a page: the best tables and paragraphs that
+//! fit into a number of tokens, each table with its title, in their order.
+
+use finqa_core::page::TableStart;
+use finqa_core::question::Document;
+use finqa_embedded::{Passage, Passages};
+
+use super::report::{FiledBlock, FiledTable, Filing};
+
+/// Characters of a token, as they are counted for `--page-tokens`.
+const CHARACTERS: usize = 3;
+
+/// What a cell takes beside its text: the marks around it.
+const MARKS: usize = 3;
+
+/// A table that takes more than this share of the room is shown by its best rows.
+const MOST_OF_ROOM: f64 = 0.6;
+
+/// What the rows after the best add to the fit of their table.
+const OTHER_ROWS: f64 = 0.15;
+
+/// What the figures of a statement count more than those of its notes.
+const STATEMENT: f64 = 1.15;
+
+/// What a paragraph counts less than a row, whose words are all of one figure.
+const PARAGRAPH: f64 = 0.7;
+
+/// A report whose passages have been read.
+#[derive(Debug)]
+pub(crate) struct ReadFiling {
+    filing: Filing,
+    passages: Passages,
+    /// The first passage of each block, and one past its last.
+    places: Vec<(usize, usize)>,
+}
+
+/// A block, how well it fits, and how well its rows do.
+struct FitBlock {
+    at: usize,
+    fit: f64,
+    rows: Vec<f64>,
+}
+
+impl ReadFiling {
+    pub(crate) fn new(filing: Filing) -> Self {
+        let mut texts: Vec<(String, String)> = Vec::new();
+        let mut places = Vec::new();
+        for block in &filing.blocks {
+            let first = texts.len();
+            match block {
+                FiledBlock::Text(text) => texts.push((text.clone(), String::new())),
+                FiledBlock::Table(table) => texts.extend(table.rows_in_words()),
+            }
+            places.push((first, texts.len()));
+        }
+        let passages = Passages::read(texts.iter().map(|(text, above)| Passage { text, above }));
+        Self {
+            filing,
+            passages,
+            places,
+        }
+    }
+
+    /// The blocks by how well they fit a question, the best first.
+    fn ranked(&self, question: &str) -> Vec<FitBlock> {
+        let fits = self.passages.fit(question);
+        let blocks = self.filing.blocks.iter().zip(&self.places).enumerate();
+        let mut ranked: Vec<FitBlock> = blocks
+            .filter_map(|(at, (block, (first, end)))| {
+                let rows = fits.get(*first..*end)?.to_vec();
+                let mut sorted = rows.clone();
+                sorted.sort_by(|a, b| b.total_cmp(a));
+                let best = sorted.first().copied()?;
+                let others: f64 = sorted.iter().skip(1).take(2).sum();
+                let fit = match block {
+                    FiledBlock::Text(_) => best * PARAGRAPH,
+                    FiledBlock::Table(table) if table.is_statement() => {
+                        (best + others * OTHER_ROWS) * STATEMENT
+                    }
+                    FiledBlock::Table(_) => best + others * OTHER_ROWS,
+                };
+                (fit > 0.0).then_some(FitBlock { at, fit, rows })
+            })
+            .collect();
+        ranked.sort_by(|a, b| b.fit.total_cmp(&a.fit).then(a.at.cmp(&b.at)));
+        ranked
+    }
+}
+
+impl ReadFiling {
+    /// The page that a model is shown for a question: the best tables and paragraphs within
+    /// `tokens`, in their order.
+    pub(crate) fn excerpt(&self, question: &str, tokens: usize) -> Document {
+        let room = tokens * CHARACTERS;
+        let mut left = room;
+        let mut shown: Vec<(usize, Part<'_>)> = Vec::new();
+        for block in self.ranked(question) {
+            let part = match self.filing.blocks.get(block.at) {
+                Some(FiledBlock::Text(text)) => Part::Text(text),
+                Some(FiledBlock::Table(table)) => {
+                    Part::Rows(table, table.best_rows(&block.rows, left, room))
+                }
+                None => continue,
+            };
+            let size = part.size();
+            if size == 0 || size > left {
+                continue;
+            }
+            left -= size;
+            shown.push((block.at, part));
+        }
+        shown.sort_by_key(|(at, _)| *at);
+        self.page(shown.into_iter().map(|(_, part)| part))
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.filing.name
+    }
+
+    /// All tables, for the embedded analyst.
+    pub(crate) fn tables(&self) -> Document {
+        let tables = self.filing.tables();
+        self.page(tables.map(|table| Part::Rows(table, table.all_rows())))
+    }
+
+    fn page<'f>(&self, parts: impl IntoIterator<Item = Part<'f>>) -> Document {
+        let mut document = Document {
+            id: self.filing.name.clone(),
+            filename: self.filing.name.clone(),
+            own: true,
+            pre_text: self.filing.in_words().into_iter().collect(),
+            cover: Some(self.filing.cover.clone()),
+            ..Document::default()
+        };
+        for part in parts {
+            match part {
+                Part::Text(text) => document.pre_text.push(text.to_owned()),
+                Part::Rows(table, rows) => {
+                    document.tables.push(TableStart {
+                        row: document.table.len(),
+                        above: table.above(),
+                    });
+                    document
+                        .table
+                        .extend(rows.iter().filter_map(|row| table.printed_row(*row)));
+                }
+            }
+        }
+        document
+    }
+}
+
+/// What is shown of a block.
+enum Part<'f> {
+    Text(&'f str),
+    /// Rows of a table, the header first.
+    Rows(&'f FiledTable, Vec<usize>),
+}
+
+impl Part<'_> {
+    fn size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.chars().count() + MARKS,
+            Self::Rows(_, rows) if rows.len() < 2 => 0,
+            Self::Rows(table, rows) => table.size(rows),
+        }
+    }
+}
+
+impl FiledTable {
+    /// Each row's label, and the headings above it.
+    fn rows_in_words(&self) -> Vec<(String, String)> {
+        let mut heading = String::new();
+        let mut words = Vec::new();
+        let head: Vec<&str> = self
+            .rows
+            .iter()
+            .take(1)
+            .flatten()
+            .map(|cell| cell.text.as_str())
+            .collect();
+        let head = head.join(" ");
+        for row in self.rows.iter().skip(1) {
+            let label = row.first().map_or("", |label| label.text.as_str());
+            words.push((label.to_owned(), format!("{} {head} {heading}", self.title)));
+            if row.iter().skip(1).all(|cell| cell.text.is_empty()) {
+                heading = label.to_owned();
+            }
+        }
+        words
+    }
+
+    fn all_rows(&self) -> Vec<usize> {
+        (0..self.rows.len()).collect()
+    }
+
+    /// All rows if they fit well, otherwise the header and the best ones that do, in their order.
+    fn best_rows(&self, fits: &[f64], left: usize, room: usize) -> Vec<usize> {
+        let all = self.all_rows();
+        #[allow(clippy::cast_precision_loss, reason = "characters of a page")]
+        let large = self.size(&all) as f64 > room as f64 * MOST_OF_ROOM;
+        if self.size(&all) <= left && !large {
+            return all;
+        }
+        let mut order: Vec<usize> = (1..self.rows.len()).collect();
+        let fit = |row: usize| fits.get(row - 1).copied().unwrap_or(0.0);
+        order.sort_by(|a, b| fit(*b).total_cmp(&fit(*a)).then(a.cmp(b)));
+        let mut rows = vec![0];
+        for row in order {
+            rows.push(row);
+            if self.size(&rows) > left {
+                rows.pop();
+                break;
+            }
+        }
+        rows.sort_unstable();
+        rows
+    }
+
+    /// The characters that rows take in a prompt.
+    fn size(&self, rows: &[usize]) -> usize {
+        let cells = rows.iter().filter_map(|row| self.rows.get(*row)).flatten();
+        let text: usize = cells.map(|cell| cell.text.chars().count() + MARKS).sum();
+        text + self
+            .above()
+            .iter()
+            .map(|line| line.chars().count())
+            .sum::<usize>()
+    }
+
+    fn printed_row(&self, row: usize) -> Option<Vec<String>> {
+        Some(
+            self.rows
+                .get(row)?
+                .iter()
+                .map(|cell| cell.text.clone())
+                .collect(),
+        )
+    }
+
+    /// Whether it is one of the primary statements, by its title.
+    fn is_statement(&self) -> bool {
+        let title = self.title.to_lowercase();
+        title.contains("balance sheet")
+            || title.contains("statement")
+                && title.len() < 120
+                && ["operations", "income", "cash flows", "earnings", "equity"]
+                    .iter()
+                    .any(|of| title.contains(of))
+    }
+}

@@ -1,0 +1,373 @@
+//! HTML as filed: paragraphs and tables in their order, what is hidden left out.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use finqa_core::regex;
+use finqa_core::text::single_spaced;
+use regex::{Captures, Regex};
+use scraper::{ElementRef, Html, Node};
+
+use super::super::own::{PlainBlock, plain_blocks};
+use super::report::{FiledBlock, FiledTable, printed};
+use super::spans::{self, FiledCell, SpannedCell};
+use super::tags::{Contexts, Tag};
+
+/// An element with a prefix that ends in `/>`, which HTML does not know: it would hold all that
+/// follows it.
+static CLOSED: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r#"<([A-Za-z]+:[\w.-]+)((?:[^<>"']|"[^"]*"|'[^']*')*)/>"#));
+
+/// A table of the nineties holds lines of text instead of rows, which HTML moves out of it.
+static TABLE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?is)<table\b[^>]*>.*?</table>"));
+static TABLE_MARKS: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)</?(?:table|caption|s|c)\b[^>]*>"));
+
+/// The most columns or rows that a cell may cover.
+const WIDEST: usize = 200;
+
+/// The blocks of a filing, and what the tags of its cover say.
+pub(super) fn blocks(text: &str) -> (Vec<FiledBlock>, HashMap<String, String>) {
+    let text = CLOSED.replace_all(text, "<$1$2></$1>");
+    let text = TABLE.replace_all(&text, |table: &Captures<'_>| {
+        let whole = table.get(0).map_or("", |whole| whole.as_str());
+        match whole
+            .as_bytes()
+            .windows(3)
+            .any(|tag| tag.eq_ignore_ascii_case(b"<tr"))
+        {
+            true => whole.to_owned(),
+            false => format!("<pre>{}</pre>", TABLE_MARKS.replace_all(whole, "")),
+        }
+    });
+    let html = Html::parse_document(&text);
+    let mut walk = Walk {
+        contexts: Contexts::read(&html),
+        blocks: Vec::new(),
+        paragraph: String::new(),
+    };
+    walk.element(html.root_element());
+    walk.end_paragraph();
+    (walk.blocks, walk.contexts.cover)
+}
+
+/// A walk through the elements of a filing.
+struct Walk {
+    contexts: Contexts,
+    blocks: Vec<FiledBlock>,
+    /// The text of the paragraph that is open.
+    paragraph: String,
+}
+
+impl Walk {
+    fn end_paragraph(&mut self) {
+        let text = printed(&std::mem::take(&mut self.paragraph));
+        if !text.is_empty() {
+            self.blocks.push(FiledBlock::Text(text));
+        }
+    }
+
+    fn element(&mut self, element: ElementRef<'_>) {
+        let name = element.value().name();
+        if is_hidden(element) || matches!(name, "head" | "script" | "style" | "ix:header") {
+            return;
+        }
+        match name {
+            "table" => {
+                self.end_paragraph();
+                return self.table(element);
+            }
+            "pre" => {
+                self.end_paragraph();
+                let text: String = element.text().collect();
+                self.blocks
+                    .extend(plain_blocks(&text).into_iter().map(FiledBlock::from));
+                return;
+            }
+            _ => {}
+        }
+        let whole = is_paragraph(name);
+        if whole {
+            self.end_paragraph();
+        }
+        for child in element.children() {
+            if let Node::Text(text) = child.value() {
+                self.paragraph.push_str(text);
+            }
+            if let Some(child) = ElementRef::wrap(child) {
+                self.element(child);
+            }
+        }
+        match name {
+            "br" => self.paragraph.push(' '),
+            _ if whole => self.end_paragraph(),
+            _ => {}
+        }
+    }
+
+    fn table(&mut self, table: ElementRef<'_>) {
+        let rows = self.rows(table);
+        match spans::grid(rows.clone()) {
+            Some(rows) => self.blocks.push(FiledBlock::Table(FiledTable {
+                rows,
+                ..FiledTable::default()
+            })),
+            // It only lays text out.
+            None => {
+                let line = |row: &Vec<SpannedCell>| {
+                    let cells: Vec<&str> =
+                        row.iter().map(|cell| cell.content.text.as_str()).collect();
+                    single_spaced(&cells.join(" "))
+                };
+                let lines = rows.iter().map(line).filter(|line| !line.is_empty());
+                self.blocks.extend(lines.map(FiledBlock::Text));
+            }
+        }
+    }
+
+    fn rows(&self, table: ElementRef<'_>) -> Vec<Vec<SpannedCell>> {
+        let mut rows = Vec::new();
+        // What cells of earlier rows still cover, and for how many rows.
+        let mut covered: Vec<(usize, usize, usize)> = Vec::new();
+        for row in table
+            .descendent_elements()
+            .filter(|inner| inner.value().name() == "tr")
+        {
+            let mut cells = Vec::new();
+            let mut at = 0;
+            let of_row = row
+                .child_elements()
+                .filter(|cell| matches!(cell.value().name(), "td" | "th"));
+            for cell in of_row.filter(|cell| !is_hidden(*cell)) {
+                while let Some((_, end, _)) = covered
+                    .iter()
+                    .find(|(start, end, _)| (*start..*end).contains(&at))
+                {
+                    at = *end;
+                }
+                let end = at + covers(cell, "colspan");
+                covered.push((at, end, covers(cell, "rowspan")));
+                cells.push(SpannedCell {
+                    start: at,
+                    end,
+                    content: self.cell(cell),
+                });
+                at = end;
+            }
+            covered.iter_mut().for_each(|(_, _, rows)| *rows -= 1);
+            covered.retain(|(_, _, rows)| *rows > 0);
+            rows.push(cells);
+        }
+        rows
+    }
+
+    fn cell(&self, cell: ElementRef<'_>) -> FiledCell {
+        let mut read = CellText {
+            contexts: &self.contexts,
+            text: String::new(),
+            tags: Vec::new(),
+        };
+        read.element(cell);
+        FiledCell {
+            text: printed(&read.text),
+            tags: read.tags,
+        }
+    }
+}
+
+/// What a cell holds.
+struct CellText<'c> {
+    contexts: &'c Contexts,
+    text: String,
+    tags: Vec<Tag>,
+}
+
+impl CellText<'_> {
+    fn element(&mut self, element: ElementRef<'_>) {
+        self.tags.extend(self.contexts.tag(element));
+        for child in element.children() {
+            if let Node::Text(text) = child.value() {
+                self.text.push_str(text);
+            }
+            let Some(child) = ElementRef::wrap(child).filter(|child| !is_hidden(*child)) else {
+                continue;
+            };
+            let apart = is_paragraph(child.value().name()) || child.value().name() == "br";
+            if apart {
+                self.text.push(' ');
+            }
+            self.element(child);
+            if apart {
+                self.text.push(' ');
+            }
+        }
+    }
+}
+
+impl From<PlainBlock> for FiledBlock {
+    fn from(block: PlainBlock) -> Self {
+        let cell = |text| FiledCell {
+            text,
+            tags: Vec::new(),
+        };
+        match block {
+            PlainBlock::Text(text) => Self::Text(text),
+            PlainBlock::Table(rows) => {
+                let rows = rows
+                    .into_iter()
+                    .map(|row| row.into_iter().map(cell).collect());
+                Self::Table(FiledTable {
+                    rows: rows.collect(),
+                    ..FiledTable::default()
+                })
+            }
+        }
+    }
+}
+
+/// How many columns or rows a cell covers.
+fn covers(cell: ElementRef<'_>, attribute: &str) -> usize {
+    let number = cell
+        .attr(attribute)
+        .and_then(|number| number.trim().parse().ok());
+    number.unwrap_or(1).clamp(1, WIDEST)
+}
+
+fn is_paragraph(name: &str) -> bool {
+    matches!(
+        name,
+        "p" | "div"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "li"
+            | "hr"
+            | "center"
+            | "body"
+            | "dt"
+            | "dd"
+            | "blockquote"
+            | "section"
+    )
+}
+
+fn is_hidden(element: ElementRef<'_>) -> bool {
+    let style = element.attr("style").unwrap_or_default();
+    let plain = style.chars().filter(|c| !c.is_whitespace());
+    plain
+        .collect::<String>()
+        .to_ascii_lowercase()
+        .contains("display:none")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tables(text: &str) -> Vec<Vec<Vec<FiledCell>>> {
+        let tables = blocks(text).0.into_iter().filter_map(|block| match block {
+            FiledBlock::Table(table) => Some(table.rows),
+            FiledBlock::Text(_) => None,
+        });
+        tables.collect()
+    }
+
+    fn texts(rows: &[Vec<FiledCell>]) -> Vec<Vec<String>> {
+        let row = |row: &Vec<FiledCell>| row.iter().map(|cell| cell.text.clone()).collect();
+        rows.iter().map(row).collect()
+    }
+
+    const TAGGED: &str = r#"<html><body><div style="display: none"><ix:header><ix:hidden>
+<ix:nonNumeric name="dei:AmendmentFlag" contextRef="c1"/></ix:hidden><ix:resources>
+<xbrli:context id="c1"><xbrli:entity><xbrli:identifier scheme="s">1</xbrli:identifier></xbrli:entity>
+<xbrli:period><xbrli:startDate>2030-04-01</xbrli:startDate><xbrli:endDate>2031-03-31</xbrli:endDate></xbrli:period></xbrli:context>
+<xbrli:context id="c2"><xbrli:entity><xbrli:segment><xbrldi:explicitMember dimension="us-gaap:StatementBusinessSegmentsAxis">x:NorthMember</xbrldi:explicitMember></xbrli:segment></xbrli:entity>
+<xbrli:period><xbrli:instant>2031-03-31</xbrli:instant></xbrli:period></xbrli:context>
+<xbrli:unit id="usd"><xbrli:measure>iso4217:USD</xbrli:measure></xbrli:unit>
+</ix:resources></ix:header></div><p>Statement of income</p>
+<table><tr><td>&#160;</td><td>2031</td></tr>
+<tr><td>Loss</td><td>(<ix:nonFraction name="us-gaap:NetIncomeLoss" contextRef="c1" unitRef="usd" scale="6" sign="-">842</ix:nonFraction></td><td>)</td></tr>
+<tr><td>Cash</td><td><ix:nonFraction name="us-gaap:Cash" contextRef="c2" unitRef="usd" scale="6"><ix:nonFraction name="x:Cash" contextRef="c2" unitRef="usd" scale="6">12</ix:nonFraction></ix:nonFraction></td></tr>
+</table></body></html>"#;
+
+    #[test]
+    fn a_figure_has_the_period_unit_and_sign_of_its_tag() {
+        let tables = tables(TAGGED);
+        let [table] = tables.as_slice() else {
+            panic!("{tables:?}")
+        };
+        assert_eq!(
+            texts(table),
+            [["", "2031"], ["Loss", "(842)"], ["Cash", "12"]]
+        );
+        let [tag] = table[1][1].tags.as_slice() else {
+            panic!("{table:?}")
+        };
+        assert_eq!(tag.concept, "us-gaap:NetIncomeLoss");
+        assert_eq!(
+            (tag.unit.as_str(), tag.scale, tag.negative),
+            ("USD", 6, true)
+        );
+        assert_eq!(tag.period.start.as_deref(), Some("2030-04-01"));
+        assert_eq!(tag.period.end, "2031-03-31");
+        assert_eq!(tag.dimensions, []);
+        let nested = &table[2][1].tags;
+        assert_eq!(nested.len(), 2);
+        assert_eq!(nested[1].concept, "x:Cash");
+        assert_eq!(nested[1].dimensions[0].1, "x:NorthMember");
+    }
+
+    #[test]
+    fn hidden_cells_and_characters_of_no_width_are_not_seen() {
+        let table = "<p>Costs<br>by kind</p><table>
+            <tr><td style='DISPLAY : none'></td><td></td><td>March 31,<br>2031</td></tr>
+            <tr><td style='display:none'>x</td><td>Rent\u{200b}</td><td>\u{200b}5</td></tr></table>";
+        assert_eq!(
+            blocks(table).0[0],
+            FiledBlock::Text("Costs by kind".to_owned())
+        );
+        assert_eq!(
+            texts(&tables(table)[0]),
+            [["", "March 31, 2031"], ["Rent", "5"]]
+        );
+    }
+
+    #[test]
+    fn a_cell_over_several_rows_keeps_its_columns() {
+        let table = "<table><tr><td rowspan='2'>Item</td><td colspan='2'>Year</td></tr>
+            <tr><td>2031</td><td>2030</td></tr><tr><td>Rent</td><td>5</td><td>4</td></tr></table>";
+        assert_eq!(
+            texts(&tables(table)[0]),
+            [["Item", "Year 2031", "Year 2030"], ["Rent", "5", "4"]]
+        );
+    }
+
+    #[test]
+    fn a_table_of_lines_without_rows_is_read_by_its_columns() {
+        let table = "<p>Selected data</p><TABLE><CAPTION>\n                        2031     2030\n<S>                  <C>      <C>\nPremiums              1,150      980\nFees                     12       11\n</TABLE><p>After it.</p>";
+        let (read, _) = blocks(table);
+        assert_eq!(
+            read.first(),
+            Some(&FiledBlock::Text("Selected data".to_owned()))
+        );
+        assert_eq!(read.last(), Some(&FiledBlock::Text("After it.".to_owned())));
+        let rows = [
+            ["", "2031", "2030"],
+            ["Premiums", "1,150", "980"],
+            ["Fees", "12", "11"],
+        ];
+        assert_eq!(texts(&tables(table)[0]), rows);
+    }
+
+    #[test]
+    fn a_table_that_only_lays_text_out_is_text() {
+        let table = "<table><tr><td>Item 7.</td><td>Discussion</td></tr></table>";
+        assert_eq!(
+            blocks(table).0,
+            [FiledBlock::Text("Item 7. Discussion".to_owned())]
+        );
+    }
+}

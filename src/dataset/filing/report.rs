@@ -1,0 +1,306 @@
+//! A report as it was read: its paragraphs and tables in their order, each table with the heading
+//! and the unit above it.
+
+use std::collections::{HashMap, HashSet};
+
+use finqa_core::page::{Cell, Cover};
+use finqa_core::question::Document;
+use finqa_core::text::single_spaced;
+use serde_json::json;
+
+use super::cover;
+use super::spans::FiledCell;
+
+/// The most paragraphs above a table that may name it.
+const ABOVE: usize = 4;
+
+/// The most characters of a heading; a longer paragraph is text.
+const HEADING: usize = 240;
+
+/// A report, read once for all questions about it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Filing {
+    /// The name of its file.
+    pub name: String,
+    pub blocks: Vec<FiledBlock>,
+    pub cover: Cover,
+    /// What is read differently from the file, one line each.
+    pub notes: Vec<String>,
+}
+
+/// A paragraph or a table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum FiledBlock {
+    Text(String),
+    Table(FiledTable),
+}
+
+/// A table as printed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FiledTable {
+    /// The heading above it.
+    pub title: String,
+    /// The line above it that states its unit: "(In millions, except per share amounts)".
+    pub unit: Option<String>,
+    /// Its rows, the header first, all of one length.
+    pub rows: Vec<Vec<FiledCell>>,
+}
+
+impl Filing {
+    /// Names the tables by the paragraphs above them, and puts tables together that the end of
+    /// a page has cut.
+    pub(super) fn of_blocks(
+        name: String,
+        blocks: Vec<FiledBlock>,
+        tagged: &HashMap<String, String>,
+        notes: Vec<String>,
+    ) -> Self {
+        let mut filing = Self {
+            name,
+            cover: cover::read(&blocks, tagged),
+            blocks: Vec::new(),
+            notes,
+        };
+        let running = running_lines(&blocks);
+        for block in blocks {
+            match block {
+                FiledBlock::Text(text) if running.contains(&without_digits(&text)) => {}
+                FiledBlock::Text(text) => filing.blocks.push(FiledBlock::Text(text)),
+                FiledBlock::Table(table) => filing.add(table),
+            }
+        }
+        filing
+    }
+
+    fn add(&mut self, mut table: FiledTable) {
+        let texts = self.blocks.iter().rev().map_while(|block| match block {
+            FiledBlock::Text(text) => Some(text.as_str()),
+            FiledBlock::Table(_) => None,
+        });
+        let above: Vec<&str> = texts
+            .take(ABOVE)
+            .filter(|text| !is_page_mark(text))
+            .collect();
+        table.unit = above
+            .iter()
+            .find(|text| states_unit(text))
+            .map(|text| (*text).to_owned());
+        let mut headings = above
+            .iter()
+            .filter(|text| text.len() <= HEADING && !text.starts_with('('));
+        table.title = headings.next().copied().unwrap_or_default().to_owned();
+        let cut = above.is_empty();
+        // What stands above a table is shown with it.
+        let texts = self.blocks.iter().rev();
+        let texts = texts.take_while(|block| matches!(block, FiledBlock::Text(_)));
+        let start = self.blocks.len() - texts.count();
+        let named = [Some(table.title.clone()), table.unit.clone()];
+        let mut at = 0;
+        self.blocks.retain(|block| {
+            at += 1;
+            let is_own = |text: &String| named.iter().flatten().any(|line| line == text);
+            at <= start || !matches!(block, FiledBlock::Text(text) if is_own(text))
+        });
+        let last = self.blocks.iter_mut().rev().find_map(|block| match block {
+            FiledBlock::Table(table) => Some(table),
+            FiledBlock::Text(_) => None,
+        });
+        match last.filter(|last| cut && last.continues_in(&table)) {
+            Some(last) => last.rows.extend(table.rows.into_iter().skip(1)),
+            None => self.blocks.push(FiledBlock::Table(table)),
+        }
+    }
+
+    /// What the cover says, in a line; none if it says nothing.
+    pub(super) fn in_words(&self) -> Option<String> {
+        let Cover {
+            company,
+            period_end,
+            fiscal_year,
+            ..
+        } = &self.cover;
+        let period = Some(format!("period ended {period_end}")).filter(|_| !period_end.is_empty());
+        let year = fiscal_year.map(|year| format!("fiscal year {year}"));
+        let company = Some(company.clone()).filter(|company| !company.is_empty());
+        let parts: Vec<String> = [company, period, year].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", ") + ".")
+    }
+
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &FiledTable> {
+        self.blocks.iter().filter_map(|block| match block {
+            FiledBlock::Table(table) => Some(table),
+            FiledBlock::Text(_) => None,
+        })
+    }
+}
+
+impl FiledTable {
+    /// The headings of its columns.
+    pub(crate) fn headings(&self) -> impl Iterator<Item = &str> {
+        let cells = self.rows.iter().take(1).flatten().skip(1);
+        cells.map(|cell| cell.text.as_str())
+    }
+
+    /// What was read of it, for programs; each figure with its value in units.
+    pub(crate) fn json(&self, number: usize) -> serde_json::Value {
+        let document = Document {
+            pre_text: self.above(),
+            table: self.printed().collect(),
+            own: true,
+            ..Document::default()
+        };
+        let table = &document.page().table;
+        let cell = |row: usize, column: usize, cell: &FiledCell| {
+            let figure = table.cell(row, column).and_then(Cell::value);
+            let scale = table
+                .scale_of(row)
+                .map_or(1.0, |scale| f64::from(scale.units()));
+            let in_units = |figure: f64| match cell.tags.first() {
+                Some(tag) => tag.value(figure),
+                None if cell.text.contains('%') => figure,
+                None => figure * scale,
+            };
+            let value = figure.filter(|_| row > 0 && column > 0).map(in_units);
+            json!({ "text": cell.text, "value": value, "tags": cell.tags })
+        };
+        let rows = self.rows.iter().enumerate().map(|(row, cells)| {
+            let cells = cells.iter().enumerate();
+            cells.map(|(column, one)| cell(row, column, one)).collect()
+        });
+        json!({
+            "table": number,
+            "title": self.title,
+            "unit": self.unit,
+            "rows": rows.collect::<Vec<Vec<serde_json::Value>>>(),
+        })
+    }
+
+    /// Its cells as text.
+    fn printed(&self) -> impl Iterator<Item = Vec<String>> {
+        let rows = self.rows.iter();
+        rows.map(|row| row.iter().map(|cell| cell.text.clone()).collect())
+    }
+
+    /// The lines above it: its title, its unit.
+    pub(super) fn above(&self) -> Vec<String> {
+        let lines = [Some(&self.title), self.unit.as_ref()];
+        let lines = lines.into_iter().flatten().filter(|line| !line.is_empty());
+        lines.cloned().collect()
+    }
+
+    /// Whether another table that follows it has its columns, or none of its own.
+    fn continues_in(&self, other: &Self) -> bool {
+        let (Some(head), Some(next)) = (self.rows.first(), other.rows.first()) else {
+            return false;
+        };
+        let bare = next.iter().all(|cell| cell.text.is_empty());
+        head.len() == next.len() && (bare || head == next)
+    }
+}
+
+/// A line that is on so many pages belongs to none.
+const RUNNING: usize = 5;
+
+/// What stands at the head or the foot of every page, without its digits: page numbers, the
+/// company's name, a link to the table of contents.
+fn running_lines(blocks: &[FiledBlock]) -> HashSet<String> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for block in blocks {
+        if let FiledBlock::Text(text) = block
+            && text.len() <= HEADING / 2
+            && !states_unit(text)
+        {
+            *counts.entry(without_digits(text)).or_insert(0) += 1;
+        }
+    }
+    counts.retain(|_, count| *count >= RUNNING);
+    counts.into_keys().collect()
+}
+
+fn without_digits(text: &str) -> String {
+    let kept = text.chars().filter(|c| !c.is_ascii_digit());
+    kept.collect::<String>().to_lowercase()
+}
+
+/// A page number, or the link to the table of contents.
+fn is_page_mark(text: &str) -> bool {
+    let mark = |c: char| c.is_whitespace() || c.is_ascii_digit() || "-–—|.".contains(c);
+    let bare = text.trim_matches(mark);
+    bare.is_empty() || bare.eq_ignore_ascii_case("table of contents")
+}
+
+/// "(In millions, except per share amounts)", or a sentence that ends with it.
+fn states_unit(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let scales = [
+        "in millions", "in thousands", "in billions", "thousands of", "millions of",
+    ];
+    let stated = scales.iter().any(|words| lower.contains(words));
+    stated && (text.starts_with('(') || text.ends_with([':', ')']))
+}
+
+/// A text as a reader sees it: without characters of no width, its blanks single.
+pub(super) fn printed(text: &str) -> String {
+    let seen = |c: &char| {
+        !matches!(
+            c,
+            '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{ad}'
+        )
+    };
+    single_spaced(&text.chars().filter(seen).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::html::blocks;
+    use super::*;
+
+    fn read(html: &str) -> Filing {
+        let (blocks, tagged) = blocks(html);
+        Filing::of_blocks("f.htm".to_owned(), blocks, &tagged, Vec::new())
+    }
+
+    const ROW: &str = "<tr><td>Rent</td><td>5</td></tr>";
+    const HEAD: &str = "<tr><td></td><td>2031</td></tr>";
+
+    #[test]
+    fn a_table_has_the_heading_and_the_unit_above_it() {
+        let filing = read(&format!(
+            "<p>Costs by kind</p><p>(In millions)</p><table>{HEAD}{ROW}</table>"
+        ));
+        let table = filing.tables().next().unwrap();
+        assert_eq!(table.title, "Costs by kind");
+        assert_eq!(table.unit.as_deref(), Some("(In millions)"));
+    }
+
+    #[test]
+    fn a_table_that_the_end_of_a_page_cuts_is_one() {
+        let rest = "<tr><td>Fees</td><td>7</td></tr>";
+        let cut = |between: &str, head: &str| {
+            read(&format!(
+                "<p>Costs</p><table>{HEAD}{ROW}</table>{between}<table>{head}{rest}</table>"
+            ))
+        };
+        for head in ["", HEAD] {
+            let filing = cut("<p>41</p><p>Table of Contents</p>", head);
+            let rows: Vec<usize> = filing.tables().map(|table| table.rows.len()).collect();
+            assert_eq!(rows, [3], "{head}");
+        }
+        assert_eq!(cut("<p>Income</p>", HEAD).tables().count(), 2);
+    }
+
+    #[test]
+    fn what_is_on_every_page_is_no_heading() {
+        let page = |n: usize| {
+            let title = "Costs of ".to_owned() + &"x".repeat(n);
+            format!("<p>{title}</p><p>Acme Corp. | {n}</p><table>{HEAD}{ROW}</table>")
+        };
+        let filing = read(&(1..7).map(page).collect::<String>());
+        let titles: Vec<&str> = filing.tables().map(|table| table.title.as_str()).collect();
+        assert_eq!(titles.len(), 6);
+        assert!(
+            titles.iter().all(|title| title.starts_with("Costs of x")),
+            "{titles:?}"
+        );
+    }
+}

@@ -1,0 +1,389 @@
+//! A printed table from cells with spans. A number, its currency sign and its bracket may stand
+//! in cells of their own, blank cells may only make room, and the columns of one period have
+//! other indexes from row to row: so columns are what overlaps, not what has the same index.
+
+use std::cmp::Reverse;
+
+use finqa_core::page::{MONTHS, years_in};
+use serde::Serialize;
+
+use super::tags::Tag;
+
+/// A cell as filed, with the columns of the layout that it covers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct SpannedCell {
+    pub(super) start: usize,
+    /// One past its last column.
+    pub(super) end: usize,
+    pub(super) content: FiledCell,
+}
+
+/// A cell as printed, with the tags of its figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct FiledCell {
+    pub text: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<Tag>,
+}
+
+/// A column of the printed table: what its figures cover, from the first to one past the last.
+type Span = (usize, usize);
+
+/// The signs that stand before an amount.
+const CURRENCIES: [&str; 10] = ["$", "€", "£", "¥", "US$", "C$", "A$", "EUR", "USD", "CHF"];
+
+impl SpannedCell {
+    fn span(&self) -> Span {
+        (self.start, self.end)
+    }
+
+    fn text(&self) -> &str {
+        &self.content.text
+    }
+
+    /// A number or a dash, in a column of figures.
+    pub(super) fn is_figure(&self) -> bool {
+        self.start > 0 && (!self.content.tags.is_empty() || is_figure(self.text()))
+    }
+
+    fn append(&mut self, next: Self) {
+        let blank = !self.text().is_empty() && !self.text().ends_with('(') && !closes(next.text());
+        let text = &mut self.content.text;
+        if blank {
+            text.push(' ');
+        }
+        text.push_str(next.text());
+        self.end = self.end.max(next.end);
+        self.content.tags.extend(next.content.tags);
+    }
+}
+
+/// The printed table, its header first, all rows of one length; `None` if it has no figures.
+pub(super) fn grid(rows: Vec<Vec<SpannedCell>>) -> Option<Vec<Vec<FiledCell>>> {
+    let rows = rows.into_iter().map(join_signs);
+    let rows: Vec<Vec<SpannedCell>> = rows.filter(|row| !row.is_empty()).collect();
+    let above = rows.iter().take_while(|row| is_header(row)).count();
+    let (above, _) = rows.split_at_checked(above)?;
+    // A label alone right above the figures is the heading of their rows.
+    let headings = above
+        .iter()
+        .skip(1)
+        .rev()
+        .take_while(|row| is_label(row))
+        .count();
+    let (header, body) = rows.split_at_checked(above.len() - headings)?;
+    let columns = columns(body);
+    columns.first()?;
+    let mut grid = vec![header_row(header, &columns)];
+    grid.extend(body.iter().map(|row| placed(row, &columns)));
+    Some(grid)
+}
+
+/// Joins `$`, `(`, `)` and `%` with the number that they belong to.
+fn join_signs(row: Vec<SpannedCell>) -> Vec<SpannedCell> {
+    let mut joined: Vec<SpannedCell> = Vec::new();
+    for cell in row.into_iter().filter(|cell| !cell.text().is_empty()) {
+        match joined.last_mut() {
+            Some(last) if opens(last.text()) || closes(cell.text()) && is_figure(last.text()) => {
+                last.append(cell);
+            }
+            _ => joined.push(cell),
+        }
+    }
+    joined
+}
+
+/// A currency sign or an open bracket whose number is in the next cell.
+fn opens(text: &str) -> bool {
+    let bare = text.trim_matches(['(', '-', ' ']);
+    CURRENCIES.contains(&bare) || bare.is_empty() && text.contains('(')
+}
+
+/// What stands behind a number.
+fn closes(text: &str) -> bool {
+    let marks = text.chars().all(|c| matches!(c, ')' | '%' | ' '));
+    marks || matches!(text, "pts" | "bps" | ")pts" | "x")
+}
+
+/// A number or a dash, and nothing else.
+fn is_figure(text: &str) -> bool {
+    let around = |c: char| c.is_whitespace() || "$€£¥()%-+—–−".contains(c);
+    let bare = text.trim_matches(around);
+    let bare = CURRENCIES
+        .iter()
+        .find_map(|sign| bare.strip_prefix(sign))
+        .unwrap_or(bare)
+        .trim_start();
+    let number = bare.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && bare
+            .chars()
+            .all(|c| c.is_ascii_digit() || matches!(c, ',' | '.' | ' '));
+    number || bare.is_empty() && text.contains(['-', '—', '–', '−'])
+}
+
+/// "2024", "2024 (1)", "2024*".
+fn is_year(text: &str) -> bool {
+    text.len() <= 8
+        && text.get(..4).is_some_and(|year| years_in(year).len() == 1)
+        && !text.chars().skip(4).any(|c| matches!(c, ',' | '.' | '%'))
+}
+
+/// A row above the figures: words and years.
+fn is_header(row: &[SpannedCell]) -> bool {
+    !row.iter()
+        .any(|cell| cell.is_figure() && !is_year(cell.text()))
+}
+
+/// A row that is only a label.
+fn is_label(row: &[SpannedCell]) -> bool {
+    matches!(row, [cell] if cell.start == 0 && !cell.text().starts_with('(') && !names_period(cell.text()))
+}
+
+fn names_period(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let words = ["ended", "ending", "fiscal"];
+    !years_in(text).is_empty() || words.iter().chain(&MONTHS).any(|word| lower.contains(word))
+}
+
+/// The columns of the figures, and of the words between them such as dates of maturity.
+fn columns(body: &[Vec<SpannedCell>]) -> Vec<Span> {
+    let cells = || body.iter().flatten();
+    let mut counted: Vec<(Span, usize)> = Vec::new();
+    for cell in cells().filter(|cell| cell.is_figure()) {
+        match counted.iter_mut().find(|(span, _)| *span == cell.span()) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((cell.span(), 1)),
+        }
+    }
+    // The most frequent spans are the columns; the others are of the one that they overlap.
+    counted.sort_by_key(|((start, end), count)| (Reverse(*count), end - start, *start));
+    let mut columns: Vec<Span> = Vec::new();
+    for (span, _) in counted {
+        if columns.iter().all(|column| overlap(*column, span) == 0) {
+            columns.push(span);
+        }
+    }
+    // Words behind a row's label, such as a date of maturity.
+    let words = body
+        .iter()
+        .flat_map(|row| row.iter().skip(1))
+        .filter(|cell| !cell.is_figure());
+    for cell in words {
+        if columns
+            .iter()
+            .all(|column| overlap(*column, cell.span()) == 0)
+        {
+            columns.push(cell.span());
+        }
+    }
+    columns.sort_unstable();
+    columns
+}
+
+fn overlap(one: Span, other: Span) -> usize {
+    one.1.min(other.1).saturating_sub(one.0.max(other.0))
+}
+
+/// How many columns of the layout lie between two spans.
+fn distance(one: Span, other: Span) -> usize {
+    one.0.max(other.0).saturating_sub(one.1.min(other.1))
+}
+
+/// What stands above each column, from the top down; the corner first.
+fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<FiledCell> {
+    let first = columns.first().map_or(0, |column| column.0);
+    let mut header = vec![FiledCell::default(); columns.len() + 1];
+    for cell in rows.iter().flatten() {
+        let met = columns
+            .iter()
+            .enumerate()
+            .filter(|(_, column)| overlap(**column, cell.span()) > 0);
+        let mut met: Vec<usize> = met.map(|(at, _)| at + 1).collect();
+        let over_all = cell.start < first && met.len() == columns.len();
+        if cell.start < first && met.is_empty() || over_all && !names_period(cell.text()) {
+            met = vec![0];
+        } else if met.is_empty() {
+            // A heading beside its column, above the blank that makes room.
+            let nearest = columns
+                .iter()
+                .enumerate()
+                .min_by_key(|(_, column)| distance(**column, cell.span()));
+            met.extend(nearest.map(|(at, _)| at + 1));
+        }
+        for at in met {
+            if let Some(name) = header.get_mut(at).map(|heading| &mut heading.text)
+                && !name.ends_with(cell.text())
+            {
+                if !name.is_empty() {
+                    name.push(' ');
+                }
+                name.push_str(cell.text());
+            }
+        }
+    }
+    header
+}
+
+/// The cells of a row under their columns, its label first.
+fn placed(row: &[SpannedCell], columns: &[Span]) -> Vec<FiledCell> {
+    let mut cells = vec![SpannedCell::default(); columns.len() + 1];
+    for cell in row {
+        let met = columns
+            .iter()
+            .enumerate()
+            .max_by_key(|(at, column)| (overlap(**column, cell.span()), Reverse(*at)));
+        let at = match met {
+            Some((at, column)) if cell.start > 0 && overlap(*column, cell.span()) > 0 => at + 1,
+            _ if cell.start == 0 => 0,
+            _ => columns
+                .iter()
+                .take_while(|column| column.0 < cell.end)
+                .count(),
+        };
+        if let Some(place) = cells.get_mut(at) {
+            place.append(cell.clone());
+        }
+    }
+    cells.into_iter().map(|cell| cell.content).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row of `text@start..end` cells; `text` alone takes the next column.
+    fn row(cells: &[(&str, usize, usize)]) -> Vec<SpannedCell> {
+        let cell = |(text, start, end): &(&str, usize, usize)| SpannedCell {
+            start: *start,
+            end: *end,
+            content: FiledCell {
+                text: (*text).to_owned(),
+                tags: Vec::new(),
+            },
+        };
+        cells.iter().map(cell).collect()
+    }
+
+    fn texts(rows: Vec<Vec<SpannedCell>>) -> Vec<Vec<String>> {
+        let grid = grid(rows).unwrap();
+        let row = |row: Vec<FiledCell>| row.into_iter().map(|cell| cell.text).collect();
+        grid.into_iter().map(row).collect()
+    }
+
+    #[test]
+    fn signs_in_cells_of_their_own_belong_to_their_number() {
+        let rows = texts(vec![
+            row(&[("", 0, 3), ("2031", 3, 6), ("", 6, 7), ("2030", 7, 10)]),
+            row(&[
+                ("Sales", 0, 3),
+                ("$", 3, 4),
+                ("1,204", 4, 5),
+                ("$", 7, 8),
+                ("987", 8, 9),
+            ]),
+            row(&[
+                ("Loss", 0, 3),
+                ("(12", 3, 5),
+                (")", 5, 6),
+                ("(", 7, 8),
+                ("3", 8, 9),
+                (")", 9, 10),
+            ]),
+            row(&[
+                ("Margin", 0, 3),
+                ("4.5", 3, 5),
+                ("%", 5, 6),
+                ("—", 7, 9),
+                ("%", 9, 10),
+            ]),
+        ]);
+        assert_eq!(
+            rows,
+            [
+                ["", "2031", "2030"],
+                ["Sales", "$ 1,204", "$ 987"],
+                ["Loss", "(12)", "(3)"],
+                ["Margin", "4.5%", "—%"]
+            ]
+        );
+    }
+
+    #[test]
+    fn a_column_is_what_overlaps() {
+        let rows = texts(vec![
+            row(&[
+                ("Three months ended June 30,", 2, 8),
+                ("Six months ended June 30,", 9, 15),
+            ]),
+            row(&[
+                ("2031", 2, 5),
+                ("2030", 6, 8),
+                ("2031", 9, 12),
+                ("2030", 13, 15),
+            ]),
+            row(&[
+                ("Rent", 0, 1),
+                ("5", 3, 5),
+                ("4", 7, 8),
+                ("9", 10, 12),
+                ("8", 14, 15),
+            ]),
+            row(&[
+                ("Fees", 0, 1),
+                ("1", 2, 5),
+                ("2", 6, 8),
+                ("3", 9, 12),
+                ("4", 13, 15),
+            ]),
+        ]);
+        let heads = [
+            "", "Three months ended June 30, 2031", "Three months ended June 30, 2030",
+            "Six months ended June 30, 2031", "Six months ended June 30, 2030",
+        ];
+        assert_eq!(rows[0], heads);
+        assert_eq!(
+            rows[1..],
+            [["Rent", "5", "4", "9", "8"], ["Fees", "1", "2", "3", "4"]]
+        );
+    }
+
+    #[test]
+    fn a_period_over_the_whole_table_names_every_column_and_a_unit_none() {
+        let rows = texts(vec![
+            row(&[("Years ended March 31,", 0, 5)]),
+            row(&[("(In millions)", 0, 5)]),
+            row(&[("2031", 1, 2), ("2030", 3, 4)]),
+            row(&[("Costs:", 0, 1)]),
+            row(&[("Rent", 0, 1), ("5", 1, 2), ("4", 3, 4)]),
+        ]);
+        assert_eq!(
+            rows,
+            [
+                [
+                    "(In millions)", "Years ended March 31, 2031", "Years ended March 31, 2030"
+                ],
+                ["Costs:", "", ""],
+                ["Rent", "5", "4"]
+            ]
+        );
+    }
+
+    #[test]
+    fn words_between_figures_have_a_column() {
+        let rows = texts(vec![
+            row(&[("Notes", 0, 1), ("Due", 1, 2), ("Amount", 2, 3)]),
+            row(&[("First", 0, 1), ("May 2035", 1, 2), ("12", 2, 3)]),
+            row(&[("Second", 0, 1), ("2036 to 2039", 1, 2), ("15", 2, 3)]),
+        ]);
+        assert_eq!(rows[0], ["Notes", "Due", "Amount"]);
+        assert_eq!(rows[2], ["Second", "2036 to 2039", "15"]);
+    }
+
+    #[test]
+    fn a_table_without_figures_is_none() {
+        assert_eq!(
+            grid(vec![row(&[("Item 1", 0, 1), ("Business", 1, 2)])]),
+            None
+        );
+    }
+}

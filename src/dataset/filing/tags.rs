@@ -1,0 +1,139 @@
+//! Inline XBRL: what the tags of a filing say of the figures that they mark.
+
+use std::collections::HashMap;
+
+use scraper::{ElementRef, Html};
+use serde::Serialize;
+
+/// The period of a context.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct TagPeriod {
+    /// `2023-10-01`; none at a point in time.
+    pub start: Option<String>,
+    /// `2024-09-28`.
+    pub end: String,
+}
+
+/// The tag of a figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Tag {
+    /// `us-gaap:NetIncomeLoss`.
+    pub concept: String,
+    pub period: TagPeriod,
+    /// `USD`, `shares`, `USD/shares`.
+    pub unit: String,
+    /// The power of ten of the printed digits.
+    pub scale: i32,
+    /// The value is the negative of the printed digits.
+    pub negative: bool,
+    /// Member by axis; none for the whole company.
+    pub dimensions: Vec<(String, String)>,
+}
+
+impl Tag {
+    /// The value of the figure that is printed, in units: of its sign and scale, whatever is
+    /// printed of these.
+    pub(super) fn value(&self, printed: f64) -> f64 {
+        let sign = if self.negative { -1.0 } else { 1.0 };
+        sign * printed.abs() * 10_f64.powi(self.scale)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Context {
+    period: Option<TagPeriod>,
+    dimensions: Vec<(String, String)>,
+}
+
+/// The contexts and units of a filing.
+#[derive(Debug, Default)]
+pub(super) struct Contexts {
+    contexts: HashMap<String, Context>,
+    units: HashMap<String, String>,
+    /// What the cover says, by the names of its tags in small letters.
+    pub(super) cover: HashMap<String, String>,
+}
+
+/// The name without its prefix.
+fn local(element: ElementRef<'_>) -> &str {
+    let name = element.value().name();
+    name.rsplit(':').next().unwrap_or(name)
+}
+
+fn text(element: ElementRef<'_>) -> String {
+    element.text().collect::<String>().trim().to_owned()
+}
+
+impl Contexts {
+    /// Reads them, wherever they are; none for a filing without tags.
+    pub(super) fn read(html: &Html) -> Self {
+        let mut read = Self::default();
+        for element in html.root_element().descendent_elements() {
+            if let Some(name) = element
+                .attr("name")
+                .and_then(|name| name.strip_prefix("dei:"))
+            {
+                let name = name.to_lowercase();
+                read.cover.entry(name).or_insert_with(|| text(element));
+            }
+            let Some(id) = element.attr("id") else {
+                continue;
+            };
+            match local(element) {
+                "context" => {
+                    read.contexts.insert(id.to_owned(), context(element));
+                }
+                "unit" => {
+                    let measures = element
+                        .descendent_elements()
+                        .filter(|inner| local(*inner) == "measure");
+                    let names = measures
+                        .map(text)
+                        .map(|name| name.rsplit(':').next().unwrap_or(&name).to_owned());
+                    read.units
+                        .insert(id.to_owned(), names.collect::<Vec<_>>().join("/"));
+                }
+                _ => {}
+            }
+        }
+        read
+    }
+
+    /// What an `ix:nonFraction` says; `None` if its context is missing.
+    pub(super) fn tag(&self, element: ElementRef<'_>) -> Option<Tag> {
+        if element.value().name() != "ix:nonfraction" {
+            return None;
+        }
+        let context = self.contexts.get(element.attr("contextref")?)?;
+        let unit = self.units.get(element.attr("unitref")?);
+        Some(Tag {
+            concept: element.attr("name")?.to_owned(),
+            period: context.period.clone()?,
+            unit: unit.cloned().unwrap_or_default(),
+            scale: element
+                .attr("scale")
+                .and_then(|scale| scale.parse().ok())
+                .unwrap_or(0),
+            negative: element.attr("sign") == Some("-"),
+            dimensions: context.dimensions.clone(),
+        })
+    }
+}
+
+fn context(element: ElementRef<'_>) -> Context {
+    let mut read = Context::default();
+    let (mut start, mut end) = (None, None);
+    for inner in element.descendent_elements() {
+        match local(inner) {
+            "startdate" => start = Some(text(inner)),
+            "enddate" | "instant" => end = Some(text(inner)),
+            "explicitmember" | "typedmember" => {
+                let axis = inner.attr("dimension").unwrap_or_default().to_owned();
+                read.dimensions.push((axis, text(inner)));
+            }
+            _ => {}
+        }
+    }
+    read.period = end.map(|end| TagPeriod { start, end });
+    read
+}
