@@ -161,7 +161,7 @@ fn questions_are_answered_as_people_ask_them() {
     assert!(doubt.contains("Nine months ended July 2, 2030"), "{doubt}");
     let asked = "revenue in the June 2031 quarter\nand in the June 2030 quarter?\n";
     let turns = ask_lines(&place, "--quiet", asked);
-    assert_eq!(turns.stdout, "500\n400\n");
+    assert_eq!(turns.stdout, "500 million\n400 million\n");
 }
 
 #[test]
