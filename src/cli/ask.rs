@@ -16,14 +16,14 @@ use crate::dataset::{
     self, Document, FiledTable, Filing, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey,
     QuestionKind, ReadFiling, is_filing, read_filing,
 };
-use crate::output::AnswerView;
+use crate::output::{AnswerView, tag_doubt};
 use crate::output::terminal::{ProgressOptions, TerminalWriter, answer_text, short_answer};
 use crate::pipeline::{ModelContext, advice, calibration, pair_setup, stored_replies};
 use crate::run::left_out_line;
 use crate::settings::{CalibrationSettings, LogSettings, Origin};
 use finqa_agents::llm::{CallEvent, ModelSettings, Observer, Stop};
 use finqa_agents::pair::{
-    AgentSettings, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution, Solver,
+    AgentSettings, Answer, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution, Solver,
     answer_history,
 };
 
@@ -36,7 +36,7 @@ use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 /// Arguments of `ask`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AskArgs {
-    /// Report (HTML with or without inline XBRL, XLSX) or page (Markdown, plain text with tables in aligned columns, CSV, TSV) to ask about; omit it if --table or --text is given
+    /// Report (HTML with or without inline XBRL, PDF, XLSX) or page (Markdown, plain text with tables in aligned columns, CSV, TSV) to ask about; omit it if --table or --text is given
     file: Option<String>,
     /// Question, in quotes; without it, each line of stdin is a question and may refer to earlier ones
     question: Option<String>,
@@ -208,27 +208,36 @@ impl AskedFile {
 /// Where the page of a question comes from.
 enum PageSource {
     Page(Arc<Document>),
-    /// The best parts of a report, of so many tokens.
-    Report(Box<ReadFiling>, usize),
+    Report {
+        report: Box<ReadFiling>,
+        /// All its tables, for the embedded analyst.
+        tables: Option<Arc<Document>>,
+        /// The tokens of the best parts, for a model.
+        tokens: usize,
+    },
 }
 
 impl PageSource {
-    /// The embedded analyst answers from all tables of a report.
-    fn new(asked: AskedFile, offline: bool, page_tokens: usize) -> Self {
+    fn new(asked: AskedFile, offline: bool, tokens: usize) -> Self {
         let report = match asked {
             AskedFile::Page(page) => return Self::Page(Arc::new(page.document)),
             AskedFile::Report(report) => ReadFiling::new(report),
         };
-        match offline {
-            true => Self::Page(Arc::new(report.tables())),
-            false => Self::Report(Box::new(report), page_tokens),
+        Self::Report {
+            tables: offline.then(|| Arc::new(report.tables())),
+            report: Box::new(report),
+            tokens,
         }
     }
 
     fn page(&self, question: &str, history: &[HistoryEntry]) -> Arc<Document> {
         match self {
             Self::Page(page) => Arc::clone(page),
-            Self::Report(report, tokens) => {
+            Self::Report {
+                tables: Some(tables),
+                ..
+            } => Arc::clone(tables),
+            Self::Report { report, tokens, .. } => {
                 // A follow-up names what it changes.
                 let before = history
                     .last()
@@ -238,10 +247,19 @@ impl PageSource {
         }
     }
 
+    /// The reason of a report to doubt an answer.
+    fn doubt(&self, question: &Question, answer: &Answer) -> Option<String> {
+        let Self::Report { report, .. } = self else {
+            return None;
+        };
+        let literals = answer.evidence.iter().map(|cited| cited.literal.as_str());
+        tag_doubt(question, answer).or_else(|| report.doubt(literals))
+    }
+
     fn name(&self) -> &str {
         match self {
             Self::Page(page) => &page.id,
-            Self::Report(report, _) => report.name(),
+            Self::Report { report, .. } => report.name(),
         }
     }
 }
@@ -378,6 +396,8 @@ impl Session {
             true => opinion_caveat(&solution),
             false => None,
         };
+        let answer = solution.answer.as_ref();
+        let doubt = doubt.or_else(|| self.source.doubt(&question, answer?));
         if let (Some(answer), Some(doubt)) = (&mut solution.answer, doubt) {
             answer.doubt.get_or_insert(doubt);
         }
@@ -412,7 +432,7 @@ impl Session {
 /// Prints what was read of a report: a line for each table, or its cells as JSON.
 fn list_tables(asked: &AskedFile, json: bool) -> anyhow::Result<Exit> {
     let AskedFile::Report(report) = asked else {
-        return Err(Failure::usage("--list-tables needs a report: HTML or a workbook").into());
+        return Err(Failure::usage("--list-tables needs a report: HTML, a PDF or a workbook").into());
     };
     let line = |(at, table): (usize, &FiledTable)| {
         let columns: Vec<&str> = table.headings().collect();

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use crate::dataset::Question;
 use finqa_agents::pair::verify::{Finding, FindingKind};
 use finqa_agents::pair::{Answer, CriticVerdict, Round, Solution};
-use finqa_core::page::position;
 use finqa_core::text::counted;
+
+use super::evidence::NamedEvidence;
 
 /// An answer with the names of the places it cites and the findings of each round.
 #[derive(Debug)]
@@ -19,18 +20,6 @@ pub(crate) struct AnswerView<'a> {
     pub(super) calibration: Option<String>,
     pub(super) evidence: Vec<NamedEvidence>,
     pub(super) rounds: Vec<RoundFindings>,
-}
-
-/// A cited figure with the name of its place.
-#[derive(Debug, Serialize)]
-pub(super) struct NamedEvidence {
-    /// `r{row}c{col}`, `t{n}` or `h{n}`.
-    pub id: String,
-    /// Row and column of a cell, the text of a sentence, the earlier question;
-    /// empty if the place does not exist.
-    pub label: String,
-    /// The figure as written there.
-    pub literal: String,
 }
 
 /// A round with its verdict.
@@ -81,11 +70,7 @@ impl<'a> AnswerView<'a> {
             solution,
             calibration: calibration.filter(|_| solution.probability.is_some()),
             evidence: cited
-                .map(|evidence| NamedEvidence {
-                    id: evidence.id.clone(),
-                    label: label(question, &evidence.id),
-                    literal: evidence.literal.clone(),
-                })
+                .map(|evidence| NamedEvidence::new(question, evidence))
                 .collect(),
             rounds: solution.rounds.iter().map(round_findings).collect(),
         }
@@ -163,34 +148,4 @@ fn problem(finding: &Finding) -> String {
         FindingKind::Doubt => "the answer is a guess".to_owned(),
         _ => format!("{}: {}", finding.place, finding.problem),
     }
-}
-
-/// The name of a cited place.
-fn label(question: &Question, id: &str) -> String {
-    if let Some((row, column)) = position(id) {
-        let Some((table, row)) = question.document.page().table_of_row(row) else {
-            return String::new();
-        };
-        let row = table.rows().get(row).map(|row| row.label.trim());
-        let column = table
-            .columns()
-            .get(column)
-            .map(|column| column.label.trim());
-        let named = [row, column]
-            .into_iter()
-            .flatten()
-            .filter(|label| !label.is_empty());
-        return named.collect::<Vec<_>>().join(" · ");
-    }
-    if let Some(text) = question.document.evidence(id) {
-        return text.to_owned();
-    }
-    let earlier = id
-        .trim()
-        .strip_prefix(['h', 'H'])
-        .and_then(|n| n.parse::<usize>().ok());
-    earlier
-        .and_then(|n| question.history.get(n.checked_sub(1)?))
-        .map(|entry| entry.question.clone())
-        .unwrap_or_default()
 }

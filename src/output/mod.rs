@@ -5,6 +5,7 @@
 mod answer;
 mod csv;
 mod episode_export;
+mod evidence;
 mod jsonl;
 mod junit;
 mod leaderboard;
@@ -17,6 +18,7 @@ mod summary;
 pub mod terminal;
 
 pub(crate) use answer::AnswerView;
+pub(crate) use evidence::tag_doubt;
 pub(crate) use csv::CsvFile;
 pub(crate) use episode_export::write_episodes;
 pub(crate) use jsonl::Transcripts;

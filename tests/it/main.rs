@@ -21,6 +21,7 @@ mod env;
 mod env_play;
 mod env_server;
 mod filing;
+mod filing_pdf;
 mod improve;
 mod inputs;
 mod keys;

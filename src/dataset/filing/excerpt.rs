@@ -1,7 +1,7 @@
 //! The part of a report that a question is about, as a page: the best tables and paragraphs that
 //! fit into a number of tokens, each table with its title, in their order.
 
-use finqa_core::page::TableStart;
+use finqa_core::page::{FigureTag, TableStart};
 use finqa_core::question::Document;
 use finqa_embedded::{Passage, Passages};
 
@@ -113,6 +113,11 @@ impl ReadFiling {
         self.page(shown.into_iter().map(|(_, part)| part))
     }
 
+    /// The reason to doubt an answer from these figures.
+    pub(crate) fn doubt<'l>(&self, literals: impl Iterator<Item = &'l str>) -> Option<String> {
+        self.filing.doubt(literals)
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.filing.name
     }
@@ -136,9 +141,11 @@ impl ReadFiling {
             match part {
                 Part::Text(text) => document.pre_text.push(text.to_owned()),
                 Part::Rows(table, rows) => {
+                    let first = document.table.len();
                     document.tables.push(TableStart {
-                        row: document.table.len(),
+                        row: first,
                         above: table.above(),
+                        tags: table.tags(&rows, first),
                     });
                     document
                         .table
@@ -226,6 +233,26 @@ impl FiledTable {
             .iter()
             .map(|line| line.chars().count())
             .sum::<usize>()
+    }
+
+    /// The first tags of figures, of rows that a page has from `first`.
+    fn tags(&self, rows: &[usize], first: usize) -> Vec<FigureTag> {
+        let cells = rows.iter().zip(first..).flat_map(|(row, at)| {
+            let cells = self.rows.get(*row).into_iter().flatten();
+            cells.enumerate().map(move |(column, cell)| (at, column, cell))
+        });
+        let tags = cells.filter_map(|(row, column, cell)| {
+            let tag = cell.tags.first()?;
+            Some(FigureTag {
+                row,
+                column,
+                concept: tag.concept.clone(),
+                period: tag.period.in_words(),
+                unit: tag.unit.clone(),
+                scale: tag.scale,
+            })
+        });
+        tags.collect()
     }
 
     fn printed_row(&self, row: usize) -> Option<Vec<String>> {

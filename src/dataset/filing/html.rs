@@ -8,7 +8,7 @@ use finqa_core::text::single_spaced;
 use regex::{Captures, Regex};
 use scraper::{ElementRef, Html, Node};
 
-use super::super::own::{PlainBlock, plain_blocks};
+use super::lines;
 use super::report::{FiledBlock, FiledTable, printed};
 use super::spans::{self, FiledCell, SpannedCell};
 use super::tags::{Contexts, Tag};
@@ -80,8 +80,7 @@ impl Walk {
             "pre" => {
                 self.end_paragraph();
                 let text: String = element.text().collect();
-                self.blocks
-                    .extend(plain_blocks(&text).into_iter().map(FiledBlock::from));
+                self.blocks.extend(lines::blocks(lines::of_text(&text)));
                 return;
             }
             _ => {}
@@ -199,27 +198,6 @@ impl CellText<'_> {
             self.element(child);
             if apart {
                 self.text.push(' ');
-            }
-        }
-    }
-}
-
-impl From<PlainBlock> for FiledBlock {
-    fn from(block: PlainBlock) -> Self {
-        let cell = |text| FiledCell {
-            text,
-            tags: Vec::new(),
-        };
-        match block {
-            PlainBlock::Text(text) => Self::Text(text),
-            PlainBlock::Table(rows) => {
-                let rows = rows
-                    .into_iter()
-                    .map(|row| row.into_iter().map(cell).collect());
-                Self::Table(FiledTable {
-                    rows: rows.collect(),
-                    ..FiledTable::default()
-                })
             }
         }
     }

@@ -6,8 +6,11 @@
 //! reads what marks them, `cover` when the fiscal years end, and `excerpt` finds the part that a question is about.
 
 mod cover;
+mod confirm;
 mod excerpt;
 mod html;
+mod lines;
+mod pdf;
 mod report;
 mod spans;
 mod tags;
@@ -26,7 +29,7 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 /// Whether a file is read as a report, by its extension.
 pub(crate) fn is_filing(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
-    let extensions = ["htm", "html", "xhtml", "xlsx", "xlsm"];
+    let extensions = ["htm", "html", "xhtml", "xlsx", "xlsm", "pdf"];
     extensions
         .iter()
         .any(|one| extension.eq_ignore_ascii_case(one))
@@ -44,7 +47,10 @@ pub(crate) fn read_filing(path: &Path) -> Result<Filing, OwnError> {
         reason,
     };
     let mut notes = Vec::new();
-    let (blocks, tagged) = if content.starts_with(b"PK\x03\x04") {
+    let placed = content.starts_with(b"%PDF-");
+    let (blocks, tagged) = if placed {
+        (pdf::blocks(content).map_err(refused)?, HashMap::new())
+    } else if content.starts_with(b"PK\x03\x04") {
         (workbook::blocks(&content).map_err(refused)?, HashMap::new())
     } else {
         let decoded = decode(path, &content)?;
@@ -62,7 +68,8 @@ pub(crate) fn read_filing(path: &Path) -> Result<Filing, OwnError> {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let filing = Filing::of_blocks(name, blocks, &tagged, notes);
+    let mut filing = Filing::of_blocks(name, blocks, &tagged, notes);
+    filing.placed = placed;
     if filing.tables().next().is_none() {
         return Err(refused("it has no table with figures; save the report itself, not a page that links to it or asks to sign in".to_owned()));
     }

@@ -24,6 +24,8 @@ pub(crate) struct Filing {
     pub name: String,
     pub blocks: Vec<FiledBlock>,
     pub cover: Cover,
+    /// Its columns were found by the places of figures on a page, and may be wrong.
+    pub placed: bool,
     /// What is read differently from the file, one line each.
     pub notes: Vec<String>,
 }
@@ -59,6 +61,7 @@ impl Filing {
             name,
             cover: cover::read(&blocks, tagged),
             blocks: Vec::new(),
+            placed: false,
             notes,
         };
         let running = running_lines(&blocks);

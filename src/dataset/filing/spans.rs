@@ -84,7 +84,10 @@ fn join_signs(row: Vec<SpannedCell>) -> Vec<SpannedCell> {
     let mut joined: Vec<SpannedCell> = Vec::new();
     for cell in row.into_iter().filter(|cell| !cell.text().is_empty()) {
         match joined.last_mut() {
-            Some(last) if opens(last.text()) || closes(cell.text()) && is_figure(last.text()) => {
+            Some(last)
+                if opens(last.text()) && !closes(cell.text())
+                    || closes(cell.text()) && is_figure(last.text()) =>
+            {
                 last.append(cell);
             }
             _ => joined.push(cell),
@@ -94,19 +97,19 @@ fn join_signs(row: Vec<SpannedCell>) -> Vec<SpannedCell> {
 }
 
 /// A currency sign or an open bracket whose number is in the next cell.
-fn opens(text: &str) -> bool {
+pub(super) fn opens(text: &str) -> bool {
     let bare = text.trim_matches(['(', '-', ' ']);
     CURRENCIES.contains(&bare) || bare.is_empty() && text.contains('(')
 }
 
 /// What stands behind a number.
-fn closes(text: &str) -> bool {
+pub(super) fn closes(text: &str) -> bool {
     let marks = text.chars().all(|c| matches!(c, ')' | '%' | ' '));
     marks || matches!(text, "pts" | "bps" | ")pts" | "x")
 }
 
 /// A number or a dash, and nothing else.
-fn is_figure(text: &str) -> bool {
+pub(super) fn is_figure(text: &str) -> bool {
     let around = |c: char| c.is_whitespace() || "$€£¥()%-+—–−".contains(c);
     let bare = text.trim_matches(around);
     let bare = CURRENCIES
@@ -122,7 +125,7 @@ fn is_figure(text: &str) -> bool {
 }
 
 /// "2024", "2024 (1)", "2024*".
-fn is_year(text: &str) -> bool {
+pub(super) fn is_year(text: &str) -> bool {
     text.len() <= 8
         && text.get(..4).is_some_and(|year| years_in(year).len() == 1)
         && !text.chars().skip(4).any(|c| matches!(c, ',' | '.' | '%'))
@@ -139,7 +142,7 @@ fn is_label(row: &[SpannedCell]) -> bool {
     matches!(row, [cell] if cell.start == 0 && !cell.text().starts_with('(') && !names_period(cell.text()))
 }
 
-fn names_period(text: &str) -> bool {
+pub(super) fn names_period(text: &str) -> bool {
     let lower = text.to_lowercase();
     let words = ["ended", "ending", "fiscal"];
     !years_in(text).is_empty() || words.iter().chain(&MONTHS).any(|word| lower.contains(word))

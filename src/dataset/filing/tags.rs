@@ -14,6 +14,15 @@ pub(crate) struct TagPeriod {
     pub end: String,
 }
 
+impl TagPeriod {
+    pub(super) fn in_words(&self) -> String {
+        match &self.start {
+            Some(start) => format!("{start} to {}", self.end),
+            None => self.end.clone(),
+        }
+    }
+}
+
 /// The tag of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Tag {

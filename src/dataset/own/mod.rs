@@ -133,33 +133,6 @@ pub(crate) fn read_parts(
     Ok(OwnDocument { document, notes })
 }
 
-/// A paragraph or a table of plain text; a table's header comes first.
-pub(super) enum PlainBlock {
-    Text(String),
-    Table(Vec<Vec<String>>),
-}
-
-/// The sentences of a plain text, and its tables of aligned columns.
-pub(super) fn plain_blocks(text: &str) -> Vec<PlainBlock> {
-    let read = |block| match block {
-        markdown::Block::Text(text) => {
-            let sentences = sentences::sentences(&text).into_iter();
-            sentences.map(PlainBlock::Text).collect()
-        }
-        markdown::Block::Table(rows) => match grid::shape(Path::new("the table"), rows) {
-            Ok(grid) => {
-                let titles = grid.titles.into_iter().map(PlainBlock::Text);
-                titles.chain([PlainBlock::Table(grid.rows)]).collect()
-            }
-            Err(_) => Vec::new(),
-        },
-    };
-    aligned::blocks(text)
-        .into_iter()
-        .flat_map::<Vec<_>, _>(read)
-        .collect()
-}
-
 fn extension(path: &Path) -> String {
     path.extension()
         .map(|extension| extension.to_string_lossy().to_lowercase())

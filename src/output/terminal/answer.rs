@@ -106,7 +106,7 @@ fn evidence(view: &AnswerView<'_>) -> Vec<String> {
     let lines = view.evidence.iter().map(|cited| {
         let label = match cited.label.is_empty() {
             true => "(no such place)".to_owned(),
-            false => single_spaced(&cited.label),
+            false => single_spaced(&cited.in_words()),
         };
         format!("{:id_width$}  {}  {label}", cited.id, cited.literal)
     });

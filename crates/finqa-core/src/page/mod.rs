@@ -27,7 +27,7 @@ pub use normalise::normalise_sentence;
 pub use page_table::{Column, Table, TableRow};
 pub use places::{NumberPlace, PagePlaces, is_percent_label};
 pub(crate) use text::PageText;
-pub use text::{Cover, TableStart, position};
+pub use text::{Cover, FigureTag, TableStart, position};
 pub use years::{MONTHS, is_month, year_in_text, year_of, year_of_date, years_in};
 
 use std::sync::OnceLock;

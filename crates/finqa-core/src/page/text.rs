@@ -11,6 +11,25 @@ pub struct TableStart {
     pub row: usize,
     /// The lines above it, the last next to it: its title, its unit.
     pub above: Vec<String>,
+    /// The tags of its figures, if the report has some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<FigureTag>,
+}
+
+/// What a report's tag says of a figure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FigureTag {
+    /// The cell among the rows of the page.
+    pub row: usize,
+    pub column: usize,
+    /// `us-gaap:NetIncomeLoss`.
+    pub concept: String,
+    /// `2024-09-28`, or `2023-10-01 to 2024-09-28`.
+    pub period: String,
+    /// `USD`, `shares`, `USD/shares`.
+    pub unit: String,
+    /// The power of ten of the printed digits.
+    pub scale: i32,
 }
 
 /// What the cover of a report says of it.

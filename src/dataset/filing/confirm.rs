@@ -1,0 +1,124 @@
+//! Whether a figure of a report confirms itself: its table adds up with it, or it occurs again.
+//! Columns that were found by the places of figures on a page may be wrong, so an answer from
+//! such a figure is otherwise a guess.
+
+use finqa_core::number;
+
+use super::report::{FiledBlock, FiledTable, Filing};
+
+/// The fewest digits of a figure that does not occur twice by chance.
+const DIGITS: usize = 3;
+
+/// How far a total may be from the sum of its rows, in its last digits: each row is rounded.
+const ROUNDED: f64 = 1.5;
+
+impl Filing {
+    /// The reason to doubt an answer from these figures, if their columns may be wrong.
+    pub(super) fn doubt<'l>(&self, mut literals: impl Iterator<Item = &'l str>) -> Option<String> {
+        let open = literals.find(|literal| self.placed && !self.confirms(literal))?;
+        Some(format!(
+            "no total adds up with {open} and it occurs once, so its column may be misread"
+        ))
+    }
+
+    /// Whether a figure, as it is printed, is part of a column that adds up, or occurs twice.
+    fn confirms(&self, literal: &str) -> bool {
+        let figure = bare(literal);
+        let digits = figure.chars().filter(char::is_ascii_digit).count();
+        let occurs = || {
+            let of_block = |block: &FiledBlock| match block {
+                FiledBlock::Text(text) => text
+                    .split_whitespace()
+                    .filter(|word| bare(word) == figure)
+                    .count(),
+                FiledBlock::Table(table) => table.places(figure).count(),
+            };
+            self.blocks.iter().map(of_block).sum::<usize>()
+        };
+        digits >= DIGITS && occurs() > 1 || self.tables().any(|table| table.adds_up_with(figure))
+    }
+}
+
+impl FiledTable {
+    /// The rows and columns of a figure.
+    fn places(&self, figure: &str) -> impl Iterator<Item = (usize, usize)> {
+        let rows = self.rows.iter().enumerate().skip(1);
+        rows.flat_map(move |(row, cells)| {
+            let found = cells.iter().enumerate().skip(1);
+            let found = found.filter(move |(_, cell)| bare(&cell.text) == figure);
+            found.map(move |(column, _)| (row, column))
+        })
+    }
+
+    fn adds_up_with(&self, figure: &str) -> bool {
+        self.places(figure).any(|(row, column)| {
+            let column: Vec<Option<f64>> = self
+                .rows
+                .iter()
+                .skip(1)
+                .map(|cells| number::read(&cells.get(column)?.text).map(|read| read.value))
+                .collect();
+            adds_up(&column, row - 1)
+        })
+    }
+}
+
+/// A figure without the marks around it, and without its sign.
+fn bare(text: &str) -> &str {
+    text.trim_matches(|c: char| !c.is_ascii_digit() && c != '.')
+        .trim_end_matches('.')
+}
+
+/// Whether a row is a total of rows right above it, or one of these.
+fn adds_up(column: &[Option<f64>], row: usize) -> bool {
+    let totals = column.iter().enumerate().skip(row);
+    totals
+        .filter_map(|(at, total)| Some((at, (*total)?)))
+        .any(|(at, total)| {
+            let mut sum = 0.0;
+            let mut rows = 0_u32;
+            let above = column.iter().enumerate().take(at).rev();
+            above
+                .filter_map(|(at, value)| Some((at, (*value)?)))
+                .any(|(first, value)| {
+                    sum += value;
+                    rows += 1;
+                    let parts = rows > 1 && (sum - total).abs() < ROUNDED * last_digit(total);
+                    parts && first <= row
+                })
+        })
+}
+
+/// The unit of the last digit of a number.
+fn last_digit(of: f64) -> f64 {
+    if of.fract() == 0.0 { 1.0 } else { 0.01 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_total_confirms_itself_and_its_rows() {
+        let column = [12.0, 1.0, 2.0, 4.0, 7.0, 7.5].map(Some);
+        let confirmed: Vec<bool> = (0..6).map(|row| adds_up(&column, row)).collect();
+        assert_eq!(confirmed, [false, true, true, true, true, false]);
+        let gap = [Some(100.0), None, Some(-30.0), Some(70.5)];
+        assert!(adds_up(&gap, 0));
+        assert!(!adds_up(&[Some(70.0), Some(70.0)], 1));
+    }
+
+    #[test]
+    fn a_figure_that_occurs_twice_is_confirmed() {
+        let filing = Filing {
+            blocks: vec![
+                FiledBlock::Text("Sales rose to $1,204, costs to 35.".to_owned()),
+                FiledBlock::Text("Sales of 1,204 and costs of 35.".to_owned()),
+            ],
+            ..Filing::default()
+        };
+        for (figure, confirmed) in [("$ 1,204", true), ("204", false), ("35", false)] {
+            assert_eq!(filing.confirms(figure), confirmed, "{figure}");
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Lines of placed pieces, of a PDF or of text in aligned columns, to paragraphs and tables. A
+//! table is rows whose figures are below each other (`table`).
+
+mod table;
+
+use std::sync::LazyLock;
+
+use finqa_core::regex;
+use regex::{Captures, Regex};
+
+use super::report::{FiledBlock, FiledTable, printed};
+use super::spans;
+use table::{cells, extent, header};
+
+/// Dots from a label to its figures.
+static LEADER: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?:\. ?){3,}"));
+
+/// The most between lines of a paragraph, in heights of a line.
+const LINES_APART: f64 = 1.9;
+
+/// A line that ends before this part of the width, in %, ends its paragraph.
+const FULL_LINE_PERCENT: usize = 75;
+
+/// A piece of a line, between wide gaps.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PlacedPiece {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) text: String,
+}
+
+/// A line with its pieces from left to right.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PlacedLine {
+    /// How far from the top of the page it is.
+    pub(super) top: f64,
+    pub(super) height: f64,
+    pub(super) pieces: Vec<PlacedPiece>,
+}
+
+impl PlacedPiece {
+    fn is_figure(&self) -> bool {
+        spans::is_figure(&self.text) && !spans::is_year(&self.text)
+    }
+
+    /// Only marks: a line under figures.
+    fn is_rule(&self) -> bool {
+        self.text.len() > 1
+            && self
+                .text
+                .chars()
+                .all(|c| matches!(c, '-' | '=' | '_' | ' '))
+    }
+
+    /// Whether a character behind a blank begins the next figure of a row: "327 $ 35,005", "581 34".
+    pub(super) fn ends_before(&self, next: char) -> bool {
+        let begins = matches!(next, '$' | '€' | '£' | '¥' | '-' | '—') || next.is_ascii_digit();
+        begins && self.text.len() > 1 && spans::is_figure(&self.text)
+    }
+}
+
+impl PlacedLine {
+    /// Figures behind a label.
+    fn is_row(&self) -> bool {
+        self.pieces.iter().skip(1).any(PlacedPiece::is_figure)
+    }
+
+    fn text(&self) -> String {
+        let texts: Vec<&str> = self
+            .pieces
+            .iter()
+            .map(|piece| piece.text.as_str())
+            .collect();
+        printed(&texts.join(" "))
+    }
+
+    fn start(&self) -> usize {
+        self.pieces.first().map_or(0, |piece| piece.start)
+    }
+
+    fn end(&self) -> usize {
+        self.pieces.last().map_or(0, |piece| piece.end)
+    }
+
+    /// How far below an earlier line it is, in heights.
+    fn below(&self, earlier: &Self) -> f64 {
+        (self.top - earlier.top) / self.height.max(earlier.height)
+    }
+}
+
+/// The lines of a text whose columns are aligned with blanks; the unit is a character.
+pub(super) fn of_text(text: &str) -> Vec<PlacedLine> {
+    let mut lines = Vec::new();
+    let mut top = 0.0;
+    for line in text.lines() {
+        top += 1.0;
+        let blank = |leader: &Captures<'_>| {
+            " ".repeat(leader.get(0).map_or(0, |leader| leader.as_str().len()))
+        };
+        let line = line.replace('\t', "        ");
+        let pieces = pieces(&LEADER.replace_all(&line, blank));
+        if !pieces.is_empty() {
+            lines.push(PlacedLine {
+                top,
+                height: 1.0,
+                pieces,
+            });
+        }
+    }
+    lines
+}
+
+/// The pieces of a line between two or more blanks.
+fn pieces(line: &str) -> Vec<PlacedPiece> {
+    let mut found: Vec<PlacedPiece> = Vec::new();
+    for (at, c) in line.chars().enumerate().filter(|(_, c)| !c.is_whitespace()) {
+        let is_first = found.len() == 1;
+        match found.last_mut() {
+            Some(last)
+                if at == last.end || at == last.end + 1 && (is_first || !last.ends_before(c)) =>
+            {
+                if at > last.end {
+                    last.text.push(' ');
+                }
+                last.text.push(c);
+                last.end = at + 1;
+            }
+            _ => found.push(PlacedPiece {
+                start: at,
+                end: at + 1,
+                text: c.to_string(),
+            }),
+        }
+    }
+    found
+}
+
+/// The paragraphs and tables of a page or of a text, in their order.
+pub(super) fn blocks(mut lines: Vec<PlacedLine>) -> Vec<FiledBlock> {
+    for line in &mut lines {
+        line.pieces.retain(|piece| !piece.is_rule());
+        join_signs(&mut line.pieces);
+    }
+    lines.retain(|line| !line.pieces.is_empty());
+    let width = lines.iter().map(PlacedLine::end).max().unwrap_or(0);
+    let mut blocks = Vec::new();
+    let mut rest = lines.as_slice();
+    while let Some(at) = rest.iter().position(PlacedLine::is_row) {
+        let (above, from_row) = rest.split_at(at);
+        let (length, columns) = extent(from_row);
+        let header = header(above, from_row, &columns);
+        let (text, _) = above.split_at(at - header);
+        let (table, after) = rest.split_at(at + length);
+        let table = table.get(at - header..).unwrap_or_default();
+        let rows = table.iter().filter(|line| line.is_row()).count();
+        match cells(table, header, &columns).filter(|_| rows + header > 1) {
+            Some(rows) => {
+                blocks.extend(paragraphs(text, width));
+                blocks.push(FiledBlock::Table(FiledTable {
+                    rows,
+                    ..FiledTable::default()
+                }));
+            }
+            None => blocks.extend(paragraphs(
+                rest.get(..at + length).unwrap_or_default(),
+                width,
+            )),
+        }
+        rest = after;
+    }
+    blocks.extend(paragraphs(rest, width));
+    blocks
+}
+
+/// Joins a currency sign with the number that it belongs to, whose place it then has, and a
+/// number with its percent sign.
+fn join_signs(pieces: &mut Vec<PlacedPiece>) {
+    pieces.dedup_by(|next, last| {
+        let joined = spans::opens(&last.text) && spans::is_figure(&next.text)
+            || spans::closes(&next.text) && spans::is_figure(&last.text);
+        if joined {
+            if spans::opens(&last.text) {
+                last.start = next.start;
+            }
+            last.text = format!("{} {}", last.text, next.text);
+            last.end = next.end;
+        }
+        joined
+    });
+}
+
+/// The paragraphs of lines of text.
+fn paragraphs(lines: &[PlacedLine], width: usize) -> Vec<FiledBlock> {
+    let mut texts: Vec<String> = Vec::new();
+    let mut last: Option<&PlacedLine> = None;
+    for line in lines {
+        let joined = last.is_some_and(|last| {
+            let full = last.end() * 100 >= width * FULL_LINE_PERCENT;
+            full && line.below(last) <= LINES_APART && (line.height - last.height).abs() < 1.0
+        });
+        match texts.last_mut() {
+            Some(text) if joined => {
+                text.push(' ');
+                text.push_str(&line.text());
+            }
+            _ => texts.push(line.text()),
+        }
+        last = Some(line);
+    }
+    texts.into_iter().map(FiledBlock::Text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Vec<Vec<Vec<String>>>, Vec<String>) {
+        let (mut tables, mut texts) = (Vec::new(), Vec::new());
+        for block in blocks(of_text(text)) {
+            match block {
+                FiledBlock::Text(text) => texts.push(text),
+                FiledBlock::Table(table) => tables.push(
+                    table
+                        .rows
+                        .into_iter()
+                        .map(|row| row.into_iter().map(|cell| cell.text).collect())
+                        .collect(),
+                ),
+            }
+        }
+        (tables, texts)
+    }
+
+    #[test]
+    fn columns_are_where_figures_lie_and_headings_are_centred_on_them() {
+        let text = "
+Consolidated income
+                                 Years ended March 31,
+                             -----------------------------
+                                   2031             2030
+                             -------------    ------------
+                                EUR     %        EUR    %
+Premiums ...................  1,204    58        987   57
+Investment income               300    42       (12)   43
+                              -----   ---      -----  ---
+                              1,504   100        975  100
+";
+        let (tables, texts) = read(text);
+        assert_eq!(texts, ["Consolidated income"]);
+        let period = "Years ended March 31, ";
+        let headings =
+            ["2031 EUR", "2031 %", "2030 EUR", "2030 %"].map(|head| format!("{period}{head}"));
+        assert_eq!(tables[0][0][1..], headings);
+        assert_eq!(
+            tables[0][1..],
+            [
+                ["Premiums", "1,204", "58", "987", "57"],
+                ["Investment income", "300", "42", "(12)", "43"],
+                ["", "1,504", "100", "975", "100"],
+            ]
+        );
+    }
+
+    #[test]
+    fn a_label_over_two_lines_is_one_and_a_heading_is_none_of_it() {
+        let text = "
+                                       2031    2030
+Current assets:
+  Receivables (net of allowances
+    of $150 and $153)                   $ 7     $ 9
+  Income attributable to the            12      10
+    holders of shares
+Total                                   $ 19    $ 19
+";
+        let rows = [
+            ["", "2031", "2030"],
+            ["Current assets:", "", ""],
+            [
+                "Receivables (net of allowances of $150 and $153)",
+                "$ 7",
+                "$ 9",
+            ],
+            ["Income attributable to the holders of shares", "12", "10"],
+            ["Total", "$ 19", "$ 19"],
+        ];
+        assert_eq!(read(text).0, [rows]);
+    }
+
+    #[test]
+    fn the_unit_below_the_headings_is_in_the_corner() {
+        let text = "
+                                                 2031      2030
+                                              (in million EUR, except ratios)
+Assets:
+amounts in accordance with Dutch principles
+Total assets                                  244,216   228,808
+Loans                                          20,000    10,000
+";
+        let (tables, _) = read(text);
+        assert_eq!(
+            tables[0][0],
+            ["(in million EUR, except ratios)", "2031", "2030"]
+        );
+        assert_eq!(
+            tables[0][2][0],
+            "amounts in accordance with Dutch principles"
+        );
+    }
+
+    #[test]
+    fn sentences_and_lists_are_no_tables() {
+        let text = "
+Sales rose by 5 in 2031, as they did in 2030, and costs fell by 3 since fewer
+people travelled. We expect
+31,  2032.
+
+(1)  Includes the figures of 12 plants.
+";
+        let (tables, texts) = read(text);
+        assert_eq!(tables.len(), 0, "{tables:?}");
+        assert_eq!(texts.len(), 3, "{texts:?}");
+    }
+}

@@ -1,0 +1,292 @@
+//! The table that lines begin with: rows whose figures are below each other. Its columns are where
+//! they lie, and its header is what is centred above these.
+
+use super::super::report::printed;
+use super::super::spans::{self, FiledCell, SpannedCell};
+use super::{LINES_APART, PlacedLine, PlacedPiece};
+
+/// In heights of a line: the most between rows, and between the lines above them.
+const ROWS_APART: f64 = 4.0;
+const HEADER_APART: f64 = 3.0;
+
+/// The most lines without figures that may be between two rows.
+const BETWEEN_ROWS: usize = 6;
+
+/// The most characters of a label that is not part of a sentence.
+const LABEL: usize = 60;
+
+/// Where a column of figures lies.
+pub(super) type Column = (usize, usize);
+
+impl PlacedPiece {
+    /// Twice its middle.
+    fn middle(&self) -> usize {
+        self.start + self.end
+    }
+
+    fn meets(&self, column: Column) -> bool {
+        self.start < column.1 && column.0 < self.end
+    }
+}
+
+impl PlacedLine {
+    /// A label, left of the figures.
+    fn is_label(&self, columns: &[Column]) -> bool {
+        let left = |first: &Column| self.start() < first.0 && self.end() <= first.1;
+        columns.first().is_none_or(left) && self.pieces.len() == 1
+    }
+
+    /// Whether it goes on with the label of the line before it.
+    fn continues_label(&self) -> bool {
+        let first = self.pieces.first();
+        first.is_some_and(|piece| piece.text.starts_with(|c: char| c.is_lowercase()))
+    }
+
+    /// "(In millions)", wherever it is.
+    fn is_remark(&self) -> bool {
+        let whole = |piece: &PlacedPiece| piece.text.starts_with('(') && piece.text.ends_with(')');
+        self.pieces.iter().all(whole)
+    }
+
+    /// How many of a header's pieces are left of the columns.
+    fn labels(&self, columns: &[Column]) -> usize {
+        let first = columns.first().map_or(usize::MAX / 2, |column| column.0);
+        let is_period = |piece: &PlacedPiece| spans::names_period(&piece.text);
+        match self.pieces.len() == columns.len() && self.pieces.iter().all(is_period) {
+            true => 0,
+            false => {
+                let left = |piece: &&PlacedPiece| piece.middle() < 2 * first;
+                self.pieces.iter().take_while(left).count()
+            }
+        }
+    }
+
+    /// Words or years above the columns.
+    fn is_header(&self, columns: &[Column]) -> bool {
+        let count = self.pieces.len() - self.labels(columns);
+        let figures = self.pieces.iter().any(PlacedPiece::is_figure);
+        // A line from the left is a sentence or a title; a label may stand before headings.
+        let first = columns.first().map_or(0, |column| column.0);
+        let one = self.pieces.len() == 1 && 2 * self.start() < first;
+        let labels = self.pieces.len() - count;
+        count > 0 && labels <= 1 && !one && !self.is_remark() && !figures
+    }
+}
+
+/// Adds the places of a row's figures, joining what overlaps.
+fn add_columns(columns: &mut Vec<Column>, line: &PlacedLine) {
+    let figures = line.pieces.iter().enumerate();
+    let figures = figures.filter(|(at, piece)| {
+        piece.is_figure() && (*at > 0 || columns.iter().any(|column| piece.meets(*column)))
+    });
+    let found: Vec<Column> = figures.map(|(_, piece)| (piece.start, piece.end)).collect();
+    columns.extend(found);
+    columns.sort_unstable();
+    columns.dedup_by(|next, last| {
+        let joined = next.0 < last.1;
+        if joined {
+            last.1 = last.1.max(next.1);
+        }
+        joined
+    });
+}
+
+/// How many lines the table has that begins with a row, and its columns.
+pub(super) fn extent(lines: &[PlacedLine]) -> (usize, Vec<Column>) {
+    let mut columns = Vec::new();
+    let mut length = 0;
+    let mut between = 0;
+    let mut last: Option<&PlacedLine> = None;
+    for (at, line) in lines.iter().enumerate() {
+        let apart = last.is_some_and(|last| line.below(last) > ROWS_APART);
+        let of_figures = line
+            .pieces
+            .iter()
+            .all(|piece| piece.is_figure() && columns.iter().any(|column| piece.meets(*column)));
+        let other = line.is_header(&columns)
+            && line
+                .pieces
+                .iter()
+                .any(|piece| spans::names_period(&piece.text));
+        if apart || other {
+            break;
+        }
+        if line.is_row() || of_figures {
+            add_columns(&mut columns, line);
+            (length, between) = (at + 1, 0);
+        } else if line.is_label(&columns) && between < BETWEEN_ROWS {
+            // The rest of the last row's label.
+            if between == 0 && line.continues_label() {
+                length = at + 1;
+            } else {
+                between += 1;
+            }
+        } else if line.pieces.len() > 1 && between < BETWEEN_ROWS {
+            between += 1;
+        } else {
+            break;
+        }
+        last = Some(line);
+    }
+    (length, columns)
+}
+
+/// How many lines right above a table are its header: words above the columns, and labels of
+/// rows below them.
+pub(super) fn header(above: &[PlacedLine], table: &[PlacedLine], columns: &[Column]) -> usize {
+    let mut length = 0;
+    let mut below = table.first();
+    // A table that the end of a page has cut begins with a label.
+    let short = |line: &PlacedLine| line.is_label(columns) && line.text().len() <= LABEL;
+    if above.len() <= BETWEEN_ROWS && above.iter().all(short) {
+        return above.len();
+    }
+    for (at, line) in above.iter().rev().enumerate() {
+        let apart = below.is_some_and(|below| below.below(line) > HEADER_APART);
+        if apart || line.is_row() {
+            break;
+        }
+        if line.is_header(columns) {
+            length = at + 1;
+        } else if !line.is_remark() && (length > 0 || !line.is_label(columns)) || at >= BETWEEN_ROWS
+        {
+            break;
+        }
+        below = Some(line);
+    }
+    length
+}
+
+/// The printed table of lines, of which the first ones are its header.
+pub(super) fn cells(
+    lines: &[PlacedLine],
+    header: usize,
+    columns: &[Column],
+) -> Option<Vec<Vec<FiledCell>>> {
+    let first = columns.first()?.0;
+    let mut rows: Vec<Vec<SpannedCell>> = Vec::new();
+    let mut open_label = false;
+    let mut last: Option<&PlacedLine> = None;
+    for (at, line) in lines.iter().enumerate() {
+        let heading = at < header && line.is_header(columns);
+        let row: Vec<SpannedCell> = match heading {
+            true => headings(line, columns),
+            false if line.is_remark() && at < header => line
+                .pieces
+                .iter()
+                .map(|piece| spanned(piece, (0, first)))
+                .collect(),
+            false => line
+                .pieces
+                .iter()
+                .map(|piece| cell(piece, columns))
+                .collect(),
+        };
+        let alone = !heading && line.is_label(columns);
+        let next = last.is_some_and(|last| {
+            line.below(last) <= LINES_APART && !(at <= header && last.is_header(columns))
+        });
+        let more = next && line.continues_label();
+        match rows.last_mut() {
+            // A label over two lines, before or behind its figures.
+            Some(above) if more && (open_label || alone && above.len() > 1) => {
+                join_label(above, row);
+            }
+            _ => rows.push(row),
+        }
+        open_label = alone && !line.text().ends_with(':');
+        last = Some(line);
+    }
+    let mut grid = spans::grid(rows)?;
+    // The first label of a table that the end of a page has cut is no header.
+    if !lines
+        .iter()
+        .take(header)
+        .any(|line| line.is_header(columns))
+        && let Some(corner) = grid
+            .first()
+            .filter(|row| row.iter().skip(1).all(|cell| cell.text.is_empty()))
+    {
+        grid.insert(0, vec![FiledCell::default(); corner.len()]);
+    }
+    Some(grid)
+}
+
+/// Joins a label with the rest of it, or with the row that its rest begins.
+fn join_label(row: &mut Vec<SpannedCell>, rest: Vec<SpannedCell>) {
+    let mut rest = rest.into_iter();
+    if let (Some(label), Some(more)) = (row.first_mut(), rest.next()) {
+        label.content.text = format!("{} {}", label.content.text, more.content.text);
+    }
+    row.extend(rest);
+}
+
+/// A piece as a cell: a figure has the place of its column, and a label begins at the left.
+fn cell(piece: &PlacedPiece, columns: &[Column]) -> SpannedCell {
+    let first = columns.first().map_or(0, |column| column.0);
+    let mut columns = columns.iter();
+    let column = columns.find(|column| piece.is_figure() && piece.meets(**column));
+    let place = match column {
+        Some(column) => *column,
+        None if piece.start < first => (0, piece.end.clamp(1, first)),
+        None => (piece.start, piece.end),
+    };
+    spanned(piece, place)
+}
+
+/// The headings of a line, each over its columns: in their order if they are as many,
+/// otherwise over those next to each other that it fits best.
+fn headings(line: &PlacedLine, columns: &[Column]) -> Vec<SpannedCell> {
+    let labels = line.labels(columns);
+    let (labels, headings) = line.pieces.split_at_checked(labels).unwrap_or_default();
+    let mut cells: Vec<SpannedCell> = labels.iter().map(|label| cell(label, columns)).collect();
+    // Each over as many columns as the others.
+    let each = columns.len() / headings.len().max(1);
+    let in_order: Vec<(&PlacedPiece, Column)> = headings
+        .iter()
+        .zip(columns.chunks(each.max(1)))
+        .filter_map(|(piece, group)| Some((piece, (group.first()?.0, group.last()?.1))))
+        .collect();
+    let centred = |(piece, group): &(&PlacedPiece, Column)| {
+        let apart = (group.0 + group.1).abs_diff(piece.middle());
+        let apart = if headings.len() == 1 {
+            2 * apart
+        } else {
+            apart
+        };
+        spans::names_period(&piece.text) && 2 * apart <= group.1 - group.0
+    };
+    let even = each * headings.len() == columns.len();
+    if even && (each == 1 || in_order.iter().all(centred)) {
+        cells.extend(
+            in_order
+                .into_iter()
+                .map(|(piece, group)| spanned(piece, group)),
+        );
+        return cells;
+    }
+    let groups = columns.iter().enumerate().flat_map(|(at, from)| {
+        let to = columns.iter().skip(at);
+        to.map(|to| (from.0, to.1))
+    });
+    for piece in headings {
+        let misfit = |group: &Column| {
+            let wide = (group.1 - group.0).abs_diff(piece.end - piece.start);
+            2 * (group.0 + group.1).abs_diff(piece.middle()) + wide
+        };
+        let group = groups.clone().min_by_key(misfit);
+        cells.push(spanned(piece, group.unwrap_or((piece.start, piece.end))));
+    }
+    cells
+}
+
+fn spanned(piece: &PlacedPiece, (start, end): Column) -> SpannedCell {
+    SpannedCell {
+        start,
+        end,
+        content: FiledCell {
+            text: printed(&piece.text),
+            tags: Vec::new(),
+        },
+    }
+}

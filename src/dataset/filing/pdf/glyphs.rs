@@ -1,0 +1,267 @@
+//! The characters of a page of a PDF, by the operators that place and draw text.
+
+use std::sync::Arc;
+
+use hayro_font::hayro_cmap::BfString;
+use hayro_font::hayro_syntax::content::TypedIter;
+use hayro_font::hayro_syntax::content::ops::TypedInstruction;
+use hayro_font::hayro_syntax::object::{Array, Dict, Name, Number, Object, String as PdfString};
+use hayro_font::hayro_syntax::page::{Page, Resources};
+use hayro_font::kurbo::{Affine, Point};
+use hayro_font::{
+    CMapResolverFn, Font, FontCache, FontGlyph, FontQuery, FontResolverFn, UNITS_PER_EM,
+};
+
+/// How deep drawings may be in drawings.
+const DEEPEST: usize = 8;
+
+/// The most characters of a page; what has more is not made to be read.
+const MOST_ON_PAGE: usize = 200_000;
+
+/// How far a line may rise or fall and still be read, as a share of its length.
+const SLOPE: f64 = 0.1;
+
+/// The units that widths of characters are in, of a character's height.
+const EM: f64 = UNITS_PER_EM as f64;
+
+/// A character with its place, in points from the top left of its page.
+#[derive(Clone, Debug)]
+pub(super) struct Glyph {
+    pub(super) start: f64,
+    pub(super) end: f64,
+    pub(super) baseline: f64,
+    pub(super) height: f64,
+    pub(super) text: String,
+}
+
+/// The state of the text operators.
+#[derive(Clone)]
+struct TextState<'a> {
+    font: Option<Font<'a>>,
+    size: f64,
+    between_characters: f64,
+    between_words: f64,
+    /// 1 for characters as wide as their font has them.
+    stretch: f64,
+    leading: f64,
+    rise: f64,
+    /// From the units of drawing to the page.
+    drawing: Affine,
+    /// Where the next character and the current line begin.
+    place: Affine,
+    line: Affine,
+}
+
+impl<'a> TextState<'a> {
+    fn new(drawing: Affine) -> Self {
+        Self {
+            font: None,
+            size: 1.0,
+            between_characters: 0.0,
+            between_words: 0.0,
+            stretch: 1.0,
+            leading: 0.0,
+            rise: 0.0,
+            drawing,
+            place: Affine::IDENTITY,
+            line: Affine::IDENTITY,
+        }
+    }
+
+    fn begin_line(&mut self, line: Affine) {
+        self.line = line;
+        self.place = line;
+    }
+
+    fn next_line(&mut self, x: f64, y: f64) {
+        self.begin_line(self.line * Affine::translate((x, y)));
+    }
+
+    /// Moves on by a distance in the units of text.
+    fn advance(&mut self, by: f64) {
+        self.place *= Affine::translate((by * self.stretch, 0.0));
+    }
+}
+
+/// Reads the characters of a page.
+pub(super) struct Glyphs<'a, 'f> {
+    fonts: &'f FontCache<'a>,
+    font_files: FontResolverFn,
+    code_maps: CMapResolverFn,
+    read: Vec<Glyph>,
+}
+
+impl<'a, 'f> Glyphs<'a, 'f> {
+    pub(super) fn of_page(page: &Page<'a>, fonts: &'f FontCache<'a>) -> Vec<Glyph> {
+        // Only the widths and the names of characters matter, so the 14 standard fonts do for
+        // every font that is not in the file.
+        let font_files: FontResolverFn = Arc::new(|query: &FontQuery| match query {
+            FontQuery::Standard(font) => Some(font.get_font_data()),
+            FontQuery::Fallback(fallback) => Some(fallback.pick_standard_font().get_font_data()),
+        });
+        let mut glyphs = Self {
+            fonts,
+            font_files,
+            code_maps: Arc::new(|_| None),
+            read: Vec::new(),
+        };
+        let from_top = Affine::new(page.initial_transform(true).as_coeffs());
+        let operations = page.typed_operations();
+        glyphs.operations(operations, page.resources(), TextState::new(from_top), 0);
+        glyphs.read
+    }
+
+    fn operations(
+        &mut self,
+        mut operations: TypedIter<'_>,
+        resources: &Resources<'a>,
+        mut state: TextState<'a>,
+        depth: usize,
+    ) {
+        let mut saved: Vec<TextState<'a>> = Vec::new();
+        while let Some(operation) = operations.next() {
+            match operation {
+                TypedInstruction::SaveState(_) => saved.push(state.clone()),
+                TypedInstruction::RestoreState(_) => {
+                    if let Some(earlier) = saved.pop() {
+                        state = earlier;
+                    }
+                }
+                TypedInstruction::Transform(by) => {
+                    state.drawing *= matrix([&by.0, &by.1, &by.2, &by.3, &by.4, &by.5]);
+                }
+                TypedInstruction::BeginText(_) => state.begin_line(Affine::IDENTITY),
+                TypedInstruction::TextFont(font) => {
+                    let found = resources.get_font(font.0);
+                    state.font = found
+                        .and_then(|dict| self.fonts.font(&dict, &self.font_files, &self.code_maps));
+                    state.size = font.1.as_f64();
+                }
+                TypedInstruction::CharacterSpacing(by) => {
+                    state.between_characters = by.0.as_f64();
+                }
+                TypedInstruction::WordSpacing(by) => state.between_words = by.0.as_f64(),
+                TypedInstruction::HorizontalScaling(by) => state.stretch = by.0.as_f64() / 100.0,
+                TypedInstruction::TextLeading(by) => state.leading = by.0.as_f64(),
+                TypedInstruction::TextRise(by) => state.rise = by.0.as_f64(),
+                TypedInstruction::NextLine(by) => state.next_line(by.0.as_f64(), by.1.as_f64()),
+                TypedInstruction::NextLineAndSetLeading(by) => {
+                    state.leading = -by.1.as_f64();
+                    state.next_line(by.0.as_f64(), by.1.as_f64());
+                }
+                TypedInstruction::SetTextMatrix(to) => {
+                    state.begin_line(matrix([&to.0, &to.1, &to.2, &to.3, &to.4, &to.5]));
+                }
+                TypedInstruction::NextLineUsingLeading(_) => state.next_line(0.0, -state.leading),
+                TypedInstruction::ShowText(text) => self.show(&mut state, text.0),
+                TypedInstruction::NextLineAndShowText(text) => {
+                    state.next_line(0.0, -state.leading);
+                    self.show(&mut state, text.0);
+                }
+                TypedInstruction::ShowTextWithParameters(text) => {
+                    state.between_words = text.0.as_f64();
+                    state.between_characters = text.1.as_f64();
+                    state.next_line(0.0, -state.leading);
+                    self.show(&mut state, text.2);
+                }
+                TypedInstruction::ShowTexts(texts) => {
+                    for part in texts.0.iter::<Object<'_>>() {
+                        match part {
+                            Object::String(text) => self.show(&mut state, &text),
+                            Object::Number(back) => {
+                                state.advance(-back.as_f64() / EM * state.size);
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                TypedInstruction::XObject(name) if depth < DEEPEST => {
+                    self.drawing(name.0, resources, &state, depth + 1);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A drawing that is used in another one; a picture has no text.
+    fn drawing(
+        &mut self,
+        name: &Name<'_>,
+        resources: &Resources<'a>,
+        state: &TextState<'a>,
+        depth: usize,
+    ) {
+        let Some(stream) = resources.get_x_object(name) else {
+            return;
+        };
+        let dict = stream.dict();
+        let is_form = dict
+            .get::<Name<'_>>("Subtype")
+            .is_some_and(|kind| kind.as_ref() == b"Form");
+        let Some(data) = stream.decoded_data().ok().filter(|_| is_form) else {
+            return;
+        };
+        let own = dict.get::<Dict<'a>>("Resources").map(Resources::new);
+        let mut state = state.clone();
+        if let Some(array) = dict.get::<Array<'_>>("Matrix") {
+            let numbers: Vec<f64> = array.iter::<Number>().map(|n| n.as_f64()).collect();
+            if let Ok(numbers) = <[f64; 6]>::try_from(numbers) {
+                state.drawing *= Affine::new(numbers);
+            }
+        }
+        self.operations(
+            TypedIter::new(&data),
+            own.as_ref().unwrap_or(resources),
+            state,
+            depth,
+        );
+    }
+
+    fn show(&mut self, state: &mut TextState<'a>, text: &PdfString<'_>) {
+        let Some(font) = state.font.clone() else {
+            return;
+        };
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() && self.read.len() < MOST_ON_PAGE {
+            let (code, length) = font.read_code(bytes, at);
+            at += length.max(1);
+            let width = font.code_advance(code).x / EM * state.size;
+            self.place(state, &font, code, width);
+            let blank = code == 32 && length == 1;
+            let after = state.between_characters + if blank { state.between_words } else { 0.0 };
+            state.advance(width + after);
+        }
+    }
+
+    /// Keeps a character that is upright and not blank.
+    fn place(&mut self, state: &TextState<'a>, font: &Font<'a>, code: u32, width: f64) {
+        let text = match font.glyph(font.map_code(code), code) {
+            FontGlyph::Outline(glyph) => glyph.as_unicode(),
+            FontGlyph::Type3(glyph) => glyph.as_unicode(),
+        };
+        let text = match text {
+            Some(BfString::Char(one)) => one.to_string(),
+            Some(BfString::String(several)) => several,
+            None => return,
+        };
+        let whole = state.drawing * state.place;
+        let [across, slope, ..] = whole.as_coeffs();
+        if text.trim().is_empty() || across <= 0.0 || slope.abs() > across * SLOPE {
+            return;
+        }
+        let corner = |x: f64, y: f64| whole * Point::new(x, y + state.rise);
+        let (start, end) = (corner(0.0, 0.0), corner(width * state.stretch, 0.0));
+        self.read.push(Glyph {
+            start: start.x,
+            end: end.x,
+            baseline: start.y,
+            height: (corner(0.0, state.size).y - start.y).abs().max(1.0),
+            text,
+        });
+    }
+}
+
+fn matrix(of: [&Number; 6]) -> Affine {
+    Affine::new(of.map(Number::as_f64))
+}

@@ -1,0 +1,351 @@
+//! PDF: the characters of each page with their places, put together to lines whose pieces keep
+//! their columns. Only text is read: a picture of a page has none.
+
+mod glyphs;
+
+use std::panic::{self, AssertUnwindSafe};
+
+use hayro_font::FontCache;
+use hayro_font::hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
+
+use glyphs::{Glyph, Glyphs};
+
+use super::lines::{self, PlacedLine, PlacedPiece};
+use super::report::FiledBlock;
+
+/// How far from its end a file may say that it ends.
+const END: usize = 2048;
+
+/// In heights of a character: how far apart the baselines of a line may be, and what separates
+/// words, and columns.
+const SAME_LINE: f64 = 0.5;
+const BETWEEN_WORDS: f64 = 0.15;
+const BETWEEN_COLUMNS: f64 = 1.0;
+
+/// A second print of a character, as for bold type, is no further away than this.
+const PRINTED_TWICE: f64 = 0.1;
+
+/// The blocks of a PDF, page after page, or why it cannot be read.
+pub(super) fn blocks(bytes: Vec<u8>) -> Result<Vec<FiledBlock>, String> {
+    without_panic(|| read(bytes))
+}
+
+/// A panic of a library over a damaged file is an error like any other, and prints nothing.
+fn without_panic<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let read = panic::catch_unwind(AssertUnwindSafe(read));
+    panic::set_hook(hook);
+    read.unwrap_or_else(|_| Err(refusal(LoadPdfError::Invalid)))
+}
+
+fn read(bytes: Vec<u8>) -> Result<Vec<FiledBlock>, String> {
+    let tail = bytes.get(bytes.len().saturating_sub(END)..);
+    let ends = tail.is_some_and(|tail| tail.windows(5).any(|mark| mark == b"%%EOF"));
+    if !ends {
+        return Err("it is cut off: it does not end like a PDF; get the whole file".to_owned());
+    }
+    let pdf = Pdf::new(bytes).map_err(refusal)?;
+    let pages = pdf.pages();
+    let fonts = FontCache::new();
+    let mut blocks = Vec::new();
+    for page in pages.iter() {
+        let lines = lines_of(Glyphs::of_page(page, &fonts));
+        blocks.extend(lines::blocks(without_page_number(lines)));
+    }
+    if blocks.is_empty() {
+        let reason = match pages.is_empty() {
+            true => "it has no pages",
+            false => {
+                "it has no text, only pictures of pages; run it through text recognition (OCR) first"
+            }
+        };
+        return Err(reason.to_owned());
+    }
+    Ok(blocks)
+}
+
+fn refusal(error: LoadPdfError) -> String {
+    let reason = match error {
+        LoadPdfError::Decryption(DecryptionError::PasswordProtected) => {
+            "it needs a password; save it without one"
+        }
+        LoadPdfError::Decryption(_) => {
+            "it is encrypted in a way that cannot be read; save it without encryption"
+        }
+        LoadPdfError::Invalid => "it is damaged, or is not a PDF; get it again",
+    };
+    reason.to_owned()
+}
+
+/// Tenths of points.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast ends at the bounds of the type"
+)]
+fn units(points: f64) -> usize {
+    (points * 10.0) as usize
+}
+
+/// The lines of a page from the top down, each with its pieces from left to right.
+fn lines_of(mut glyphs: Vec<Glyph>) -> Vec<PlacedLine> {
+    glyphs.sort_by(|a, b| a.baseline.total_cmp(&b.baseline));
+    let mut lines: Vec<Vec<Glyph>> = Vec::new();
+    for glyph in glyphs {
+        let first = lines.last().and_then(|line| line.first());
+        let same = first.is_some_and(|first| {
+            glyph.baseline - first.baseline < SAME_LINE * glyph.height.min(first.height)
+        });
+        match lines.last_mut().filter(|_| same) {
+            Some(line) => line.push(glyph),
+            None => lines.push(vec![glyph]),
+        }
+    }
+    lines.into_iter().filter_map(line_of).collect()
+}
+
+fn line_of(mut glyphs: Vec<Glyph>) -> Option<PlacedLine> {
+    glyphs.sort_by(|a, b| a.start.total_cmp(&b.start));
+    let glyphs = without_leaders(&glyphs);
+    let height = glyphs.iter().map(|glyph| glyph.height).fold(0.0, f64::max);
+    let top = glyphs
+        .iter()
+        .map(|glyph| glyph.baseline)
+        .fold(0.0, f64::max);
+    let mut pieces: Vec<PlacedPiece> = Vec::new();
+    let mut last: Option<Glyph> = None;
+    for glyph in glyphs {
+        let again = |last: &Glyph| {
+            last.text == glyph.text && glyph.start - last.start < PRINTED_TWICE * height
+        };
+        if last.as_ref().is_some_and(again) {
+            continue;
+        }
+        let gap = last.as_ref().map(|last| (glyph.start - last.end) / height);
+        let is_first = pieces.len() == 1;
+        let apart = |piece: &PlacedPiece, gap: f64| {
+            let begins = |c: char| piece.ends_before(c);
+            let another = gap > BETWEEN_WORDS && !is_first && glyph.text.chars().any(begins);
+            gap > BETWEEN_COLUMNS || another
+        };
+        match (pieces.last_mut(), gap) {
+            (Some(piece), Some(gap)) if !apart(piece, gap) => {
+                if gap > BETWEEN_WORDS {
+                    piece.text.push(' ');
+                }
+                piece.text.push_str(&glyph.text);
+                piece.end = piece.end.max(units(glyph.end));
+            }
+            _ => pieces.push(PlacedPiece {
+                start: units(glyph.start),
+                end: units(glyph.end),
+                text: glyph.text.clone(),
+            }),
+        }
+        last = Some(glyph);
+    }
+    (!pieces.is_empty()).then_some(PlacedLine {
+        top,
+        height,
+        pieces,
+    })
+}
+
+/// Leaves out the dots from a label to its figures.
+fn without_leaders(glyphs: &[Glyph]) -> Vec<Glyph> {
+    let is_dot = |glyph: &Glyph| glyph.text == ".";
+    let runs = glyphs.chunk_by(|a, b| is_dot(a) == is_dot(b));
+    let words = runs.filter(|run| run.len() < 3 || !run.iter().all(is_dot));
+    words.flatten().cloned().collect()
+}
+
+/// Leaves out a number that is alone at the head or the foot of a page.
+fn without_page_number(mut lines: Vec<PlacedLine>) -> Vec<PlacedLine> {
+    let is_number = |line: &PlacedLine| {
+        let [piece] = line.pieces.as_slice() else {
+            return false;
+        };
+        let number = piece
+            .text
+            .trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        let number = number.trim_start_matches(|c: char| c.is_alphabetic() || c == '-');
+        !number.is_empty() && number.len() <= 3 && number.bytes().all(|c| c.is_ascii_digit())
+    };
+    lines.pop_if(|last| is_number(last));
+    if lines.first().is_some_and(is_number) {
+        lines.remove(0);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A PDF of pages with these drawings, in Helvetica as F1; without the table of its objects,
+    /// which a reader then finds by themselves.
+    fn pdf(pages: &[&str]) -> Vec<u8> {
+        let count = pages.len();
+        let kids: String = (0..count)
+            .map(|at| format!("{} 0 R ", 4 + 2 * at))
+            .collect();
+        let mut file = format!(
+            "%PDF-1.4\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\n\
+             2 0 obj << /Type /Pages /Count {count} /Kids [{kids}] /MediaBox [0 0 612 792] \
+             /Resources << /Font << /F1 3 0 R >> >> >> endobj\n\
+             3 0 obj << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >> endobj\n"
+        );
+        for (at, drawing) in pages.iter().enumerate() {
+            let (page, content, length) = (4 + 2 * at, 5 + 2 * at, drawing.len());
+            file.push_str(&format!(
+                "{page} 0 obj << /Type /Page /Parent 2 0 R /Contents {content} 0 R >> endobj\n\
+                 {content} 0 obj << /Length {length} >> stream\n{drawing}\nendstream endobj\n"
+            ));
+        }
+        file.push_str("trailer << /Root 1 0 R >>\n%%EOF\n");
+        file.into_bytes()
+    }
+
+    /// Draws texts in ten points, each at its place.
+    fn drawn(texts: &[(u32, u32, &str)]) -> String {
+        let one =
+            |(x, y, text): &(u32, u32, &str)| format!("BT /F1 10 Tf {x} {y} Td ({text}) Tj ET\n");
+        texts.iter().map(one).collect()
+    }
+
+    fn read_pages(pages: &[&str]) -> (Vec<Vec<Vec<String>>>, Vec<String>) {
+        let (mut tables, mut texts) = (Vec::new(), Vec::new());
+        for block in blocks(pdf(pages)).unwrap() {
+            match block {
+                FiledBlock::Text(text) => texts.push(text),
+                FiledBlock::Table(table) => tables.push(
+                    table
+                        .rows
+                        .into_iter()
+                        .map(|row| row.into_iter().map(|cell| cell.text).collect())
+                        .collect(),
+                ),
+            }
+        }
+        (tables, texts)
+    }
+
+    #[test]
+    fn a_table_is_read_by_the_places_of_its_figures() {
+        let page = drawn(&[
+            (200, 740, "Statements of income"),
+            (410, 710, "Year ended March 31,"),
+            (410, 698, "2031"),
+            (500, 698, "2030"),
+            (72, 686, "Net sales ..............................."),
+            (380, 686, "$"),
+            (409, 686, "1,204"),
+            (470, 686, "$"),
+            (502, 686, "987"),
+            (72, 674, "Interest"),
+            (412, 674, "(12)"),
+            (510, 674, "\\227"),
+            (300, 30, "F-3"),
+        ]);
+        let (tables, texts) = read_pages(&[&page]);
+        let rows = [
+            ["", "Year ended March 31, 2031", "Year ended March 31, 2030"],
+            ["Net sales", "$ 1,204", "$ 987"],
+            ["Interest", "(12)", "—"],
+        ];
+        assert_eq!(tables, [rows]);
+        assert_eq!(texts, ["Statements of income"]);
+    }
+
+    #[test]
+    fn words_are_put_together_however_they_are_drawn() {
+        for (name, drawing) in [
+            (
+                "kerned, its blanks by distance",
+                "BT /F1 10 Tf 72 700 Td [(N) -20 (et) -278 (sales)] TJ ET",
+            ),
+            (
+                "one by one, from the right",
+                "BT /F1 10 Tf 90 700 Td (sales) Tj -18 0 Td (Net) Tj ET",
+            ),
+            (
+                "twice, as bold type",
+                "BT /F1 10 Tf 72 700 Td (Net sales) Tj 0.3 0 Td (Net sales) Tj ET",
+            ),
+            (
+                "on the next line",
+                "BT /F1 10 Tf 12 TL 72 712 Td (Net sales) ' ET",
+            ),
+            (
+                "in points of the drawing",
+                "q 10 0 0 10 72 700 cm BT /F1 1 Tf (Net sales) Tj ET Q",
+            ),
+            ("spaced", "BT /F1 10 Tf 0.5 Tc 72 700 Td (Net sales) Tj ET"),
+            (
+                "raised",
+                "BT /F1 10 Tf 72 700 Td (Net ) Tj 3 Ts (sales) Tj ET",
+            ),
+        ] {
+            assert_eq!(read_pages(&[drawing]).1, ["Net sales"], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_table_that_ends_on_the_next_page_begins_there_with_its_label() {
+        let page = |label: &str, figure: &str| {
+            drawn(&[
+                (72, 700, label),
+                (72, 688, "Loans"),
+                (500, 688, figure),
+                (72, 676, "Shares"),
+                (500, 676, figure),
+            ])
+        };
+        let (tables, texts) =
+            read_pages(&[&page("Assets", "1,200"), &page("Liabilities", "1,300")]);
+        assert_eq!(texts.len(), 0, "{texts:?}");
+        assert_eq!(
+            tables[1],
+            [
+                ["", ""],
+                ["Liabilities", ""],
+                ["Loans", "1,300"],
+                ["Shares", "1,300"]
+            ]
+        );
+    }
+
+    #[test]
+    fn what_has_no_text_is_refused_with_the_reason() {
+        let whole = pdf(&["BT /F1 10 Tf 72 700 Td (Sales) Tj ET"]);
+        let cut = whole[..whole.len() / 2].to_vec();
+        let mut damaged = whole.clone();
+        damaged.splice(9..whole.len() - 20, [b'x'; 40]);
+        for (file, reason) in [
+            (pdf(&["0 0 m 9 9 l S"]), "no text, only pictures"),
+            (cut, "it is cut off"),
+            (damaged, "it is damaged"),
+            (b"<html></html> %%EOF".to_vec(), "it is damaged"),
+        ] {
+            let error = blocks(file).unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_is_never_a_panic() {
+        let whole = pdf(&[&drawn(&[
+            (72, 700, "Net sales"),
+            (300, 700, "1,204"),
+            (400, 700, "987"),
+        ])]);
+        for at in (0..whole.len()).step_by(3) {
+            let mut damaged = whole.clone();
+            damaged[at] = damaged[at].wrapping_add(7);
+            let _ = read(damaged);
+        }
+        let error = without_panic::<()>(|| panic!("in a library")).unwrap_err();
+        assert!(error.contains("it is damaged"), "{error}");
+    }
+}

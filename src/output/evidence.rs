@@ -1,0 +1,243 @@
+//! The places that an answer cites, by name, and what the tags of a report say of them.
+
+use serde::Serialize;
+
+use crate::dataset::Question;
+use finqa_agents::pair::Answer;
+use finqa_core::number::Scale;
+use finqa_core::page::{FigureTag, Table, position, years_in};
+use finqa_core::question::CitedEvidence;
+
+/// A cited figure with the name of its place.
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub(super) struct NamedEvidence {
+    /// `r{row}c{col}`, `t{n}` or `h{n}`.
+    pub id: String,
+    /// Row and column of a cell, the text of a sentence, the earlier question;
+    /// empty if the place does not exist.
+    pub label: String,
+    /// The figure as written there.
+    pub literal: String,
+    /// What a report says of the table and of the figure.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub filed: Option<FiledPlace>,
+}
+
+/// A place in a report.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct FiledPlace {
+    /// The title of the table.
+    pub table: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+    /// The concept of the figure's tag, and its period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concept: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period: Option<String>,
+}
+
+impl NamedEvidence {
+    pub(super) fn new(question: &Question, cited: &CitedEvidence) -> Self {
+        Self {
+            id: cited.id.clone(),
+            label: label(question, &cited.id),
+            literal: cited.literal.clone(),
+            filed: FiledPlace::read(question, &cited.id),
+        }
+    }
+
+    /// Its name in a line, with what a report says of it.
+    pub(super) fn in_words(&self) -> String {
+        let Some(filed) = &self.filed else {
+            return self.label.clone();
+        };
+        let scale = filed
+            .scale
+            .map(|scale| format!("in {}s", scale.word()))
+            .unwrap_or_default();
+        let tag = filed.concept.iter().zip(&filed.period);
+        let tag = tag.map(|(concept, period)| format!("tagged {concept}, {period}"));
+        let parts = [self.label.clone(), filed.table.clone(), scale];
+        let parts = parts.into_iter().chain(tag).filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl FiledPlace {
+    /// A cell of a report; `None` elsewhere.
+    fn read(question: &Question, id: &str) -> Option<Self> {
+        let place = position(id)?;
+        let tables = question.document.tables.iter();
+        let start = tables.filter(|start| start.row <= place.0).last()?;
+        let tag = tag(question, place);
+        Some(Self {
+            table: start.above.first().cloned().unwrap_or_default(),
+            scale: table(question, place).and_then(|(table, row)| table.scale_of(row)),
+            concept: tag.map(|tag| tag.concept.clone()),
+            period: tag.map(|tag| tag.period.clone()),
+        })
+    }
+}
+
+/// The table of a cell of the page, and its row there.
+fn table(question: &Question, place: (usize, usize)) -> Option<(&Table, usize)> {
+    question.document.page().table_of_row(place.0)
+}
+
+fn tag(question: &Question, place: (usize, usize)) -> Option<&FigureTag> {
+    let starts = question.document.tables.iter();
+    let mut tags = starts.flat_map(|start| &start.tags);
+    tags.find(|tag| (tag.row, tag.column) == place)
+}
+
+/// The reason to doubt an answer of whose figures a tag says something else than the page.
+pub(crate) fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
+    answer.evidence.iter().find_map(|cited| {
+        let place = position(&cited.id)?;
+        let tag = tag(question, place)?;
+        let (table, row) = table(question, place)?;
+        let printed = table.scale_of(row);
+        // Shares, ratios and amounts per share have scales of their own.
+        let money = tag.unit.len() == 3;
+        if let Some(printed) = printed.filter(|printed| money && power(*printed) != tag.scale) {
+            return Some(format!(
+                "the table is in {}s, but the tag of {} says 10^{}",
+                printed.word(),
+                cited.literal,
+                tag.scale
+            ));
+        }
+        let heading = &table.columns().get(place.1)?.label;
+        let end = years_in(&tag.period).last().copied()?;
+        let years = years_in(heading);
+        // A fiscal year may be called by the year before or after the one that it ends in.
+        let fits = years.is_empty() || years.iter().any(|year| year.abs_diff(end) <= 1);
+        (!fits).then(|| {
+            format!(
+                "the tag of {} is of {}, its column of {heading}",
+                cited.literal, tag.period
+            )
+        })
+    })
+}
+
+/// The power of ten of a scale.
+fn power(scale: Scale) -> i32 {
+    match scale {
+        Scale::Thousand => 3,
+        Scale::Million => 6,
+        Scale::Billion => 9,
+    }
+}
+
+/// The name of a cited place.
+fn label(question: &Question, id: &str) -> String {
+    if let Some((row, column)) = position(id) {
+        let Some((table, row)) = question.document.page().table_of_row(row) else {
+            return String::new();
+        };
+        let row = table.rows().get(row).map(|row| row.label.trim());
+        let column = table
+            .columns()
+            .get(column)
+            .map(|column| column.label.trim());
+        let named = [row, column]
+            .into_iter()
+            .flatten()
+            .filter(|label| !label.is_empty());
+        return named.collect::<Vec<_>>().join(" · ");
+    }
+    if let Some(text) = question.document.evidence(id) {
+        return text.to_owned();
+    }
+    let earlier = id
+        .trim()
+        .strip_prefix(['h', 'H'])
+        .and_then(|n| n.parse::<usize>().ok());
+    earlier
+        .and_then(|n| question.history.get(n.checked_sub(1)?))
+        .map(|entry| entry.question.clone())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use finqa_core::page::TableStart;
+    use finqa_core::question::{Document, QuestionKey, QuestionKind};
+
+    fn question(heading: &str, scale: i32) -> Question {
+        let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
+        let document = Document {
+            table: vec![row(["", heading]), row(["Net sales", "1,204"])],
+            tables: vec![TableStart {
+                row: 0,
+                above: vec!["Income".to_owned(), "(In millions)".to_owned()],
+                tags: vec![FigureTag {
+                    row: 1,
+                    column: 1,
+                    concept: "us-gaap:Revenues".to_owned(),
+                    period: "2032-10-01 to 2033-09-30".to_owned(),
+                    unit: "USD".to_owned(),
+                    scale,
+                }],
+            }],
+            own: true,
+            ..Document::default()
+        };
+        Question {
+            key: QuestionKey {
+                id: "report.htm".to_owned(),
+                part: "0".to_owned(),
+            },
+            kind: QuestionKind::StandAlone,
+            document: Arc::new(document),
+            text: "net sales?".to_owned(),
+            history: Vec::new(),
+        }
+    }
+
+    fn cited() -> CitedEvidence {
+        CitedEvidence {
+            id: "r1c1".to_owned(),
+            literal: "1,204".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_place_in_a_report_has_its_table_scale_and_tag() {
+        let named = NamedEvidence::new(&question("2033", 6), &cited());
+        assert_eq!(
+            named.in_words(),
+            "Net sales · 2033; Income; in millions; tagged us-gaap:Revenues, 2032-10-01 to 2033-09-30"
+        );
+    }
+
+    #[test]
+    fn a_tag_that_says_something_else_than_the_page_is_a_reason_to_doubt() {
+        for (heading, scale, doubt) in [
+            ("2033", 6, None),
+            ("Fiscal 2032", 6, None),
+            (
+                "2033",
+                3,
+                Some("the table is in millions, but the tag of 1,204 says 10^3"),
+            ),
+            (
+                "2029",
+                6,
+                Some("the tag of 1,204 is of 2032-10-01 to 2033-09-30, its column of 2029"),
+            ),
+        ] {
+            let answer = Answer {
+                evidence: vec![cited()],
+                ..Answer::default()
+            };
+            let found = tag_doubt(&question(heading, scale), &answer);
+            assert_eq!(found.as_deref(), doubt, "{heading} {scale}");
+        }
+    }
+}
