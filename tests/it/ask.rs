@@ -1,5 +1,7 @@
 //! `convfinqa ask` as a person runs it.
 
+use std::path::Path;
+
 use serde_json::{Value as Json, json};
 
 use crate::support::cli::{CommandExt, Ran, Workplace};
@@ -219,4 +221,21 @@ fn the_critic_is_shown_without_instructions_to_a_model_and_without_repetitions()
     assert!(!ran.stdout.contains("Fix:"), "{}", ran.stdout);
     let json = place.run(&format!("{line} --json"));
     json.prints("Fix: check which period is meant");
+}
+
+/// What the documents show of `docs/examples/filing.htm` is what is printed about it.
+#[test]
+fn the_answers_in_the_documents_are_those_that_are_printed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let place = Workplace::new();
+    let page = root.join("docs/examples/filing.htm");
+    std::fs::copy(page, place.path("filing.htm")).unwrap();
+    for document in ["README.md", "docs/tutorial.md"] {
+        let text = std::fs::read_to_string(root.join(document)).unwrap();
+        let mut shown = text.split("```console\n$ convfinqa ask docs/examples/");
+        let (command, rest) = shown.nth(1).unwrap().split_once('\n').unwrap();
+        let (answer, _) = rest.split_once("```").unwrap();
+        let ran = place.run(&format!("ask {}", command.replace('"', "'")));
+        assert_eq!(ran.succeeds().stdout.trim_end(), answer.trim_end(), "{document}");
+    }
 }

@@ -31,11 +31,11 @@ impl Filing {
                     .split_whitespace()
                     .filter(|word| bare(word) == figure)
                     .count(),
-                FiledBlock::Table(table) => table.places(figure).count(),
+                FiledBlock::Table(table) => table.places(&figure).count(),
             };
             self.blocks.iter().map(of_block).sum::<usize>()
         };
-        digits >= DIGITS && occurs() > 1 || self.tables().any(|table| table.adds_up_with(figure))
+        digits >= DIGITS && occurs() > 1 || self.tables().any(|table| table.adds_up_with(&figure))
     }
 }
 
@@ -63,10 +63,13 @@ impl FiledTable {
     }
 }
 
-/// A figure without the marks around it, and without its sign.
-fn bare(text: &str) -> &str {
-    text.trim_matches(|c: char| !c.is_ascii_digit() && c != '.')
-        .trim_end_matches('.')
+/// The digits of a figure, without its marks and its sign.
+fn bare(text: &str) -> String {
+    let digits: String = text
+        .chars()
+        .filter(|c| c.is_ascii_digit() || *c == '.')
+        .collect();
+    digits.trim_end_matches('.').to_owned()
 }
 
 /// Whether a row is a total of rows right above it, or one of these.
@@ -117,7 +120,7 @@ mod tests {
             ],
             ..Filing::default()
         };
-        for (figure, confirmed) in [("$ 1,204", true), ("204", false), ("35", false)] {
+        for (figure, confirmed) in [("$ 1,204", true), ("1204", true), ("204", false), ("35", false)] {
             assert_eq!(filing.confirms(figure), confirmed, "{figure}");
         }
     }

@@ -1,12 +1,13 @@
-//! A report as it was filed, as HTML with inline XBRL or without, or as a workbook: paragraphs
-//! and tables in their order. What is printed is what is read; a tag only settles the period, the
-//! unit, the scale and the sign of the figure that it marks.
+//! A report as it was filed, as HTML with inline XBRL or without, as a PDF or as a workbook:
+//! paragraphs and tables in their order. What is printed is what is read; a tag only settles the
+//! period, the unit, the scale and the sign of the figure that it marks.
 //!
-//! `html` and `workbook` read files into a `report`, `spans` makes a table of cells, `tags`
-//! reads what marks them, `cover` when the fiscal years end, and `excerpt` finds the part that a question is about.
+//! `html`, `pdf` and `workbook` read files into a `report`. `spans` makes a table of cells, `lines`
+//! of aligned text, `tags` reads what marks figures, and `cover` when the fiscal years end.
+//! `confirm` finds figures that may be misread, and `excerpt` the part that a question is about.
 
-mod cover;
 mod confirm;
+mod cover;
 mod excerpt;
 mod html;
 mod lines;

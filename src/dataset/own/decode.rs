@@ -46,7 +46,7 @@ pub(in crate::dataset) fn decode(path: &Path, bytes: &[u8]) -> Result<DecodedTex
         ),
         (
             b"%PDF",
-            "a PDF; copy its table into a CSV and its text into a text file",
+            "a PDF; name it alone, with the ending .pdf (convfinqa ask report.pdf)",
         ),
         (
             b"\xD0\xCF\x11\xE0",

@@ -2,8 +2,8 @@
 //! page that questions are asked about.
 //!
 //! A note reports what is read differently from the file; what could be misread
-//! is an error. Reports as HTML and workbooks
-//! are read by `filing`.
+//! is an error. Reports as HTML,
+//! PDF and workbooks are read by `filing`.
 
 mod aligned;
 mod amounts;
