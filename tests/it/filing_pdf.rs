@@ -1,6 +1,6 @@
 //! `convfinqa ask` about a PDF.
 
-use crate::support::cli::{CommandExt, Workplace};
+use crate::support::cli::Workplace;
 
 /// One page with a table, encrypted with an empty password, and with another one.
 const ENCRYPTED: &[u8] = include_bytes!("../data/filing-encrypted.pdf");
