@@ -16,8 +16,8 @@ use crate::dataset::{
     self, Document, FiledTable, Filing, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey,
     QuestionKind, ReadFiling, is_filing, read_filing,
 };
-use crate::output::{AnswerView, tag_doubt};
 use crate::output::terminal::{ProgressOptions, TerminalWriter, answer_text, short_answer};
+use crate::output::{AnswerView, tag_doubt};
 use crate::pipeline::{ModelContext, advice, calibration, pair_setup, stored_replies};
 use crate::run::left_out_line;
 use crate::settings::{CalibrationSettings, LogSettings, Origin};
@@ -432,7 +432,9 @@ impl Session {
 /// Prints what was read of a report: a line for each table, or its cells as JSON.
 fn list_tables(asked: &AskedFile, json: bool) -> anyhow::Result<Exit> {
     let AskedFile::Report(report) = asked else {
-        return Err(Failure::usage("--list-tables needs a report: HTML, a PDF or a workbook").into());
+        return Err(
+            Failure::usage("--list-tables needs a report: HTML, a PDF or a workbook").into(),
+        );
     };
     let line = |(at, table): (usize, &FiledTable)| {
         let columns: Vec<&str> = table.headings().collect();

@@ -170,9 +170,13 @@ mod tests {
     use finqa_core::question::{Document, QuestionKey, QuestionKind};
 
     fn question(heading: &str, scale: i32) -> Question {
-        let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
         let document = Document {
-            table: vec![row(["", heading]), row(["Net sales", "1,204"])],
+            table: vec![
+                row(["", heading, "2031"]),
+                row(["Net sales", "1,204", "987"]),
+                row(["Costs", "700", "600"]),
+            ],
             tables: vec![TableStart {
                 row: 0,
                 above: vec!["Income".to_owned(), "(In millions)".to_owned()],

@@ -18,9 +18,9 @@ mod summary;
 pub mod terminal;
 
 pub(crate) use answer::AnswerView;
-pub(crate) use evidence::tag_doubt;
 pub(crate) use csv::CsvFile;
 pub(crate) use episode_export::write_episodes;
+pub(crate) use evidence::tag_doubt;
 pub(crate) use jsonl::Transcripts;
 pub(crate) use junit::write_junit;
 pub(crate) use leaderboard::write_leaderboard;

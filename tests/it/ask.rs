@@ -236,6 +236,10 @@ fn the_answers_in_the_documents_are_those_that_are_printed() {
         let (command, rest) = shown.nth(1).unwrap().split_once('\n').unwrap();
         let (answer, _) = rest.split_once("```").unwrap();
         let ran = place.run(&format!("ask {}", command.replace('"', "'")));
-        assert_eq!(ran.succeeds().stdout.trim_end(), answer.trim_end(), "{document}");
+        assert_eq!(
+            ran.succeeds().stdout.trim_end(),
+            answer.trim_end(),
+            "{document}"
+        );
     }
 }

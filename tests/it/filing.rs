@@ -179,7 +179,7 @@ fn what_was_read_can_be_listed() {
     place.write("page.md", "| | 2031 |\n|---|---|\n| Rent | 5 |\n");
     place
         .run("ask page.md --list-tables")
-        .fails(2, &["HTML or a workbook"]);
+        .fails(2, &["HTML, a PDF or a workbook"]);
 }
 
 #[test]

@@ -94,7 +94,8 @@ fn adds_up(column: &[Option<f64>], row: usize) -> bool {
 
 /// The unit of the last digit of a number.
 fn last_digit(of: f64) -> f64 {
-    if of.fract() == 0.0 { 1.0 } else { 0.01 }
+    let whole = |unit: &f64| (of / unit).fract().abs() < 1e-6;
+    [1.0, 0.1].into_iter().find(whole).unwrap_or(0.01)
 }
 
 #[cfg(test)]
@@ -106,7 +107,7 @@ mod tests {
         let column = [12.0, 1.0, 2.0, 4.0, 7.0, 7.5].map(Some);
         let confirmed: Vec<bool> = (0..6).map(|row| adds_up(&column, row)).collect();
         assert_eq!(confirmed, [false, true, true, true, true, false]);
-        let gap = [Some(100.0), None, Some(-30.0), Some(70.5)];
+        let gap = [Some(100.0), None, Some(-30.0), Some(70.1)];
         assert!(adds_up(&gap, 0));
         assert!(!adds_up(&[Some(70.0), Some(70.0)], 1));
     }
@@ -120,7 +121,12 @@ mod tests {
             ],
             ..Filing::default()
         };
-        for (figure, confirmed) in [("$ 1,204", true), ("1204", true), ("204", false), ("35", false)] {
+        for (figure, confirmed) in [
+            ("$ 1,204", true),
+            ("1204", true),
+            ("204", false),
+            ("35", false),
+        ] {
             assert_eq!(filing.confirms(figure), confirmed, "{figure}");
         }
     }

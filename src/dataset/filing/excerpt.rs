@@ -239,7 +239,9 @@ impl FiledTable {
     fn tags(&self, rows: &[usize], first: usize) -> Vec<FigureTag> {
         let cells = rows.iter().zip(first..).flat_map(|(row, at)| {
             let cells = self.rows.get(*row).into_iter().flatten();
-            cells.enumerate().map(move |(column, cell)| (at, column, cell))
+            cells
+                .enumerate()
+                .map(move |(column, cell)| (at, column, cell))
         });
         let tags = cells.filter_map(|(row, column, cell)| {
             let tag = cell.tags.first()?;
