@@ -103,19 +103,22 @@ mod tests {
         assert!(fitted.calibration_error < 0.05, "{fitted:?}");
         assert_eq!(fitted.curve.answers, answers.len());
         assert_eq!(fitted, Fitted::to(&answers), "fitted again");
-        // Folds are pages: what is learnt of a page does not reach its own answers.
-        let mut other = answers.clone();
-        let same = |group: (u64, u64)| group.0 % FOLDS == 0;
-        let wrong = |answer: &mut JudgedAnswer| answer.right = false;
-        other.iter_mut().filter(|it| same(it.group)).for_each(wrong);
-        let least = |fitted: &Fitted| {
-            let points = fitted.curve.points.iter();
-            points.map(|point| point.probability).fold(1.0, f64::min)
-        };
-        assert!(
-            least(&Fitted::to(&other)) < least(&fitted),
-            "other folds learn it"
-        );
+    }
+
+    /// The model knows from the answers of a page alone that they are wrong.
+    #[test]
+    fn what_is_learnt_from_a_page_does_not_reach_its_own_answers() {
+        let mut answers = judged(300);
+        for answer in &mut answers {
+            let is_marked = answer.group.0 % FOLDS == 0;
+            answer.inputs[4] = Some(f64::from(u8::from(is_marked)));
+            answer.right &= !is_marked;
+        }
+        let fitted = Fitted::to(&answers);
+        assert!(fitted.calibration_error > 0.1, "{fitted:?}");
+        let all = fitted.curve.points.last().unwrap();
+        let wrong = all.measured.unwrap().rate();
+        assert!(wrong - all.expected_error > 0.1, "{all:?}");
     }
 
     #[test]
