@@ -1,6 +1,7 @@
 //! Lines of placed pieces, of a PDF or of text in aligned columns, to paragraphs and tables. A
 //! table is rows whose figures are below each other (`table`).
 
+mod placed;
 mod table;
 
 use std::sync::LazyLock;
@@ -8,85 +9,17 @@ use std::sync::LazyLock;
 use finqa_core::regex;
 use regex::{Captures, Regex};
 
-use super::report::{FiledBlock, FiledTable, printed};
+use super::report::{FiledBlock, FiledTable};
 use super::spans;
+use placed::LINES_APART;
+pub(super) use placed::{PlacedLine, PlacedPiece};
 use table::{cells, extent, header};
 
 /// Dots from a label to its figures.
 static LEADER: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?:\. ?){3,}"));
 
-/// The most between lines of a paragraph, in heights of a line.
-const LINES_APART: f64 = 1.9;
-
 /// A line that ends before this part of the width, in %, ends its paragraph.
 const FULL_LINE_PERCENT: usize = 75;
-
-/// A piece of a line, between wide gaps.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct PlacedPiece {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) text: String,
-}
-
-/// A line with its pieces from left to right.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct PlacedLine {
-    /// How far from the top of the page it is.
-    pub(super) top: f64,
-    pub(super) height: f64,
-    pub(super) pieces: Vec<PlacedPiece>,
-}
-
-impl PlacedPiece {
-    fn is_figure(&self) -> bool {
-        spans::is_figure(&self.text) && !spans::is_year(&self.text)
-    }
-
-    /// Only marks: a line under figures.
-    fn is_rule(&self) -> bool {
-        self.text.len() > 1
-            && self
-                .text
-                .chars()
-                .all(|c| matches!(c, '-' | '=' | '_' | ' '))
-    }
-
-    /// Whether a character behind a blank begins the next figure of a row: "327 $ 35,005", "581 34".
-    pub(super) fn ends_before(&self, next: char) -> bool {
-        let begins = matches!(next, '$' | '€' | '£' | '¥' | '-' | '—') || next.is_ascii_digit();
-        begins && self.text.len() > 1 && spans::is_figure(&self.text)
-    }
-}
-
-impl PlacedLine {
-    /// Figures behind a label.
-    fn is_row(&self) -> bool {
-        self.pieces.iter().skip(1).any(PlacedPiece::is_figure)
-    }
-
-    fn text(&self) -> String {
-        let texts: Vec<&str> = self
-            .pieces
-            .iter()
-            .map(|piece| piece.text.as_str())
-            .collect();
-        printed(&texts.join(" "))
-    }
-
-    fn start(&self) -> usize {
-        self.pieces.first().map_or(0, |piece| piece.start)
-    }
-
-    fn end(&self) -> usize {
-        self.pieces.last().map_or(0, |piece| piece.end)
-    }
-
-    /// How far below an earlier line it is, in heights.
-    fn below(&self, earlier: &Self) -> f64 {
-        (self.top - earlier.top) / self.height.max(earlier.height)
-    }
-}
 
 /// The lines of a text whose columns are aligned with blanks; the unit is a character.
 pub(super) fn of_text(text: &str) -> Vec<PlacedLine> {

@@ -3,7 +3,7 @@
 
 use super::super::report::printed;
 use super::super::spans::{self, FiledCell, SpannedCell};
-use super::{LINES_APART, PlacedLine, PlacedPiece};
+use super::placed::{LINES_APART, PlacedLine, PlacedPiece};
 
 /// In heights of a line: the most between rows, and between the lines above them.
 const ROWS_APART: f64 = 4.0;

@@ -1,0 +1,74 @@
+//! Lines of text whose pieces have places.
+
+use super::super::report::printed;
+use super::super::spans;
+
+/// The most between lines of a paragraph, in heights of a line.
+pub(super) const LINES_APART: f64 = 1.9;
+
+/// A piece of a line, between wide gaps.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::dataset::filing) struct PlacedPiece {
+    pub(in crate::dataset::filing) start: usize,
+    pub(in crate::dataset::filing) end: usize,
+    pub(in crate::dataset::filing) text: String,
+}
+
+/// A line with its pieces from left to right.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::dataset::filing) struct PlacedLine {
+    /// How far from the top of the page it is.
+    pub(in crate::dataset::filing) top: f64,
+    pub(in crate::dataset::filing) height: f64,
+    pub(in crate::dataset::filing) pieces: Vec<PlacedPiece>,
+}
+
+impl PlacedPiece {
+    pub(super) fn is_figure(&self) -> bool {
+        spans::is_figure(&self.text) && !spans::is_year(&self.text)
+    }
+
+    /// Only marks: a line under figures.
+    pub(super) fn is_rule(&self) -> bool {
+        self.text.len() > 1
+            && self
+                .text
+                .chars()
+                .all(|c| matches!(c, '-' | '=' | '_' | ' '))
+    }
+
+    /// Whether a character behind a blank begins the next figure of a row: "327 $ 35,005", "581 34".
+    pub(in crate::dataset::filing) fn ends_before(&self, next: char) -> bool {
+        let begins = matches!(next, '$' | '€' | '£' | '¥' | '-' | '—') || next.is_ascii_digit();
+        begins && self.text.len() > 1 && spans::is_figure(&self.text)
+    }
+}
+
+impl PlacedLine {
+    /// Figures behind a label.
+    pub(super) fn is_row(&self) -> bool {
+        self.pieces.iter().skip(1).any(PlacedPiece::is_figure)
+    }
+
+    pub(super) fn text(&self) -> String {
+        let texts: Vec<&str> = self
+            .pieces
+            .iter()
+            .map(|piece| piece.text.as_str())
+            .collect();
+        printed(&texts.join(" "))
+    }
+
+    pub(super) fn start(&self) -> usize {
+        self.pieces.first().map_or(0, |piece| piece.start)
+    }
+
+    pub(super) fn end(&self) -> usize {
+        self.pieces.last().map_or(0, |piece| piece.end)
+    }
+
+    /// How far below an earlier line it is, in heights.
+    pub(super) fn below(&self, earlier: &Self) -> f64 {
+        (self.top - earlier.top) / self.height.max(earlier.height)
+    }
+}
