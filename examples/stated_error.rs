@@ -36,8 +36,7 @@ use opinions::Opinions;
 
 const SIMULATIONS: usize = 2_000;
 const HALVES: usize = 200;
-/// Log odds of the simulated answers: about as many are wrong as of the published ones. With more or
-/// fewer wrong ones, fewer bounds were false.
+/// Log odds of the simulated answers: about as many are wrong as of the published ones.
 const LEVEL: f64 = 0.45;
 /// The inputs that the second opinion gives.
 const OF_OPINION: usize = 4;

@@ -78,7 +78,7 @@ mod tests {
     /// Four answers a page; where the opinion agrees 19 of 20 are right, elsewhere 8 of 20.
     fn judged(pages: u64) -> Vec<JudgedAnswer> {
         let answer = |at: u64| {
-            let agrees = at % 3 != 0;
+            let agrees = !at.is_multiple_of(3);
             let mut inputs = [None; INPUTS.len()];
             inputs[0] = Some(f64::from(u8::from(agrees)));
             JudgedAnswer {

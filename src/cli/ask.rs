@@ -170,7 +170,7 @@ fn document(args: &AskArgs) -> anyhow::Result<(AskedFile, Option<String>)> {
             let path = Path::new(file);
             let asked = match is_filing(path) {
                 true => AskedFile::Report(read_filing(path)?),
-                false => AskedFile::Page(dataset::read_own(path)?),
+                false => AskedFile::Page(Box::new(dataset::read_own(path)?)),
             };
             Ok((asked, question.clone()))
         }
@@ -185,14 +185,14 @@ fn document(args: &AskArgs) -> anyhow::Result<(AskedFile, Option<String>)> {
         // The first word is the question then.
         (true, question, _) => {
             let own = dataset::read_parts(args.table.as_deref(), args.text.as_deref())?;
-            Ok((AskedFile::Page(own), question.clone()))
+            Ok((AskedFile::Page(Box::new(own)), question.clone()))
         }
     }
 }
 
 /// What was read to be asked about.
 enum AskedFile {
-    Page(OwnDocument),
+    Page(Box<OwnDocument>),
     Report(Filing),
 }
 

@@ -69,7 +69,7 @@ impl FiledPlace {
     fn read(question: &Question, id: &str) -> Option<Self> {
         let place = position(id)?;
         let tables = question.document.tables.iter();
-        let start = tables.filter(|start| start.row <= place.0).last()?;
+        let start = tables.rev().find(|start| start.row <= place.0)?;
         let tag = tag(question, place);
         Some(Self {
             table: start.above.first().cloned().unwrap_or_default(),

@@ -48,7 +48,7 @@ fn server(proposals: Vec<Reply>) -> FaultServer {
         let user = request.user();
         let sheet = user.split("this is sheet ").nth(1).unwrap();
         let sheet: usize = sheet.split(' ').next().unwrap().parse().unwrap();
-        let right = sheet % 3 != 0 || request.system().contains(RULE);
+        let right = !sheet.is_multiple_of(3) || request.system().contains(RULE);
         let program = if right { GOLD } else { "40" };
         let analysis = json!({"steps": ["read"], "answer": "", "program": program,
             "evidence": [], "unit": {"kind": "number"}});

@@ -85,7 +85,7 @@ pub(crate) fn execute(
         let traces = telemetry::start(&settings, tracking.is_some(), &writer)?;
         signals::listen(search.stop.clone(), None, move |line| writer.say(line));
         search.traces = traces.clone();
-        let ended = search.to_end().await;
+        let ended = search.run().await;
         traces.finish().await;
         let (found, folder) = ended?;
         if args.print.json {

@@ -68,7 +68,7 @@ impl Search {
             ..ModelContext::new(Arc::new(|_| {}))
         };
         let job = pipeline::job(settings, &context, &models)?;
-        let dataset = job.records.as_ref().map_err(|line| Failure::usage(line))?;
+        let dataset = job.records.as_ref().map_err(Failure::usage)?;
         let split = PageSplit::of(dataset);
         let gate: HashSet<&str> = split.gate.iter().map(String::as_str).collect();
         let questions = job.plan.questions();
@@ -114,7 +114,7 @@ impl Search {
     }
 
     /// Goes through all steps; the results, and the folder that they are in.
-    pub(super) async fn to_end(mut self) -> anyhow::Result<(Improvement, PathBuf)> {
+    pub(super) async fn run(mut self) -> anyhow::Result<(Improvement, PathBuf)> {
         if !self.found.power.is_enough() {
             return Err(self.without_power().await.into());
         }

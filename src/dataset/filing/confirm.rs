@@ -4,7 +4,8 @@
 
 use finqa_core::number;
 
-use super::report::{FiledBlock, FiledTable, Filing};
+use super::block::{FiledBlock, FiledTable};
+use super::report::Filing;
 
 /// The fewest digits of a figure that does not occur twice by chance.
 const DIGITS: usize = 3;

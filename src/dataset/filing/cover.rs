@@ -7,7 +7,7 @@ use finqa_core::page::{Cover, MONTHS};
 use finqa_core::regex;
 use regex::Regex;
 
-use super::report::FiledBlock;
+use super::block::FiledBlock;
 
 static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
     let date = format!(r"(?:{}) \d\d?, ?\d{{4}}", MONTHS.join("|"));

@@ -5,7 +5,8 @@ use finqa_core::page::{FigureTag, TableStart};
 use finqa_core::question::Document;
 use finqa_embedded::{Passage, Passages};
 
-use super::report::{FiledBlock, FiledTable, Filing};
+use super::block::{FiledBlock, FiledTable};
+use super::report::Filing;
 
 /// Characters of a token, as they are counted for `--page-tokens`.
 const CHARACTERS: usize = 3;

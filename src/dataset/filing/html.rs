@@ -8,8 +8,9 @@ use finqa_core::text::single_spaced;
 use regex::{Captures, Regex};
 use scraper::{ElementRef, Html, Node};
 
+use super::block::{FiledBlock, FiledTable};
 use super::lines;
-use super::report::{FiledBlock, FiledTable, printed};
+use super::report::printed;
 use super::spans::{self, FiledCell, SpannedCell};
 use super::tags::{Contexts, Tag};
 

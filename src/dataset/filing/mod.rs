@@ -2,10 +2,11 @@
 //! paragraphs and tables in their order. What is printed is what is read; a tag only settles the
 //! period, the unit, the scale and the sign of the figure that it marks.
 //!
-//! `html`, `pdf` and `workbook` read files into a `report`. `spans` makes a table of cells, `lines`
+//! `html`, `pdf` and `workbook` read files into `block`s, of which `report` makes a report. `spans` makes a table of cells, `lines`
 //! of aligned text, `tags` reads what marks figures, and `cover` when the fiscal years end.
 //! `confirm` finds figures that may be misread, and `excerpt` the part that a question is about.
 
+mod block;
 mod confirm;
 mod cover;
 mod excerpt;
@@ -20,9 +21,11 @@ mod workbook;
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::own::{OwnError, bytes, decode};
+use super::own::OwnError;
+use super::own::decode::{bytes, decode};
+pub(crate) use block::FiledTable;
 pub(crate) use excerpt::ReadFiling;
-pub(crate) use report::{FiledTable, Filing};
+pub(crate) use report::Filing;
 
 /// The largest file that is read as a report, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;

@@ -8,6 +8,7 @@ use finqa_core::question::Document;
 use finqa_core::text::single_spaced;
 use serde_json::json;
 
+use super::block::{FiledBlock, FiledTable};
 use super::cover;
 use super::spans::FiledCell;
 
@@ -28,24 +29,6 @@ pub(crate) struct Filing {
     pub placed: bool,
     /// What is read differently from the file, one line each.
     pub notes: Vec<String>,
-}
-
-/// A paragraph or a table.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum FiledBlock {
-    Text(String),
-    Table(FiledTable),
-}
-
-/// A table as printed.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct FiledTable {
-    /// The heading above it.
-    pub title: String,
-    /// The line above it that states its unit: "(In millions, except per share amounts)".
-    pub unit: Option<String>,
-    /// Its rows, the header first, all of one length.
-    pub rows: Vec<Vec<FiledCell>>,
 }
 
 impl Filing {

@@ -5,7 +5,8 @@ use std::io::Cursor;
 use calamine::{Data, Dimensions, Reader, Xlsx};
 use finqa_core::text::single_spaced;
 
-use super::report::{FiledBlock, FiledTable, printed as as_seen};
+use super::block::{FiledBlock, FiledTable};
+use super::report::printed as as_seen;
 use super::spans::{self, FiledCell, SpannedCell};
 
 /// The most bytes that the files in a workbook take when they are unpacked.

@@ -7,7 +7,7 @@
 
 mod aligned;
 mod amounts;
-mod decode;
+pub(super) mod decode;
 mod grid;
 mod markdown;
 mod sentences;
@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::Document;
-pub(super) use decode::{bytes, decode};
 
 /// The largest file that is accepted as a page, in bytes.
 const LARGEST: u64 = 8 * 1024 * 1024;

@@ -10,8 +10,8 @@ use crate::labels::phrases::{Cue, cue_at};
 use crate::labels::words::{FILLERS, lists, stems};
 
 /// Words that name no figure by themselves: a label need not have them.
-pub(super) const SOFT: &str = "total group overall consolidated net expense cost line item segment region category \
-    product market geographic business division spend spending spent paid pay charge amount went book hold held \
+pub(super) const SOFT: &str = "since total group overall consolidated net expense cost line item segment region \
+    category product market geographic business division spend spending spent paid pay charge amount went book hold held \
     worth dollar dollars used cash-flow statement sheet income-statement period year quarter month week date time \
     brought billed company's out up per-share including reported accounting principle";
 

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use finqa_core::regex;
 use regex::{Captures, Regex};
 
-use super::report::{FiledBlock, FiledTable};
+use super::block::{FiledBlock, FiledTable};
 use super::spans;
 use placed::LINES_APART;
 pub(super) use placed::{PlacedLine, PlacedPiece};

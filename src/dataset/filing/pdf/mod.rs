@@ -10,8 +10,8 @@ use hayro_font::hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 
 use glyphs::{Glyph, Glyphs};
 
+use super::block::FiledBlock;
 use super::lines::{self, PlacedLine, PlacedPiece};
-use super::report::FiledBlock;
 
 /// How far from its end a file may say that it ends.
 const END: usize = 2048;

@@ -1,0 +1,21 @@
+//! What a report consists of.
+
+use super::spans::FiledCell;
+
+/// A paragraph or a table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum FiledBlock {
+    Text(String),
+    Table(FiledTable),
+}
+
+/// A table as printed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FiledTable {
+    /// The heading above it.
+    pub title: String,
+    /// The line above it that states its unit: "(In millions, except per share amounts)".
+    pub unit: Option<String>,
+    /// Its rows, the header first, all of one length.
+    pub rows: Vec<Vec<FiledCell>>,
+}
