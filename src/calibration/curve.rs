@@ -26,7 +26,7 @@ pub struct CurvePoint {
     pub n: usize,
     /// The share of them that is wrong by their probabilities.
     pub expected_error: f64,
-    /// What gold says; absent without gold.
+    /// What gold says; absent unless every answer of the curve is judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<ErrorBound>,
 }
@@ -53,6 +53,11 @@ impl RiskCurve {
             let by_probability = b.probability.total_cmp(&a.probability);
             by_probability.then(a.group.cmp(&b.group))
         });
+        let judged = answers.iter().map(|answer| {
+            let (page, question) = answer.group;
+            Some((page, question, !answer.right?))
+        });
+        let judged: Option<Vec<_>> = judged.collect();
         let all = answers.len();
         let share = |parts: usize| (all * parts).div_ceil(PARTS);
         let first = share(FIRST_PARTS).max(FIRST_ANSWERS);
@@ -66,21 +71,18 @@ impl RiskCurve {
             // Those of the same probability are given together.
             let least = last.probability;
             let n = answers.partition_point(|answer| answer.probability >= least);
-            let given = answers.iter().take(n);
             if points.last().is_some_and(|point| point.n == n) {
                 continue;
             }
-            let wrong: f64 = given.clone().map(|answer| 1.0 - answer.probability).sum();
-            let judged = given.map(|answer| {
-                let (page, question) = answer.group;
-                Some((page, question, !answer.right?))
-            });
+            let given = answers.iter().take(n);
+            let wrong: f64 = given.map(|answer| 1.0 - answer.probability).sum();
+            let judged = judged.iter().flat_map(|all| all.iter().take(n).copied());
             points.push(CurvePoint {
                 share: n as f64 / all as f64,
                 probability: least,
                 n,
                 expected_error: wrong / n as f64,
-                measured: judged.collect::<Option<Vec<_>>>().and_then(ErrorBound::of),
+                measured: ErrorBound::of(judged),
             });
         }
         Self {
@@ -150,12 +152,15 @@ mod tests {
     }
 
     #[test]
-    fn without_gold_the_expected_error_counts() {
-        let mut unjudged = answers(400, &[]);
-        unjudged[3].right = None;
-        let curve = RiskCurve::of(unjudged);
-        assert!(curve.points.iter().all(|point| point.measured.is_none()));
-        let given = curve.within(0.1).unwrap();
-        assert!(given.expected_error <= 0.1 && given.n < 400, "{given:?}");
+    fn the_expected_error_counts_unless_every_answer_is_judged() {
+        for gap in [3, 300] {
+            let mut unjudged = answers(400, &[]);
+            unjudged[gap].right = None;
+            let curve = RiskCurve::of(unjudged);
+            let mut points = curve.points.iter();
+            assert!(points.all(|point| point.measured.is_none()), "{gap}");
+            let given = curve.within(0.1).unwrap();
+            assert!(given.expected_error <= 0.1 && given.n < 400, "{given:?}");
+        }
     }
 }

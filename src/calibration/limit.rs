@@ -133,7 +133,10 @@ impl Judge {
         limit: Option<ErrorLimit>,
     ) -> Result<Self, CalibrationError> {
         let Some(most) = limit else {
-            return Ok(Self::without_limit(calibration));
+            return Ok(Self {
+                calibration,
+                limit: None,
+            });
         };
         if let Some(difference) = calibration.difference(scope) {
             return Err(CalibrationError::Differs {
@@ -143,20 +146,14 @@ impl Judge {
         }
         let curve = &calibration.curve;
         let point = curve.within(most.rate());
+        let point = point.filter(|point| point.measured.is_some());
+        let unmeasured = || "not all of its answers are judged".to_owned();
         let least = point.ok_or_else(|| CalibrationError::NothingPasses {
             most: most.to_string(),
-            reason: curve.needs(most).unwrap_or_default(),
+            reason: curve.needs(most).unwrap_or_else(unmeasured),
         })?;
         let limit = Some((most, least.probability));
         Ok(Self { calibration, limit })
-    }
-
-    /// Gives answers their probabilities, and withholds none.
-    pub fn without_limit(calibration: Calibration) -> Self {
-        Self {
-            calibration,
-            limit: None,
-        }
     }
 
     /// The calibration.
@@ -309,15 +306,17 @@ mod tests {
         };
         assert_eq!(refused(calibration(0.5), "a", 0.05), "");
         let other = refused(calibration(0.5), "b", 0.05);
-        assert!(
-            other.contains("it is of another model: a, not b"),
-            "{other}"
-        );
+        assert!(other.contains("its model is a, not b"), "{other}");
         let none = refused(calibration(0.5), "a", 0.001);
         assert!(
             none.contains("--max-error 0.1% withholds everything: needs about"),
             "{none}"
         );
+        let mut unjudged = calibration(0.5);
+        unjudged.curve.points[0].measured = None;
+        unjudged.curve.points[0].expected_error = 0.01;
+        let unjudged = refused(unjudged, "a", 0.05);
+        assert!(unjudged.contains("not all of its answers"), "{unjudged}");
         let built_in = refused(Calibration::built_in().clone(), "a", 0.05);
         assert!(built_in.contains("the built-in calibration"), "{built_in}");
     }

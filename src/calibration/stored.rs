@@ -1,5 +1,6 @@
 //! A calibration as a file.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -23,34 +24,47 @@ const BUILT_IN: &str = include_str!("built_in.json");
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scope {
-    /// `offline`, or provider, address and model.
+    /// `offline`, or provider, address and model; a model on this machine has no address.
     pub model: String,
     /// The critic's model, or how it criticises.
     pub critic: String,
     /// blake3 of the templates.
     pub prompts: String,
-    /// How often and how the agents are asked, in words.
-    pub agents: String,
-    /// The kind of questions, in words.
+    /// Those of [`Scope::SETTINGS`] that are set.
+    pub settings: BTreeMap<String, String>,
+    /// The name of the data's file, or `sample`; empty for a document of the user's own.
+    pub data: String,
+    /// The kind of questions, in words; empty for those about a document of the user's own.
     pub questions: String,
 }
 
 impl Scope {
-    /// The first difference to other answers, in words.
+    /// The settings that decide how good the given answers are, besides the models.
+    pub const SETTINGS: [&str; 6] = [
+        "max_rounds", "max_tokens", "min_confidence", "samples", "second_opinion", "temperature",
+    ];
+
+    /// The first difference from these answers to others, in words.
     pub fn difference(&self, now: &Self) -> Option<String> {
-        let pairs = [
-            ("model", &self.model, &now.model),
-            ("critic", &self.critic, &now.critic),
-            (
-                "second opinion, samples or rounds", &self.agents, &now.agents,
-            ),
-            ("questions", &self.questions, &now.questions),
+        let of_setting = |key: &str| {
+            let values = [self, now].map(|scope| scope.settings.get(key));
+            let [was, now] = values.map(|value| value.map_or("not set", String::as_str));
+            (format!("--{} is", key.replace('_', "-")), was, now)
+        };
+        let differences = [
+            ("model is", &self.model, &now.model),
+            ("critic is", &self.critic, &now.critic),
+            ("data are", &self.data, &now.data),
+            ("questions are", &self.questions, &now.questions),
         ];
-        let differ = pairs.into_iter().find(|(_, was, now)| was != now);
-        let words =
-            differ.map(|(what, was, now)| format!("it is of another {what}: {was}, not {now}"));
-        let prompts = || "it is of other prompts".to_owned();
-        words.or_else(|| (self.prompts != now.prompts).then(prompts))
+        let differences = differences
+            .map(|(what, was, now)| (what.to_owned(), was.as_str(), now.as_str()))
+            .into_iter()
+            .chain(Self::SETTINGS.map(of_setting));
+        let mut differences = differences.filter(|(_, was, now)| was != now && !now.is_empty());
+        let words = differences.next();
+        let words = words.map(|(what, was, now)| format!("its {what} {was}, not {now}"));
+        words.or_else(|| (self.prompts != now.prompts).then(|| "its prompts differ".to_owned()))
     }
 }
 
@@ -61,6 +75,9 @@ impl Scope {
 pub struct Calibration {
     /// The version of this file.
     pub format: u32,
+    /// blake3 of this file; empty for the built-in one.
+    #[serde(skip)]
+    pub hash: String,
     /// The answers that it was fitted on, in words.
     pub fitted_on: String,
     /// The day on which it was fitted.
@@ -134,11 +151,12 @@ impl Calibration {
             let path = path.to_owned();
             return Err(CalibrationError::Newer { path, format });
         }
-        let read: Self =
+        let mut read: Self =
             serde_json::from_value(json).map_err(|error| not_one(error.to_string()))?;
         if read.inputs != INPUTS || read.model.len() != INPUTS.len() {
             return Err(not_one("it has other inputs".to_owned()));
         }
+        read.hash = blake3::hash(text.as_bytes()).to_hex().to_string();
         Ok(read)
     }
 

@@ -18,9 +18,9 @@ use crate::dataset::{
 };
 use crate::output::terminal::{ProgressOptions, TerminalWriter, answer_text, short_answer};
 use crate::output::{AnswerView, tag_doubt};
-use crate::pipeline::{ModelContext, advice, calibration, pair_setup, stored_replies};
+use crate::pipeline::{ModelContext, advice, judge_of_own_document, pair_setup, stored_replies};
 use crate::run::left_out_line;
-use crate::settings::{CalibrationSettings, LogSettings, Origin};
+use crate::settings::LogSettings;
 use finqa_agents::llm::{CallEvent, ModelSettings, Observer, Stop};
 use finqa_agents::pair::{
     AgentSettings, Answer, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution, Solver,
@@ -78,9 +78,10 @@ struct AskSettings {
     #[command(flatten)]
     #[serde(flatten)]
     agents: AgentSettings,
-    #[command(flatten)]
-    #[serde(flatten)]
-    calibration: CalibrationSettings,
+    /// File that `convfinqa calibrate` wrote, from which each answer gets the probability that it is right [default: the built-in calibration with a chat model and second opinions]
+    #[arg(long, value_name = "FILE", help_heading = "Stated error")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibration: Option<PathBuf>,
     #[command(flatten)]
     #[serde(flatten)]
     log: LogSettings,
@@ -89,10 +90,6 @@ struct AskSettings {
 /// Asks the question, or one after the other.
 pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
-    if settings.origins.get("max_error") == Some(&Origin::CommandLine) {
-        let line = "--max-error is for runs; ask says how probable each answer is";
-        return Err(Failure::usage(line).into());
-    }
     let (asked, question) = document(args)?;
     if args.list_tables {
         return list_tables(&asked, args.json);
@@ -114,6 +111,12 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     for line in advice(&settings, &variables)? {
         writer.say(&line);
     }
+    if let Some(origin) = settings.origins.get("max_error") {
+        let place = origin.place_of("max_error");
+        writer.say(&format!(
+            "note: {place} is for runs; ask withholds no answer"
+        ));
+    }
     let for_notes = writer.clone();
     let observer: Observer = Arc::new(move |event| {
         if let CallEvent::Retry(notice) = event {
@@ -132,9 +135,11 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     for notice in &setup.notices {
         writer.warn(notice);
     }
+    let (judge, warning) = judge_of_own_document(&settings, &setup)?;
+    warning.iter().for_each(|line| writer.warn(line));
     let session = Session {
         pair: Pair::new(&setup.pair)?,
-        judge: calibration(&settings)?.map(Judge::without_limit),
+        judge,
         source: PageSource::new(asked, settings.model.is_offline(), args.page_tokens),
         json: args.json,
         quiet,
@@ -388,10 +393,7 @@ impl Session {
                 self.writer.say(&format!("note: {line}"));
             }
         }
-        history.push(answer_history(
-            &question.text,
-            solution.answer_or_withheld(),
-        ));
+        history.push(answer_history(&question.text, solution.answer.as_ref()));
         let doubt = match self.shows_opinion {
             true => opinion_caveat(&solution),
             false => None,

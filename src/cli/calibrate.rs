@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 
 use crate::calibration::{Calibration, Fitted, GivenWithin, JudgedAnswer, Scope};
-use crate::output::terminal::calibration_table;
+use crate::output::terminal::{TerminalStyle, calibration_text};
 use crate::output::write_json_pretty;
 use crate::run::{FolderError, Journal, RunFolder, RunKind, RunMeta};
 use crate::settings::Settings;
@@ -50,7 +50,11 @@ struct Gathered {
 }
 
 /// Fits the calibration, writes it, and prints what it allows.
-pub(crate) fn execute(args: &CalibrateArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
+pub(crate) fn execute(
+    args: &CalibrateArgs,
+    matches: &ArgMatches,
+    style: TerminalStyle,
+) -> anyhow::Result<Exit> {
     let file = args.config.config.as_deref();
     let no_flags = toml::Table::new();
     let settings = settings::load(&no_flags, matches, file)?;
@@ -73,7 +77,7 @@ pub(crate) fn execute(args: &CalibrateArgs, matches: &ArgMatches) -> anyhow::Res
     write_json_pretty(&args.to, &calibration).map_err(with_output_hint(OUTPUT))?;
     let within = GivenWithin::all(&calibration.curve);
     stdout::print(|out| {
-        writeln!(out, "{}", calibration_table(&calibration, &within))?;
+        writeln!(out, "{}", calibration_text(&calibration, &within, style))?;
         writeln!(out, "Calibration: {}", args.to.display())
     })?;
     Ok(Exit::Done)
@@ -92,8 +96,20 @@ fn gather(runs: &[String], settings: &Settings) -> anyhow::Result<Gathered> {
             let line = format!("run {id} played episodes, whose answers have no probability");
             return Err(Failure::usage(line).into());
         }
+        if !journal.is_complete()? {
+            let command = meta.resume_command(folder.output());
+            let line = format!("run {id} is unfinished; `{command}` continues it");
+            return Err(Failure::usage(line).into());
+        }
+        if meta.settings.contains_key("only") {
+            let line = format!(
+                "run {id} asked only some of another run's questions (--only), which are harder \
+                 than others"
+            );
+            return Err(Failure::usage(line).into());
+        }
         if let Some((other, earlier)) = &first
-            && let Some(difference) = earlier.scope().difference(&meta.scope())
+            && let Some(difference) = meta.scope().difference(&earlier.scope())
         {
             let line = format!(
                 "run {id} cannot be calibrated together with run {other}, because {difference}"

@@ -78,10 +78,7 @@ enum Command {
     /// Answer the questions in a dataset and score the answers (the default).
     Run(Box<args::RunArgs>),
     /// Ask questions about a document of your own.
-    #[command(
-        mut_arg("seed", |arg| arg.help("Seed for sampling, where the provider supports it")),
-        mut_arg("max_error", |arg| arg.hide(true))
-    )]
+    #[command(mut_arg("seed", |arg| arg.help("Seed for sampling, where the provider supports it")))]
     Ask(Box<ask::AskArgs>),
     /// Score a file of predictions, or rescore a run.
     Score(score::ScoreArgs),
@@ -200,7 +197,7 @@ fn execute(cli: Cli, matches: &ArgMatches) -> anyhow::Result<Exit> {
         Some(Command::Ask(args)) => ask::execute(&args, matches),
         Some(Command::Score(args)) => score::execute(&args, matches, style),
         Some(Command::Analyze(args)) => analyze::execute(&args, matches, style),
-        Some(Command::Calibrate(args)) => calibrate::execute(&args, matches),
+        Some(Command::Calibrate(args)) => calibrate::execute(&args, matches, style),
         Some(Command::Compare(args)) => compare::execute(&args, matches, style),
         Some(Command::Improve(args)) => improve::execute(&args, matches, style),
         Some(Command::Report(args)) => report::execute(&args, matches),

@@ -198,6 +198,7 @@ fn meta(
             },
             plan: blake3::hash(order.as_bytes()).to_hex().to_string(),
             settings: format!("{answers}, max_steps = {}", options.max_steps),
+            ..Identity::default()
         },
         data: environment.name.clone(),
         invented: environment.invented,

@@ -19,6 +19,7 @@ use finqa_core::question::Question;
 use finqa_core::text::grouped;
 
 use super::PipelineError;
+use super::job::described;
 use super::model_context::ModelContext;
 use super::run_context::{Notify, RunNotice};
 use super::selection;
@@ -73,7 +74,10 @@ pub(crate) async fn dry_run(
     let notes = setup.notices.iter().cloned();
     let notes = notes.chain(advice(settings, variables)?);
     notes.for_each(|line| note(&line));
-    let mut plan = selection::plan(settings, setup.is_remote(), note)?.plan;
+    let selected = selection::plan(settings, setup.is_remote(), note)?;
+    // A calibration that the run would refuse is refused here too.
+    described(settings, &setup, &selected, notify)?;
+    let mut plan = selected.plan;
     if let Some(chosen) = settings.shards.resolve(variables)? {
         plan.reduce_to(chosen.shard);
     }

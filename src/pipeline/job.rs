@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::calibration::Judge;
 use crate::dataset::Dataset;
 use crate::run::{Identity, Plan, RunMeta};
 use crate::settings::Settings;
@@ -12,9 +13,9 @@ use finqa_agents::solve::Solver;
 use super::PipelineError;
 use super::judged::{judge, judged};
 use super::model_context::ModelContext;
-use super::run_context::{RunContext, RunNotice};
+use super::run_context::{Notify, RunContext, RunNotice};
 use super::selection::{self, Selected};
-use super::setup::{concurrency, pair_setup, settings_to_store};
+use super::setup::{PairSetup, concurrency, pair_setup, settings_to_store};
 use super::unused_settings::advice;
 
 /// The job of a run.
@@ -48,23 +49,45 @@ pub(crate) fn questions(
         notify(RunNotice::Note(line));
     }
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
+    let selected = selection::plan(settings, setup.is_remote(), note)?;
+    let (meta, judge) = described(settings, &setup, &selected, notify)?;
+    let Selected { dataset, plan, .. } = selected;
+    let pair = &setup.pair;
+    let prompts = (!settings.model.is_offline()).then(|| pair.prompts.texts());
+    Ok(Job {
+        plan,
+        solver: judged(Arc::new(Pair::new(pair)?), judge),
+        concurrency: *concurrency(settings, setup.endpoint()).end(),
+        meta,
+        prompts: prompts.transpose()?,
+        records: Ok(dataset),
+    })
+}
+
+/// The run of these questions, and the judge of its answers.
+pub(super) fn described(
+    settings: &Settings,
+    setup: &PairSetup,
+    selected: &Selected,
+    notify: &Notify,
+) -> Result<(RunMeta, Option<Judge>), PipelineError> {
     let Selected {
         dataset,
         plan,
         only,
-    } = selection::plan(settings, setup.is_remote(), note)?;
-    let pair = &setup.pair;
+    } = selected;
     let mut resolved = setup.resolved(settings);
     resolved.questions.mode = plan.mode;
-    resolved.questions.only = only;
+    resolved.questions.only.clone_from(only);
     let mut meta = RunMeta {
         identity: Identity {
             model: setup.name.clone(),
             critic: setup.critic_name.clone(),
             data: dataset.hash.clone(),
-            prompts: pair.prompts.hash(),
+            prompts: setup.pair.prompts.hash(),
             plan: plan.hash(),
             settings: resolved.answer_settings(),
+            ..Identity::default()
         },
         data: dataset.source.clone(),
         // The whole path, which is the same from every folder.
@@ -81,14 +104,10 @@ pub(crate) fn questions(
     if let Some(warning) = warning {
         notify(RunNotice::Warning(warning));
     }
-    meta.calibration = judge.as_ref().map(|judge| judge.calibration().name());
-    let prompts = (!settings.model.is_offline()).then(|| pair.prompts.texts());
-    Ok(Job {
-        plan,
-        solver: judged(Arc::new(Pair::new(pair)?), judge),
-        concurrency: *concurrency(settings, setup.endpoint()).end(),
-        meta,
-        prompts: prompts.transpose()?,
-        records: Ok(dataset),
-    })
+    if let Some(judge) = &judge {
+        let calibration = judge.calibration();
+        meta.identity.calibration.clone_from(&calibration.hash);
+        meta.calibration = Some(calibration.name());
+    }
+    Ok((meta, judge))
 }

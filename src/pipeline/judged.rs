@@ -8,10 +8,14 @@ use tracing::Span;
 
 use crate::calibration::{Calibration, CalibrationError, Judge, Scope};
 use crate::dataset::Question;
+use crate::run::{Identity, RunMeta};
 use crate::settings::Settings;
 use finqa_agents::llm::Stop;
 use finqa_agents::pair::{CallMemory, Interruption, OpinionUse, Round, Solution};
 use finqa_agents::solve::Solver;
+
+use super::PipelineError;
+use super::setup::{PairSetup, settings_to_store};
 
 struct JudgedSolver {
     solver: Arc<dyn Solver>,
@@ -50,7 +54,7 @@ pub(super) fn judged(solver: Arc<dyn Solver>, judge: Option<Judge>) -> Arc<dyn S
 ///
 /// # Errors
 /// A file that cannot be read.
-pub(crate) fn calibration(settings: &Settings) -> Result<Option<Calibration>, CalibrationError> {
+fn calibration(settings: &Settings) -> Result<Option<Calibration>, CalibrationError> {
     if let Some(path) = &settings.calibration.calibration {
         return Calibration::read(path).map(Some);
     }
@@ -84,4 +88,32 @@ pub(crate) fn judge(
         format!("{name}: {difference}; the probabilities may be wrong")
     });
     Ok((Some(Judge::new(calibration, scope, limit)?), warning))
+}
+
+/// The judge of answers about a document of the user's own, which withholds none. Only how they
+/// are made is compared with the calibration: it was fitted on other questions anyway.
+///
+/// # Errors
+/// A file that cannot be read.
+pub(crate) fn judge_of_own_document(
+    settings: &Settings,
+    setup: &PairSetup,
+) -> Result<(Option<Judge>, Option<String>), PipelineError> {
+    let mut settings = setup.resolved(settings);
+    settings.calibration.max_error = None;
+    let meta = RunMeta {
+        identity: Identity {
+            model: setup.name.clone(),
+            critic: setup.critic_name.clone(),
+            prompts: setup.pair.prompts.hash(),
+            ..Identity::default()
+        },
+        settings: settings_to_store(&settings)?,
+        ..RunMeta::default()
+    };
+    let scope = Scope {
+        questions: String::new(),
+        ..meta.scope()
+    };
+    Ok(judge(&settings, &scope)?)
 }

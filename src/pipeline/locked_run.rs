@@ -10,7 +10,6 @@ use crate::run::{
     command,
 };
 use crate::settings::{ConfigError, Layers, Origin, Settings};
-use finqa_agents::llm::Endpoint;
 use finqa_core::secrets::HIDDEN;
 
 use super::PipelineError;
@@ -149,26 +148,9 @@ fn settings_of(meta: &RunMeta) -> Result<Settings, ConfigError> {
     layers.settings()
 }
 
-/// The identity whose models on this machine have no address: a local server may have moved.
-fn unplaced(identity: &Identity) -> Identity {
-    let name = |name: &str| {
-        let words = name.split(' ');
-        let words = words.map(|word| match Endpoint::of(word) {
-            Endpoint::Loopback => "local",
-            _ => word,
-        });
-        words.collect::<Vec<_>>().join(" ")
-    };
-    Identity {
-        model: name(&identity.model),
-        critic: name(&identity.critic),
-        ..identity.clone()
-    }
-}
-
 /// The differences between two runs that change questions or answers, one line each.
 pub(super) fn differences(was: &RunMeta, now: &RunMeta) -> Vec<String> {
-    if unplaced(&was.identity) == unplaced(&now.identity) {
+    if was.identity.unplaced() == now.identity.unplaced() {
         return Vec::new();
     }
     let mut lines = match (settings_of(was), settings_of(now)) {

@@ -45,7 +45,7 @@ pub use error::PipelineError;
 pub(crate) use files::write_results;
 pub use job::Job;
 pub(crate) use job::questions as job;
-pub(crate) use judged::{calibration, judge};
+pub(crate) use judged::{judge, judge_of_own_document};
 pub use locked_run::LockedRun;
 pub use merge_shards::merge;
 pub(crate) use model_context::ModelContext;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use finqa_agents::llm::{BudgetLimit, PriceList};
+use finqa_agents::llm::{BudgetLimit, Endpoint, PriceList};
 
 use crate::calibration::Scope;
 use crate::dataset::{self, Dataset, Source};
@@ -26,11 +26,31 @@ pub struct Identity {
     pub prompts: String,
     /// blake3 of the plan: keys in order, mode, history, epochs.
     pub plan: String,
+    /// blake3 of the file of `--calibration`; empty without one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub calibration: String,
     /// Everything else that changes answers: rounds, temperature, seed, table style, …
     pub settings: String,
 }
 
 impl Identity {
+    /// The identity whose models on this machine have no address: a local server may have moved.
+    pub(crate) fn unplaced(&self) -> Self {
+        let name = |name: &str| {
+            let words = name.split(' ');
+            let words = words.map(|word| match Endpoint::of(word) {
+                Endpoint::Loopback => "local",
+                _ => word,
+            });
+            words.collect::<Vec<_>>().join(" ")
+        };
+        Self {
+            model: name(&self.model),
+            critic: name(&self.critic),
+            ..self.clone()
+        }
+    }
+
     /// Changes of the inputs that no option shows, one line each; `data` is the source of
     /// the data.
     pub(crate) fn changes(&self, now: &Self, data: &str) -> Vec<String> {
@@ -43,6 +63,9 @@ impl Identity {
             (file.as_str(), &self.data, &now.data),
             ("the prompts have", &self.prompts, &now.prompts),
             ("the selected questions have", &self.plan, &now.plan),
+            (
+                "the file of --calibration has", &self.calibration, &now.calibration,
+            ),
             ("the settings have", &self.settings, &now.settings),
         ];
         let hashes = hashes.into_iter().filter(|(_, was, now)| was != now);
@@ -271,30 +294,26 @@ impl RunMeta {
 
     /// Which answers its answers are like, for a calibration.
     pub fn scope(&self) -> Scope {
-        let setting = |key: &str| self.settings.get(key);
-        let word = |key: &str| setting(key).and_then(toml::Value::as_str);
-        let number = |key: &str| setting(key).map_or_else(String::new, toml::Value::to_string);
+        let word = |key: &str| self.settings.get(key).and_then(toml::Value::as_str);
         let questions = match (word("mode"), word("history")) {
             (Some("conversations"), Some("gold")) => "turns with gold history",
             (Some("conversations"), _) => "turns with own history",
             _ => "stand-alone questions",
         };
-        let sample = if self.invented {
-            " of the built-in sample"
-        } else {
-            ""
-        };
+        let settings = Scope::SETTINGS.into_iter().filter_map(|key| {
+            let value = self.settings.get(key)?;
+            let text = value.as_str().map(str::to_owned);
+            Some((key.to_owned(), text.unwrap_or_else(|| value.to_string())))
+        });
+        let identity = self.identity.unplaced();
+        let file = Path::new(&self.data).file_name().unwrap_or_default();
         Scope {
-            model: self.identity.model.clone(),
-            critic: self.identity.critic.clone(),
-            prompts: self.identity.prompts.clone(),
-            agents: format!(
-                "{}, {}, {}",
-                word("second_opinion").unwrap_or("off"),
-                number("samples"),
-                number("max_rounds")
-            ),
-            questions: format!("{questions}{sample}"),
+            model: identity.model,
+            critic: identity.critic,
+            prompts: identity.prompts,
+            settings: settings.collect(),
+            data: file.to_string_lossy().into_owned(),
+            questions: questions.to_owned(),
         }
     }
 
@@ -334,5 +353,47 @@ impl RunMeta {
     pub fn model(&self) -> &str {
         let named = self.settings.get("model").and_then(toml::Value::as_str);
         named.unwrap_or(&self.identity.model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_alike_on_another_port_and_not_with_other_data_or_sampling() {
+        let meta = |model: &str, data: &str, temperature: f64| RunMeta {
+            identity: Identity {
+                model: model.to_owned(),
+                ..Identity::default()
+            },
+            data: data.to_owned(),
+            settings: [("temperature".to_owned(), temperature.into())]
+                .into_iter()
+                .collect(),
+            ..RunMeta::default()
+        };
+        let local = "openai http://127.0.0.1:8000/v1 m";
+        let was = meta(local, "a/train.json", 0.2).scope();
+        for (now, difference) in [
+            (
+                meta("openai http://localhost:9000/v1 m", "train.json", 0.2),
+                None,
+            ),
+            (
+                meta("openai http://10.0.0.1/v1 m", "train.json", 0.2),
+                Some("its model is openai local m, not openai http://10.0.0.1/v1 m"),
+            ),
+            (
+                meta(local, "dev.json", 0.2),
+                Some("its data are train.json, not dev.json"),
+            ),
+            (
+                meta(local, "train.json", 0.7),
+                Some("its --temperature is 0.2, not 0.7"),
+            ),
+        ] {
+            assert_eq!(was.difference(&now.scope()).as_deref(), difference);
+        }
     }
 }

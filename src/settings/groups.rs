@@ -173,7 +173,7 @@ pub enum ExecutionEngine {
 #[command(next_help_heading = "Stated error")]
 #[serde(default, deny_unknown_fields)]
 pub struct CalibrationSettings {
-    /// File that `convfinqa calibrate` wrote, from which each answer gets the probability that it is right [default: the built-in calibration with a chat model]
+    /// File that `convfinqa calibrate` wrote, from which each answer gets the probability that it is right [default: the built-in calibration with a chat model and second opinions]
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<PathBuf>,

@@ -27,8 +27,8 @@ fn key_of(option: &'static Arg) -> &'static str {
 enum Effect {
     /// Speed, output and logging: no answer.
     Nothing,
-    /// The model, the critic, the data, the prompts or the plan: a run's identity holds what
-    /// they resolve to.
+    /// The model, the critic, the data, the prompts, the plan or the calibration: a run's
+    /// identity holds what they resolve to.
     Identity,
     /// The answers, in a way that no other part of a run's identity shows.
     Answers,
@@ -38,7 +38,9 @@ fn effect(key: &str) -> Effect {
     match key {
         "model" | "provider" | "api" | "base_url" | "critic" | "critic_model"
         | "critic_provider" | "critic_base_url" | "data_path" | "prompts" | "n" | "range"
-        | "ids" | "only" | "filter" | "shuffle" | "mode" | "history" | "epochs" => Effect::Identity,
+        | "ids" | "only" | "filter" | "shuffle" | "mode" | "history" | "epochs" | "calibration" => {
+            Effect::Identity
+        }
         "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm" | "output" | "mlflow"
         | "traces" | "log" | "max_cost" | "max_time" | "give_up_after" | "prices" | "shard"
         | "run" | "engine" => Effect::Nothing,

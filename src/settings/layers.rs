@@ -33,6 +33,11 @@ impl Origin {
             Self::File(_) | Self::Run => key.to_owned(),
         }
     }
+
+    /// A key with its place.
+    pub(crate) fn place_of(&self, key: &str) -> String {
+        format!("{}{}", self.prefix(), self.name_of(key))
+    }
 }
 
 /// The merged settings of several sources; a later one takes precedence.

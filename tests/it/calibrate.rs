@@ -2,6 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
+use convfinqa::calibration::Calibration;
+
 use crate::support::agents::is_critic;
 use crate::support::cli::Workplace;
 use crate::support::fault_server::{FaultServer, Reply};
@@ -15,6 +17,8 @@ fn calibrated() -> (Workplace, Json) {
     let made = place.run("calibrate last -o c.json");
     made.succeeds().prints("are wrong by financial equivalence");
     made.prints("Calibration: c.json");
+    let widest = made.stdout.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80), "{}", made.stdout);
     let calibration = place.json("c.json");
     (place, calibration)
 }
@@ -38,7 +42,7 @@ fn a_calibration_says_what_it_is_of_and_withholds_what_it_does_not_vouch_for() {
         &calibration,
         json!({"format": 1, "rule": "financial_equivalence", "n": run["answered"]["financial_equivalence_n"], "runs": [run["run"]["id"]],
             "scope": {"model": "offline", "prompts": identity["prompts"],
-                "questions": "stand-alone questions of the built-in sample"}}),
+                "data": "built-in sample", "questions": "stand-alone questions"}}),
     );
     assert_eq!(calibration["pages"], run["pages"]);
     assert_eq!(calibration["curve"]["answers"], calibration["n"]);
@@ -109,7 +113,8 @@ fn what_a_calibration_cannot_vouch_for_is_refused_in_one_line() {
     with_bound(&place, &calibration, 0.5);
     let turns = "--mode conversations --calibration bounded.json";
     let other = [
-        "another questions: stand-alone", "not turns with own history",
+        "its questions are stand-alone questions",
+        "not turns with own history",
     ];
     let warned = place.run(&format!("{turns} -o turns"));
     warned.succeeds().tells("the probabilities may be wrong");
@@ -144,7 +149,11 @@ fn what_a_calibration_cannot_vouch_for_is_refused_in_one_line() {
         ),
         (
             "ask x.csv 'what?' --max-error 5%",
-            ["--max-error is for runs", "ask says"],
+            ["unexpected argument", "--max-error"],
+        ),
+        (
+            "--dry-run --calibration c.json --max-error 0.1%",
+            ["--max-error 0.1%", "withholds everything"],
         ),
     ] {
         let ran = place.run(line);
@@ -158,7 +167,22 @@ fn what_a_calibration_cannot_vouch_for_is_refused_in_one_line() {
     let turns = std::fs::read_dir(turns).unwrap().next().unwrap().unwrap();
     place
         .run(&format!("calibrate last {}", turns.path().display()))
-        .fails(2, &["cannot be calibrated together", other[1]]);
+        .fails(
+            2,
+            &[
+                "cannot be calibrated together",
+                "its questions are turns with own history",
+            ],
+        );
+    place.run("--quiet --only wrong:last").succeeds();
+    place.run("calibrate last").fails(2, &["(--only)"]);
+    let journal = rusqlite::Connection::open(turns.path().join("journal.sqlite")).unwrap();
+    journal
+        .execute("DELETE FROM answers WHERE question = 0", [])
+        .unwrap();
+    place
+        .run(&format!("calibrate {}", turns.path().display()))
+        .fails(2, &["is unfinished"]);
 }
 
 #[test]
@@ -193,6 +217,16 @@ fn without_another_the_built_in_calibration_is_used_and_named() {
     let told = told.join(" ");
     assert!(told.contains("Trust of answers like this, "), "{told}");
     assert!(told.contains("the built-in calibration"), "{told}");
+    place.write(
+        "built.json",
+        &serde_json::to_string(Calibration::built_in()).unwrap(),
+    );
+    let warned = place.run_with(
+        &format!("{ask} --calibration built.json"),
+        &[("CONVFINQA_MAX_ERROR", "5%")],
+    );
+    warned.succeeds().tells("it is of other models");
+    warned.tells("CONVFINQA_MAX_ERROR is for runs");
     let answer = place.run(&format!("{ask} --json")).json();
     let probability = answer["probability"].as_f64();
     assert!(

@@ -5,14 +5,19 @@ use comfy_table::{ContentArrangement, Table, presets};
 use crate::calibration::{Calibration, GivenWithin};
 use finqa_core::text::counted;
 
-use super::style::harmless;
+use super::style::{TerminalStyle, harmless};
 
-/// The calibration in two lines, and a table of the answers that each `--max-error` gives.
-pub(crate) fn calibration_table(calibration: &Calibration, within: &[GivenWithin]) -> String {
+/// The calibration in two sentences, a table of the answers that each `--max-error` gives, and
+/// what it takes to give more.
+pub(crate) fn calibration_text(
+    calibration: &Calibration,
+    within: &[GivenWithin],
+    style: TerminalStyle,
+) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["--max-error", "given", "wrong", "at most (95 %)", ""]);
+    table.set_header(["--max-error", "given", "wrong", "at most (95 %)"]);
     for line in within {
         let point = calibration.curve.within(line.max_error);
         let measured = point.and_then(|point| point.measured);
@@ -24,22 +29,28 @@ pub(crate) fn calibration_table(calibration: &Calibration, within: &[GivenWithin
             format!("{} ({:.0} %)", line.n, 100.0 * line.share),
             percent(measured.map(|it| it.rate())),
             percent(measured.map(|it| it.bound)),
-            line.needs.clone().unwrap_or_default(),
         ]);
     }
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }
     let wrong = calibration.errors as f64 / calibration.n.max(1) as f64;
-    let text = format!(
-        "Fitted on {} on {}; {:.1} % of them are wrong by financial equivalence.\n\
-         On pages that it was not fitted on, the probability is off by {:.1} points on average.\n\
-         {}",
-        counted(calibration.n, "answer"),
-        counted(calibration.pages, "page"),
-        100.0 * wrong,
-        100.0 * calibration.calibration_error,
-        table.trim_fmt()
-    );
-    harmless(&text).into_owned()
+    let mut lines = vec![
+        style.wrap(&format!(
+            "Fitted on {} on {}; {:.1} % are wrong by financial equivalence.",
+            counted(calibration.n, "answer"),
+            counted(calibration.pages, "page"),
+            100.0 * wrong
+        )),
+        style.wrap(&format!(
+            "On other pages, the probability is off by {:.1} points on average.",
+            100.0 * calibration.calibration_error
+        )),
+        table.trim_fmt(),
+    ];
+    lines.extend(within.iter().filter_map(|line| {
+        let needs = line.needs.as_ref()?;
+        Some(style.wrap(&format!("{}%: {needs}.", 100.0 * line.max_error)))
+    }));
+    harmless(&lines.join("\n")).into_owned()
 }

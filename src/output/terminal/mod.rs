@@ -14,7 +14,7 @@ mod writer;
 
 pub(crate) use analysis::analysis_tables;
 pub(crate) use answer::{answer_text, short_answer};
-pub(crate) use calibration::calibration_table;
+pub(crate) use calibration::calibration_text;
 pub use comparison::comparison_tables;
 pub(crate) use improvement::improvement_table;
 pub(crate) use progress::RunProgress;

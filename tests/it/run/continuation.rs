@@ -1,5 +1,6 @@
 //! `--resume`: with whose settings, by which version, by how many processes.
 
+use convfinqa::calibration::Calibration;
 use convfinqa::run::{Finish, Journal, Row};
 use convfinqa::settings::Variables;
 use std::process::Child;
@@ -104,7 +105,10 @@ fn a_changed_option_is_refused_by_its_name_and_one_that_changes_no_answer_is_not
     let records = format!("{}\n", std::fs::read_to_string(records).unwrap());
     let file = place.write("records.json", &records);
     let file = file.display();
-    let given = format!("data_path = '{file}'\nn = 4\ntemperature = 0.2");
+    let calibration = serde_json::to_string(Calibration::built_in()).unwrap();
+    let calibrated = place.write("c.json", &calibration);
+    let calibrated = format!("calibration = '{}'", calibrated.display());
+    let given = format!("data_path = '{file}'\nn = 4\ntemperature = 0.2\n{calibrated}");
     waiting.abandoned(&place, &given);
     let url = waiting.server.base_url();
     let address = format!("--base-url was {url}, now https://models.invalid/v1");
@@ -124,6 +128,10 @@ fn a_changed_option_is_refused_by_its_name_and_one_that_changes_no_answer_is_not
         assert!(!line.contains("opinion"), "{line}");
     }
     let asked = waiting.server.count();
+    place.write("c.json", &format!("{calibration}\n"));
+    let changed = "cannot be resumed with changes: the file of --calibration has changed since";
+    refused(place.resume("last", ""), &[changed]);
+    place.write("c.json", &calibration);
     place.write("records.json", &format!("{records}\n"));
     let changed = format!("cannot be resumed with changes: the data file {file} has changed since");
     refused(place.resume("last", ""), &[&changed]);

@@ -53,7 +53,7 @@ pub(super) fn abstain(solution: Solution, least: f64) -> Solution {
         return solution;
     }
     let error = format!("confidence {confidence:.2} is below --min-confidence {least}");
-    solution.withhold(error)
+    solution.without_answer(error)
 }
 
 /// Gives the embedded analyst's answer where it is likelier right than a model of this
@@ -96,5 +96,5 @@ pub(super) fn without_agreement(solution: Solution) -> Solution {
         ),
         None => "there is no second opinion to agree with".to_owned(),
     };
-    solution.withhold(error)
+    solution.without_answer(error)
 }

@@ -112,7 +112,7 @@ pub struct Solution {
     /// The probability that the answer is right, by a calibration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
-    /// The answer that was withheld, if the outcome is `abstained`.
+    /// The answer that a calibration's limit withheld.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Box<Answer>>,
     /// All rounds, oldest first.
@@ -147,18 +147,23 @@ impl Solution {
         best_round(&self.rounds).map(|round| &round.answer)
     }
 
-    /// The answer, given or withheld: later turns of the conversation see it, so that
-    /// withholding one answer changes no other.
+    /// The answer, given or withheld by a calibration's limit: later turns of the conversation
+    /// see it, so that their answers stay like those that the calibration was fitted on.
     pub fn answer_or_withheld(&self) -> Option<&Answer> {
         self.answer.as_ref().or(self.withheld.as_deref())
     }
 
-    /// The solution with its answer withheld, for this reason.
+    /// The solution with its answer withheld by a calibration's limit, for this reason.
     #[must_use]
-    pub fn withhold(self, reason: String) -> Self {
+    pub fn withhold(mut self, reason: String) -> Self {
+        self.withheld = self.answer.take().map(Box::new);
+        self.without_answer(reason)
+    }
+
+    /// The solution without its answer, for this reason.
+    pub(super) fn without_answer(self, reason: String) -> Self {
         Self {
             outcome: Outcome::Abstained,
-            withheld: self.answer.map(Box::new),
             answer: None,
             chosen_round: None,
             error: Some(reason),

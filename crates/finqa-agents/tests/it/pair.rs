@@ -365,6 +365,8 @@ async fn each_way_to_end_says_whose_answer_counts(
         _ => Outcome::Answered,
     };
     assert_eq!(solution.outcome, outcome);
+    let seen = solution.answer_or_withheld();
+    assert_eq!(seen, solution.answer.as_ref(), "later turns see no other");
     assert_eq!(solution.opinion.is_some(), opinion != OpinionUse::Off);
     let is_failed = answer.is_empty() || critic == "fails";
     assert_eq!(solution.error.is_some(), is_failed, "{solution:?}");

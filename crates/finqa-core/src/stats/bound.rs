@@ -30,9 +30,10 @@ impl ErrorBound {
     /// without answers.
     ///
     /// Answers on one page are wrong together, so [`clopper_pearson`] gets the numbers of answers
-    /// and errors divided by the page design effect. Without an error there is none to estimate,
-    /// and a page counts as one answer. For pages with several answers this is approximate;
-    /// `examples/stated_error.rs` measures how often such a bound is wrong.
+    /// and errors divided by the page design effect. The bound is at least that of as many answers
+    /// without an error as there are pages: few errors say little about the design effect. For
+    /// pages with several answers this is approximate; `examples/stated_error.rs` measures how
+    /// often such a bound is wrong.
     pub fn of<P: Hash + Eq + Clone, Q: Hash + Eq>(
         marks: impl IntoIterator<Item = (P, Q, bool)>,
     ) -> Option<Self> {
@@ -41,17 +42,16 @@ impl ErrorBound {
             pages.insert(page.clone());
         });
         let rate = Rate::of(marks)?;
-        let (n, errors) = (rate.n as f64, rate.hits as f64);
-        let effect = match rate.hits {
-            0 => n / pages.len() as f64,
-            _ => rate.design_effect,
-        };
+        let effective = rate.n as f64 / rate.design_effect;
+        let bound = clopper_pearson(rate.hits as f64 / rate.design_effect, effective, LEVEL);
+        let of_pages = pages.len() as f64;
+        let least = clopper_pearson(0.0, of_pages, LEVEL);
         Some(Self {
             n: rate.n,
             errors: rate.hits,
             pages: pages.len(),
-            effective: n / effect,
-            bound: clopper_pearson(errors / effect, n / effect, LEVEL),
+            effective: if bound < least { of_pages } else { effective },
+            bound: bound.max(least),
         })
     }
 
@@ -178,6 +178,14 @@ mod tests {
             assert!(together.bound > apart.bound, "{errors}");
         }
         assert_eq!(marks(40, 0).bound, clopper_pearson(0.0, 40.0, 0.95));
+    }
+
+    #[test]
+    fn an_error_never_lowers_the_bound_and_one_page_shows_nothing() {
+        let on_one_page = |errors| ErrorBound::of((0..200).map(|i| ("page", i, i < errors)));
+        let bounds = [0, 1, 2, 200].map(|errors| on_one_page(errors).unwrap().bound);
+        assert!((bounds[0] - 0.95).abs() < 1e-9, "{bounds:?}");
+        assert!(bounds.is_sorted(), "{bounds:?}");
     }
 
     #[test]
