@@ -1,5 +1,7 @@
 //! The places that an answer cites, by name, and what the tags of a report say of them.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::dataset::Question;
@@ -93,6 +95,7 @@ fn tag(question: &Question, place: (usize, usize)) -> Option<&FigureTag> {
 
 /// The reason to doubt an answer of whose figures a tag says something else than the page.
 pub(crate) fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
+    let usual = usual_years_apart(question);
     answer.evidence.iter().find_map(|cited| {
         let place = position(&cited.id)?;
         let tag = tag(question, place)?;
@@ -108,11 +111,17 @@ pub(crate) fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> 
                 tag.scale
             ));
         }
+        if money && printed.is_none() && tag.scale != 0 {
+            return Some(format!(
+                "no scale is printed, but the tag of {} says 10^{}",
+                cited.literal, tag.scale
+            ));
+        }
         let heading = &table.columns().get(place.1)?.label;
-        let end = years_in(&tag.period).last().copied()?;
-        let years = years_in(heading);
-        // A fiscal year may be called by the year before or after the one that it ends in.
-        let fits = years.is_empty() || years.iter().any(|year| year.abs_diff(end) <= 1);
+        let year = years_apart(question, tag);
+        let year = year.is_none_or(|(named, apart)| apart == if named { usual } else { 0 });
+        let length = months(heading).zip(tagged_months(&tag.period));
+        let fits = year && length.is_none_or(|(head, tagged)| head.abs_diff(tagged) <= 1);
         (!fits).then(|| {
             format!(
                 "the tag of {} is of {}, its column of {heading}",
@@ -120,6 +129,86 @@ pub(crate) fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> 
             )
         })
     })
+}
+
+/// How many years later a tag's column is called than its period ends; and whether it is called by
+/// a year alone, which may be a fiscal one.
+fn years_apart(question: &Question, tag: &FigureTag) -> Option<(bool, i32)> {
+    let (table, row) = table(question, (tag.row, tag.column))?;
+    let label = table.rows().get(row)?.label.to_lowercase();
+    // An opening balance is of the day before the column's period.
+    if label.contains("begin") || !years_in(&label).is_empty() {
+        return None;
+    }
+    let heading = table.columns().get(tag.column)?.label.to_lowercase();
+    let named = !MONTHS.iter().any(|month| heading.contains(month));
+    let [year, month, day] = *dates(&tag.period).last()?;
+    // A year of 53 weeks may end on the first days of the next.
+    let end = year - i32::from(named && month == 1 && day <= 7);
+    let apart = years_in(&heading).into_iter();
+    let apart = apart.map(|year| i32::from(year) - end);
+    Some((named, apart.min_by_key(|years| years.abs())?))
+}
+
+/// The years that most columns called by a year alone are apart from their tags.
+fn usual_years_apart(question: &Question) -> i32 {
+    let mut counts: BTreeMap<i32, usize> = BTreeMap::new();
+    let tags = question
+        .document
+        .tables
+        .iter()
+        .flat_map(|start| &start.tags);
+    for (_, apart) in tags
+        .filter_map(|tag| years_apart(question, tag))
+        .filter(|(named, _)| *named)
+    {
+        *counts.entry(apart).or_default() += 1;
+    }
+    let most = counts.into_iter();
+    most.max_by_key(|(apart, count)| (*count, -apart.abs()))
+        .map_or(0, |(apart, _)| apart)
+}
+
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
+
+/// How long a column's period is by its heading.
+const LENGTHS: [(&str, i32); 10] = [
+    ("three months", 3),
+    ("3 months", 3),
+    ("six months", 6),
+    ("6 months", 6),
+    ("nine months", 9),
+    ("9 months", 9),
+    ("twelve months", 12),
+    ("12 months", 12),
+    ("year ended", 12),
+    ("years ended", 12),
+];
+
+fn months(heading: &str) -> Option<i32> {
+    let heading = heading.to_lowercase().replace('-', " ");
+    let found = LENGTHS.iter().find(|(words, _)| heading.contains(words))?;
+    Some(found.1)
+}
+
+/// The months of a tag's period; `None` of a point in time.
+fn tagged_months(period: &str) -> Option<i32> {
+    let [start, end] = *dates(period).as_slice() else {
+        return None;
+    };
+    let days = |[year, month, day]: [i32; 3]| year * 360 + month * 30 + day;
+    Some((days(end) - days(start) + 15) / 30)
+}
+
+/// The days of a tag's period: year, month, day.
+fn dates(period: &str) -> Vec<[i32; 3]> {
+    let date = |word: &str| {
+        let parts: Option<Vec<i32>> = word.split('-').map(|part| part.parse().ok()).collect();
+        <[i32; 3]>::try_from(parts?).ok()
+    };
+    period.split_whitespace().filter_map(date).collect()
 }
 
 /// The power of ten of a scale.
@@ -169,7 +258,17 @@ mod tests {
     use finqa_core::page::TableStart;
     use finqa_core::question::{Document, QuestionKey, QuestionKind};
 
-    fn question(heading: &str, scale: i32) -> Question {
+    /// Its first column has a tag of 2033 of this scale, its second two tags of years that end
+    /// `behind` years after its heading.
+    fn question(heading: &str, unit: &str, scale: i32, behind: u16) -> Question {
+        let others = [2, 2].map(|column| FigureTag {
+            row: 2,
+            column,
+            concept: "us-gaap:Costs".to_owned(),
+            period: format!("{}-10-01 to {}-09-30", 2030 + behind, 2031 + behind),
+            unit: "USD".to_owned(),
+            scale: 6,
+        });
         let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
         let document = Document {
             table: vec![
@@ -179,7 +278,7 @@ mod tests {
             ],
             tables: vec![TableStart {
                 row: 0,
-                above: vec!["Income".to_owned(), "(In millions)".to_owned()],
+                above: vec!["Income".to_owned(), unit.to_owned()],
                 tags: vec![FigureTag {
                     row: 1,
                     column: 1,
@@ -187,7 +286,10 @@ mod tests {
                     period: "2032-10-01 to 2033-09-30".to_owned(),
                     unit: "USD".to_owned(),
                     scale,
-                }],
+                }]
+                .into_iter()
+                .chain(others)
+                .collect(),
             }],
             own: true,
             ..Document::default()
@@ -213,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_place_in_a_report_has_its_table_scale_and_tag() {
-        let named = NamedEvidence::new(&question("2033", 6), &cited());
+        let named = NamedEvidence::new(&question("2033", "(In millions)", 6, 0), &cited());
         assert_eq!(
             named.in_words(),
             "Net sales · 2033; Income; in millions; tagged us-gaap:Revenues, 2032-10-01 to 2033-09-30"
@@ -222,26 +324,47 @@ mod tests {
 
     #[test]
     fn a_tag_that_says_something_else_than_the_page_is_a_reason_to_doubt() {
-        for (heading, scale, doubt) in [
-            ("2033", 6, None),
-            ("Fiscal 2032", 6, None),
+        let of_year = "the tag of 1,204 is of 2032-10-01 to 2033-09-30, its column of";
+        let millions = "the table is in millions, but the tag of 1,204 says 10^3";
+        let quarter = "Three months ended September 30, 2033";
+        for (heading, unit, scale, behind, doubt) in [
+            ("2033", "(In millions)", 6, 0, String::new()),
+            ("Fiscal 2032", "(In millions)", 6, 1, String::new()),
+            (
+                "Year ended September 30, 2033",
+                "(In millions)",
+                6,
+                1,
+                String::new(),
+            ),
+            ("2033", "(In millions)", 3, 0, millions.to_owned()),
             (
                 "2033",
-                3,
-                Some("the table is in millions, but the tag of 1,204 says 10^3"),
-            ),
-            (
-                "2029",
+                "",
                 6,
-                Some("the tag of 1,204 is of 2032-10-01 to 2033-09-30, its column of 2029"),
+                0,
+                "no scale is printed, but the tag of 1,204 says 10^6".to_owned(),
+            ),
+            ("2032", "(In millions)", 6, 0, format!("{of_year} 2032")),
+            ("2033", "(In millions)", 6, 1, format!("{of_year} 2033")),
+            (
+                quarter,
+                "(In millions)",
+                6,
+                0,
+                format!("{of_year} {quarter}"),
             ),
         ] {
             let answer = Answer {
                 evidence: vec![cited()],
                 ..Answer::default()
             };
-            let found = tag_doubt(&question(heading, scale), &answer);
-            assert_eq!(found.as_deref(), doubt, "{heading} {scale}");
+            let found = tag_doubt(&question(heading, unit, scale, behind), &answer);
+            assert_eq!(
+                found.unwrap_or_default(),
+                doubt,
+                "{heading} {scale} {behind}"
+            );
         }
     }
 }

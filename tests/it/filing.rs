@@ -65,7 +65,7 @@ fn a_question_is_answered_from_the_table_that_it_is_about() {
 fn ask_lines(place: &Workplace, line: &str, stdin: &str) -> Ran {
     let file = std::fs::File::open(place.write("stdin", stdin)).unwrap();
     let mut command = place.command();
-    command.given(&format!("ask 10q.htm {line}"));
+    command.given(&format!("ask {line}"));
     command.stdin(file).ran()
 }
 
@@ -145,7 +145,7 @@ fn questions_are_answered_as_people_ask_them() {
         ("how many employees are there?", "-", false),
     ];
     let lines: Vec<&str> = questions.iter().map(|(question, ..)| *question).collect();
-    let read = ask_lines(&place, "--json", &lines.join("\n"));
+    let read = ask_lines(&place, "10q.htm --json", &lines.join("\n"));
     for ((question, answer, sure), line) in questions.iter().zip(read.stdout.lines()) {
         let json: Json = serde_json::from_str(line).unwrap();
         let is_sure = json["answer"].is_string() && json["doubt"].is_null();
@@ -160,8 +160,81 @@ fn questions_are_answered_as_people_ask_them() {
     let doubt = last["doubt"].as_str().unwrap();
     assert!(doubt.contains("Nine months ended July 2, 2030"), "{doubt}");
     let asked = "revenue in the June 2031 quarter\nand in the June 2030 quarter?\n";
-    let turns = ask_lines(&place, "--quiet", asked);
+    let turns = ask_lines(&place, "10q.htm --quiet", asked);
     assert_eq!(turns.stdout, "500 million\n400 million\n");
+}
+
+/// A statement of three years with this title, and with this heading above its rows.
+fn annual(title: &str, heading: &str) -> String {
+    let rows = [
+        ["", "2024", "2023", "2022"],
+        [heading, "", "", ""],
+        ["Revenue", "1,204", "987", "900"],
+        ["Costs", "700", "600", "550"],
+        ["Net income", "504", "387", "350"],
+    ];
+    let rows = rows.map(|cells| format!("<tr><td>{}</td></tr>", cells.join("</td><td>")));
+    format!(
+        "<html><body><p>{title}</p><p>(In millions)</p><table>{}</table></body></html>",
+        rows.concat()
+    )
+}
+
+#[test]
+fn an_answer_to_a_part_of_the_question_is_not_sure() {
+    let place = Workplace::new();
+    for (title, heading, questions) in [
+        (
+            "Consolidated statements of operations",
+            "Operating activities:",
+            [
+                ("revenue in 2024", Some("1204")),
+                ("net income growth from 2022 to 2024", Some("44.0%")),
+                ("ratio of costs to revenue in 2024", Some("0.581")),
+                ("revenue minus costs in 2024", Some("504")),
+                ("difference between revenue and costs in 2024", Some("504")),
+                ("sum of revenue and net income in 2024", Some("1708")),
+                ("sum of revenue in 2022 and 2023", None),
+                ("revenue in 2022 and 2023", None),
+                ("average revenue", None),
+                ("how much higher was revenue than costs in 2024", None),
+                ("revenue and costs in 2024", None),
+                ("change in revenue and costs in 2024", None),
+                ("net income growth from 2022 to 2024 per year", None),
+                ("revenue in the third quarter of 2024", None),
+                ("revenue for the six months of 2024", None),
+            ]
+            .as_slice(),
+        ),
+        (
+            "Results by segment",
+            "North America:",
+            &[
+                ("revenue in 2024", None),
+                ("revenue in North America in 2024", Some("1204")),
+            ],
+        ),
+        (
+            "Pro forma results of discontinued operations",
+            "",
+            &[("revenue in 2024", None)],
+        ),
+        (
+            "Parent company only",
+            "",
+            &[("revenue growth in 2024", None)],
+        ),
+    ] {
+        place.write("annual.htm", &annual(title, heading));
+        let lines: Vec<&str> = questions.iter().map(|(question, _)| *question).collect();
+        let read = ask_lines(&place, "annual.htm --json", &lines.join("\n"));
+        assert_eq!(read.stdout.lines().count(), questions.len());
+        for ((question, answer), line) in questions.iter().zip(read.stdout.lines()) {
+            let json: Json = serde_json::from_str(line).unwrap();
+            let sure = json["answer"].as_str().filter(|_| json["doubt"].is_null());
+            assert_eq!(sure, *answer, "{title}: {question}: {json}");
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A report as it was filed, as HTML with inline XBRL or without, as a PDF or as a workbook:
-//! paragraphs and tables in their order. What is printed is what is read; a tag only settles the
-//! period, the unit, the scale and the sign of the figure that it marks.
+//! paragraphs and tables in their order. What is printed is what is read. The tags of a figure are
+//! listed with it; an answer that they contradict in scale, year or length is doubted.
 //!
 //! `html`, `pdf` and `workbook` read files into `block`s, of which `report` makes a report. `spans` makes a table of cells, `lines`
 //! of aligned text, `tags` reads what marks figures, and `cover` when the fiscal years end.

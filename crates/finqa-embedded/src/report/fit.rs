@@ -14,6 +14,16 @@ static UNMEANT: LazyLock<HashSet<String>> = LazyLock::new(|| {
     set("expense period year quarter group abstract note unaudited successor predecessor")
 });
 
+/// Words of a section that say where in a statement a row is, not of whom.
+static STRUCTURAL: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    set(
+        "assets liabilities equity current noncurrent operating investing financing activities cash flow flows \
+        costs expenses revenue revenues sales income earnings loss other statement adjustments reconcile \
+        provided used change changes per share shares stockholders shareholders common stock capital basic \
+        diluted commitments contingencies continuing operations",
+    )
+});
+
 static SOFT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(SOFT));
 static LIGHT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(LIGHT));
 
@@ -50,6 +60,8 @@ pub(super) struct FitFigure {
     pub(super) score: f64,
     /// Its labels have all words of the operand, and no others of weight.
     pub(super) full: bool,
+    /// Nor do its section and its title say more than the operand.
+    pub(super) plain: bool,
     pub(super) period: Option<Period>,
     /// In units of the currency, if that is its kind.
     pub(super) value: f64,
@@ -141,10 +153,10 @@ impl ReportTable {
                     continue;
                 }
                 let fits = readings.iter().enumerate().filter_map(|(at, reading)| {
-                    let (score, full) = self.fit(row, column, reading, weights)?;
-                    Some((score + if at == 0 { SAID } else { 0.0 }, full))
+                    let (score, full, plain) = self.fit(row, column, reading, weights)?;
+                    Some((score + if at == 0 { SAID } else { 0.0 }, full, plain))
                 });
-                let Some((score, full)) = fits.max_by(|a, b| a.0.total_cmp(&b.0)) else {
+                let Some((score, full, plain)) = fits.max_by(|a, b| a.0.total_cmp(&b.0)) else {
                     continue;
                 };
                 out.push(FitFigure {
@@ -153,6 +165,7 @@ impl ReportTable {
                     column: c,
                     score,
                     full,
+                    plain,
                     period,
                     value: figure.value,
                     percent: figure.percent,
@@ -162,14 +175,14 @@ impl ReportTable {
         out
     }
 
-    /// How well a row and a column fit words, and whether in full.
+    /// How well a row and a column fit words, whether in full, and whether of the whole company.
     fn fit(
         &self,
         row: &ReportRow,
         column: &ReportColumn,
         reading: &[String],
         weights: &Weights,
-    ) -> Option<(f64, bool)> {
+    ) -> Option<(f64, bool, bool)> {
         let (mut all, mut found, mut named, mut missing) = (0.0, 0.0, false, false);
         for word in reading {
             let place = if row.words.contains(word) {
@@ -207,7 +220,12 @@ impl ReportTable {
             - UNASKED_HEADING * heading
             - UNASKED_SECTION * section
             + statement;
-        Some((score, !missing && label <= 0.0 && heading <= 0.0))
+        let full = !missing && label <= 0.0 && heading <= 0.0;
+        let structural = |word: &&String| !STRUCTURAL.contains(*word) && !weights.is_soft(word);
+        let of_whom: Vec<String> = row.section.iter().filter(structural).cloned().collect();
+        let plain = unasked(&of_whom, reading, weights) <= 0.0
+            && self.qualifiers.iter().all(|word| reading.contains(word));
+        Some((score, full, full && plain))
     }
 }
 
@@ -225,7 +243,7 @@ pub(super) fn candidates(
     for one in &mut all {
         if one.percent != operand.percent {
             one.score -= 0.3;
-            one.full = false;
+            (one.full, one.plain) = (false, false);
         }
     }
     all.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -283,6 +301,7 @@ impl ReportTable {
                         column: c,
                         score: 0.0,
                         full: false,
+                        plain: false,
                         period: column.period,
                         value: figure.value,
                         percent: false,

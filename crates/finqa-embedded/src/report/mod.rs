@@ -2,9 +2,10 @@
 //! labels, sections, headings and periods fit best answer; they are sure if these have all words
 //! of the question, and no other figure that fits as well differs.
 //!
-//! In the order of reading: `period`; `question`, with `concepts.txt`; `table`; `fit`; and here
-//! the operations.
+//! In the order of reading: `period`; `question`, with `concepts.txt`; `table`; `fit`; here the
+//! operations; and `answer`.
 
+mod answer;
 mod fit;
 mod period;
 mod question;
@@ -12,14 +13,11 @@ mod table;
 
 use std::collections::HashSet;
 
-use finqa_core::number::UnitKind;
 use finqa_core::page::Cover;
 use finqa_core::question::Document;
 
-use crate::expr::{Expr, PageLeaf, literal_value};
-use crate::labels::DirectAnswer;
 use crate::operations;
-use crate::reading::facts::Facts;
+pub(crate) use answer::ReportAnswer;
 use fit::{FitFigure, Weights, candidates};
 use period::{FiscalYears, Period};
 use question::{AskedFor, FigureName, ReportQuestion, plain_stems};
@@ -33,18 +31,6 @@ pub(crate) struct ReportTables {
     years: FiscalYears,
     /// Each table by itself.
     alone: Vec<Document>,
-}
-
-/// An answer from a table.
-pub(crate) struct ReportAnswer<'r> {
-    /// The table by itself.
-    pub(crate) document: &'r Document,
-    /// The row of the page that it begins in.
-    pub(crate) first_row: usize,
-    cells: Vec<(usize, usize)>,
-    operation: AskedFor,
-    label: Option<String>,
-    pub(crate) doubt: Option<String>,
 }
 
 /// What another figure may score less and still be as likely.
@@ -116,7 +102,7 @@ impl ReportTables {
         let mut answer = match asked.operation {
             AskedFor::Figure => self.figure(&asked),
             AskedFor::Change { .. } => self.change(&asked),
-            AskedFor::Share => self.share(&asked),
+            AskedFor::Share | AskedFor::Ratio | AskedFor::Difference => self.share(&asked),
             AskedFor::Sum => self.sum(&asked),
             AskedFor::Larger { largest } => self.larger(&asked, largest),
             AskedFor::Extreme { largest } => self.extreme(&asked, largest),
@@ -131,10 +117,12 @@ impl ReportTables {
     fn answer_of(
         &self,
         cells: &[FitFigure],
+        asked: &ReportQuestion,
         operation: AskedFor,
         doubt: Option<String>,
     ) -> Option<ReportAnswer<'_>> {
         let at = cells.first()?.table;
+        let doubt = doubt.or_else(|| self.left_out(cells, asked));
         Some(ReportAnswer {
             document: self.alone.get(at)?,
             first_row: self.tables.get(at)?.first_row,
@@ -143,6 +131,34 @@ impl ReportTables {
             label: None,
             doubt,
         })
+    }
+
+    /// What the question says that neither the operation nor the labels of its figures do.
+    fn left_out(&self, cells: &[FitFigure], asked: &ReportQuestion) -> Option<String> {
+        let says = |word: &String| {
+            let stems = plain_stems(word);
+            cells.iter().any(|one| {
+                let name = plain_stems(&self.name(one));
+                stems.iter().all(|stem| name.contains(stem))
+            })
+        };
+        if let Some(word) = asked.unused.iter().find(|word| !says(word)) {
+            return Some(format!("the question also says {word:?}"));
+        }
+        let joins = |one: &FitFigure| {
+            let label = self.label(one).unwrap_or_default().to_lowercase();
+            label.contains(" and ") || label.contains('&') || label.contains('/')
+        };
+        if asked.joins && !cells.iter().all(joins) {
+            return Some("the question names two figures".to_owned());
+        }
+        let of_all = |one: &FitFigure| {
+            let mut periods = asked.periods.iter();
+            periods.all(|period| self.fits(one.period.as_ref(), Some(period)))
+        };
+        let change = matches!(asked.operation, AskedFor::Change { .. });
+        (!change && !cells.iter().all(of_all))
+            .then(|| "the question names several periods".to_owned())
     }
 
     /// The headings of the columns of an answer's table.
@@ -194,7 +210,7 @@ impl ReportTables {
             .iter()
             .find(|one| !same(one.value, best.value) && one.full >= best.full);
         doubt = doubt.or_else(|| {
-            if !best.full {
+            if !best.plain {
                 Some(format!("{} may not be what is meant", self.name(&best)))
             } else {
                 other.map(|other| {
@@ -215,7 +231,7 @@ impl ReportTables {
         let printed = self.pick(operand, period);
         let sure = printed
             .as_ref()
-            .is_some_and(|one| one.best.full && one.best.percent == operand.percent);
+            .is_some_and(|one| one.best.plain && one.best.percent == operand.percent);
         if !sure && let Some((part, whole)) = operand.quotient() {
             // What is divided may have words of its own.
             let wholes = [whole.without_words(), whole];
@@ -240,7 +256,7 @@ impl ReportTables {
         if operand.percent && !best.percent {
             doubt = doubt.or_else(|| Some("the question asks for a percentage".to_owned()));
         }
-        self.answer_of(&[best], AskedFor::Figure, doubt)
+        self.answer_of(&[best], asked, AskedFor::Figure, doubt)
     }
 
     fn change(&self, asked: &ReportQuestion) -> Option<ReportAnswer<'_>> {
@@ -280,9 +296,10 @@ impl ReportTables {
         if early.value <= 0.0 {
             doubt = doubt.or_else(|| Some("growth needs a value above zero".to_owned()));
         }
-        self.answer_of(&[late, early], asked.operation, doubt)
+        self.answer_of(&[late, early], asked, asked.operation, doubt)
     }
 
+    /// A share, a ratio or a difference, of two figures of one table.
     fn share(&self, asked: &ReportQuestion) -> Option<ReportAnswer<'_>> {
         let [part, whole] = asked.operands.as_slice() else {
             return None;
@@ -315,7 +332,7 @@ impl ReportTables {
                 .filter(|other| other.period == one.period)
                 .any(|other| !same(other.value, one.value))
         };
-        let doubt = if !part.full || !whole.full {
+        let doubt = if !part.plain || !whole.plain {
             Some(format!(
                 "{} and {} may not be what is meant",
                 self.name(part),
@@ -327,12 +344,16 @@ impl ReportTables {
                 self.name(part),
                 self.name(whole)
             ))
-        } else if whole.value <= 0.0 {
+        } else if whole.value <= 0.0 && asked.operation != AskedFor::Difference {
             Some("the whole is not above zero".to_owned())
         } else {
             None
         };
-        self.answer_of(&[*part, *whole], AskedFor::Share, doubt)
+        let operation = match asked.operation {
+            AskedFor::Ratio | AskedFor::Difference => asked.operation,
+            _ => AskedFor::Share,
+        };
+        self.answer_of(&[*part, *whole], asked, operation, doubt)
     }
 
     fn sum(&self, asked: &ReportQuestion) -> Option<ReportAnswer<'_>> {
@@ -345,9 +366,11 @@ impl ReportTables {
         let picked = picked?;
         let table = picked.first()?.best.table;
         let cells: Vec<FitFigure> = picked.iter().map(|one| one.best).collect();
-        let doubt = picked.into_iter().find_map(|one| one.doubt);
+        let doubt = picked.into_iter().find_map(|one| one.doubt).or_else(|| {
+            (cells.len() < 2).then(|| "the question names one figure to add up".to_owned())
+        });
         let all = cells.iter().all(|one| one.table == table);
-        all.then(|| self.answer_of(&cells, AskedFor::Sum, doubt))?
+        all.then(|| self.answer_of(&cells, asked, AskedFor::Sum, doubt))?
     }
 
     fn larger(&self, asked: &ReportQuestion, largest: bool) -> Option<ReportAnswer<'_>> {
@@ -359,7 +382,7 @@ impl ReportTables {
         let first = (a.best.value > b.best.value) == largest;
         let (one, other) = if first { (a, b) } else { (b, a) };
         let doubt = one.doubt.or(other.doubt);
-        let mut answer = self.answer_of(&[one.best], AskedFor::Figure, doubt)?;
+        let mut answer = self.answer_of(&[one.best], asked, AskedFor::Figure, doubt)?;
         answer.label = self.label(&one.best);
         Some(answer)
     }
@@ -382,7 +405,7 @@ impl ReportTables {
         let place = operations::extremes(&numbers, largest).first().copied()?;
         let best = *cells.get(place)?;
         let doubt = Some("the rows that are compared may not be those that are meant".to_owned());
-        let mut answer = self.answer_of(&[best], AskedFor::Figure, doubt)?;
+        let mut answer = self.answer_of(&[best], asked, AskedFor::Figure, doubt)?;
         // Rows of one label are of what stands above them.
         let rows = self.tables.get(best.table).map(|table| &table.rows)?;
         let row = |one: &FitFigure| rows.get(one.row);
@@ -415,46 +438,4 @@ fn company(cover: &Cover, filename: &str) -> Vec<String> {
         .into_iter()
         .filter(|word| word.chars().all(char::is_alphabetic));
     named.into_iter().chain(of_file).collect()
-}
-
-impl ReportAnswer<'_> {
-    /// The answer as an expression over the facts of its table.
-    pub(crate) fn direct(&self, facts: &Facts) -> Option<DirectAnswer> {
-        let leaf = |(row, column): &(usize, usize)| {
-            let source = facts
-                .all
-                .iter()
-                .position(|fact| fact.cell() == Some((*row, *column)))?;
-            let literal = facts.all.get(source)?.literal.trim_end_matches('%');
-            Some(Expr::Leaf(PageLeaf {
-                literal: literal.into(),
-                value: literal_value(literal)?,
-                source: Some(source),
-            }))
-        };
-        let leaves = self.cells.iter().map(leaf).collect::<Option<Vec<Expr>>>()?;
-        let (name, expr, kind) = match (self.operation, leaves.as_slice()) {
-            (AskedFor::Change { relative: true }, [late, early]) => {
-                let change = operations::relative_change(late.clone(), early.clone());
-                ("relative change", change, UnitKind::Percent)
-            }
-            (AskedFor::Change { .. }, [late, early]) => {
-                let change = operations::difference(late.clone(), early.clone());
-                ("change", change, UnitKind::Number)
-            }
-            (AskedFor::Share, [part, whole]) => {
-                let share = operations::ratio(part.clone(), whole.clone());
-                ("share", share, UnitKind::Percent)
-            }
-            (AskedFor::Sum, _) => ("sum", operations::sum(leaves)?, UnitKind::Number),
-            (_, [only]) => ("look-up", only.clone(), UnitKind::Number),
-            _ => return None,
-        };
-        Some(DirectAnswer {
-            name,
-            expr,
-            kind,
-            label: self.label.clone(),
-        })
-    }
 }

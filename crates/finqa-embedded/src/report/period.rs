@@ -344,6 +344,14 @@ impl FiscalYears {
         if part && column.months.is_none() && end.day.is_some() {
             return false;
         }
+        // A year alone is not known to be a part of one.
+        let undated = column.months.is_none() && end.month.is_none();
+        if (part || asked.quarter.is_some()) && undated {
+            return false;
+        }
+        if asked.quarter.is_some() && column.quarter.is_some() && asked.quarter != column.quarter {
+            return false;
+        }
         if let (Some(quarter), Some(_), None) = (asked.quarter, end.month, of.day)
             && self.quarter_of(end) != Some(quarter)
         {
@@ -428,6 +436,11 @@ mod tests {
             ("June 29, 2024", "at the end of fiscal 2024", false),
             ("September 28, 2024", "at the end of fiscal 2024", true),
             ("2024", "fiscal 2024", true),
+            ("2024", "third quarter of 2024", false),
+            ("2024", "six months of 2024", false),
+            ("2024", "at the end of the third quarter of 2024", false),
+            ("Q2 2024", "third quarter of 2024", false),
+            ("Q3 2024", "third quarter of 2024", true),
             (
                 "39 Weeks Ended November 2, 2024", "the 39 weeks ended November 2, 2024", true,
             ),

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use finqa_core::regex;
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use super::period::{Period, Times};
 use crate::labels::phrases::{Cue, cue_at};
@@ -150,6 +150,10 @@ pub(super) enum AskedFor {
         relative: bool,
     },
     Share,
+    /// Of the first to the second, in units.
+    Ratio,
+    /// The first less the second.
+    Difference,
     Sum,
     /// Which row is the largest, or the smallest.
     Extreme {
@@ -169,6 +173,10 @@ pub(super) struct ReportQuestion {
     pub(super) periods: Vec<Period>,
     /// "How many": no money.
     pub(super) counts: bool,
+    /// What it says of an operation that is not the one that was read: "average".
+    pub(super) unused: Vec<String>,
+    /// Its operand is joined by "and", outside of the names that are known.
+    pub(super) joins: bool,
     /// The period named is the earlier of two.
     pub(super) since: bool,
     /// "Last year": it depends on when it is asked.
@@ -208,6 +216,21 @@ static AS_SHARE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// "The difference between A and B", "A minus B".
+static DIFFERENCE: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\bdifference between (?P<part>.+) and (?P<whole>.+)|(?P<part2>.+) minus (?P<whole2>.+)"
+    )
+});
+
+static RATIO: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(r"\bratio of (?P<part>.+?) to (?P<whole>.+)|(?P<part2>.+) divided by (?P<whole2>.+)")
+});
+
+/// What a figure is called by: "earnings per diluted share".
+static PER_SHARE: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"\bper (?P<of>(?:(?:diluted|basic|common) )*(?:share|unit)s?)\b"));
+
 static LARGER: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"^(?P<in>.*?, ?)?(?:was|were|is|are|did|does|do) (?P<a>.+?) or (?P<b>.+?)(?: (?:is|was|were|cost|costs|have|had|grow|grew))? (?P<how>larger|higher|bigger|greater|more|smaller|lower|less|fewer)\b(?P<rest>.*)"
@@ -216,6 +239,18 @@ static LARGER: LazyLock<Regex> = LazyLock::new(|| {
 
 static LEANS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"^(?:and|then|so|also|but|what about|how about)\b"));
+
+/// Cues that join or measure operands, whatever the operation.
+const NEUTRAL: [Cue; 8] = [
+    Cue::And,
+    Cue::AsShareOf,
+    Cue::Percent,
+    Cue::Share,
+    Cue::ShareOf,
+    Cue::Than,
+    Cue::To,
+    Cue::Total,
+];
 
 const CHANGES: [Cue; 7] = [
     Cue::Change,
@@ -247,12 +282,14 @@ impl ReportQuestion {
             .captures(&rest)
             .or_else(|| SHARE_OF.captures(&rest));
         let whole_first = !AS_SHARE.is_match(&rest);
-        let group = |names: [&str; 2]| {
-            let share = share.as_ref()?;
-            let found = names.iter().find_map(|name| share.name(name))?;
-            Some(read(found.as_str()).operand).filter(|of| !of.is_empty())
+        let sides = |found: Option<Captures<'_>>| {
+            let found = found?;
+            let side = |names: [&str; 2]| {
+                let text = names.iter().find_map(|name| found.name(name))?;
+                Some(read(text.as_str()).operand).filter(|of| !of.is_empty())
+            };
+            side(["part", "part2"]).zip(side(["whole", "whole2"]))
         };
-        let sides = group(["part", "part2"]).zip(group(["whole", "whole2"]));
         let (operation, operands) = if let Some(found) = LARGER.captures(&rest) {
             let side = |name: &str| found.name(name).map_or("", |side| side.as_str());
             let of = |name: &str| read(&[side("in"), side(name), side("rest")].join(" ")).operand;
@@ -264,7 +301,11 @@ impl ReportQuestion {
         } else if whole.which && whole.has(&[Cue::Largest, Cue::Smallest, Cue::More, Cue::Less]) {
             let largest = !whole.has(&[Cue::Smallest, Cue::Less]);
             (AskedFor::Extreme { largest }, vec![whole.operand.clone()])
-        } else if let Some((mut part, of)) = sides {
+        } else if let Some((part, whole)) = sides(DIFFERENCE.captures(&rest)) {
+            (AskedFor::Difference, vec![part, whole])
+        } else if let Some((part, whole)) = sides(RATIO.captures(&rest)) {
+            (AskedFor::Ratio, vec![part, whole])
+        } else if let Some((mut part, of)) = sides(share) {
             // The label of the part may be above a row of the whole's name.
             part.of = whole_first.then(|| Box::new(of.clone()));
             (AskedFor::Share, vec![part, of])
@@ -290,9 +331,30 @@ impl ReportQuestion {
             };
             (AskedFor::Figure, vec![operand])
         };
+        let used: &[Cue] = match operation {
+            AskedFor::Change { .. } => &CHANGES,
+            AskedFor::Ratio => &[Cue::Ratio, Cue::DividedBy],
+            AskedFor::Difference => &[Cue::Difference, Cue::Minus],
+            AskedFor::Sum => &[Cue::Sum, Cue::Plus],
+            AskedFor::Extreme { .. } | AskedFor::Larger { .. } => {
+                &[Cue::Largest, Cue::Smallest, Cue::More, Cue::Less]
+            }
+            AskedFor::Figure | AskedFor::Share => &[],
+        };
+        let per_share = PER_SHARE.replace_all(&rest, "$of").into_owned();
+        let compared = |cue: &Cue| year_ago && matches!(cue, Cue::More | Cue::Less);
+        let mut unused = read(&per_share).cues;
+        unused.retain(|(cue, _)| !NEUTRAL.contains(cue) && !used.contains(cue) && !compared(cue));
+        let joined = rest.split_once(" and ").filter(|_| {
+            whole.has(&[Cue::And])
+                && matches!(operation, AskedFor::Figure | AskedFor::Change { .. })
+        });
         Self {
             operation,
             operands,
+            unused: unused.into_iter().map(|(_, said)| said).collect(),
+            joins: joined
+                .is_some_and(|(a, b)| [a, b].iter().all(|side| !read(side).operand.is_empty())),
             periods,
             counts: lower.starts_with("how many") || lower.starts_with("number of"),
             since: lower.contains("since ") || whole.has(&[Cue::Versus]) && !year_ago,
@@ -320,13 +382,14 @@ impl ReportQuestion {
 #[derive(Debug, Default)]
 struct Phrase {
     operand: FigureName,
-    cues: Vec<Cue>,
+    /// With the words that say them.
+    cues: Vec<(Cue, String)>,
     which: bool,
 }
 
 impl Phrase {
     fn has(&self, cues: &[Cue]) -> bool {
-        self.cues.iter().any(|cue| cues.contains(cue))
+        self.cues.iter().any(|(cue, _)| cues.contains(cue))
     }
 
     fn read(text: &str) -> Self {
@@ -369,7 +432,8 @@ impl Phrase {
                     at += length;
                 }
                 (_, Some((cue, length))) => {
-                    out.cues.push(cue);
+                    let said = words.iter().skip(at).take(length).copied();
+                    out.cues.push((cue, said.collect::<Vec<_>>().join(" ")));
                     if cue == Cue::Total {
                         out.operand.words.push("total".to_owned());
                     }

@@ -12,6 +12,8 @@ pub(super) struct ReportTable {
     /// The row of the page that its header is in.
     pub(super) first_row: usize,
     pub(super) title: HashSet<String>,
+    /// What its title says that makes its figures others than the company's.
+    pub(super) qualifiers: Vec<String>,
     pub(super) statement: bool,
     pub(super) columns: Vec<ReportColumn>,
     pub(super) rows: Vec<ReportRow>,
@@ -48,6 +50,11 @@ pub(super) struct ReportFigure {
 const STATEMENTS: [&str; 8] = [
     "operations", "income", "cash flows", "cash flow", "earnings", "equity", "balance sheet",
     "financial position",
+];
+
+/// Words of a title of figures that are not the company's own.
+const QUALIFIERS: [&str; 7] = [
+    "parent", "forma", "discontinued", "predecessor", "guarantor", "guarantors", "consolidating",
 ];
 
 /// Whether a column is of percentages, whose sign only the first of them may have.
@@ -114,12 +121,15 @@ impl ReportTable {
         let percent: Vec<bool> = (0..header.len())
             .map(|at| is_of_percent(table, at))
             .collect();
+        let said = lower.split(|c: char| !c.is_alphabetic());
+        let qualifiers = said.filter(|word| QUALIFIERS.contains(word));
         let (mut section, mut after_heading) = (String::new(), false);
         Self {
             first_row: table.first_row(),
             title: plain_stems(&format!("{title} {corner}"))
                 .into_iter()
                 .collect(),
+            qualifiers: qualifiers.flat_map(plain_stems).collect(),
             statement,
             columns: columns.into_iter().map(column).collect(),
             rows: rows
