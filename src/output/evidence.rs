@@ -164,9 +164,9 @@ fn usual_years_apart(question: &Question) -> i32 {
     {
         *counts.entry(apart).or_default() += 1;
     }
-    let most = counts.into_iter();
-    most.max_by_key(|(apart, count)| (*count, -apart.abs()))
-        .map_or(0, |(apart, _)| apart)
+    let all: usize = counts.values().sum();
+    let most = counts.into_iter().find(|(_, count)| 2 * count > all);
+    most.map_or(0, |(apart, _)| apart)
 }
 
 const MONTHS: [&str; 12] = [
