@@ -95,7 +95,7 @@ fn adds_up(column: &[Option<f64>], row: usize) -> bool {
 
 /// The unit of the last digit of a number.
 fn last_digit(of: f64) -> f64 {
-    let whole = |unit: &f64| (of / unit).fract().abs() < 1e-6;
+    let whole = |unit: &f64| (of / unit - (of / unit).round()).abs() < 1e-6;
     [1.0, 0.1].into_iter().find(whole).unwrap_or(0.01)
 }
 

@@ -291,3 +291,41 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~')
     .remove(b'/');
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_whole_benchmark_inside_its_directory_is_fetched() {
+        for (more, size, refused) in [
+            (None, 1, None),
+            (Some("../a.json"), 1, Some("\"../a.json\" is not a path")),
+            (Some("a//b.json"), 1, Some("\"a//b.json\" is not a path")),
+            (Some("C:a.json"), 1, Some("\"C:a.json\" is not a path")),
+            (None, TOTAL_BYTES, Some("1073741825 bytes are more than")),
+        ] {
+            let file = |path: &str, size: u64| HubFile {
+                path: path.to_owned(),
+                blob: String::new(),
+                size,
+                lfs: None,
+            };
+            let mut files = vec![file(QUESTIONS, size), file(METADATA, 1)];
+            files.extend(more.map(|path| file(path, 0)));
+            if size == 1 {
+                for left_out in 0..2 {
+                    let one = files.iter().enumerate().filter(|(at, _)| *at != left_out);
+                    let one: Vec<HubFile> = one.map(|(_, it)| file(&it.path, 1)).collect();
+                    assert!(refusal(&one).unwrap().starts_with("it has no "));
+                }
+            }
+            let found = refusal(&files);
+            let as_expected = match refused {
+                Some(words) => found.as_ref().is_some_and(|found| found.starts_with(words)),
+                None => found.is_none(),
+            };
+            assert!(as_expected, "{more:?} {size}: {found:?}");
+        }
+    }
+}

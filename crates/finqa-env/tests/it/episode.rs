@@ -71,6 +71,15 @@ fn an_answer_on_the_last_step_is_graded() {
 }
 
 #[test]
+fn a_session_on_a_question_is_open_without_a_reset() {
+    let mut environment = Environment::on_question(fixture(), EpisodeRules::default(), 1);
+    let answer = environment.current().answer.clone();
+    let given = json!({"answer": answer});
+    let outcome = step(&mut environment, &tools(), "submit_answer", given);
+    assert_eq!((outcome.reward, outcome.done), (Some(1.0), true));
+}
+
+#[test]
 fn an_answer_that_is_not_text_is_an_error_and_ends_nothing() {
     let (mut environment, tools) = (environment(50), tools());
     reset(&mut environment);
