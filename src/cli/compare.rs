@@ -180,9 +180,6 @@ impl SignificanceLevel {
             return fail(format!("{name} could not score any pair"));
         };
         let bounds = difference.bounds(level);
-        if bounds.low > least {
-            return Ok(Exit::Done);
-        }
         let points = |rate: f64| signed(100.0 * rate, 1);
         let found = format!(
             "B - A is {} points by {name}, with {:.4} % confidence",
@@ -191,6 +188,13 @@ impl SignificanceLevel {
         );
         let found = found.replace(".0000 %", " %");
         let least_points = points(least);
+        let low = points(bounds.low);
+        if bounds.low > least {
+            super::note(format_args!(
+                "{option}: {found} at least {low}, above {least_points}"
+            ));
+            return Ok(Exit::Done);
+        }
         if bounds.high <= least {
             let high = points(bounds.high);
             return fail(format!("{found} at most {high}, not above {least_points}"));
@@ -208,7 +212,6 @@ impl SignificanceLevel {
             }
             _ => format!("no number of questions would do {assumed}"),
         };
-        let low = points(bounds.low);
         fail(format!(
             "not enough data: {found} at least {low}, not above {least_points}; {needed}"
         ))

@@ -12,7 +12,7 @@ mod split;
 mod trial;
 
 pub(crate) use data_text::DataText;
-pub(crate) use proposal::{Misses, Proposal, Rejection, request, templates};
-pub(crate) use report::{Candidate, Improvement, Power, records};
+pub(crate) use proposal::{Proposal, Rejection, request, templates};
+pub(crate) use report::{Candidate, Improvement, Power};
 pub use split::PageSplit;
 pub use trial::{CANDIDATES, Effect, LEVEL, Trial};

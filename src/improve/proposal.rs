@@ -30,9 +30,6 @@ REPLY with one JSON object and nothing else:
 {\"template\": \"the template's name\", \"old\": \"a text that stands in it exactly once\", \"new\": \"the text in its place\", \
 \"reason\": \"why, in one sentence\"}";
 
-/// The misses of a run on propose pages, without any gold.
-pub(crate) struct Misses<'a>(pub &'a MissAnalysis);
-
 /// One change of one template.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Proposal {
@@ -69,25 +66,27 @@ pub(crate) fn templates(texts: &BTreeMap<String, String>) -> BTreeMap<String, St
         .collect()
 }
 
-/// The request for the next candidate.
+/// The request for the next candidate, with the misses on propose pages.
 pub(crate) fn request(
     templates: &BTreeMap<String, String>,
-    misses: &Misses<'_>,
+    misses: &MissAnalysis,
     tried: &[Candidate],
 ) -> ChatRequest {
     let mut text = String::new();
     for (name, template) in templates {
         text.push_str(&format!("TEMPLATE {name}\n{}\n\n", template.trim_end()));
     }
-    text.push_str(&misses.text());
+    text.push_str(&misses_text(misses));
     if !tried.is_empty() {
         text.push_str("\nTRIED\n");
     }
     for candidate in tried {
-        // Why a candidate was not run may name a gold answer.
+        // Why a candidate was not run may name a gold answer, and more than one bit of what the
+        // gate pages say would make the next candidate depend on them.
         let result = match candidate.effect {
-            Some(_) => candidate.result(),
-            None => "not run: it broke a rule, or the template did not render".to_owned(),
+            Some(_) if candidate.passes => "passed",
+            Some(_) => "did not pass",
+            None => "not run: it broke a rule, or the template did not render",
         };
         let (template, reason) = (&candidate.template, &candidate.reason);
         text.push_str(&format!("- {template}: {reason} ({result})\n"));
@@ -97,12 +96,14 @@ pub(crate) fn request(
         vec![ChatMessage::system(INSTRUCTIONS), ChatMessage::user(text)],
     );
     let field = || json!({"type": "string"});
+    let names: Vec<&String> = templates.keys().collect();
     request.format = ReplyFormat::JsonSchema {
         name: "proposal".to_owned(),
         schema: json!({
             "type": "object",
             "properties": {
-                "template": field(), "old": field(), "new": field(), "reason": field(),
+                "template": {"type": "string", "enum": names},
+                "old": field(), "new": field(), "reason": field(),
             },
             "required": ["template", "old", "new", "reason"],
             "additionalProperties": false,
@@ -116,27 +117,25 @@ pub(crate) fn request(
     request
 }
 
-impl Misses<'_> {
-    /// Causes with their counts, and for each some questions with what the analyst answered.
-    fn text(&self) -> String {
-        let Self(found) = self;
-        let (wrong, all) = (found.misses.len(), found.questions);
-        let mut text = format!("WRONG ANSWERS: {wrong} of {all}\n");
-        for count in found.causes.iter().take(CAUSES) {
-            let name = count.cause.name().replace('_', " ");
-            text.push_str(&format!("\n{name}: {}\n", count.count));
-            let misses = found.misses.iter();
-            let misses = misses.filter(|miss| miss.cause == count.cause);
-            for miss in misses.take(EXAMPLES) {
-                let program = miss.program.as_deref().unwrap_or("none");
-                let (question, answer) = (&miss.question, &miss.answer);
-                text.push_str(&format!(
-                    "- question: {question}\n  program: {program}\n  answer: {answer}\n"
-                ));
-            }
+/// Causes with their counts, and for each some questions with what the analyst answered, but
+/// without any gold.
+fn misses_text(found: &MissAnalysis) -> String {
+    let (wrong, all) = (found.misses.len(), found.questions);
+    let mut text = format!("WRONG ANSWERS: {wrong} of {all}\n");
+    for count in found.causes.iter().take(CAUSES) {
+        let name = count.cause.name().replace('_', " ");
+        text.push_str(&format!("\n{name}: {}\n", count.count));
+        let misses = found.misses.iter();
+        let misses = misses.filter(|miss| miss.cause == count.cause);
+        for miss in misses.take(EXAMPLES) {
+            let program = miss.program.as_deref().unwrap_or("none");
+            let (question, answer) = (&miss.question, &miss.answer);
+            text.push_str(&format!(
+                "- question: {question}\n  program: {program}\n  answer: {answer}\n"
+            ));
         }
-        text
     }
+    text
 }
 
 impl Proposal {

@@ -5,7 +5,6 @@ use serde::Serialize;
 use finqa_agents::llm::Cost;
 use finqa_core::stats::questions_to_detect;
 
-use super::split::PageSplit;
 use super::trial::{CANDIDATES, Effect, LEVEL};
 
 /// The discordance that is assumed if no earlier runs say it: the share of questions that only
@@ -121,14 +120,6 @@ impl Power {
         }
     }
 
-    /// With this number of questions on the gate pages.
-    pub(crate) fn of_gate(self, gate_questions: usize) -> Self {
-        Self {
-            gate_questions,
-            ..self
-        }
-    }
-
     pub(crate) fn is_enough(&self) -> bool {
         self.gate_questions >= self.needed
     }
@@ -141,18 +132,16 @@ impl Power {
     }
 }
 
-/// The number of records of each part.
-pub(crate) fn records(split: &PageSplit) -> [usize; 3] {
-    [&split.propose, &split.gate, &split.sealed].map(Vec::len)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_gate_needs_521_questions_for_five_points_at_the_assumed_discordance() {
-        let power = |earlier, n| Power::of(0.05, earlier).of_gate(n);
+        let power = |earlier, gate_questions| Power {
+            gate_questions,
+            ..Power::of(0.05, earlier)
+        };
         assert_eq!(power(None, 0).needed, 521);
         assert!(power(None, 521).is_enough() && !power(None, 520).is_enough());
         assert_eq!(power(Some((0.15, 2.0)), 0).needed, 1_041);

@@ -61,7 +61,8 @@ fn is_proposal(request: &Request) -> bool {
 }
 
 fn change(new: &str) -> Reply {
-    let reply = json!({"template": "conventions.j2", "old": OLD, "new": new, "reason": "it helps"});
+    let reason = "it <b>helps</b>\u{1b}[2J";
+    let reply = json!({"template": "conventions.j2", "old": OLD, "new": new, "reason": reason});
     Reply::chat(&reply.to_string())
 }
 
@@ -69,7 +70,7 @@ fn improve(place: &Workplace, server: &FaultServer, more: &str) -> Ran {
     let url = server.base_url();
     place.run(&format!(
         "improve --model m --base-url {url} --data-path data.json --critic off --second-opinion off \
-         --detect 20 --json {more}"
+         --detect 20 {more}"
     ))
 }
 
@@ -81,8 +82,10 @@ fn a_candidate_that_helps_is_promoted_and_the_same_command_asks_nothing_again() 
         change(&helps),
         Reply::chat("I cannot."),
         change(&broken),
+        change(&format!("{OLD}\nTake care.")),
+        Reply::chat("{}"),
     ]);
-    let found = improve(&place, &server, "").succeeds().json();
+    let found = improve(&place, &server, "--json").succeeds().json();
     assert_eq!(found["promoted"], 1);
     let [first, second, third] = [0, 1, 2].map(|at| &found["candidates"][at]);
     assert_eq!(first["passes"], true);
@@ -107,7 +110,9 @@ fn a_candidate_that_helps_is_promoted_and_the_same_command_asks_nothing_again() 
             .contains(RULE)
     );
     let page = place.read(&format!("{folder}/improve.html"));
-    for words in ["Candidate 1 is promoted", RULE, "not run: the proposer"] {
+    for words in [
+        "Candidate 1 is promoted", RULE, "not run: the proposer", "it &lt;b&gt;helps",
+    ] {
         assert!(page.contains(words), "{words}");
     }
     // Each evaluation is a run: propose and gate, the gate again, the sealed pages twice.
@@ -129,9 +134,23 @@ fn a_candidate_that_helps_is_promoted_and_the_same_command_asks_nothing_again() 
     {
         let text = String::from_utf8_lossy(&request.raw);
         assert!(text.contains("what were sales in 2001?") && !text.contains(GOLD));
+        // Of the gate it is told one bit a candidate.
+        let told = text.split("TRIED").nth(1).unwrap_or("(passed)");
+        assert!(
+            told.contains("(passed)") && !told.contains("points"),
+            "{told}"
+        );
     }
-    let again = improve(&place, &server, "").succeeds().json();
+    let again = improve(&place, &server, "--json").succeeds().json();
     assert_eq!((server.count(), again), (answers + 3, found));
+    let shown = improve(&place, &server, "");
+    shown.succeeds().prints("helps</b>␛[2J");
+    assert!(!shown.stdout.contains('\u{1b}'), "{}", shown.stdout);
+    // Another proposal is not credited with the run of the first.
+    std::fs::remove_dir_all(place.path(&format!("{folder}/replies"))).unwrap();
+    let other = improve(&place, &server, "--json").succeeds().json();
+    assert_eq!(other["candidates"][0]["effect"]["difference"], 0.0);
+    assert_eq!(server.count(), answers + 3 + parts[1] + 2);
 }
 
 #[test]
@@ -144,7 +163,7 @@ fn a_candidate_without_effect_is_not_promoted_and_a_failed_search_continues() {
     ]);
     improve(&place, &server, "").fails(5, &["the key has run out"]);
     let before = server.count();
-    let found = improve(&place, &server, "").succeeds().json();
+    let found = improve(&place, &server, "--json").succeeds().json();
     assert_eq!(
         (&found["promoted"], &found["sealed"]),
         (&Json::Null, &Json::Null)
@@ -180,5 +199,7 @@ fn a_search_that_cannot_succeed_is_refused_before_anything_is_sent() {
         .run("improve")
         .fails(2, &["improve needs a chat model"]);
     improve(&place(false), &server, "").fails(3, &["improve needs gold answers"]);
+    let stated = "--calibration none.json --max-error 5%";
+    improve(&with_gold, &server, stated).fails(2, &["take --shard, --only or --max-error"]);
     assert_eq!(server.count(), 0);
 }

@@ -14,7 +14,7 @@ use crate::improve::Power;
 use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter, improvement_table};
 use crate::pipeline;
 use crate::run::RunFolder;
-use crate::settings::Settings;
+use crate::settings::{CalibrationSettings, Settings};
 
 use super::args::{ConfigFile, PrintArgs, ReplayArgs};
 use super::compare::Points;
@@ -54,14 +54,18 @@ pub(crate) fn execute(
     matches: &ArgMatches,
     style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
-    let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
+    let mut settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
     if settings.model.is_offline() {
         let line = "improve needs a chat model, whose prompts it changes; pass --model NAME";
         return Err(Failure::usage(line).into());
     }
-    if settings.shards.shard.is_some() || settings.questions.only.is_some() {
-        return Err(Failure::usage("improve takes neither --shard nor --only").into());
+    let is_limited = settings.calibration.max_error.is_some();
+    if settings.shards.shard.is_some() || settings.questions.only.is_some() || is_limited {
+        let line = "improve does not take --shard, --only or --max-error";
+        return Err(Failure::usage(line).into());
     }
+    // Other prompts have other probabilities.
+    settings.calibration = CalibrationSettings::default();
     if args.detect.0 <= 0.0 {
         return Err(Failure::usage("--detect is 0; give at least a part of a point").into());
     }
@@ -91,7 +95,7 @@ pub(crate) fn execute(
         if args.print.json {
             stdout::print_json(&found)?;
         } else if !args.print.quiet {
-            stdout::print(|out| {
+            stdout::print_words(|out| {
                 writeln!(out, "{}", improvement_table(&found, style))?;
                 writeln!(out, "Page:    {}", folder.join(PAGE).display())?;
                 match &found.prompts {

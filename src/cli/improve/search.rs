@@ -5,7 +5,7 @@
 //! already answered is read instead of asked.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -13,16 +13,16 @@ use rust_decimal::Decimal;
 
 use crate::analysis::{Answers, analyze};
 use crate::improve::{
-    CANDIDATES, Candidate, DataText, Effect, Improvement, LEVEL, Misses, PageSplit, Power,
-    Proposal, Rejection, Trial, records, request, templates,
+    CANDIDATES, Candidate, DataText, Effect, Improvement, LEVEL, PageSplit, Power, Proposal,
+    Rejection, Trial, request, templates,
 };
 use crate::output::report::write_improvement;
 use crate::output::terminal::{ProgressOptions, RunProgress, TerminalWriter};
 use crate::output::{write_json_pretty, write_text};
-use crate::pipeline::{self, Job, LockedRun, ModelContext, Notify, Run, RunContext, RunNotice};
+use crate::pipeline::{self, LockedRun, ModelContext, Notify, Run, RunContext, RunNotice};
 use crate::run::{Finish, Journal, RunFolder, RunKind, summarise};
 use crate::score::Rule;
-use crate::settings::{Layers, Origin, QuestionSettings, Settings};
+use crate::settings::{QuestionSettings, Settings};
 use crate::telemetry::Telemetry;
 use finqa_agents::llm::{Budget, BudgetLimits, ChatRequest, Cost, Dollars, Stop, StoredReplies};
 use finqa_agents::prompt::Prompts;
@@ -86,7 +86,9 @@ impl Search {
             return Err(Failure::new(Exit::Data, line).into());
         }
         let proposer = proposer.unwrap_or_else(|| settings.model.name.clone());
-        let id = id(&job, &proposer);
+        // The same inputs give the same search.
+        let identity = format!("{:?} {proposer}", job.meta.identity);
+        let id = format!("improve-{}", short_hash(&identity));
         let texts = job.prompts.unwrap_or_default();
         Ok(Self {
             folder: settings.run.output.join("improve").join(&id),
@@ -97,10 +99,13 @@ impl Search {
                 model: job.meta.identity.model.clone(),
                 proposer,
                 data: dataset.source.clone(),
-                records: records(&split),
+                records: [&split.propose, &split.gate, &split.sealed].map(Vec::len),
                 most_candidates: CANDIDATES,
                 level: LEVEL / CANDIDATES as f64,
-                power: power.of_gate(on_gate.len()),
+                power: Power {
+                    gate_questions: on_gate.len(),
+                    ..power
+                },
                 ..Improvement::default()
             },
             templates: templates(&texts),
@@ -134,42 +139,46 @@ impl Search {
         shown.rows.retain(|row| propose.contains(&row.key.id));
         let misses = analyze(&shown, RULE);
         let mut trial = Trial::default();
+        let mut best = String::new();
         while let Some(number) = trial.next() {
             let before_it = self.found.cost;
-            let asked = request(&self.templates, &Misses(&misses), &self.found.candidates);
+            let asked = request(&self.templates, &misses, &self.found.candidates);
             let reply = self.proposal(asked).await?;
             let mut candidate = Candidate {
                 number,
                 ..Candidate::default()
             };
-            match self.prompts_of(&mut candidate, &reply) {
-                Ok(folder) => {
-                    let name = format!("candidate-{number}");
+            let prompts = match self.prompts_of(&mut candidate, &reply) {
+                Ok(name) => {
                     let gate = self.split.gate.clone();
-                    let now = self.answers(&name, gate, Some(&folder)).await?;
+                    let now = self.answers(&name, gate, Some(&name)).await?;
                     candidate.effect = effect(&before, &now);
                     candidate.run = now.run;
+                    name
                 }
-                Err(CandidateError::Rejected(rejection)) => {
-                    candidate.rejected = Some(rejection.to_string());
+                Err(error) => {
+                    candidate.rejected = Some(error.downcast::<Rejection>()?.to_string());
+                    String::new()
                 }
-                Err(CandidateError::Failed(error)) => return Err(error),
-            }
+            };
             candidate.passes = trial.note(candidate.effect.map_or(1.0, |effect| effect.p));
             candidate.cost = difference(self.found.cost, before_it);
             self.say(&format!("candidate {number} {}", candidate.result()));
             self.found.candidates.push(candidate);
             self.found.promoted = trial.promoted();
+            if self.found.promoted == Some(number) {
+                best = prompts;
+            }
             self.write()?;
         }
-        if let Some(number) = self.found.promoted {
-            let folder = self.candidate_folder(number);
+        if self.found.promoted.is_some() {
             let sealed = self.split.sealed.clone();
             let before = self.answers("sealed-baseline", sealed.clone(), None);
             let before = before.await?;
-            let now = self.answers("sealed-candidate", sealed, Some(&folder));
-            self.found.sealed = effect(&before, &now.await?);
-            self.found.prompts = Some(folder.display().to_string());
+            let name = format!("sealed-{best}");
+            let now = self.answers(&name, sealed, Some(&best)).await?;
+            self.found.sealed = effect(&before, &now);
+            self.found.prompts = Some(self.folder.join(best).display().to_string());
         }
         self.found.complete = true;
         self.write()?;
@@ -233,12 +242,13 @@ impl Search {
         }
     }
 
-    /// The answers of a run with these prompts, which is started, continued or read.
+    /// The answers of a run with the prompts of this candidate, which is started, continued or
+    /// read.
     async fn answers(
         &mut self,
         name: &str,
         ids: Vec<String>,
-        prompts: Option<&Path>,
+        prompts: Option<&str>,
     ) -> anyhow::Result<Answers> {
         let name = format!("{}-{name}", self.found.id);
         let output = self.settings.run.output.clone();
@@ -249,21 +259,12 @@ impl Search {
             settings.questions = self.only_ids(ids);
             settings.budget.max_cost = self.left()?;
             if let Some(prompts) = prompts {
-                settings.agents.prompts = Some(prompts.to_owned());
+                settings.agents.prompts = Some(self.folder.join(prompts));
             }
             let resumed = match is_begun {
                 true => Some(LockedRun::open(&output, &name, RunKind::Questions)?),
                 false => None,
             };
-            if let Some(resumed) = &resumed {
-                let own = Layers::default().table(resumed.settings(), Origin::Run)?;
-                let (budget, run) = (settings.budget, settings.run);
-                settings = Settings {
-                    budget,
-                    run,
-                    ..own.settings()?
-                };
-            }
             self.ask(&name, &settings, resumed).await?;
         }
         let summary = summarise(&Journal::read(&folder.join(RunFolder::JOURNAL))?)?;
@@ -346,12 +347,9 @@ impl Search {
         Ok(reply.content)
     }
 
-    /// The folder of the prompts that a reply proposes.
-    fn prompts_of(
-        &self,
-        candidate: &mut Candidate,
-        reply: &str,
-    ) -> Result<PathBuf, CandidateError> {
+    /// Writes the prompts that a reply proposes, or fails with a [`Rejection`]; the name of their
+    /// folder, with a hash of them, so that no other proposal is taken for one that was run.
+    fn prompts_of(&self, candidate: &mut Candidate, reply: &str) -> anyhow::Result<String> {
         let proposal = Proposal::read(reply)?;
         candidate.template.clone_from(&proposal.template);
         candidate.reason.clone_from(&proposal.reason);
@@ -360,27 +358,19 @@ impl Search {
         if let Some(found) = self.data_text.added(old, &new) {
             return Err(Rejection::DataText(found).into());
         }
-        let folder = self.candidate_folder(candidate.number);
-        let write = || -> anyhow::Result<()> {
-            std::fs::create_dir_all(&folder)?;
-            for (name, text) in &self.templates {
-                let text = if *name == proposal.template {
-                    &new
-                } else {
-                    text
-                };
-                write_text(&folder.join(name), text)?;
-            }
-            Ok(())
-        };
-        write().map_err(CandidateError::Failed)?;
+        let mut texts = self.templates.clone();
+        texts.insert(proposal.template, new);
+        let hash = short_hash(&format!("{texts:?}"));
+        let name = format!("candidate-{}-{hash}", candidate.number);
+        let folder = self.folder.join(&name);
+        std::fs::create_dir_all(&folder)
+            .with_context(|| format!("cannot create {}", folder.display()))?;
+        for (name, text) in &texts {
+            write_text(&folder.join(name), text)?;
+        }
         let rendered = Prompts::embedded().with_dir(&folder);
         rendered.map_err(Rejection::Broken)?;
-        Ok(folder)
-    }
-
-    fn candidate_folder(&self, number: usize) -> PathBuf {
-        self.folder.join(format!("candidate-{number}"))
+        Ok(name)
     }
 
     /// What is left of `--max-cost`.
@@ -407,23 +397,12 @@ impl Search {
     }
 }
 
-/// Why a candidate has no prompts.
-enum CandidateError {
-    Rejected(Rejection),
-    Failed(anyhow::Error),
-}
-
-impl From<Rejection> for CandidateError {
-    fn from(rejection: Rejection) -> Self {
-        Self::Rejected(rejection)
-    }
-}
-
-/// The name of a search: the same inputs give the same.
-fn id(job: &Job, proposer: &str) -> String {
-    let identity = format!("{:?} {proposer}", job.meta.identity);
-    let hash = blake3::hash(identity.as_bytes()).to_hex();
-    format!("improve-{}", hash.get(..10).unwrap_or_default())
+fn short_hash(text: &str) -> String {
+    blake3::hash(text.as_bytes())
+        .to_hex()
+        .chars()
+        .take(10)
+        .collect()
 }
 
 /// The effect on the questions of both.

@@ -223,9 +223,11 @@ fn a_gain_or_a_margin_is_held_by_the_bound_of_b_less_a() {
         run(&place, name, &marks.collect::<String>());
     }
     let gated = |options: &str| place.run(&format!("compare {options}"));
-    gated("a.csv b.csv --gate --gain 7").ends(0);
+    let passes = gated("a.csv b.csv --gate --gain 7");
     let found = "--gain: not enough data: B - A is +15.0 points by financial_equivalence, with 95 % \
                  confidence at least +";
+    let bound = found.replace("not enough data: ", "");
+    passes.succeeds().tells(&bound).tells(", above +7.0");
     let needed = "questions would be needed if that is the true difference (80 % power)";
     gated("a.csv b.csv --gate --gain 13").fails(6, &[found, "not above +13.0; about", needed]);
     let worse = "not above +30.0";
