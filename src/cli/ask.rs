@@ -13,10 +13,12 @@ use tokio::sync::mpsc;
 
 use crate::calibration::Judge;
 use crate::dataset::{
-    self, Document, FiledTable, Filing, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey,
+    self, Document, Filing, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey,
     QuestionKind, ReadFiling, is_filing, read_filing,
 };
-use crate::output::terminal::{ProgressOptions, TerminalWriter, answer_text, short_answer};
+use crate::output::terminal::{
+    ProgressOptions, TerminalWriter, answer_text, short_answer, table_lines,
+};
 use crate::output::{AnswerView, tag_doubt};
 use crate::pipeline::{ModelContext, advice, judge_of_own_document, pair_setup, stored_replies};
 use crate::run::left_out_line;
@@ -438,24 +440,19 @@ fn list_tables(asked: &AskedFile, json: bool) -> anyhow::Result<Exit> {
             Failure::usage("--list-tables needs a report: HTML, a PDF or a workbook").into(),
         );
     };
-    let line = |(at, table): (usize, &FiledTable)| {
-        let columns: Vec<&str> = table.headings().collect();
-        let unit = table.unit.as_deref().unwrap_or("no unit stated");
-        format!(
-            "{:>3}  {}\n     {} rows; {unit}; {}\n",
-            at + 1,
-            table.title,
-            table.rows.len() - 1,
-            columns.join(" | ")
-        )
-    };
+    for note in asked.notes() {
+        super::note(format_args!("note: {note}"));
+    }
     if json {
         for (at, table) in report.tables().enumerate() {
             stdout::print(|out| writeln!(out, "{}", table.json(at + 1)))?;
         }
         return Ok(Exit::Done);
     }
-    let text: String = report.tables().enumerate().map(line).collect();
+    let tables = (1..).zip(report.tables());
+    let text: String = tables
+        .map(|(number, table)| table_lines(number, table))
+        .collect();
     stdout::print_text(&text)
 }
 

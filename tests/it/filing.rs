@@ -294,6 +294,12 @@ fn workbook(rows: &[&[&str]]) -> Vec<u8> {
     };
     let row = |row: &&[&str]| format!("<row>{}</row>", row.iter().map(cell).collect::<String>());
     let rows: String = rows.iter().map(row).collect();
+    let merged = "<mergeCells count=\"1\"><mergeCell ref=\"B2:C2\"/></mergeCells>";
+    workbook_of(&rows, merged)
+}
+
+/// A workbook of one sheet with these rows, and what follows them; style 1 is a percentage.
+fn workbook_of(rows: &str, rest: &str) -> Vec<u8> {
     let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
     let relations = "http://schemas.openxmlformats.org/package/2006/relationships";
     let office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
@@ -318,14 +324,19 @@ fn workbook(rows: &[&[&str]]) -> Vec<u8> {
         (
             "xl/_rels/workbook.xml.rels",
             format!(
-                "<Relationships xmlns=\"{relations}\"><Relationship Id=\"r1\" Type=\"{office}/worksheet\" Target=\"worksheets/sheet1.xml\"/></Relationships>"
+                "<Relationships xmlns=\"{relations}\"><Relationship Id=\"r1\" Type=\"{office}/worksheet\" Target=\"worksheets/sheet1.xml\"/>\
+                 <Relationship Id=\"r2\" Type=\"{office}/styles\" Target=\"styles.xml\"/></Relationships>"
+            ),
+        ),
+        (
+            "xl/styles.xml",
+            format!(
+                "<styleSheet xmlns=\"{main}\"><cellXfs count=\"2\"><xf numFmtId=\"0\"/><xf numFmtId=\"10\"/></cellXfs></styleSheet>"
             ),
         ),
         (
             "xl/worksheets/sheet1.xml",
-            format!(
-                "<worksheet xmlns=\"{main}\"><sheetData>{rows}</sheetData><mergeCells count=\"1\"><mergeCell ref=\"B2:C2\"/></mergeCells></worksheet>"
-            ),
+            format!("<worksheet xmlns=\"{main}\"><sheetData>{rows}</sheetData>{rest}</worksheet>"),
         ),
     ];
     let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
@@ -365,24 +376,87 @@ fn what_is_no_report_is_refused_in_one_line() {
         "<html><body><form>Sign in</form></body></html>",
     );
     place.write("broken.xlsx", "PK\u{3}\u{4} cut off");
+    std::fs::write(place.path("secret.xlsx"), b"\xd0\xcf\x11\xe0\xa1\xb1").unwrap();
+    place.write("cut.htm", report().trim_end_matches("</body></html>"));
     std::fs::write(place.path("empty.xlsx"), workbook(&[&["Title"]])).unwrap();
     let sign_in = "no table with figures; save the report itself";
     for (file, words) in [
         ("login.htm", sign_in),
         ("empty.xlsx", sign_in),
-        ("broken.xlsx", "no workbook that can be read"),
+        ("broken.xlsx", "cannot be read as a workbook"),
+        ("secret.xlsx", "it needs a password"),
+        ("cut.htm", "it is cut off: it has no </html>"),
     ] {
         place
             .run(&format!("ask {file} why?"))
             .fails(3, &[file, words]);
     }
-    place.write(
-        "cut.htm",
-        report()
-            .trim_end_matches("</body></html>")
-            .trim_end_matches('>'),
-    );
+}
+
+#[test]
+fn a_part_of_a_report_that_breaks_off_is_never_sure() {
+    let place = Workplace::new();
+    let report = report();
+    let part = report.trim_start_matches("<html><body>");
+    let cut = part.split(" staff").next().unwrap();
+    place.write("part.htm", part.trim_end_matches("</body></html>"));
+    place.write("cut.htm", cut);
+    for (file, doubt) in [
+        ("part.htm", Json::Null),
+        ("cut.htm", json!("the report may be cut off")),
+    ] {
+        let ran = place.run(&format!("ask {file} 'net sales in 2031?' --json"));
+        let answer = ran.succeeds().json();
+        assert_eq!(answer["answer"], "1250", "{file}");
+        assert_eq!(answer["doubt"], doubt, "{file}");
+    }
     place
-        .run("ask cut.htm 'net sales in 2031?'")
-        .tells("it may be cut off");
+        .run("ask cut.htm --list-tables")
+        .succeeds()
+        .tells("note: cut.htm may be cut off");
+}
+
+#[test]
+fn a_list_of_tables_fits_a_terminal() {
+    let place = Workplace::new();
+    let title = "Sales of the company by region and by kind of customer, as adjusted (in millions)";
+    let heading = "Year ended the last Saturday of September";
+    place.write(
+        "long.htm",
+        &format!(
+            "<p>{title}</p><table><tr><td></td><td>{heading} 2031</td><td>{heading} 2030</td></tr>\
+             <tr><td>North</td><td>5</td><td>4</td></tr></table>\
+             <p>Costs</p><table><tr><td>(in thousands)</td><td>2031</td></tr>\
+             <tr><td>Rent</td><td>5</td></tr></table>"
+        ),
+    );
+    let ran = place.run("ask long.htm --list-tables");
+    let listed = &ran.succeeds().stdout;
+    let lines: Vec<&str> = listed.lines().collect();
+    assert!(lines.iter().all(|line| line.len() <= 80), "{listed}");
+    assert_eq!(listed.matches("as adjusted").count(), 1, "{listed}");
+    assert!(listed.contains("1 rows; in millions; Year"), "{listed}");
+    assert!(listed.ends_with("1 rows; in thousands; 2031\n"), "{listed}");
+}
+
+#[test]
+fn a_workbook_of_few_cells_is_read_wherever_they_are() {
+    let sheet = |cells: &str, rest: &str| {
+        let place = Workplace::new();
+        std::fs::write(place.path("book.xlsx"), workbook_of(cells, rest)).unwrap();
+        place.run("ask book.xlsx --list-tables --json")
+    };
+    let number = |at: &str, style: u32, number: &str| {
+        let row = at.trim_start_matches(char::is_alphabetic);
+        format!("<row r=\"{row}\"><c r=\"{at}\" s=\"{style}\"><v>{number}</v></c></row>")
+    };
+    let far = number("A1", 0, "1") + &number("XFD1048575", 0, "2");
+    sheet(&far, "").fails(3, &["no table with figures"]);
+    let backwards = "<mergeCells count=\"1\"><mergeCell ref=\"C1:A1\"/></mergeCells>";
+    sheet(&number("C1", 0, "1"), backwards).fails(3, &["it is damaged"]);
+    let label = "<row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>Margin</t></is></c>\
+                 <c r=\"B1\" s=\"1\"><v>0.455</v></c></row>";
+    let read = sheet(label, "").succeeds().json();
+    assert_eq!(read["rows"][1][1]["text"], "45.5%");
+    assert_eq!(read["rows"][1][1]["value"], 45.5);
 }

@@ -14,8 +14,12 @@ const DIGITS: usize = 3;
 const ROUNDED: f64 = 1.5;
 
 impl Filing {
-    /// The reason to doubt an answer from these figures, if their columns may be wrong.
+    /// The reason to doubt an answer from these figures, if their columns may be wrong or others
+    /// are missing.
     pub(super) fn doubt<'l>(&self, mut literals: impl Iterator<Item = &'l str>) -> Option<String> {
+        if self.cut {
+            return Some("the report may be cut off".to_owned());
+        }
         let open = literals.find(|literal| self.placed && !self.confirms(literal))?;
         Some(format!(
             "no total adds up with {open} and it occurs once, so its column may be misread"

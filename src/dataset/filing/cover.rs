@@ -95,7 +95,7 @@ mod tests {
             <p><ix:nonNumeric name='dei:EntityRegistrantName'>Acme Corp.</ix:nonNumeric></p>";
         let plain = "<p>For the fiscal year ended January 31, 2031</p><p>Acme Corp.</p><p>(Exact name of registrant)</p>";
         for (text, fiscal_year) in [(tagged, Some(2030)), (plain, None)] {
-            let (blocks, tagged) = blocks(text);
+            let (blocks, tagged) = blocks(text).unwrap();
             let cover = read(&blocks, &tagged);
             assert_eq!(
                 (cover.company.as_str(), cover.year_end),

@@ -7,6 +7,7 @@ use finqa_embedded::{Passage, Passages};
 
 use super::block::{FiledBlock, FiledTable};
 use super::report::Filing;
+use super::spans::FiledCell;
 
 /// Characters of a token, as they are counted for `--page-tokens`.
 const CHARACTERS: usize = 3;
@@ -92,7 +93,7 @@ impl ReadFiling {
     /// The page that a model is shown for a question: the best tables and paragraphs within
     /// `tokens`, in their order.
     pub(crate) fn excerpt(&self, question: &str, tokens: usize) -> Document {
-        let room = tokens * CHARACTERS;
+        let room = tokens.saturating_mul(CHARACTERS);
         let mut left = room;
         let mut shown: Vec<(usize, Part<'_>)> = Vec::new();
         for block in self.ranked(question) {
@@ -175,6 +176,11 @@ impl Part<'_> {
     }
 }
 
+/// Whether a row is only a label.
+fn heads_rows(row: &[FiledCell]) -> bool {
+    row.iter().skip(1).all(|cell| cell.text.is_empty())
+}
+
 impl FiledTable {
     /// Each row's label, and the headings above it.
     fn rows_in_words(&self) -> Vec<(String, String)> {
@@ -191,7 +197,7 @@ impl FiledTable {
         for row in self.rows.iter().skip(1) {
             let label = row.first().map_or("", |label| label.text.as_str());
             words.push((label.to_owned(), format!("{} {head} {heading}", self.title)));
-            if row.iter().skip(1).all(|cell| cell.text.is_empty()) {
+            if heads_rows(row) {
                 heading = label.to_owned();
             }
         }
@@ -215,14 +221,23 @@ impl FiledTable {
         order.sort_by(|a, b| fit(*b).total_cmp(&fit(*a)).then(a.cmp(b)));
         let mut rows = vec![0];
         for row in order {
-            rows.push(row);
-            if self.size(&rows) > left {
-                rows.pop();
+            let mut more = rows.clone();
+            more.extend([Some(row), self.heading_of(row)].into_iter().flatten());
+            more.sort_unstable();
+            more.dedup();
+            if self.size(&more) > left {
                 break;
             }
+            rows = more;
         }
-        rows.sort_unstable();
         rows
+    }
+
+    /// The row that heads the section of another one.
+    fn heading_of(&self, row: usize) -> Option<usize> {
+        let above = self.rows.iter().enumerate().take(row).skip(1);
+        let mut headings = above.filter(|(_, cells)| heads_rows(cells));
+        Some(headings.next_back()?.0)
     }
 
     /// The characters that rows take in a prompt.
@@ -277,5 +292,36 @@ impl FiledTable {
                 && ["operations", "income", "cash flows", "earnings", "equity"]
                     .iter()
                     .any(|of| title.contains(of))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_rows_have_the_heading_of_their_section() {
+        let rows = [
+            "", "North:", "Revenue", "Costs", "South:", "Revenue", "Costs",
+        ];
+        let table = FiledTable {
+            rows: rows
+                .iter()
+                .map(|label| {
+                    let figure = if label.ends_with(':') { "" } else { "1,204" };
+                    [*label, figure]
+                        .map(|text| FiledCell {
+                            text: text.to_owned(),
+                            tags: Vec::new(),
+                        })
+                        .to_vec()
+                })
+                .collect(),
+            ..FiledTable::default()
+        };
+        let fits = [0.0, 0.0, 0.0, 0.0, 2.0, 1.0];
+        for (left, rows) in [(45, vec![0, 4, 5]), (60, vec![0, 4, 5, 6]), (30, vec![0])] {
+            assert_eq!(table.best_rows(&fits, left, left), rows, "{left}");
+        }
     }
 }

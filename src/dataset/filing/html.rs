@@ -27,8 +27,11 @@ static TABLE_MARKS: LazyLock<Regex> =
 /// The most columns or rows that a cell may cover.
 const WIDEST: usize = 200;
 
-/// The blocks of a filing, and what the tags of its cover say.
-pub(super) fn blocks(text: &str) -> (Vec<FiledBlock>, HashMap<String, String>) {
+/// How deep elements may be in each other: each takes a part of the stack.
+const DEEPEST: usize = 500;
+
+/// The blocks of a filing and what the tags of its cover say, or why it cannot be read.
+pub(super) fn blocks(text: &str) -> Result<(Vec<FiledBlock>, HashMap<String, String>), String> {
     let text = CLOSED.replace_all(text, "<$1$2></$1>");
     let text = TABLE.replace_all(&text, |table: &Captures<'_>| {
         let whole = table.get(0).map_or("", |whole| whole.as_str());
@@ -42,6 +45,11 @@ pub(super) fn blocks(text: &str) -> (Vec<FiledBlock>, HashMap<String, String>) {
         }
     });
     let html = Html::parse_document(&text);
+    if is_deep(&html) {
+        return Err(format!(
+            "its elements are nested more than {DEEPEST} deep; save it from a browser as HTML again"
+        ));
+    }
     let mut walk = Walk {
         contexts: Contexts::read(&html),
         blocks: Vec::new(),
@@ -49,7 +57,18 @@ pub(super) fn blocks(text: &str) -> (Vec<FiledBlock>, HashMap<String, String>) {
     };
     walk.element(html.root_element());
     walk.end_paragraph();
-    (walk.blocks, walk.contexts.cover)
+    Ok((walk.blocks, walk.contexts.cover))
+}
+
+fn is_deep(html: &Html) -> bool {
+    let mut open = vec![(html.tree.root(), 0)];
+    while let Some((node, depth)) = open.pop() {
+        if depth > DEEPEST {
+            return true;
+        }
+        open.extend(node.children().map(|child| (child, depth + 1)));
+    }
+    false
 }
 
 /// A walk through the elements of a filing.
@@ -84,12 +103,22 @@ impl Walk {
                 self.blocks.extend(lines::blocks(lines::of_text(&text)));
                 return;
             }
+            "sup" if is_mark(element, &self.paragraph) => return,
             _ => {}
         }
         let whole = is_paragraph(name);
         if whole {
             self.end_paragraph();
         }
+        self.children(element);
+        match name {
+            "br" | "td" | "th" => self.paragraph.push(' '),
+            _ if whole => self.end_paragraph(),
+            _ => {}
+        }
+    }
+
+    fn children(&mut self, element: ElementRef<'_>) {
         for child in element.children() {
             if let Node::Text(text) = child.value() {
                 self.paragraph.push_str(text);
@@ -98,20 +127,27 @@ impl Walk {
                 self.element(child);
             }
         }
-        match name {
-            "br" => self.paragraph.push(' '),
-            _ if whole => self.end_paragraph(),
-            _ => {}
-        }
     }
 
     fn table(&mut self, table: ElementRef<'_>) {
         let rows = self.rows(table);
+        let inner = table
+            .descendent_elements()
+            .filter(|inner| inner.value().name() == "table" && table_around(*inner) == Some(table));
+        let inner: Vec<ElementRef<'_>> = inner.collect();
         match spans::grid(rows.clone()) {
-            Some(rows) => self.blocks.push(FiledBlock::Table(FiledTable {
-                rows,
-                ..FiledTable::default()
-            })),
+            Some(rows) => {
+                self.blocks.push(FiledBlock::Table(FiledTable {
+                    rows,
+                    ..FiledTable::default()
+                }));
+                inner.into_iter().for_each(|table| self.element(table));
+            }
+            // It only lays tables out.
+            None if !inner.is_empty() => {
+                self.children(table);
+                self.end_paragraph();
+            }
             // It only lays text out.
             None => {
                 let line = |row: &Vec<SpannedCell>| {
@@ -132,6 +168,7 @@ impl Walk {
         for row in table
             .descendent_elements()
             .filter(|inner| inner.value().name() == "tr")
+            .filter(|row| table_around(*row) == Some(table))
         {
             let mut cells = Vec::new();
             let mut at = 0;
@@ -146,7 +183,10 @@ impl Walk {
                     at = *end;
                 }
                 let end = at + covers(cell, "colspan");
-                covered.push((at, end, covers(cell, "rowspan")));
+                match covers(cell, "rowspan") {
+                    1 => {}
+                    rows => covered.push((at, end, rows)),
+                }
                 cells.push(SpannedCell {
                     start: at,
                     end,
@@ -192,6 +232,12 @@ impl CellText<'_> {
             let Some(child) = ElementRef::wrap(child).filter(|child| !is_hidden(*child)) else {
                 continue;
             };
+            match child.value().name() {
+                // It is read by itself.
+                "table" => continue,
+                "sup" if is_mark(child, &self.text) => continue,
+                _ => {}
+            }
             let apart = is_paragraph(child.value().name()) || child.value().name() == "br";
             if apart {
                 self.text.push(' ');
@@ -212,10 +258,27 @@ fn covers(cell: ElementRef<'_>, attribute: &str) -> usize {
     number.unwrap_or(1).clamp(1, WIDEST)
 }
 
+/// The table that an element is in.
+fn table_around(element: ElementRef<'_>) -> Option<ElementRef<'_>> {
+    let mut around = element.ancestors().filter_map(ElementRef::wrap);
+    around.find(|around| around.value().name() == "table")
+}
+
+/// The most characters of a reference to notes.
+const MARK: usize = 12;
+
+/// Whether a raised text behind another one refers to a note: "1", "(a)", "*".
+fn is_mark(raised: ElementRef<'_>, before: &str) -> bool {
+    let text: String = raised.text().collect();
+    let marks = |c: char| c.is_alphanumeric() || c.is_whitespace() || "()[],*†‡§¶#".contains(c);
+    !before.trim().is_empty() && text.chars().all(marks) && text.chars().count() <= MARK
+}
+
 fn is_paragraph(name: &str) -> bool {
     matches!(
         name,
         "p" | "div"
+            | "tr"
             | "h1"
             | "h2"
             | "h3"
@@ -247,10 +310,14 @@ mod tests {
     use super::*;
 
     fn tables(text: &str) -> Vec<Vec<Vec<FiledCell>>> {
-        let tables = blocks(text).0.into_iter().filter_map(|block| match block {
-            FiledBlock::Table(table) => Some(table.rows),
-            FiledBlock::Text(_) => None,
-        });
+        let tables = blocks(text)
+            .unwrap()
+            .0
+            .into_iter()
+            .filter_map(|block| match block {
+                FiledBlock::Table(table) => Some(table.rows),
+                FiledBlock::Text(_) => None,
+            });
         tables.collect()
     }
 
@@ -305,7 +372,7 @@ mod tests {
             <tr><td style='DISPLAY : none'></td><td></td><td>March 31,<br>2031</td></tr>
             <tr><td style='display:none'>x</td><td>Rent\u{200b}</td><td>\u{200b}5</td></tr></table>";
         assert_eq!(
-            blocks(table).0[0],
+            blocks(table).unwrap().0[0],
             FiledBlock::Text("Costs by kind".to_owned())
         );
         assert_eq!(
@@ -327,7 +394,7 @@ mod tests {
     #[test]
     fn a_table_of_lines_without_rows_is_read_by_its_columns() {
         let table = "<p>Selected data</p><TABLE><CAPTION>\n                        2031     2030\n<S>                  <C>      <C>\nPremiums              1,150      980\nFees                     12       11\n</TABLE><p>After it.</p>";
-        let (read, _) = blocks(table);
+        let (read, _) = blocks(table).unwrap();
         assert_eq!(
             read.first(),
             Some(&FiledBlock::Text("Selected data".to_owned()))
@@ -345,8 +412,51 @@ mod tests {
     fn a_table_that_only_lays_text_out_is_text() {
         let table = "<table><tr><td>Item 7.</td><td>Discussion</td></tr></table>";
         assert_eq!(
-            blocks(table).0,
+            blocks(table).unwrap().0,
             [FiledBlock::Text("Item 7. Discussion".to_owned())]
         );
+    }
+
+    #[test]
+    fn a_table_in_a_table_is_one_of_its_own() {
+        let inner =
+            "<table><tr><td></td><td>2031</td></tr><tr><td>Rent</td><td>5</td></tr></table>";
+        let rows = [["", "2031"], ["Rent", "5"]];
+        let layout = format!("<table><tr><td>Costs</td></tr><tr><td>{inner}</td></tr></table>");
+        let read = blocks(&layout).unwrap().0;
+        assert_eq!(read[0], FiledBlock::Text("Costs".to_owned()));
+        let read = tables(&layout);
+        assert_eq!(
+            read.iter().map(|table| texts(table)).collect::<Vec<_>>(),
+            [rows]
+        );
+        let outer = format!("<table><tr><td>Fees</td><td>7</td><td>{inner}</td></tr></table>");
+        let read = tables(&outer);
+        assert_eq!(texts(&read[0]), [["", ""], ["Fees", "7"]]);
+        assert_eq!(texts(&read[1]), rows);
+    }
+
+    #[test]
+    fn a_raised_mark_is_no_digit_of_its_figure() {
+        let table =
+            "<p><sup>1</sup> Net sales<sup>(a)</sup></p><table><tr><td></td><td>2031</td></tr>
+            <tr><td>Rent<sup>*</sup></td><td>1,204<sup>1</sup></td></tr>
+            <tr><td>Rate</td><td>12<sup>1/2</sup></td></tr></table>";
+        assert_eq!(
+            blocks(table).unwrap().0[0],
+            FiledBlock::Text("1 Net sales".to_owned())
+        );
+        assert_eq!(
+            texts(&tables(table)[0])[1..],
+            [["Rent", "1,204"], ["Rate", "121/2"]]
+        );
+    }
+
+    #[test]
+    fn elements_that_are_nested_too_deep_are_refused() {
+        for element in ["<div>", "<table><tr><td><span>"] {
+            let error = blocks(&element.repeat(600)).unwrap_err();
+            assert!(error.contains("nested more than 500 deep"), "{error}");
+        }
     }
 }

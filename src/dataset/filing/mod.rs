@@ -19,6 +19,7 @@ mod tags;
 mod workbook;
 
 use std::collections::HashMap;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 
 use super::own::OwnError;
@@ -29,6 +30,15 @@ pub(crate) use report::Filing;
 
 /// The largest file that is read as a report, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// How a workbook begins that is encrypted, or older than XLSX.
+const OLD_OFFICE: &[u8] = b"\xD0\xCF\x11\xE0";
+
+/// How whole documents begin.
+const DOCUMENTS: [&str; 3] = ["<html", "<!doctype", "<?xml"];
+
+/// How far from its end a file may say that it ends, in bytes.
+const END: usize = 2048;
 
 /// Whether a file is read as a report, by its extension.
 pub(crate) fn is_filing(path: &Path) -> bool {
@@ -51,21 +61,32 @@ pub(crate) fn read_filing(path: &Path) -> Result<Filing, OwnError> {
         reason,
     };
     let mut notes = Vec::new();
+    let mut cut = false;
     let placed = content.starts_with(b"%PDF-");
     let (blocks, tagged) = if placed {
-        (pdf::blocks(content).map_err(refused)?, HashMap::new())
+        let read = without_panic(|| pdf::blocks(content));
+        (read.map_err(refused)?, HashMap::new())
     } else if content.starts_with(b"PK\x03\x04") {
-        (workbook::blocks(&content).map_err(refused)?, HashMap::new())
+        let read = without_panic(|| workbook::blocks(&content));
+        (read.map_err(refused)?, HashMap::new())
+    } else if content.starts_with(OLD_OFFICE) {
+        return Err(refused("it needs a password, or is a workbook of before 2007 (.xls); save it as .xlsx without a password".to_owned()));
     } else {
         let decoded = decode(path, &content)?;
         notes = decoded.notes;
-        if !decoded.text.trim_end().to_ascii_lowercase().ends_with('>') {
+        cut = is_cut(&decoded.text);
+        if cut && begins(&decoded.text, &DOCUMENTS) {
+            return Err(refused(
+                "it is cut off: it has no </html> at its end; get the whole file".to_owned(),
+            ));
+        }
+        if cut {
             notes.push(format!(
-                "{} does not end like HTML: it may be cut off",
+                "{} may be cut off: it does not end like HTML",
                 path.display()
             ));
         }
-        html::blocks(&decoded.text)
+        html::blocks(&decoded.text).map_err(refused)?
     };
     let name = path
         .file_name()
@@ -74,8 +95,63 @@ pub(crate) fn read_filing(path: &Path) -> Result<Filing, OwnError> {
         .into_owned();
     let mut filing = Filing::of_blocks(name, blocks, &tagged, notes);
     filing.placed = placed;
+    filing.cut = cut;
     if filing.tables().next().is_none() {
         return Err(refused("it has no table with figures; save the report itself, not a page that links to it or asks to sign in".to_owned()));
     }
     Ok(filing)
+}
+
+/// Whether a text breaks off: a document without its end, or a part that ends in no tag.
+fn is_cut(text: &str) -> bool {
+    let tail = text.as_bytes().get(text.len().saturating_sub(END)..);
+    let tail = String::from_utf8_lossy(tail.unwrap_or(text.as_bytes())).to_ascii_lowercase();
+    let ends = ["</html>", "</text>", "</document>"];
+    let has_end = ends.iter().any(|end| tail.contains(end));
+    let whole = begins(text, &DOCUMENTS) || begins(text, &["<sec-document", "<document"]);
+    !has_end && (whole || !tail.trim_end().ends_with('>'))
+}
+
+fn begins(text: &str, with: &[&str]) -> bool {
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    with.iter().any(|tag| {
+        let start = text.get(..tag.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(tag))
+    })
+}
+
+/// A panic of a library over a damaged file is an error like any other, and prints nothing.
+fn without_panic<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let read = panic::catch_unwind(AssertUnwindSafe(read));
+    panic::set_hook(hook);
+    read.unwrap_or_else(|_| Err("it is damaged; get it again".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_without_its_end_is_cut_off() {
+        for (text, cut) in [
+            ("<html><p>a</p></html>", false),
+            ("<html><p>a</p></HTML><!-- saved -->\n", false),
+            ("\u{feff}<!DOCTYPE html><p>a</p>", true),
+            ("<?xml version='1.0'?><html><p>a</p>", true),
+            ("<DOCUMENT>\n<TEXT>\n<p>a</p>", true),
+            ("<DOCUMENT>\n<TEXT>\n<p>a</p></TEXT>", false),
+            ("<p>a</p>", false),
+            ("<p>a</p><table><tr><td>1,2", true),
+        ] {
+            assert_eq!(is_cut(text), cut, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_panic_of_a_library_is_an_error() {
+        let error = without_panic::<()>(|| panic!("in a library")).unwrap_err();
+        assert!(error.contains("it is damaged"), "{error}");
+    }
 }

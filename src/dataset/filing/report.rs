@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::block::{FiledBlock, FiledTable};
 use super::cover;
-use super::spans::FiledCell;
+use super::spans::{FiledCell, is_year};
 
 /// The most paragraphs above a table that may name it.
 const ABOVE: usize = 4;
@@ -27,6 +27,8 @@ pub(crate) struct Filing {
     pub cover: Cover,
     /// Its columns were found by the places of figures on a page, and may be wrong.
     pub placed: bool,
+    /// Its end may be missing.
+    pub cut: bool,
     /// What is read differently from the file, one line each.
     pub notes: Vec<String>,
 }
@@ -45,12 +47,13 @@ impl Filing {
             cover: cover::read(&blocks, tagged),
             blocks: Vec::new(),
             placed: false,
+            cut: false,
             notes,
         };
         let running = running_lines(&blocks);
         for block in blocks {
             match block {
-                FiledBlock::Text(text) if running.contains(&without_digits(&text)) => {}
+                FiledBlock::Text(text) if running.contains(&without_numbers(&text)) => {}
                 FiledBlock::Text(text) => filing.blocks.push(FiledBlock::Text(text)),
                 FiledBlock::Table(table) => filing.add(table),
             }
@@ -76,17 +79,16 @@ impl Filing {
             .filter(|text| text.len() <= HEADING && !text.starts_with('('));
         table.title = headings.next().copied().unwrap_or_default().to_owned();
         let cut = above.is_empty();
-        // What stands above a table is shown with it.
+        // The texts above a table are shown with it.
         let texts = self.blocks.iter().rev();
         let texts = texts.take_while(|block| matches!(block, FiledBlock::Text(_)));
         let start = self.blocks.len() - texts.count();
-        let named = [Some(table.title.clone()), table.unit.clone()];
-        let mut at = 0;
-        self.blocks.retain(|block| {
-            at += 1;
-            let is_own = |text: &String| named.iter().flatten().any(|line| line == text);
-            at <= start || !matches!(block, FiledBlock::Text(text) if is_own(text))
-        });
+        let is_own = |text: &String| *text == table.title || table.unit.as_ref() == Some(text);
+        let above = self.blocks.split_off(start);
+        let others = above
+            .into_iter()
+            .filter(|block| !matches!(block, FiledBlock::Text(text) if is_own(text)));
+        self.blocks.extend(others);
         let last = self.blocks.iter_mut().rev().find_map(|block| match block {
             FiledBlock::Table(table) => Some(table),
             FiledBlock::Text(_) => None,
@@ -129,12 +131,7 @@ impl FiledTable {
 
     /// What was read of it, for programs; each figure with its value in units.
     pub(crate) fn json(&self, number: usize) -> serde_json::Value {
-        let document = Document {
-            pre_text: self.above(),
-            table: self.printed().collect(),
-            own: true,
-            ..Document::default()
-        };
+        let document = self.document();
         let table = &document.page().table;
         let cell = |row: usize, column: usize, cell: &FiledCell| {
             let figure = table.cell(row, column).and_then(Cell::value);
@@ -142,8 +139,9 @@ impl FiledTable {
                 .scale_of(row)
                 .map_or(1.0, |scale| f64::from(scale.units()));
             let in_units = |figure: f64| match cell.tags.first() {
-                Some(tag) => tag.value(figure),
+                Some(tag) if cell.text.contains('%') => tag.signed(figure),
                 None if cell.text.contains('%') => figure,
+                Some(tag) => tag.value(figure),
                 None => figure * scale,
             };
             let value = figure.filter(|_| row > 0 && column > 0).map(in_units);
@@ -159,6 +157,22 @@ impl FiledTable {
             "unit": self.unit,
             "rows": rows.collect::<Vec<Vec<serde_json::Value>>>(),
         })
+    }
+
+    /// A page of this table.
+    fn document(&self) -> Document {
+        Document {
+            pre_text: self.above(),
+            table: self.printed().collect(),
+            own: true,
+            ..Document::default()
+        }
+    }
+
+    /// The line above it that states its unit, or what its title or its cells say of it.
+    pub(crate) fn stated_unit(&self) -> Option<String> {
+        let line = self.unit.clone().filter(|unit| *unit != self.title);
+        line.or_else(|| Some(self.document().page().table.caption()?.text.clone()))
     }
 
     /// Its cells as text.
@@ -187,7 +201,7 @@ impl FiledTable {
 /// A line that is on so many pages belongs to none.
 const RUNNING: usize = 5;
 
-/// What stands at the head or the foot of every page, without its digits: page numbers, the
+/// The lines at the head or the foot of every page, without their digits: page numbers, the
 /// company's name, a link to the table of contents.
 fn running_lines(blocks: &[FiledBlock]) -> HashSet<String> {
     let mut counts: HashMap<String, usize> = HashMap::new();
@@ -196,16 +210,21 @@ fn running_lines(blocks: &[FiledBlock]) -> HashSet<String> {
             && text.len() <= HEADING / 2
             && !states_unit(text)
         {
-            *counts.entry(without_digits(text)).or_insert(0) += 1;
+            *counts.entry(without_numbers(text)).or_insert(0) += 1;
         }
     }
     counts.retain(|_, count| *count >= RUNNING);
     counts.into_keys().collect()
 }
 
-fn without_digits(text: &str) -> String {
-    let kept = text.chars().filter(|c| !c.is_ascii_digit());
-    kept.collect::<String>().to_lowercase()
+/// A text without its numbers; years stay, as they tell "FY2023" from "FY2024".
+fn without_numbers(text: &str) -> String {
+    let is_digit = |c: &char| c.is_ascii_digit();
+    let chars: Vec<char> = text.to_lowercase().chars().collect();
+    let runs = chars.chunk_by(|a, b| is_digit(a) == is_digit(b));
+    let runs = runs.map(|run| run.iter().collect::<String>());
+    runs.filter(|run| !run.starts_with(|c: char| c.is_ascii_digit()) || is_year(run))
+        .collect()
 }
 
 /// A page number, or the link to the table of contents.
@@ -239,10 +258,11 @@ pub(super) fn printed(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::html::blocks;
+    use super::super::tags::{Tag, TagPeriod};
     use super::*;
 
     fn read(html: &str) -> Filing {
-        let (blocks, tagged) = blocks(html);
+        let (blocks, tagged) = blocks(html).unwrap();
         Filing::of_blocks("f.htm".to_owned(), blocks, &tagged, Vec::new())
     }
 
@@ -288,5 +308,57 @@ mod tests {
             titles.iter().all(|title| title.starts_with("Costs of x")),
             "{titles:?}"
         );
+    }
+
+    #[test]
+    fn headings_that_differ_in_their_years_are_kept() {
+        let year = |year: u32| {
+            format!("<p>Acme 2031 report | {year}</p><p>FY{year}</p><table>{HEAD}{ROW}</table>")
+        };
+        let filing = read(&(2019..2025).map(year).collect::<String>());
+        let titles: Vec<&str> = filing.tables().map(|table| table.title.as_str()).collect();
+        let years = ["FY2019", "FY2020", "FY2021", "FY2022", "FY2023", "FY2024"];
+        assert_eq!(titles, years);
+    }
+
+    #[test]
+    fn a_percentage_has_the_value_that_is_printed() {
+        let tag = |percent: f64| Tag {
+            concept: "x:Rate".to_owned(),
+            period: TagPeriod {
+                start: None,
+                end: "2031-03-31".to_owned(),
+            },
+            unit: "pure".to_owned(),
+            scale: -2,
+            negative: percent < 0.0,
+            dimensions: Vec::new(),
+        };
+        let cell = |text: &str, tags: Vec<Tag>| FiledCell {
+            text: text.to_owned(),
+            tags,
+        };
+        let table = FiledTable {
+            unit: Some("(In millions)".to_owned()),
+            rows: vec![
+                vec![
+                    cell("", vec![]),
+                    cell("2031", vec![]),
+                    cell("2030", vec![]),
+                    cell("2029", vec![]),
+                ],
+                vec![
+                    cell("Tax rate", vec![]),
+                    cell("21.5%", vec![tag(1.0)]),
+                    cell("20.0%", vec![]),
+                    cell("4.5%", vec![tag(-1.0)]),
+                ],
+            ],
+            ..FiledTable::default()
+        };
+        let json = table.json(1);
+        let values: Vec<&serde_json::Value> =
+            (1..4).map(|at| &json["rows"][1][at]["value"]).collect();
+        assert_eq!(values, [21.5, 20.0, -4.5]);
     }
 }

@@ -102,7 +102,7 @@ pub(super) fn opens(text: &str) -> bool {
     CURRENCIES.contains(&bare) || bare.is_empty() && text.contains('(')
 }
 
-/// What stands behind a number.
+/// What follows a number.
 pub(super) fn closes(text: &str) -> bool {
     let marks = text.chars().all(|c| matches!(c, ')' | '%' | ' '));
     marks || matches!(text, "pts" | "bps" | ")pts" | "x")
@@ -192,7 +192,7 @@ fn distance(one: Span, other: Span) -> usize {
     one.0.max(other.0).saturating_sub(one.1.min(other.1))
 }
 
-/// What stands above each column, from the top down; the corner first.
+/// The headings of each column, from the top down; the corner first.
 fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<FiledCell> {
     let first = columns.first().map_or(0, |column| column.0);
     let mut header = vec![FiledCell::default(); columns.len() + 1];

@@ -43,8 +43,13 @@ impl Tag {
     /// The value of the figure that is printed, in units: of its sign and scale, whatever is
     /// printed of these.
     pub(super) fn value(&self, printed: f64) -> f64 {
+        self.signed(printed) * 10_f64.powi(self.scale)
+    }
+
+    /// The figure that is printed, with the sign of its value.
+    pub(super) fn signed(&self, printed: f64) -> f64 {
         let sign = if self.negative { -1.0 } else { 1.0 };
-        sign * printed.abs() * 10_f64.powi(self.scale)
+        sign * printed.abs()
     }
 }
 

@@ -15,6 +15,12 @@ use hayro_font::{
 /// How deep drawings may be in drawings.
 const DEEPEST: usize = 8;
 
+/// The most bytes of drawings of a page, each counted as often as it is used.
+const MOST_DRAWN: usize = 64 * 1024 * 1024;
+
+/// The most states that may be saved at a time.
+const MOST_SAVED: usize = 1000;
+
 /// The most characters of a page; what has more is not made to be read.
 const MOST_ON_PAGE: usize = 200_000;
 
@@ -89,10 +95,13 @@ pub(super) struct Glyphs<'a, 'f> {
     font_files: FontResolverFn,
     code_maps: CMapResolverFn,
     read: Vec<Glyph>,
+    /// How many bytes may still be drawn.
+    left: usize,
 }
 
 impl<'a, 'f> Glyphs<'a, 'f> {
-    pub(super) fn of_page(page: &Page<'a>, fonts: &'f FontCache<'a>) -> Vec<Glyph> {
+    /// None if it draws too much.
+    pub(super) fn of_page(page: &Page<'a>, fonts: &'f FontCache<'a>) -> Option<Vec<Glyph>> {
         // Only the widths and the names of characters matter, so the 14 standard fonts do for
         // every font that is not in the file.
         let font_files: FontResolverFn = Arc::new(|query: &FontQuery| match query {
@@ -104,24 +113,29 @@ impl<'a, 'f> Glyphs<'a, 'f> {
             font_files,
             code_maps: Arc::new(|_| None),
             read: Vec::new(),
+            left: MOST_DRAWN,
         };
         let from_top = Affine::new(page.initial_transform(true).as_coeffs());
-        let operations = page.typed_operations();
-        glyphs.operations(operations, page.resources(), TextState::new(from_top), 0);
-        glyphs.read
+        let drawing = page.page_stream().unwrap_or_default();
+        glyphs.operations(drawing, page.resources(), TextState::new(from_top), 0)?;
+        Some(glyphs.read)
     }
 
     fn operations(
         &mut self,
-        mut operations: TypedIter<'_>,
+        drawing: &[u8],
         resources: &Resources<'a>,
         mut state: TextState<'a>,
         depth: usize,
-    ) {
+    ) -> Option<()> {
+        self.left = self.left.checked_sub(drawing.len())?;
+        let mut operations = TypedIter::new(drawing);
         let mut saved: Vec<TextState<'a>> = Vec::new();
         while let Some(operation) = operations.next() {
             match operation {
-                TypedInstruction::SaveState(_) => saved.push(state.clone()),
+                TypedInstruction::SaveState(_) if saved.len() < MOST_SAVED => {
+                    saved.push(state.clone());
+                }
                 TypedInstruction::RestoreState(_) => {
                     if let Some(earlier) = saved.pop() {
                         state = earlier;
@@ -176,11 +190,12 @@ impl<'a, 'f> Glyphs<'a, 'f> {
                     }
                 }
                 TypedInstruction::XObject(name) if depth < DEEPEST => {
-                    self.drawing(name.0, resources, &state, depth + 1);
+                    self.drawing(name.0, resources, &state, depth + 1)?;
                 }
                 _ => {}
             }
         }
+        Some(())
     }
 
     /// A drawing that is used in another one; a picture has no text.
@@ -190,17 +205,18 @@ impl<'a, 'f> Glyphs<'a, 'f> {
         resources: &Resources<'a>,
         state: &TextState<'a>,
         depth: usize,
-    ) {
+    ) -> Option<()> {
         let Some(stream) = resources.get_x_object(name) else {
-            return;
+            return Some(());
         };
         let dict = stream.dict();
         let is_form = dict
             .get::<Name<'_>>("Subtype")
             .is_some_and(|kind| kind.as_ref() == b"Form");
-        let Some(data) = stream.decoded_data().ok().filter(|_| is_form) else {
-            return;
-        };
+        if !is_form {
+            return Some(());
+        }
+        let data = stream.decoded_data().unwrap_or_default();
         let own = dict.get::<Dict<'a>>("Resources").map(Resources::new);
         let mut state = state.clone();
         if let Some(array) = dict.get::<Array<'_>>("Matrix") {
@@ -209,12 +225,7 @@ impl<'a, 'f> Glyphs<'a, 'f> {
                 state.drawing *= Affine::new(numbers);
             }
         }
-        self.operations(
-            TypedIter::new(&data),
-            own.as_ref().unwrap_or(resources),
-            state,
-            depth,
-        );
+        self.operations(&data, own.as_ref().unwrap_or(resources), state, depth)
     }
 
     fn show(&mut self, state: &mut TextState<'a>, text: &PdfString<'_>) {

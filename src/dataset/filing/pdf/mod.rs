@@ -3,8 +3,6 @@
 
 mod glyphs;
 
-use std::panic::{self, AssertUnwindSafe};
-
 use hayro_font::FontCache;
 use hayro_font::hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 
@@ -27,19 +25,6 @@ const PRINTED_TWICE: f64 = 0.1;
 
 /// The blocks of a PDF, page after page, or why it cannot be read.
 pub(super) fn blocks(bytes: Vec<u8>) -> Result<Vec<FiledBlock>, String> {
-    without_panic(|| read(bytes))
-}
-
-/// A panic of a library over a damaged file is an error like any other, and prints nothing.
-fn without_panic<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
-    let read = panic::catch_unwind(AssertUnwindSafe(read));
-    panic::set_hook(hook);
-    read.unwrap_or_else(|_| Err(refusal(LoadPdfError::Invalid)))
-}
-
-fn read(bytes: Vec<u8>) -> Result<Vec<FiledBlock>, String> {
     let tail = bytes.get(bytes.len().saturating_sub(END)..);
     let ends = tail.is_some_and(|tail| tail.windows(5).any(|mark| mark == b"%%EOF"));
     if !ends {
@@ -49,8 +34,11 @@ fn read(bytes: Vec<u8>) -> Result<Vec<FiledBlock>, String> {
     let pages = pdf.pages();
     let fonts = FontCache::new();
     let mut blocks = Vec::new();
-    for page in pages.iter() {
-        let lines = lines_of(Glyphs::of_page(page, &fonts));
+    for (number, page) in (1..).zip(pages.iter()) {
+        let glyphs = Glyphs::of_page(page, &fonts).ok_or_else(|| {
+            format!("page {number} draws more than a page for readers does; leave it out")
+        })?;
+        let lines = lines_of(glyphs);
         blocks.extend(lines::blocks(without_page_number(lines)));
     }
     if blocks.is_empty() {
@@ -343,9 +331,27 @@ mod tests {
         for at in (0..whole.len()).step_by(3) {
             let mut damaged = whole.clone();
             damaged[at] = damaged[at].wrapping_add(7);
-            let _ = read(damaged);
+            let _ = blocks(damaged);
         }
-        let error = without_panic::<()>(|| panic!("in a library")).unwrap_err();
-        assert!(error.contains("it is damaged"), "{error}");
+    }
+
+    #[test]
+    fn a_page_that_draws_without_end_is_refused() {
+        let form = |name: u32, next: u32| {
+            let drawing = "/X Do\n".repeat(30);
+            format!(
+                "{name} 0 obj << /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length {} \
+                 /Resources << /XObject << /X {next} 0 R >> >> >> stream\n{drawing}\nendstream endobj\n",
+                drawing.len()
+            )
+        };
+        let forms: String = (10..18).map(|at| form(at, at + 1)).collect();
+        let file = pdf(&["/X Do"]);
+        let file = String::from_utf8(file)
+            .unwrap()
+            .replace("/Resources << ", "/Resources << /XObject << /X 10 0 R >> ");
+        let file = file.replace("trailer", &format!("{forms}trailer"));
+        let error = blocks(file.into_bytes()).unwrap_err();
+        assert!(error.starts_with("page 1 draws more"), "{error}");
     }
 }

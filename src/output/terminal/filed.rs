@@ -1,0 +1,23 @@
+//! A list of the tables of a report.
+
+use super::style::{TerminalStyle, broken};
+use crate::dataset::FiledTable;
+
+/// The column that the words begin in.
+const INDENT: usize = 5;
+
+/// A table with its number: its title, and what there is of it.
+pub(crate) fn table_lines(number: usize, table: &FiledTable) -> String {
+    let columns: Vec<&str> = table.headings().collect();
+    let unit = table.stated_unit();
+    let of_table = format!(
+        "{} rows; {}; {}",
+        table.rows.len().saturating_sub(1),
+        unit.as_deref().unwrap_or("no unit stated"),
+        columns.join(" | ")
+    );
+    let width = TerminalStyle::default().width.into();
+    let [title, of_table] =
+        [&table.title, &of_table].map(|text| broken(text, INDENT, INDENT, width));
+    format!("{number:>3}  {title}\n{:INDENT$}{of_table}\n", "")
+}
