@@ -121,6 +121,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_entry_is_found_by_its_name_in_any_folder() {
+        let entries = ["a/dev.json", "__MACOSX/b/train.json", "b/train.json"].map(str::to_owned);
+        assert_eq!(entry(&entries, "train.json"), Some("b/train.json"));
+        assert_eq!(entry(&entries, "test.json"), None);
+    }
+
+    #[test]
     fn blob_ids_are_gits() {
         // `git hash-object` of an empty file, and of `hello\n`.
         assert_eq!(blob_id(b""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");

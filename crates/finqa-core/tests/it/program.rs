@@ -119,6 +119,8 @@ fn accessors_and_display() {
     assert_eq!(program.literals().collect::<Vec<_>>(), ["5%", "const_100"]);
     assert_eq!(program.rows().collect::<Vec<_>>(), ["tax"]);
     assert!(program.ends_with_times_100());
+    let share = Program::parse("divide(5, const_100)").unwrap();
+    assert!(!share.ends_with_times_100());
     assert!(!program.is_number());
     assert!(Program::parse("-12").unwrap().is_number());
 }
