@@ -1,8 +1,8 @@
 //! Prompts improved on evidence: `convfinqa improve`.
 //!
 //! Pages are split once into propose, gate and sealed pages ([`PageSplit`]). A model sees the
-//! causes of misses on propose pages and changes a template ([`proposal`]); what it adds is checked for
-//! text of the data ([`DataText`]); each candidate is tested once on the gate pages and the
+//! causes of misses on propose pages and changes a template (`proposal`); what it adds is checked for
+//! text of the data (`DataText`); each candidate is tested once on the gate pages and the
 //! best of those that pass is measured on the sealed pages ([`Trial`]). The command runs the questions.
 
 mod data_text;
