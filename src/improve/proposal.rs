@@ -45,8 +45,8 @@ pub(crate) struct Proposal {
 pub(crate) enum Rejection {
     #[error("the proposer's reply is not a proposal: {0}")]
     Nonsense(String),
-    #[error("the proposer names no template: {0}")]
-    UnknownTemplate(String),
+    #[error("the proposer names no template")]
+    UnknownTemplate,
     #[error("the text to replace is in {template} {count} times, not once")]
     NotOnce { template: String, count: usize },
     #[error("it changes nothing")]
@@ -153,7 +153,7 @@ impl Proposal {
         templates: &'t BTreeMap<String, String>,
     ) -> Result<(&'t str, String), Rejection> {
         let template = templates.get(&self.template);
-        let template = template.ok_or_else(|| Rejection::UnknownTemplate(self.template.clone()))?;
+        let template = template.ok_or(Rejection::UnknownTemplate)?;
         let count = match self.old.is_empty() {
             true => 0,
             false => template.matches(&self.old).count(),
@@ -195,7 +195,7 @@ mod tests {
         };
         assert_eq!(change("a.j2", "two", "2").unwrap(), "one 2 one");
         for (change, words) in [
-            (change("b.j2", "two", "2"), "names no template: b.j2"),
+            (change("b.j2", "two", "2"), "names no template"),
             (change("a.j2", "one", "1"), "a.j2 2 times, not once"),
             (change("a.j2", "", "1"), "0 times"),
             (change("a.j2", "two", "two"), "changes nothing"),

@@ -62,25 +62,6 @@ pub(crate) struct Candidate {
     pub cost: Cost,
 }
 
-impl Candidate {
-    /// What became of it.
-    pub(crate) fn result(&self) -> String {
-        let Some(effect) = &self.effect else {
-            return format!("not run: {}", self.rejected.as_deref().unwrap_or_default());
-        };
-        let passes = if self.passes {
-            "passes"
-        } else {
-            "does not pass"
-        };
-        let points = 100.0 * effect.difference;
-        format!(
-            "{passes}: {points:+.1} points, one-sided p {:.2e}",
-            effect.p
-        )
-    }
-}
-
 /// What the gate can detect.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Power {

@@ -10,7 +10,7 @@ pub(crate) fn signed(x: f64, digits: usize) -> String {
 }
 
 /// McNemar's p.
-pub(super) fn p_value(p: f64) -> String {
+pub(crate) fn p_value(p: f64) -> String {
     if p < 0.001 {
         "< 0.001".to_owned()
     } else {

@@ -142,10 +142,13 @@ fn a_candidate_that_helps_is_promoted_and_the_same_command_asks_nothing_again() 
         );
     }
     let again = improve(&place, &server, "--json").succeeds().json();
-    assert_eq!((server.count(), again), (answers + 3, found));
+    assert_eq!((server.count(), &again), (answers + 3, &found));
     let shown = improve(&place, &server, "");
     shown.succeeds().prints("helps</b>␛[2J");
     assert!(!shown.stdout.contains('\u{1b}'), "{}", shown.stdout);
+    // A gain and its interval are in one line of 80 columns.
+    let gains = first["effect"]["interval"]["high"].as_f64().unwrap();
+    shown.prints(&format!("+{:.1}]", 100.0 * gains));
     // Another proposal is not credited with the run of the first.
     std::fs::remove_dir_all(place.path(&format!("{folder}/replies"))).unwrap();
     let other = improve(&place, &server, "--json").succeeds().json();

@@ -16,6 +16,7 @@ use crate::improve::{
     CANDIDATES, Candidate, DataText, Effect, Improvement, LEVEL, PageSplit, Power, Proposal,
     Rejection, Trial, request, templates,
 };
+use crate::output::numbers::{p_value, signed};
 use crate::output::report::write_improvement;
 use crate::output::terminal::{ProgressOptions, RunProgress, TerminalWriter};
 use crate::output::{write_json_pretty, write_text};
@@ -163,7 +164,7 @@ impl Search {
             };
             candidate.passes = trial.note(candidate.effect.map_or(1.0, |effect| effect.p));
             candidate.cost = difference(self.found.cost, before_it);
-            self.say(&format!("candidate {number} {}", candidate.result()));
+            self.say(&format!("candidate {number} {}", result(&candidate)));
             self.found.candidates.push(candidate);
             self.found.promoted = trial.promoted();
             if self.found.promoted == Some(number) {
@@ -395,6 +396,22 @@ impl Search {
     fn say(&self, line: &str) {
         TerminalWriter::new(self.options).say(line);
     }
+}
+
+/// What became of a candidate.
+fn result(candidate: &Candidate) -> String {
+    let Some(effect) = &candidate.effect else {
+        return format!(
+            "not run: {}",
+            candidate.rejected.as_deref().unwrap_or_default()
+        );
+    };
+    let passes = match candidate.passes {
+        true => "passes",
+        false => "does not pass",
+    };
+    let (points, p) = (signed(100.0 * effect.difference, 1), p_value(effect.p));
+    format!("{passes}: {points} points, one-sided p {p}")
 }
 
 fn short_hash(text: &str) -> String {

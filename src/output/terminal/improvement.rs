@@ -8,7 +8,7 @@ use super::style::{TerminalStyle, spaced};
 
 /// The candidates, and the effect of the promoted one on the sealed pages.
 pub(crate) fn improvement_table(found: &Improvement, style: TerminalStyle) -> String {
-    let mut table = style.table(&["", "template", "gain [95 % CI]", "p", "cost", "result"]);
+    let mut table = style.table(&["", "gain [95 % CI]", "p", "cost", "result"]);
     for candidate in &found.candidates {
         let effect = candidate.effect.as_ref();
         let result = match (&effect, candidate.passes) {
@@ -18,20 +18,21 @@ pub(crate) fn improvement_table(found: &Improvement, style: TerminalStyle) -> St
         };
         table.add_row([
             candidate.number.to_string(),
-            candidate.template.clone(),
             effect.map_or_else(String::new, gain),
             effect.map_or_else(String::new, |effect| p_value(effect.p)),
             candidate.cost.to_string(),
             result.to_owned(),
         ]);
     }
-    align(&mut table, &[2, 3, 4]);
+    align(&mut table, &[1, 2, 3]);
     let mut lines = vec![spaced(&table.to_string())];
     for candidate in &found.candidates {
-        let (number, reason) = (candidate.number, &candidate.reason);
         let why = candidate.rejected.as_ref();
-        let why = why.map_or_else(String::new, |why| format!(" Not run: {why}."));
-        lines.push(style.wrap(&format!("{number}: {reason}{why}")));
+        let why = why.map_or_else(String::new, |why| format!("not run: {why}"));
+        let mut parts = vec![&candidate.template, &candidate.reason, &why];
+        parts.retain(|part| !part.is_empty());
+        let parts: Vec<_> = parts.into_iter().map(String::as_str).collect();
+        lines.push(style.wrap(&format!("{}: {}", candidate.number, parts.join("; "))));
         lines.push(candidate.diff.clone());
     }
     let promoted = match (found.promoted, &found.sealed) {
