@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::dataset::Question;
 use finqa_agents::pair::Answer;
 use finqa_core::number::Scale;
-use finqa_core::page::{FigureTag, Table, position, years_in};
+use finqa_core::page::{FigureTag, MONTHS, Table, position, years_in};
 use finqa_core::question::CitedEvidence;
 
 /// A cited figure with the name of its place.
@@ -141,7 +141,8 @@ fn years_apart(question: &Question, tag: &FigureTag) -> Option<(bool, i32)> {
         return None;
     }
     let heading = table.columns().get(tag.column)?.label.to_lowercase();
-    let named = !MONTHS.iter().any(|month| heading.contains(month));
+    let mut short = MONTHS.iter().filter_map(|month| month.get(..3));
+    let named = !short.any(|month| heading.contains(month));
     let [year, month, day] = *dates(&tag.period).last()?;
     // A year of 53 weeks may end on the first days of the next.
     let end = year - i32::from(named && month == 1 && day <= 7);
@@ -168,10 +169,6 @@ fn usual_years_apart(question: &Question) -> i32 {
     let most = counts.into_iter().find(|(_, count)| 2 * count > all);
     most.map_or(0, |(apart, _)| apart)
 }
-
-const MONTHS: [&str; 12] = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-];
 
 /// How long a column's period is by its heading.
 const LENGTHS: [(&str, i32); 10] = [

@@ -21,7 +21,7 @@ const PER_WORD: f64 = 0.02;
 pub struct Passage<'t> {
     /// A row's label, or a paragraph.
     pub text: &'t str,
-    /// What stands above it: headings of the table, of its columns and of its rows.
+    /// The headings above it: of the table, of its columns and of its rows.
     pub above: &'t str,
 }
 

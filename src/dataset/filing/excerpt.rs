@@ -12,7 +12,7 @@ use super::spans::FiledCell;
 /// Characters of a token, as they are counted for `--page-tokens`.
 const CHARACTERS: usize = 3;
 
-/// What a cell takes beside its text: the marks around it.
+/// What a cell takes in addition to its text: the marks around it.
 const MARKS: usize = 3;
 
 /// A table that takes more than this share of the room is shown by its best rows.

@@ -340,7 +340,7 @@ impl ReportTables {
             ))
         } else if rival(&parts, part) || rival(&wholes, whole) {
             Some(format!(
-                "several figures fit beside {} and {}",
+                "several figures fit as well as {} and {}",
                 self.name(part),
                 self.name(whole)
             ))
@@ -406,7 +406,7 @@ impl ReportTables {
         let best = *cells.get(place)?;
         let doubt = Some("the rows that are compared may not be those that are meant".to_owned());
         let mut answer = self.answer_of(&[best], asked, AskedFor::Figure, doubt)?;
-        // Rows of one label are of what stands above them.
+        // Rows with the same label belong to the headings above them.
         let rows = self.tables.get(best.table).map(|table| &table.rows)?;
         let row = |one: &FitFigure| rows.get(one.row);
         let labels: HashSet<_> = cells.iter().filter_map(row).map(|row| &row.label).collect();

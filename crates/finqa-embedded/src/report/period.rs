@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use finqa_core::page::Cover;
+use finqa_core::page::{Cover, MONTHS};
 use finqa_core::regex;
 use regex::Regex;
 
@@ -30,10 +30,6 @@ pub(super) struct Period {
 
 /// The length of the year so far.
 const TO_DATE: u8 = 0;
-
-const MONTHS: [&str; 12] = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-];
 
 static DATE: LazyLock<Regex> = LazyLock::new(|| {
     let month = "(?:january|february|march|april|may|june|july|august|september|october|november\
@@ -214,8 +210,10 @@ impl Times {
     }
 }
 
+/// By the first three letters.
 fn month_of(word: &str) -> Option<u8> {
-    let at = MONTHS.iter().position(|month| word.starts_with(month))?;
+    let short = word.get(..3)?;
+    let at = MONTHS.iter().position(|month| month.starts_with(short))?;
     u8::try_from(at + 1).ok()
 }
 

@@ -22,7 +22,7 @@ struct Concept {
     names: Vec<Vec<String>>,
     /// What it is a quotient of, by the names of both.
     quotient: Option<(Vec<String>, Vec<String>)>,
-    /// Beside another it may mean nothing: "how much cash went to dividends".
+    /// With another name it may mean nothing: "how much cash went to dividends".
     loose: bool,
 }
 

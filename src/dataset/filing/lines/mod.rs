@@ -145,23 +145,11 @@ fn paragraphs(lines: &[PlacedLine], width: usize) -> Vec<FiledBlock> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::block::printed_texts;
     use super::*;
 
     fn read(text: &str) -> (Vec<Vec<Vec<String>>>, Vec<String>) {
-        let (mut tables, mut texts) = (Vec::new(), Vec::new());
-        for block in blocks(of_text(text)) {
-            match block {
-                FiledBlock::Text(text) => texts.push(text),
-                FiledBlock::Table(table) => tables.push(
-                    table
-                        .rows
-                        .into_iter()
-                        .map(|row| row.into_iter().map(|cell| cell.text).collect())
-                        .collect(),
-                ),
-            }
-        }
-        (tables, texts)
+        printed_texts(blocks(of_text(text)))
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl PlacedLine {
         columns.first().is_none_or(left) && self.pieces.len() == 1
     }
 
-    /// Whether it goes on with the label of the line before it.
+    /// Whether it continues the label of the line above.
     fn continues_label(&self) -> bool {
         let first = self.pieces.first();
         first.is_some_and(|piece| piece.text.starts_with(|c: char| c.is_lowercase()))

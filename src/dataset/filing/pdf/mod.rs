@@ -169,6 +169,7 @@ fn without_page_number(mut lines: Vec<PlacedLine>) -> Vec<PlacedLine> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::block::printed_texts;
     use super::*;
 
     /// A PDF of pages with these drawings, in Helvetica as F1; without the table of its objects,
@@ -203,20 +204,7 @@ mod tests {
     }
 
     fn read_pages(pages: &[&str]) -> (Vec<Vec<Vec<String>>>, Vec<String>) {
-        let (mut tables, mut texts) = (Vec::new(), Vec::new());
-        for block in blocks(pdf(pages)).unwrap() {
-            match block {
-                FiledBlock::Text(text) => texts.push(text),
-                FiledBlock::Table(table) => tables.push(
-                    table
-                        .rows
-                        .into_iter()
-                        .map(|row| row.into_iter().map(|cell| cell.text).collect())
-                        .collect(),
-                ),
-            }
-        }
-        (tables, texts)
+        printed_texts(blocks(pdf(pages)).unwrap())
     }
 
     #[test]
