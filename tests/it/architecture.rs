@@ -31,13 +31,12 @@ finqa-embedded
     sketch      expr
     reading     expr
     question    expr operations reading shape sketch
-    labels      expr operations question reading
-    passages    labels reading
-    report      expr labels operations reading
+    passages    reading tables
+    tables      expr operations reading
     operations  expr question
     ranking     answering expr question reading shape sketch
     weights     answering question ranking
-    answering   expr labels question ranking reading report shape weights
+    answering   expr question ranking reading shape tables weights
     training    answering expr question ranking shape sketch weights
 finqa-agents
     telemetry

@@ -15,7 +15,7 @@ pub(crate) fn alike_but_for_signs(a: &str, b: &str) -> bool {
 }
 
 /// Gives a leaf the other sign, in its value and as it is written.
-pub(crate) fn turn_sign(leaf: &mut PageLeaf) {
+pub(crate) fn turn_sign<T>(leaf: &mut Leaf<T>) {
     leaf.value = -leaf.value;
     leaf.literal = match leaf.literal.strip_prefix('-') {
         Some(magnitude) => magnitude.into(),

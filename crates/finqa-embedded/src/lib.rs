@@ -3,8 +3,9 @@
 //! A page is read once into a fact store ([`EmbeddedAnalyst::index`]); a question becomes
 //! plans (an operation over open slots), and a linear scorer ranks facts for every slot. A second
 //! one picks a few of the programs that this gives, and trees and a neural network rank these.
-//! A question about the user's own page is first read by the labels of its table; of a
-//! long report, [`Passages`] finds the parts that it is about.
+//! A question about the user's own page is first read by the labels of its table, and one about
+//! a report by the labels of all its tables; [`Passages`] finds the parts of it that a question is
+//! about.
 //!
 //! It sees no gold and calls no chat model.
 
@@ -16,15 +17,14 @@
 
 mod answering;
 mod expr;
-mod labels;
 mod operations;
 mod passages;
 mod question;
 mod ranking;
 mod reading;
-mod report;
 mod shape;
 mod sketch;
+mod tables;
 #[doc(hidden)]
 pub mod training;
 mod weights;

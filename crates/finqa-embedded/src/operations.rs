@@ -1,9 +1,8 @@
 //! The operations that questions ask for, each in one place: as expressions over numbers of a
 //! page, and as plans over open slots.
 
-use finqa_core::program::Op;
+use finqa_core::program::{Expression, Op};
 
-use crate::expr::Expr;
 use crate::question::plan::{self, PlanExpr};
 
 /// What operations are made of.
@@ -12,7 +11,7 @@ pub(crate) trait Term: Clone {
     fn constant(n: u32) -> Self;
 }
 
-impl Term for Expr {
+impl<T: Clone + Default> Term for Expression<T> {
     fn step(op: Op, a: Self, b: Self) -> Self {
         Self::step(op, a, b)
     }
@@ -78,6 +77,7 @@ pub(crate) fn extremes(numbers: &[f64], largest: bool) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expr::Expr;
 
     #[test]
     fn operations_are_programs_of_the_dataset() {

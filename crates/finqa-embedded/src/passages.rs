@@ -4,8 +4,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::labels::words::stems;
 use crate::reading::similarity;
+use crate::tables::words::stems;
 
 /// How alike two words must be to count as the same in part.
 const ALIKE: f64 = 0.6;

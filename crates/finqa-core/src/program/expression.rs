@@ -159,6 +159,22 @@ impl<T> Expression<T> {
         }
     }
 
+    /// The same expression with other sources of its leaves.
+    #[must_use]
+    pub fn with_sources<U>(&self, source: &mut impl FnMut(&T) -> U) -> Expression<U> {
+        match self {
+            Self::Leaf(leaf) => Expression::Leaf(Leaf {
+                literal: Arc::clone(&leaf.literal),
+                value: leaf.value,
+                source: source(&leaf.source),
+            }),
+            Self::Step(op, a, b) => {
+                let (a, b) = (a.with_sources(source), b.with_sources(source));
+                Expression::Step(*op, Box::new(a), Box::new(b))
+            }
+        }
+    }
+
     /// True if two have the same shape, the same operations, and leaves that are equal by
     /// `same`.
     pub fn matches<U>(

@@ -13,7 +13,6 @@ use super::description::{DescribedPage, describe};
 use super::doubt;
 use super::filling::FilledPlan;
 use crate::expr::Expr;
-use crate::labels::{self, NoReading};
 use crate::question::alone;
 use crate::question::conversation::EarlierTurns;
 use crate::question::follow_up;
@@ -23,8 +22,8 @@ use crate::question::proposal;
 use crate::question::wording::Wording;
 use crate::ranking::{self, ChoiceContext};
 use crate::reading::facts::Facts;
-use crate::report::ReportTables;
 use crate::shape::SHAPES;
+use crate::tables::{DirectAnswer, Doubt, Tables};
 use crate::weights::EmbeddedWeights;
 
 #[derive(Clone, Debug)]
@@ -39,7 +38,7 @@ impl Default for EmbeddedAnalyst {
 }
 
 /// The doubt in an answer from a user's table whose labels did not account for the question.
-const UNREAD: &str = "the labels do not answer the question in full";
+pub(super) const UNREAD: &str = "the labels do not answer the question in full";
 
 impl EmbeddedAnalyst {
     /// An analyst with the built-in weights.
@@ -67,44 +66,47 @@ impl EmbeddedAnalyst {
                 true => Arc::default(),
                 false => Arc::new(Facts::read(document, &self.weights.slots)),
             },
-            report: is_report.then(|| Arc::new(ReportTables::read(document))),
+            tables: (document.own || is_report).then(|| Arc::new(Tables::read(document))),
         }
     }
 
     /// Answers a question about a page; `None` if the page has no number that fits.
     ///
-    /// A question about the user's own page is read by the labels of its table first. One that
+    /// A question about the user's own page is read by the labels of its tables first. One that
     /// names all it asks for inherits nothing from earlier questions.
     #[must_use]
     pub fn answer(&self, page: &PageIndex, question: &Question) -> Option<EmbeddedAnswer> {
+        let Some(tables) = &page.tables else {
+            return self.ranked_answer(page, question);
+        };
         let earlier = question.history.iter().map(|entry| entry.question.as_str());
         let earlier: Vec<&str> = earlier.collect();
-        if let Some(report) = &page.report {
-            let found = report.answer(&question.text, &earlier)?;
-            let alone = self.index(found.document);
-            return EmbeddedAnswer::from_report(&alone, question, &found);
+        let direct = tables.answer(&question.text, &earlier);
+        if !tables.is_plain() {
+            let answer = direct?.ok()?;
+            let place = tables.place(&answer)?;
+            let alone = Facts::read(place.document, &self.weights.slots);
+            return EmbeddedAnswer::from_report(&alone, question, &answer, &place);
         }
-        if !page.facts.own {
-            return self.ranked_answer(page, question);
-        }
-        let direct = labels::answer(&page.facts, &question.text, &earlier);
         let alone = Question {
             kind: QuestionKind::StandAlone,
             history: Vec::new(),
             ..question.clone()
         };
         let asked = if direct.is_some() { &alone } else { question };
-        let why = match direct.unwrap_or(Err(NoReading::Open)) {
-            Ok(answer) => return EmbeddedAnswer::from_labels(page, question, answer),
-            Err(why) => why,
+        let why = match direct.unwrap_or(Err(Doubt::Open)) {
+            Ok(DirectAnswer {
+                doubt: Some(why), ..
+            })
+            | Err(why) => why,
+            Ok(answer) => return EmbeddedAnswer::from_labels(&page.facts, question, &answer),
         };
         let guess = self.ranked_answer(page, asked)?;
         let of_text = guess.best.evidence.iter().any(|of| of.id.starts_with('t'));
         let doubt = match why {
-            NoReading::Missing(why) => Some(why),
-            NoReading::InText(_) if of_text => guess.doubt,
-            NoReading::InText(why) => Some(why),
-            _ => Some(guess.doubt.unwrap_or_else(|| UNREAD.to_owned())),
+            Doubt::InText(_) if of_text => guess.doubt,
+            Doubt::Missing(why) | Doubt::InText(why) => Some(why),
+            Doubt::Open => Some(guess.doubt.unwrap_or_else(|| UNREAD.to_owned())),
         };
         Some(EmbeddedAnswer { doubt, ..guess })
     }

@@ -6,14 +6,14 @@ use finqa_core::number::{Unit, Value};
 use finqa_core::question::CitedEvidence;
 
 use crate::reading::facts::Facts;
-use crate::report::ReportTables;
+use crate::tables::Tables;
 
 /// A page, read once for all its questions; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct PageIndex {
     pub(crate) facts: Arc<Facts>,
-    /// Of a page of several tables, which has no facts of its own.
-    pub(crate) report: Option<Arc<ReportTables>>,
+    /// Of a page of the user's own. One of several tables has no facts.
+    pub(crate) tables: Option<Arc<Tables>>,
 }
 
 /// A program that may answer a question, with its result.

@@ -7,12 +7,13 @@ use finqa_core::question::Question;
 use finqa_core::regex;
 use regex::{Captures, Regex};
 
-use super::answer::{EmbeddedAnswer, PageIndex};
+use super::analyst::UNREAD;
+use super::answer::EmbeddedAnswer;
 use super::description::{DescribedPage, describe};
-use crate::labels::DirectAnswer;
 use crate::question::plan::ProgramPlan;
 use crate::question::wording::Wording;
-use crate::report::ReportAnswer;
+use crate::reading::facts::Facts;
+use crate::tables::{DirectAnswer, Doubt, ReportPlace};
 
 /// The confidence in an answer from labels: the rounded share of right answers
 /// (docs/embedded-analyst.md, "The user's own tables").
@@ -27,46 +28,51 @@ static CELL: LazyLock<Regex> = LazyLock::new(|| regex!(r"\br(\d+)c(\d+)\b"));
 impl EmbeddedAnswer {
     /// An answer from a table of a report, its places those of the whole page.
     pub(super) fn from_report(
-        alone: &PageIndex,
+        alone: &Facts,
         question: &Question,
-        found: &ReportAnswer<'_>,
+        found: &DirectAnswer,
+        place: &ReportPlace<'_>,
     ) -> Option<Self> {
         let asked = Question {
-            document: Arc::new(found.document.clone()),
+            document: Arc::new(place.document.clone()),
             ..question.clone()
         };
-        let mut answer = Self::from_labels(alone, &asked, found.direct(&alone.facts)?)?;
+        let mut answer = Self::from_labels(alone, &asked, found)?;
         let moved = |text: &mut String| {
             let place = |cell: &Captures<'_>| {
                 let row = cell
                     .get(1)
                     .and_then(|row| row.as_str().parse::<usize>().ok());
                 let column = cell.get(2).map_or("", |column| column.as_str());
-                format!("r{}c{column}", row.unwrap_or_default() + found.first_row)
+                format!("r{}c{column}", row.unwrap_or_default() + place.first_row)
             };
             *text = CELL.replace_all(text, place).into_owned();
         };
         answer.best.steps.iter_mut().for_each(moved);
         let evidence = answer.best.evidence.iter_mut();
         evidence.for_each(|cited| moved(&mut cited.id));
-        if found.doubt.is_some() {
+        if let Some(doubt) = &found.doubt {
             answer.confidence = GUESS;
-            answer.doubt.clone_from(&found.doubt);
+            answer.doubt = Some(match doubt {
+                Doubt::Missing(why) | Doubt::InText(why) => why.clone(),
+                Doubt::Open => UNREAD.to_owned(),
+            });
         }
         Some(answer)
     }
 
     /// An answer from labels, described like any other.
     pub(super) fn from_labels(
-        page: &PageIndex,
+        facts: &Facts,
         question: &Question,
-        direct: DirectAnswer,
+        direct: &DirectAnswer,
     ) -> Option<Self> {
-        let described = DescribedPage::new(&page.facts, &question.document);
-        let asked = Wording::read(&page.facts.written(&question.text));
+        let expr = direct.expr(facts)?;
+        let described = DescribedPage::new(facts, &question.document);
+        let asked = Wording::read(&facts.written(&question.text));
         let points = asked.says(&["percent points", "percent point"]);
-        let plan = ProgramPlan::fixed(direct.name, direct.expr.clone(), direct.kind);
-        let mut best = describe(&described, &plan, &direct.expr, &[], points)?;
+        let plan = ProgramPlan::fixed(direct.name, expr.clone(), direct.kind);
+        let mut best = describe(&described, &plan, &expr, &[], points)?;
         if let Some(label) = &direct.label {
             best.steps
                 .push(format!("Its label is the answer: {label}."));
@@ -75,7 +81,7 @@ impl EmbeddedAnswer {
             best.unit = Unit::default();
         }
         Some(Self {
-            words: direct.label,
+            words: direct.label.clone(),
             ..Self::of(best, DIRECT)
         })
     }

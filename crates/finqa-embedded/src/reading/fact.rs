@@ -107,8 +107,6 @@ impl Fact {
 pub(crate) struct FactRow {
     pub name: String,
     pub label: Vec<u32>,
-    /// The heading of the rows around it.
-    pub(crate) section: Option<String>,
     /// Words of the label and of the section heading above it.
     pub full: Arc<[u32]>,
     pub(crate) years: Vec<u16>,

@@ -190,7 +190,6 @@ impl Facts {
                 years: years_in(&name),
                 name,
                 label,
-                section: row.section.clone(),
                 full: full.into(),
                 ..FactRow::default()
             });

@@ -4,7 +4,7 @@ pub(super) mod fact;
 pub(super) mod facts;
 pub(super) mod outflow;
 pub(super) mod prose;
-mod scales;
+pub(super) mod scales;
 pub(super) mod similarity;
 pub(super) mod text;
 pub(super) mod vocabulary;

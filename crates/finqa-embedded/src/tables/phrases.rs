@@ -5,7 +5,7 @@
 
 /// What a phrase says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cue {
+pub(super) enum Cue {
     // Operations
     Average,
     Change,
@@ -38,6 +38,8 @@ pub(crate) enum Cue {
     /// It may join the sides of a ratio.
     To,
     Versus,
+    /// With the same period of the year before.
+    YearAgo,
 }
 
 #[rustfmt::skip]
@@ -66,14 +68,14 @@ const CUES: [(Cue, &str); 28] = [
     (Cue::Minus, "minus"),
     (Cue::More, "more|higher|greater|larger|bigger"),
     (Cue::Plus, "plus"),
-    (Cue::ShareOf, "share of|percentage of|percent of|% of|proportion of|fraction of|portion of"),
+    (Cue::ShareOf, "share of|percentage of|percent of|% of|proportion of|fraction of|portion of|part of"),
     (Cue::Than, "than"),
     (Cue::To, "to"),
     (Cue::Versus, "compared to|compared with|versus|vs|vs.|against"),
 ];
 
 /// The longest cue that these words begin with, and how many of them it takes.
-pub(crate) fn cue_at(words: &[&str]) -> Option<(Cue, usize)> {
+pub(super) fn cue_at(words: &[&str]) -> Option<(Cue, usize)> {
     let said = |phrase: &str| {
         let phrase: Vec<&str> = phrase.split(' ').collect();
         words.starts_with(&phrase).then_some(phrase.len())

@@ -1,5 +1,7 @@
 //! The words of labels and questions, as they are compared.
 
+use std::collections::HashSet;
+
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 
 /// Words that name no figure, in labels and in questions.
@@ -30,6 +32,12 @@ pub(crate) fn lists_stem(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|other| stem(other) == word)
 }
 
+/// The words of a list, stemmed.
+pub(super) fn stemmed(list: &str) -> HashSet<String> {
+    let words = list.split_whitespace();
+    words.map(|word| stem(word).into_owned()).collect()
+}
+
 /// The words of a text that name something, in lower case and stemmed; numbers too.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
@@ -38,6 +46,14 @@ pub(crate) fn stems(text: &str) -> Vec<String> {
     };
     let tokens = tokenize(&lower).into_iter().filter(names);
     tokens.map(|token| token.text.into_owned()).collect()
+}
+
+/// The stems of a text, its hyphens and strokes read as blanks.
+pub(super) fn plain_stems(text: &str) -> Vec<String> {
+    stems(&text.replace(
+        ['-', '/', '\u{2013}', '\u{2014}', '\u{ae}', '\u{2122}'],
+        " ",
+    ))
 }
 
 /// Whether two stems are of one word: `matur` and `maturity`.

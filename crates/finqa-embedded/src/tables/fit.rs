@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use super::period::Period;
-use super::question::{FigureName, SOFT};
-use super::table::{ReportColumn, ReportRow, ReportTable};
-use crate::labels::words::LIGHT;
-use crate::reading::text::stem;
+use finqa_core::page::period::Period;
+
+use super::names::SOFT;
+use super::operand::Operand;
+use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
+use super::words::{LIGHT, LOOSE, same_word, stemmed as set};
 
 /// Words that a label has without meaning another figure.
 static UNMEANT: LazyLock<HashSet<String>> = LazyLock::new(|| {
@@ -26,10 +27,40 @@ static STRUCTURAL: LazyLock<HashSet<String>> = LazyLock::new(|| {
 
 static SOFT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(SOFT));
 static LIGHT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(LIGHT));
+static LOOSE_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(LOOSE));
 
-fn set(words: &str) -> HashSet<String> {
-    let words = words.split_whitespace();
-    words.map(|word| stem(word).into_owned()).collect()
+/// How a label of a plain table fits the words of a question.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NameFit {
+    /// Some word of the question is its own, or it has none.
+    pub(super) named: bool,
+    /// Less is better.
+    pub(super) cost: f64,
+}
+
+/// The cost of a word that nobody asked for.
+pub(super) const HEAVY: f64 = 10.0;
+
+impl NameFit {
+    pub(super) fn read(label: &Label, asked: &[String], says: &dyn Fn(&String) -> bool) -> Self {
+        if !label.words.is_empty() && !asked.iter().any(says) {
+            let cost = if label.total { HEAVY / 2.0 } else { HEAVY };
+            return Self { named: false, cost };
+        }
+        let unasked = |own: &&String| !asked.iter().any(|word| same_word(own, word));
+        let costs = label.words.iter().filter(unasked);
+        let costs = costs.map(|own| {
+            if LIGHT_STEMS.contains(own) {
+                1.0
+            } else {
+                HEAVY
+            }
+        });
+        Self {
+            named: true,
+            cost: costs.sum(),
+        }
+    }
 }
 
 /// Of a word that is not in the label but in its section or its column's heading, and of one
@@ -62,10 +93,22 @@ pub(super) struct FitFigure {
     pub(super) full: bool,
     /// Nor do its section and its title say more than the operand.
     pub(super) plain: bool,
+    /// By the words of the question rather than by other names.
+    pub(super) said: bool,
     pub(super) period: Option<Period>,
     /// In units of the currency, if that is its kind.
     pub(super) value: f64,
     pub(super) percent: bool,
+}
+
+impl FitFigure {
+    pub(super) fn place(&self) -> Place {
+        Place {
+            table: self.table,
+            row: self.row,
+            column: self.column,
+        }
+    }
 }
 
 /// How rare words are among the labels of a report.
@@ -102,6 +145,11 @@ impl Weights {
 
     fn is_soft(&self, word: &String) -> bool {
         SOFT_STEMS.contains(word) || self.company.contains(word)
+    }
+
+    /// Whether a label or a title has a word.
+    pub(super) fn knows(&self, word: &str) -> bool {
+        self.of.contains_key(word)
     }
 
     fn of(&self, word: &str) -> f64 {
@@ -144,19 +192,20 @@ impl ReportTable {
                 let (Some(figure), Some(column)) = (figure, self.columns.get(c)) else {
                     continue;
                 };
-                let period = match (column.period, row.period) {
-                    (Some(column), Some(row)) if column.end.year.is_none() => Some(column.or(row)),
-                    (None, Some(row)) => Some(row),
-                    (column, _) => column,
-                };
+                let period = self.period_of(r, c);
                 if !wanted(period.as_ref()) {
                     continue;
                 }
                 let fits = readings.iter().enumerate().filter_map(|(at, reading)| {
-                    let (score, full, plain) = self.fit(row, column, reading, weights)?;
-                    Some((score + if at == 0 { SAID } else { 0.0 }, full, plain))
+                    let (score, full, plain) = match self.plain {
+                        true => self.fit_in_full(row, column, reading)?,
+                        false => self.fit(row, column, reading, weights)?,
+                    };
+                    let said = if at == 0 { SAID } else { 0.0 };
+                    Some((score + said, full, plain, at == 0))
                 });
-                let Some((score, full, plain)) = fits.max_by(|a, b| a.0.total_cmp(&b.0)) else {
+                let best = fits.max_by(|a, b| a.0.total_cmp(&b.0));
+                let Some((score, full, plain, said)) = best else {
                     continue;
                 };
                 out.push(FitFigure {
@@ -166,6 +215,7 @@ impl ReportTable {
                     score,
                     full,
                     plain,
+                    said,
                     period,
                     value: figure.value,
                     percent: figure.percent,
@@ -173,6 +223,47 @@ impl ReportTable {
             }
         }
         out
+    }
+
+    /// The period of a cell, by its column or its row.
+    pub(super) fn period_of(&self, row: usize, column: usize) -> Option<Period> {
+        let row = self.rows.get(row)?.label.period;
+        match (self.columns.get(column)?.label.period, row) {
+            (Some(column), Some(row)) if column.end.year.is_none() || self.plain => {
+                Some(column.or(row))
+            }
+            (None, Some(row)) => Some(row),
+            (column, _) => column,
+        }
+    }
+
+    /// How well a row and a column of a plain table fit words: both together have all of them. A
+    /// label that has none of them is left open, but for a total.
+    fn fit_in_full(
+        &self,
+        row: &ReportRow,
+        column: &ReportColumn,
+        reading: &[String],
+    ) -> Option<(f64, bool, bool)> {
+        let says = |word: &String| row.says(word) || column.label.says(word);
+        let loose =
+            |word: &String| word == "total" || LOOSE_STEMS.contains(word) || self.is_heading(word);
+        if !reading.iter().all(|word| says(word) || loose(word)) {
+            return None;
+        }
+        let row_says = |word: &String| row.says(word);
+        let fits = [
+            NameFit::read(&row.label, reading, &row_says),
+            NameFit::read(&column.label, reading, &|word| column.label.says(word)),
+        ];
+        let cost: f64 = fits.iter().map(|fit| fit.cost).sum();
+        let full = !fits.iter().any(|fit| fit.named && fit.cost >= HEAVY);
+        Some((-cost, full, full))
+    }
+
+    /// Whether the heading of the rows has a word that no label has: it is about all cells.
+    pub(super) fn is_heading(&self, word: &str) -> bool {
+        self.plain && self.title.iter().any(|own| same_word(own, word))
     }
 
     /// How well a row and a column fit words, whether in full, and whether of the whole company.
@@ -185,10 +276,10 @@ impl ReportTable {
     ) -> Option<(f64, bool, bool)> {
         let (mut all, mut found, mut named, mut missing) = (0.0, 0.0, false, false);
         for word in reading {
-            let place = if row.words.contains(word) {
+            let place = if row.label.words.contains(word) {
                 named = true;
                 1.0
-            } else if row.aside.contains(word) || column.words.contains(word) {
+            } else if row.label.aside.contains(word) || column.label.words.contains(word) {
                 named = true;
                 ASIDE
             } else if row.section.contains(word) {
@@ -211,8 +302,8 @@ impl ReportTable {
         if !named || all <= 0.0 {
             return None;
         }
-        let label = unasked(&row.words, reading, weights);
-        let heading = unasked(&column.words, reading, weights);
+        let label = unasked(&row.label.words, reading, weights);
+        let heading = unasked(&column.label.words, reading, weights);
         let section = unasked(&row.section, reading, weights);
         let statement = if self.statement { STATEMENT } else { 0.0 };
         let score = found / all
@@ -232,18 +323,25 @@ impl ReportTable {
 /// All figures for an operand, the best first.
 pub(super) fn candidates(
     tables: &[ReportTable],
-    operand: &FigureName,
+    operand: &Operand,
     weights: &Weights,
     wanted: &dyn Fn(Option<&Period>) -> bool,
 ) -> Vec<FitFigure> {
-    let readings = operand.readings();
+    // Of a plain table, a total is found by its label.
+    let plain = tables.iter().any(|table| table.plain);
+    let readings = match plain {
+        true => operand.of_parts().readings(),
+        false => operand.readings(),
+    };
+    let percent = operand.wants_percent();
     let of = |(at, table): (usize, &ReportTable)| table.candidates(at, &readings, weights, wanted);
     let mut all: Vec<FitFigure> = tables.iter().enumerate().flat_map(of).collect();
     // Of an amount and its share of another, the one that is asked for.
     for one in &mut all {
-        if one.percent != operand.percent {
-            one.score -= 0.3;
-            (one.full, one.plain) = (false, false);
+        if one.percent != percent {
+            one.score -= if plain && percent { 5.0 * HEAVY } else { 0.3 };
+            one.full &= plain;
+            one.plain &= plain;
         }
     }
     all.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -267,8 +365,11 @@ impl ReportTable {
                 .iter()
                 .filter(|one| one.full && one.column == c && !one.percent);
             let cells: Vec<FitFigure> = full.copied().collect();
-            let heading =
-                |one: &FitFigure| self.rows.get(one.row).map(|row| (&row.label, &row.heading));
+            let heading = |one: &FitFigure| {
+                self.rows
+                    .get(one.row)
+                    .map(|row| (&row.printed, &row.heading))
+            };
             let apart = cells.windows(2).all(|two| match two {
                 [a, b] => {
                     heading(a).map(|one| one.0) == heading(b).map(|one| one.0)
@@ -281,7 +382,7 @@ impl ReportTable {
             }
         }
         for (c, column) in self.columns.iter().enumerate().skip(1) {
-            if !wanted(column.period.as_ref()) {
+            if !wanted(column.label.period.as_ref()) {
                 continue;
             }
             let mut start = 1;
@@ -294,15 +395,16 @@ impl ReportTable {
                 let first = start;
                 start += rows.len();
                 let cell = |(r, row): (usize, &ReportRow)| {
-                    let figure = row.cells.get(c).copied().flatten()?;
-                    (!row.is_total() && !figure.percent).then_some(FitFigure {
+                    let figure = row.cells.get(c)?.as_ref()?;
+                    (!row.label.total && !figure.percent).then_some(FitFigure {
                         table: at,
                         row: first + r,
                         column: c,
                         score: 0.0,
                         full: false,
                         plain: false,
-                        period: column.period,
+                        said: false,
+                        period: column.label.period,
                         value: figure.value,
                         percent: false,
                     })
@@ -313,7 +415,7 @@ impl ReportTable {
                 };
                 let says = |word: &String| {
                     row.section.contains(word)
-                        || column.words.contains(word)
+                        || column.label.words.contains(word)
                         || self.title.contains(word)
                 };
                 let score = |reading: &Vec<String>| -> f64 {

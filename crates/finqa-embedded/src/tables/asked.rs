@@ -1,9 +1,9 @@
 //! What a question asks for: an operation and its operands, as data.
 
+use super::operand::Operand;
 use super::phrases::Cue;
 use super::question::{Token, TokenPart};
 use super::words::lists;
-use finqa_core::page::period::CalendarSpan;
 
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
@@ -12,6 +12,10 @@ pub(super) struct Asked {
     pub(super) operands: Vec<Operand>,
     /// As a share, or as a percentage of the earlier or the smaller figure.
     pub(super) relative: bool,
+    /// The only period is the earlier of two.
+    pub(super) since: bool,
+    /// What it says that no operation was read from; then it is only a guess.
+    pub(super) unused: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +34,10 @@ pub(super) enum Operation {
     /// Whether the first is larger than the second, or one figure has risen; or fallen, if a fall
     /// is asked for.
     Compare,
+    /// Which of two is larger, or smaller.
+    Larger {
+        largest: bool,
+    },
 }
 
 /// What "which" asks for.
@@ -39,29 +47,6 @@ pub(super) enum Which {
     Period(Option<u8>),
     /// The stems of a noun: "segment".
     Label(Vec<String>),
-}
-
-/// A figure by the words that name it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Operand {
-    /// Stems, and the words as the question spells them.
-    pub(super) words: Vec<(String, String)>,
-    pub(super) spans: Vec<CalendarSpan>,
-    /// The two periods are the ends of a longer one.
-    pub(super) through: bool,
-    pub(super) total: bool,
-    /// A percentage that the page prints is meant.
-    pub(super) percent: bool,
-    /// A fall is asked for.
-    pub(super) falls: bool,
-}
-
-impl Operand {
-    /// The same figure of other periods.
-    pub(super) fn of_spans(&self, spans: Vec<CalendarSpan>) -> Self {
-        let same = self.clone();
-        Self { spans, ..same }
-    }
 }
 
 /// A way to ask: the first whose cues are said and whose operands can be read is meant.
@@ -100,7 +85,7 @@ const COMPARED: &[Cue] = &[Cue::Percent, Cue::Points];
 const RELATIVE: &[Cue] = &[Cue::AsShareOf, Cue::Growth, Cue::Percent, Cue::ShareOf];
 #[rustfmt::skip]
 const MOVES: &[Cue] = &[
-    Cue::Change, Cue::Difference, Cue::Fall, Cue::Growth, Cue::Points, Cue::Rise, Cue::Versus,
+    Cue::Change, Cue::Difference, Cue::Fall, Cue::Growth, Cue::Points, Cue::Rise, Cue::Versus, Cue::YearAgo,
 ];
 
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
@@ -128,7 +113,8 @@ static FORMS: [Form; 18] = [
 const YES_NO: &str = "did does do is are was were has have";
 
 /// Verbs between the whole and the part: "what share of sales came from A?"
-const VERBS: &str = "is was are were comes came come made did do does has had have earned";
+const VERBS: &str = "is was are were comes came come made did do does has had have earned \
+    stemmed derived billed goes went";
 
 const TIMES: [(&str, Option<u8>); 5] = [
     ("year season", Some(12)),
@@ -154,54 +140,118 @@ fn goes_through(tokens: &[Token]) -> bool {
     let between = tokens.iter().any(|token| token.text == "between");
     let joins = |token: &Token| lists("to through until - \u{2013}", &token.text) || between;
     tokens.windows(3).any(|three| match three {
-        [from, inner, to] => from.span().and(to.span()).is_some() && joins(inner),
+        [from, inner, to] => from.period().and(to.period()).is_some() && joins(inner),
         _ => false,
     })
 }
 
-/// Reads what a question asks for; `None` if it is not understood in full.
-pub(super) fn read(tokens: &[Token]) -> Option<Asked> {
+/// Reads what a question asks for; `None` if it is not understood in full. Of a plain table,
+/// each figure has one period.
+pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
     let yes_no = lists(YES_NO, &tokens.first()?.text);
-    if !yes_no && let Some(extreme) = extreme(tokens) {
+    if let Some(larger) = larger(tokens) {
+        return Some(larger);
+    }
+    if !yes_no && let Some(extreme) = extreme(tokens, plain) {
         return extreme;
     }
     let mut forms = FORMS.iter().filter(|form| form.0 == yes_no);
-    forms.find_map(|form| form.read(tokens))
+    forms.find_map(|form| form.read(tokens, plain))
+}
+
+/// A question that is not understood in full, as one for the figure that its words name.
+pub(super) fn guess(tokens: &[Token]) -> Asked {
+    let neutral = [
+        Cue::And,
+        Cue::AsShareOf,
+        Cue::Percent,
+        Cue::Share,
+        Cue::ShareOf,
+        Cue::Than,
+        Cue::To,
+        Cue::Total,
+    ];
+    let unused = tokens
+        .iter()
+        .filter(|token| token.cue().is_some_and(|cue| !neutral.contains(&cue)));
+    Asked {
+        operation: Operation::Figure,
+        unused: unused.map(|token| token.text.clone()).collect(),
+        operands: vec![operand(tokens, None).unwrap_or_default()],
+        relative: false,
+        since: false,
+    }
+}
+
+/// "Was A or B larger?"
+fn larger(tokens: &[Token]) -> Option<Asked> {
+    let how = [Cue::More, Cue::Less];
+    let at = tokens
+        .iter()
+        .rposition(|token| token.cue().is_some_and(|cue| how.contains(&cue)))?;
+    let or = tokens.iter().position(|token| token.text == "or")?;
+    let verb = tokens.iter().position(|token| lists(YES_NO, &token.text))?;
+    if !(verb < or && or < at) || tokens.iter().any(|token| token.cue() == Some(Cue::Than)) {
+        return None;
+    }
+    let (before, rest) = (tokens.get(..verb)?, tokens.get(at + 1..)?);
+    let side = |own: &[Token]| operand(&[before, own, rest].concat(), Some(&[Cue::And]));
+    let operands = vec![
+        side(tokens.get(verb + 1..or)?)?,
+        side(tokens.get(or + 1..at)?)?,
+    ];
+    let largest = tokens.get(at)?.cue() == Some(Cue::More);
+    operands.iter().all(Operand::is_named).then_some(Asked {
+        operation: Operation::Larger { largest },
+        operands,
+        relative: false,
+        since: false,
+        unused: Vec::new(),
+    })
 }
 
 impl Form {
-    fn read(&self, tokens: &[Token]) -> Option<Asked> {
+    fn read(&self, tokens: &[Token], plain: bool) -> Option<Asked> {
         let Self(_, says, form, operation, relative, also) = self;
         if !says.is_empty() && !has(tokens, says) {
             return None;
         }
-        let allowed = [*says, *also].concat();
+        let allowed = [*says, *also, &[Cue::And]].concat();
+        let allowed = Some(allowed.as_slice());
+        let sides = |a, b| sides(a, b, plain);
         let said = !has(tokens, &[Cue::Points]) && has(tokens, RELATIVE);
         let relative = *relative && said;
         // As a share of the larger or of the smaller?
         if said && matches!(form, Reversed(Cue::Than)) {
             return None;
         }
-        let both = |left, right| sides(operand(left, &allowed)?, operand(right, &allowed)?);
+        let both = |left, right| sides(operand(left, allowed)?, operand(right, allowed)?);
         let mut operands = match form {
-            One => vec![operand(tokens, &allowed)?],
-            Listed(least) => listed(tokens, &allowed).filter(|parts| parts.len() >= *least)?,
+            One => vec![operand(tokens, allowed)?],
+            Listed(least) => {
+                listed(tokens, allowed, plain).filter(|parts| parts.len() >= *least)?
+            }
             Sides(cue) => split(tokens, *cue).and_then(|(left, right)| both(left, right))?,
             Reversed(cue) => split(tokens, *cue).and_then(|(left, right)| both(right, left))?,
             WholeFirst => {
                 let mut wholes = wholes(split(tokens, Cue::ShareOf)?.1);
-                wholes.find_map(|(whole, part)| both(part, whole))?
+                let mut found = wholes.find_map(|(whole, part)| both(part, whole))?;
+                // The label of the part may be above a row of the whole's name.
+                if let [part, whole] = found.as_mut_slice() {
+                    part.of = (!plain).then(|| Box::new(whole.clone()));
+                }
+                found
             }
         };
-        let plain = relative || *operation == Operation::Ratio;
+        let divided = relative || *operation == Operation::Ratio;
         for one in &mut operands {
-            one.percent &= !plain;
+            one.percent &= !divided;
         }
         let mut asked = operation.clone();
         match (operation, operands.as_mut_slice()) {
             // "The total of A and B" does not name a total row.
             (Operation::Sum, [_, _, ..]) => operands.iter_mut().for_each(|one| one.total = false),
-            (Operation::Figure, [of]) if of.spans.len() > 1 => {
+            (Operation::Figure, [of]) if of.spans.len() > 1 && plain => {
                 asked = of.total.then_some(Operation::Sum)?;
             }
             (Operation::Difference, [one, other]) => {
@@ -214,29 +264,50 @@ impl Form {
             operation: asked,
             operands,
             relative,
+            since: tokens.iter().any(|token| token.text == "since")
+                || has(tokens, &[Cue::Versus]) && !has(tokens, &[Cue::YearAgo]),
+            unused: Vec::new(),
         })
     }
 }
 
-/// An operand in which only these cues may occur.
-fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<Operand> {
+/// An operand in which only these cues may occur; any if none are given.
+pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Operand> {
     let mut out = Operand {
         through: goes_through(tokens),
         falls: has(tokens, &[Cue::Fall]),
+        counts: match tokens {
+            [first, second, ..] => matches!(
+                (first.text.as_str(), second.text.as_str()),
+                ("how", "many") | ("number", "of")
+            ),
+            _ => false,
+        },
         ..Operand::default()
     };
-    let year = tokens.iter().find_map(|token| token.span()?.year);
-    for token in tokens {
+    let year = tokens.iter().find_map(|token| token.period()?.end.year);
+    for (at, token) in tokens.iter().enumerate() {
         match &token.part {
             TokenPart::Filler => {}
             TokenPart::Word(stems) => {
                 let words = stems.iter().map(|stem| (stem.clone(), token.text.clone()));
                 out.words.extend(words);
             }
+            TokenPart::Name(concept, said) => {
+                if !out
+                    .names
+                    .iter()
+                    .any(|(one, _)| std::ptr::eq(*one, *concept))
+                {
+                    out.names.push((concept, *said));
+                    let name = concept.names.get(*said).into_iter().flatten();
+                    out.total |= name.into_iter().any(|word| word == "total");
+                }
+            }
             TokenPart::Period(span) => {
                 // "From Q3 to Q4 2032"
-                let year = span.year.or(year);
-                let span = CalendarSpan { year, ..*span };
+                let mut span = *span;
+                span.end.year = span.end.year.or(year);
                 if !out.spans.contains(&span) {
                     out.spans.push(span);
                 }
@@ -244,7 +315,11 @@ fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<Operand> {
             TokenPart::Cue(Cue::Total) => out.total = true,
             // "What was due to suppliers"
             TokenPart::Cue(Cue::To) => {}
-            TokenPart::Cue(cue) if allowed.contains(cue) => {
+            TokenPart::Cue(Cue::And) if allowed.is_none_or(|all| all.contains(&Cue::And)) => {
+                let after = tokens.get(at..).unwrap_or_default();
+                out.joins |= out.is_named() && after.iter().any(|one| !one.stems().is_empty());
+            }
+            TokenPart::Cue(cue) if allowed.is_none_or(|all| all.contains(cue)) => {
                 out.percent |= SHARES.contains(cue);
             }
             TokenPart::Cue(_) => return None,
@@ -254,7 +329,7 @@ fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<Operand> {
 }
 
 /// The operands of "A, B and C" and "A plus B"; one if nothing is listed.
-fn listed(tokens: &[Token], allowed: &[Cue]) -> Option<Vec<Operand>> {
+fn listed(tokens: &[Token], allowed: Option<&[Cue]>, plain: bool) -> Option<Vec<Operand>> {
     let joins = |token: &Token| matches!(token.cue(), Some(Cue::And | Cue::Plus));
     // A comma lists what comes before the last "and".
     let is_and = |token: &Token| token.cue() == Some(Cue::And);
@@ -266,23 +341,25 @@ fn listed(tokens: &[Token], allowed: &[Cue]) -> Option<Vec<Operand>> {
     let parts = parts.map(|part| operand(part, allowed));
     let parts = parts.collect::<Option<Vec<Operand>>>()?;
     // "A and B from 2019 to 2021": which year of A is meant?
-    let is_figure = |part: &Operand| !part.words.is_empty() && part.spans.len() < 2;
+    let is_figure = |part: &Operand| part.is_named() && (part.spans.len() < 2 || !plain);
     (parts.len() == 1 || parts.iter().all(is_figure)).then_some(parts)
 }
 
 /// Both sides of a comparison: one that names but a period is of the other's figure.
-fn sides(mut a: Operand, mut b: Operand) -> Option<Vec<Operand>> {
+fn sides(mut a: Operand, mut b: Operand, plain: bool) -> Option<Vec<Operand>> {
     let (first, second) = (a.clone(), b.clone());
     for (one, other) in [(first, &mut b), (second, &mut a)] {
-        if other.words.is_empty() && !other.total && !other.spans.is_empty() {
+        if !other.is_named() && !other.total && !other.spans.is_empty() {
             other.words = one.words;
+            other.names = one.names;
             other.total = one.total;
         }
         if other.spans.is_empty() {
             other.spans = one.spans;
         }
     }
-    let named = |of: &Operand| (!of.words.is_empty() || of.total) && of.spans.len() < 2;
+    let one = |of: &Operand| of.spans.len() < 2 || !plain;
+    let named = |of: &Operand| (of.is_named() || of.total) && one(of);
     (named(&a) && named(&b)).then(|| vec![a, b])
 }
 
@@ -293,27 +370,49 @@ fn wholes(tokens: &[Token]) -> impl Iterator<Item = (&[Token], &[Token])> {
         let places = places.filter(move |(_, token)| lists(words, &token.text));
         places.map(move |(at, _)| tokens.split_at(at))
     };
-    sides(VERBS).chain(sides("in").map(|(part, whole)| (whole, part)))
+    let of_part = sides("in").map(|(part, whole)| (whole, part));
+    sides(VERBS).chain(sides("from")).chain(of_part)
 }
 
-/// A question for the highest or lowest, if it is one; `Some(None)` if it is not clear which.
-fn extreme(tokens: &[Token]) -> Option<Option<Asked>> {
-    let (which, rest) = which(tokens).map_or((None, tokens), |(which, rest)| (Some(which), rest));
-    let (largest, smallest) = (has(tokens, &[Cue::Largest]), has(tokens, &[Cue::Smallest]));
-    if which.is_none() && !largest && !smallest {
+/// A question for the highest or lowest, if it is one; `Some(None)` if it is not clear which. Of
+/// reports, a comparative may ask for it.
+fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
+    let (which, rest) =
+        which(tokens, plain).map_or((None, tokens), |(which, rest)| (Some(which), rest));
+    let asks = !plain
+        && tokens
+            .iter()
+            .take(3)
+            .any(|token| lists("which what", &token.text));
+    let largest = has(tokens, &[Cue::Largest]) || asks && has(tokens, &[Cue::More]);
+    let smallest = has(tokens, &[Cue::Smallest]) || asks && has(tokens, &[Cue::Less]);
+    if which.is_none() && !largest && !smallest || !plain && !asks {
         return None;
     }
-    let cues = [Cue::Largest, Cue::Smallest, Cue::Share, Cue::Percent];
-    let of = operand(rest, &cues).filter(|_| largest != smallest);
+    let which = which.or(asks.then(|| Which::Label(Vec::new())));
+    let cues: &[Cue] = match plain {
+        true => &[Cue::Largest, Cue::Smallest, Cue::Share, Cue::Percent],
+        false => &[
+            Cue::Largest,
+            Cue::Smallest,
+            Cue::More,
+            Cue::Less,
+            Cue::YearAgo,
+            Cue::And,
+        ],
+    };
+    let of = operand(rest, Some(cues)).filter(|_| largest != smallest);
     Some(of.map(|of| Asked {
         operation: Operation::Extreme { largest, which },
         operands: vec![of],
         relative: false,
+        since: false,
+        unused: Vec::new(),
     }))
 }
 
 /// What "which" or "when" asks for, and the rest of the question.
-fn which(tokens: &[Token]) -> Option<(Which, &[Token])> {
+fn which(tokens: &[Token], plain: bool) -> Option<(Which, &[Token])> {
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
     let at = usize::from(lists("in during for at", text(0)));
     let rest = tokens.get(at + 1..)?;
@@ -327,12 +426,9 @@ fn which(tokens: &[Token]) -> Option<(Which, &[Token])> {
     if let Some((_, length)) = TIMES.iter().find(|(times, _)| lists(times, &last.text)) {
         return Some((Which::Period(*length), rest));
     }
-    // "Which fiscal year" is read as a period of any year.
-    if last.span().is_some_and(|span| span.year.is_none()) {
-        return Some((Which::Period(Some(12)), rest));
-    }
     let stems: Vec<String> = noun.iter().flat_map(Token::stems).cloned().collect();
-    let dated = noun.iter().any(|token| token.span().is_some());
-    let compares = has(rest, &[Cue::Largest, Cue::Smallest]);
+    let dated = noun.iter().any(|token| token.period().is_some());
+    let compares =
+        has(rest, &[Cue::Largest, Cue::Smallest]) || !plain && has(rest, &[Cue::More, Cue::Less]);
     (compares && !stems.is_empty() && !dated).then_some((Which::Label(stems), rest))
 }

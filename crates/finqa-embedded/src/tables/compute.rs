@@ -1,0 +1,478 @@
+//! The operations that questions ask for, over the figures that their operands name.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
+
+use finqa_core::number::UnitKind;
+use finqa_core::page::period::Period;
+
+use super::asked::{Asked, Operation, Which};
+use super::find::{Amount, AmountKind, FigureExpr};
+use super::fit::FitFigure;
+use super::operand::Operand;
+use super::page::{Doubt, Reading, Tables, missing};
+use super::table::Place;
+use super::words::stemmed;
+use crate::operations;
+
+/// An answer from labels.
+#[derive(Clone, Debug)]
+pub(crate) struct DirectAnswer {
+    /// The operation, for people.
+    pub(crate) name: &'static str,
+    pub(super) expr: FigureExpr,
+    pub(crate) kind: UnitKind,
+    /// The label that answers, where no number does.
+    pub(crate) label: Option<String>,
+    /// Why it is only a guess, if so.
+    pub(crate) doubt: Option<Doubt>,
+}
+
+/// Quantities that have no sum.
+static RATES: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed("rate ratio margin per average price yield score percent index age rank")
+});
+
+/// Quantities that a sign tells something about.
+static SIGNED: LazyLock<HashSet<String>> =
+    LazyLock::new(|| stemmed("profit income earning result ebit ebitda flow return"));
+
+impl Tables {
+    pub(super) fn compute(&self, asked: &Asked) -> Reading<DirectAnswer> {
+        let operands = asked.operands.as_slice();
+        let of = operands.first().ok_or(Doubt::Open)?;
+        let (amounts, mut answer) = match &asked.operation {
+            Operation::Figure => {
+                let found = self.one(of)?;
+                (vec![found.clone()], self.look_up(found, of))
+            }
+            Operation::Compare => {
+                let pair = self.pair(asked)?;
+                (pair.to_vec(), greater(pair, of.falls)?)
+            }
+            Operation::Difference => {
+                let pair = self.pair(asked)?;
+                (pair.to_vec(), change(pair, of.falls, asked.relative)?)
+            }
+            Operation::Ratio => {
+                let pair = self.parts(operands, asked.relative)?;
+                (pair.to_vec(), ratio(pair, asked.relative))
+            }
+            Operation::Sum => {
+                let parts = self.listed(operands)?;
+                let sum = self.sum(&parts)?;
+                (parts, answer("sum", sum.expr, UnitKind::Number))
+            }
+            Operation::Average => {
+                let parts = self.listed(operands)?;
+                (parts.clone(), average(&parts)?)
+            }
+            Operation::Extreme { largest, which } => {
+                return self.extreme(of, *largest, which.as_ref());
+            }
+            Operation::Larger { largest } => {
+                let pair = self.listed(operands)?;
+                (pair.clone(), self.larger(&pair, *largest)?)
+            }
+        };
+        answer.doubt = answer
+            .doubt
+            .or_else(|| amounts.iter().find_map(|one| one.doubt.clone()))
+            .or_else(|| self.left_out(&amounts, asked));
+        Ok(answer)
+    }
+
+    /// What the question says that neither the operation nor the labels of its figures do.
+    fn left_out(&self, amounts: &[Amount], asked: &Asked) -> Option<Doubt> {
+        let figures: Vec<&FitFigure> = amounts.iter().filter_map(|one| one.at.as_ref()).collect();
+        let name = |one: &&FitFigure| self.full_name(one.place()).to_lowercase();
+        let says = |word: &String| figures.iter().any(|one| name(one).contains(word));
+        if let Some(word) = asked.unused.iter().find(|word| !says(word)) {
+            return Some(Doubt::Missing(format!("the question also says {word:?}")));
+        }
+        let joins = |one: &&FitFigure| {
+            let name = name(one);
+            name.contains(" and ") || name.contains(['&', '/'])
+        };
+        if asked.operands.iter().any(|of| of.joins) && !figures.iter().any(joins) {
+            return Some(Doubt::Missing("the question names two figures".to_owned()));
+        }
+        let of_all = |one: &&FitFigure| {
+            let mut periods = asked.operands.iter().flat_map(|of| &of.spans);
+            periods.all(|period| self.fits(one.period.as_ref(), Some(period)))
+        };
+        let once = matches!(asked.operation, Operation::Figure | Operation::Ratio);
+        (once && !self.is_plain() && !figures.iter().all(of_all))
+            .then(|| Doubt::Missing("the question names several periods".to_owned()))
+    }
+
+    /// The figure of an operand; a total without a row of its own is the sum of all.
+    fn one(&self, of: &Operand) -> Reading<Amount> {
+        if !of.is_named() && !of.total {
+            return Err(Doubt::Open);
+        }
+        self.figure(of, None, None).or_else(|why| {
+            let parts = (of.total && self.is_plain()).then(|| self.in_labels(of, None));
+            self.sum(&parts.and_then(Result::ok).ok_or(why)?)
+        })
+    }
+
+    pub(super) fn look_up(&self, found: Amount, of: &Operand) -> DirectAnswer {
+        let plain = found.kind == AmountKind::Plain;
+        let money = found.at.is_some_and(|at| {
+            let table = self.table(at.place());
+            table.is_some_and(|table| table.is_money(at.row))
+        });
+        let why = match () {
+            () if of.wants_percent() && plain => Some("the question asks for a percentage"),
+            () if of.counts && money && !self.is_plain() => {
+                Some("the question asks for a number of things")
+            }
+            () => None,
+        };
+        let name = if found.at.is_none() && found.kind == AmountKind::Share {
+            "share"
+        } else {
+            "look-up"
+        };
+        DirectAnswer {
+            doubt: why.map(|why| Doubt::Missing(why.to_owned())),
+            ..answer(name, found.expr, unit(found.kind))
+        }
+    }
+
+    /// The figures of a series, or of listed operands: those in the row or the column of one of
+    /// them, as in "sales and staff of the North".
+    fn listed(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
+        if let [of] = operands {
+            return self.series(of, None);
+        }
+        let common = operands.iter().find_map(|of| of.spans.first()).copied();
+        let figures = |near: Option<Place>| -> Vec<Reading<Amount>> {
+            let figure = |one: &Operand| self.figure(one, common, near);
+            operands.iter().map(figure).collect()
+        };
+        let places = |all: &[Reading<Amount>]| -> Vec<Place> {
+            all.iter().flatten().filter_map(Amount::place).collect()
+        };
+        let apart = |a: Place, b: Place| a.row != b.row && a.column != b.column;
+        let same_time = |of: &Operand| of.spans.is_empty() || of.spans.first() == common.as_ref();
+        let mut found = figures(None);
+        if self.is_plain() && operands.iter().all(same_time) {
+            let alone = places(&found);
+            let near = alone.iter().find_map(|near| {
+                let all = figures(Some(*near));
+                let far = places(&all).iter().any(|one| apart(*one, *near));
+                (all.iter().all(Result::is_ok) && !far).then_some(all)
+            });
+            found = near.unwrap_or(found);
+        }
+        let all = places(&found);
+        if all.iter().collect::<BTreeSet<_>>().len() < all.len() {
+            return Err(Doubt::Open);
+        }
+        let amounts = found.into_iter().collect::<Reading<Vec<Amount>>>()?;
+        in_one_scale(&amounts)?;
+        match all
+            .windows(2)
+            .any(|two| matches!(two, [a, b] if a.table != b.table))
+        {
+            true => Err(Doubt::Open),
+            false => Ok(amounts),
+        }
+    }
+
+    /// Two figures, or the later and the earlier one of a change.
+    fn pair(&self, asked: &Asked) -> Reading<[Amount; 2]> {
+        let pair = match asked.operands.as_slice() {
+            [of] => self.ends(of, asked.since)?,
+            [a, b] if !self.is_plain() => self.paired(a, b, None)?,
+            operands => {
+                let listed = self.listed(operands)?;
+                listed.try_into().map_err(|_| Doubt::Open)?
+            }
+        };
+        self.check(&pair)?;
+        Ok(pair)
+    }
+
+    /// Figures that are compared have one scale, and no sign that their names do not explain.
+    pub(super) fn check(&self, amounts: &[Amount]) -> Reading<()> {
+        if !self.is_plain() {
+            return in_one_scale(amounts);
+        }
+        let signed = |place: Place| self.labels_of(place).any(|label| label.is_one_of(&SIGNED));
+        let below = |place: &Place| !signed(*place) && self.is_below_zero(*place, |_| true);
+        let mut unturned = amounts.iter().filter(|one| !one.turned);
+        let odd = unturned.find_map(|one| one.place().filter(below));
+        match odd.map(|place| self.name_of(place)) {
+            Some(name) => missing(format!("all figures of {name} are below zero")),
+            None => in_one_scale(amounts),
+        }
+    }
+
+    /// The later and the earlier figure of a change.
+    fn ends(&self, of: &Operand, since: bool) -> Reading<[Amount; 2]> {
+        if !of.is_named() {
+            return Err(Doubt::Open);
+        }
+        let mut spans = of.spans.clone();
+        if !self.is_plain() || since {
+            spans.sort_by_key(|span| span.end);
+        }
+        spans.iter().try_for_each(|span| self.is_clear(*span))?;
+        let all = self.periods_of(0);
+        let (early, late) = match (spans.as_slice(), all.as_slice()) {
+            ([only], _) if since => (Some(*only), None),
+            ([late], _) => (None, Some(*late)),
+            ([early, late], _) if early.order() <= late.order() => (Some(*early), Some(*late)),
+            ([early, .., late], _) if !self.is_plain() => (Some(*early), Some(*late)),
+            ([], [early, late]) if self.is_plain() => (Some(*early), Some(*late)),
+            ([], _) if !self.is_plain() => (None, None),
+            _ => return Err(Doubt::Open),
+        };
+        let of = of.of_spans(Vec::new());
+        let ago = late.map(Period::year_before);
+        let late = self.figure(&of, late, None)?;
+        let Some(at) = late.at else {
+            let early = early.or(ago).ok_or(Doubt::Open)?;
+            return Ok([late, self.figure(&of, Some(early), None)?]);
+        };
+        let before = early.or_else(|| at.period.map(Period::year_before));
+        let line = |one: &FitFigure| {
+            let in_line = one.row == at.row || self.is_plain() && one.column == at.column;
+            one.table == at.table
+                && in_line
+                && one.place() != at.place()
+                && one.percent == at.percent
+        };
+        let mut others = self.candidates(&of, None);
+        others.retain(line);
+        let fits = |one: &&FitFigure| {
+            let lengths = [one.period, at.period].map(|period| period.map(Period::length));
+            let fits = before.is_none_or(|before| self.fits(one.period.as_ref(), Some(&before)));
+            lengths.windows(2).all(|two| two.first() == two.last()) && fits
+        };
+        let found = others.iter().find(fits);
+        let why = match before {
+            Some(before) if early.is_some() => format!("the page has no {before}"),
+            _ => format!(
+                "the page has no period before {}",
+                at.period.unwrap_or_default()
+            ),
+        };
+        let early = match (found, others.first()) {
+            (Some(one), _) => self.amount(*one),
+            (None, Some(one)) if !self.is_plain() => self.amount(*one).map(|one| Amount {
+                doubt: Some(Doubt::Missing(why)),
+                ..one
+            }),
+            // One that is printed for one year is missing for the other.
+            _ if early.is_some() => return Ok([late, self.figure(&of, early, None)?]),
+            _ => return missing(why),
+        };
+        Ok([late, early.ok_or(Doubt::Open)?])
+    }
+
+    /// A part and a whole, or what is divided by what.
+    fn parts(&self, operands: &[Operand], percent: bool) -> Reading<[Amount; 2]> {
+        if let ([part, whole], false) = (operands, self.is_plain()) {
+            return self.paired(part, whole, None);
+        }
+        let pair = match (self.listed(operands), operands) {
+            // A whole without a row of its own is the sum of all.
+            (Err(_), [part, whole]) if whole.total => {
+                let all = self.in_labels(whole, None)?;
+                let near = all.first().and_then(|one| one.at);
+                let place = near.map(|at| at.place());
+                let period = near.and_then(|at| at.period);
+                [self.figure(part, period, place)?, self.sum(&all)?]
+            }
+            (found, _) => found?.try_into().map_err(|_| Doubt::Open)?,
+        };
+        self.check(&pair)?;
+        let [a, b] = &pair;
+        if a.kind != b.kind || a.kind == AmountKind::Share {
+            return Err(Doubt::Open);
+        }
+        if a.number() < 0.0 || b.number() <= 0.0 {
+            return missing("a part of it is zero or below");
+        }
+        if percent && a.number() > b.number() && operands.iter().any(|of| of.total) {
+            return missing("the part is larger than the whole");
+        }
+        Ok(pair)
+    }
+
+    fn larger(&self, pair: &[Amount], largest: bool) -> Reading<DirectAnswer> {
+        let [a, b] = pair else {
+            return Err(Doubt::Open);
+        };
+        let one = if (a.number() > b.number()) == largest {
+            a
+        } else {
+            b
+        };
+        let label = one.place().map(|place| self.name_of(place));
+        Ok(DirectAnswer {
+            label,
+            ..answer("look-up", one.expr.clone(), unit(one.kind))
+        })
+    }
+
+    /// The sum of amounts that have one.
+    fn sum(&self, parts: &[Amount]) -> Reading<Amount> {
+        let first = parts.first().ok_or(Doubt::Open)?;
+        let places = parts.iter().filter_map(Amount::place);
+        let mut labels = places.flat_map(|place| self.labels_of(place));
+        if let Some(label) = labels.find(|label| label.is_one_of(&RATES)) {
+            return missing(format!("{} does not add up", label.name));
+        }
+        if parts.iter().any(|part| part.kind != AmountKind::Plain) {
+            return Err(Doubt::Open);
+        }
+        if parts.iter().any(|part| part.turned != first.turned) {
+            return missing("some of the figures are costs that the page prints below zero");
+        }
+        let sum = operations::sum(parts.iter().map(|part| part.expr.clone()));
+        Ok(Amount {
+            expr: sum.ok_or(Doubt::Open)?,
+            ..first.clone()
+        })
+    }
+
+    fn extreme(&self, of: &Operand, largest: bool, which: Option<&Which>) -> Reading<DirectAnswer> {
+        if !self.is_plain() {
+            return self.extreme_of_rows(of, largest);
+        }
+        let series = self.series(of, which)?;
+        let numbers: Vec<f64> = series.iter().map(Amount::number).collect();
+        let places = operations::extremes(&numbers, largest);
+        let found: Vec<&Amount> = places.iter().filter_map(|at| series.get(*at)).collect();
+        let amount = found.first().ok_or(Doubt::Open)?;
+        if series.len() < 2 || series.iter().any(|one| one.kind != amount.kind) {
+            return Err(Doubt::Open);
+        }
+        if which.is_some() && found.len() > 1 {
+            let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
+            return missing(format!("{} are equal", names.join(" and ")));
+        }
+        let extreme = answer("extreme", amount.expr.clone(), unit(amount.kind));
+        let label = which.map(|_| amount.name.clone());
+        Ok(DirectAnswer { label, ..extreme })
+    }
+
+    /// The largest of the rows of a report's table that the words of the question are about.
+    fn extreme_of_rows(&self, of: &Operand, largest: bool) -> Reading<DirectAnswer> {
+        let period = of.spans.first();
+        let readings = of.readings();
+        let series = self.tables.iter().enumerate().filter_map(|(at, table)| {
+            let wanted = |one: Option<&Period>| self.fits(one, period);
+            table.series(at, &readings, &self.weights, &wanted)
+        });
+        let best = series.max_by(|a, b| a.0.total_cmp(&b.0));
+        let (_, cells) = best.ok_or(Doubt::Open)?;
+        let numbers: Vec<f64> = cells.iter().map(|one| one.value).collect();
+        let place = operations::extremes(&numbers, largest).first().copied();
+        let best = place.and_then(|at| cells.get(at)).ok_or(Doubt::Open)?;
+        let amount = self.amount(*best).ok_or(Doubt::Open)?;
+        // Rows with the same label belong to the headings above them.
+        let row = |one: &FitFigure| self.table(one.place())?.rows.get(one.row);
+        let labels: HashSet<_> = cells
+            .iter()
+            .filter_map(row)
+            .map(|row| &row.printed)
+            .collect();
+        let label = row(best).map(|row| match labels.len() {
+            1 => row.heading.clone(),
+            _ => row.printed.clone(),
+        });
+        let why = "the rows that are compared may not be those that are meant";
+        Ok(DirectAnswer {
+            label,
+            doubt: Some(Doubt::Missing(why.to_owned())),
+            ..answer("look-up", amount.expr, UnitKind::Number)
+        })
+    }
+}
+
+fn ratio(pair: [Amount; 2], percent: bool) -> DirectAnswer {
+    let [a, b] = pair;
+    let zero = b.number() <= 0.0;
+    let expr = operations::ratio(a.expr, b.expr);
+    let doubt = zero.then(|| Doubt::Missing("the whole is not above zero".to_owned()));
+    let answer = match percent {
+        true => answer("share", expr, UnitKind::Percent),
+        false => answer("ratio", expr, UnitKind::Ratio),
+    };
+    DirectAnswer { doubt, ..answer }
+}
+
+fn in_one_scale(amounts: &[Amount]) -> Reading<()> {
+    let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
+    let scales: Vec<_> = plain.map(|one| one.scale).collect();
+    match scales.windows(2).any(|two| two.first() != two.last()) {
+        true => missing("the figures may be in different units"),
+        false => Ok(()),
+    }
+}
+
+/// A change, a difference, or either as a percentage of the earlier or smaller figure.
+fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> Reading<DirectAnswer> {
+    // A growth of a percentage: in points or in percent?
+    let unclear = late.kind == AmountKind::Share || relative && late.kind != AmountKind::Plain;
+    let same = late.at.is_some() && late.place() == early.place();
+    if late.kind != early.kind || same || unclear {
+        return Err(Doubt::Open);
+    }
+    let base = early.clone();
+    let fallen = falls && late.number() < early.number();
+    let (a, b) = if fallen { (early, late) } else { (late, early) };
+    let change = operations::difference(a.expr, b.expr);
+    if !relative {
+        return Ok(answer("change", change, UnitKind::Number));
+    }
+    let doubt = (base.number() <= 0.0)
+        .then(|| Doubt::Missing("growth needs a value above zero".to_owned()));
+    let change = operations::ratio(change, base.expr);
+    Ok(DirectAnswer {
+        doubt,
+        ..answer("relative change", change, UnitKind::Percent)
+    })
+}
+
+fn greater([a, b]: [Amount; 2], reversed: bool) -> Reading<DirectAnswer> {
+    if a.kind != b.kind {
+        return Err(Doubt::Open);
+    }
+    let (a, b) = if reversed { (b, a) } else { (a, b) };
+    let expr = operations::greater(a.expr, b.expr);
+    Ok(answer("comparison", expr, UnitKind::YesNo))
+}
+
+fn average(parts: &[Amount]) -> Reading<DirectAnswer> {
+    let first = parts.first().ok_or(Doubt::Open)?;
+    if parts.len() < 2 || parts.iter().any(|one| one.kind != first.kind) {
+        return Err(Doubt::Open);
+    }
+    let average = operations::average(parts.iter().map(|one| one.expr.clone()).collect());
+    let average = average.ok_or(Doubt::Open)?;
+    Ok(answer("average", average, unit(first.kind)))
+}
+
+fn unit(kind: AmountKind) -> UnitKind {
+    match kind {
+        AmountKind::Share => UnitKind::Percent,
+        AmountKind::Plain | AmountKind::Percent => UnitKind::Number,
+    }
+}
+
+fn answer(name: &'static str, expr: FigureExpr, kind: UnitKind) -> DirectAnswer {
+    DirectAnswer {
+        name,
+        expr,
+        kind,
+        label: None,
+        doubt: None,
+    }
+}

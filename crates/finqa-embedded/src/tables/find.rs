@@ -1,0 +1,433 @@
+//! From an operand to the figure that it names, or the reason why none is sure.
+
+use finqa_core::number::Scale;
+use finqa_core::page::period::Period;
+use finqa_core::program::{Expression, Leaf};
+
+use super::fit::{FitFigure, candidates};
+use super::operand::Operand;
+use super::page::{Doubt, Reading, Tables, missing};
+use super::table::{Label, Place, ReportFigure, ReportTable};
+use super::words::{LOOSE, lists_stem};
+use crate::expr::{literal_value, turn_sign};
+use crate::operations;
+use crate::reading::outflow::names_cost;
+
+/// An expression over the cells of tables.
+pub(super) type FigureExpr = Expression<Option<Place>>;
+
+/// An amount that a question may ask for.
+#[derive(Clone, Debug)]
+pub(super) struct Amount {
+    pub(super) expr: FigureExpr,
+    pub(super) kind: AmountKind,
+    /// `None` of what is computed from several cells.
+    pub(super) at: Option<FitFigure>,
+    /// A cost that the page prints below zero, read without its sign.
+    pub(super) turned: bool,
+    pub(super) scale: Option<Scale>,
+    /// What tells it from the others of a series.
+    pub(super) name: String,
+    /// Why it may not be what is meant, if so.
+    pub(super) doubt: Option<Doubt>,
+}
+
+impl Amount {
+    /// As printed; of what is computed, its result.
+    pub(super) fn number(&self) -> f64 {
+        self.expr.number().unwrap_or_default()
+    }
+
+    pub(super) fn place(&self) -> Option<Place> {
+        self.at.map(|at| at.place())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AmountKind {
+    Plain,
+    /// A percentage as the page prints it.
+    Percent,
+    /// A quotient that is shown as a percentage.
+    Share,
+}
+
+/// What another figure may score less and still be as likely.
+const CLOSE: f64 = 0.03;
+
+/// How far two figures may differ that are the same in other scales.
+const ROUNDED: f64 = 0.006;
+
+/// What two figures count more that are in one column.
+const TOGETHER: f64 = 0.3;
+
+/// The best figures that are paired.
+const PAIRED: usize = 40;
+
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= ROUNDED * a.abs().max(b.abs())
+}
+
+pub(super) fn keep(all: &mut Vec<FitFigure>, is: impl Fn(&FitFigure) -> bool) {
+    if all.iter().any(&is) {
+        all.retain(is);
+    }
+}
+
+fn latest(all: &mut Vec<FitFigure>) {
+    let latest = all.iter().filter_map(|one| Some(one.period?.end)).max();
+    all.retain(|one| one.period.is_none_or(|period| Some(period.end) == latest));
+}
+
+impl Tables {
+    pub(super) fn table(&self, place: Place) -> Option<&ReportTable> {
+        self.tables.get(place.table)
+    }
+
+    fn cell(&self, place: Place) -> Option<&ReportFigure> {
+        let row = self.table(place)?.rows.get(place.row)?;
+        row.cells.get(place.column)?.as_ref()
+    }
+
+    /// The labels of a cell's row and column.
+    pub(super) fn labels_of(&self, place: Place) -> impl Iterator<Item = &Label> {
+        let table = self.table(place);
+        let row = table.and_then(|table| table.rows.get(place.row));
+        let column = table.and_then(|table| table.columns.get(place.column));
+        let labels = [
+            row.map(|row| &row.label),
+            column.map(|column| &column.label),
+        ];
+        labels.into_iter().flatten()
+    }
+
+    /// The names of a cell's row and column.
+    pub(super) fn full_name(&self, place: Place) -> String {
+        let table = self.table(place);
+        let row = table.and_then(|table| Some(table.rows.get(place.row)?.printed.as_str()));
+        let column =
+            table.and_then(|table| Some(table.columns.get(place.column)?.printed.as_str()));
+        format!(
+            "{} · {}",
+            row.unwrap_or_default(),
+            column.unwrap_or_default()
+        )
+    }
+
+    /// The name of a cell's row, or of its column if the row is but a period.
+    pub(super) fn name_of(&self, place: Place) -> String {
+        let mut labels = self.labels_of(place);
+        let name = labels.find(|label| !label.words.is_empty());
+        name.map_or_else(String::new, |label| label.name.clone())
+    }
+
+    /// The reason why a cell may not be what is meant.
+    pub(super) fn unclear(&self, place: Place) -> Doubt {
+        Doubt::Missing(format!(
+            "{} may not be what is meant",
+            self.full_name(place)
+        ))
+    }
+
+    /// Whether a column is of the period that is asked for; any if none is.
+    pub(super) fn fits(&self, period: Option<&Period>, asked: Option<&Period>) -> bool {
+        asked.is_none_or(|asked| period.is_some_and(|period| self.years.fits(period, asked)))
+    }
+
+    pub(super) fn candidates(&self, of: &Operand, asked: Option<Period>) -> Vec<FitFigure> {
+        // Of a plain table, "at year end" names no other figures than the year.
+        let asked = asked.map(|asked| Period {
+            instant: asked.instant && !self.is_plain(),
+            ..asked
+        });
+        let wanted = |period: Option<&Period>| self.fits(period, asked.as_ref());
+        candidates(&self.tables, of, &self.weights, &wanted)
+    }
+
+    /// Whether the labels of a plain table have all words of an operand. One of the heading of
+    /// the rows is about all cells.
+    pub(super) fn known(&self, of: &Operand) -> Reading<()> {
+        let Some(table) = self.tables.first().filter(|table| table.plain) else {
+            return Ok(());
+        };
+        let says =
+            |word: &String| self.says(word) || lists_stem(LOOSE, word) || table.is_heading(word);
+        let word = of.words.iter().find(|(word, _)| !says(word));
+        let unnamed = of.names.iter().find_map(|(concept, said)| {
+            let known = concept.names.iter().any(|name| name.iter().all(says));
+            concept.names.get(*said).filter(|_| !known)
+        });
+        let (unknown, said) = match (word, unnamed) {
+            (Some((word, said)), _) => (vec![word.clone()], said.clone()),
+            (None, Some(name)) => (name.clone(), name.join(" ")),
+            (None, None) => return Ok(()),
+        };
+        let why = |of: &str| format!("the {of} does not mention {said:?}");
+        Err(match unknown.iter().all(|word| self.text.contains(word)) {
+            true => Doubt::InText(why("table")),
+            false => Doubt::Missing(why("page")),
+        })
+    }
+
+    /// A year may be a part of two seasons: "2031/32".
+    pub(super) fn is_clear(&self, asked: Period) -> Reading<()> {
+        let bare = !asked.is_season() && asked.months.is_none() && self.is_plain();
+        match bare && self.periods_of(0).iter().any(|period| period.is_season()) {
+            true => missing(format!("{asked} is a part of two seasons")),
+            false => Ok(()),
+        }
+    }
+
+    /// Why a figure is not there in a period.
+    fn no_period(&self, one: &FitFigure, asked: Period) -> Doubt {
+        let mut all = self
+            .tables
+            .iter()
+            .enumerate()
+            .flat_map(|(at, _)| self.periods_of(at));
+        let name = self.name_of(one.place());
+        let of_year = |period: &Period| period.end.year == asked.end.year;
+        Doubt::Missing(if one.period.is_none() && self.is_plain() {
+            format!("the table has {name} for no {asked}")
+        } else if all.clone().any(|period| self.years.fits(&period, &asked)) {
+            format!("{name} has no figure of {asked}")
+        } else if self.is_plain()
+            && asked.end.month.is_none()
+            && asked.length() == 12
+            && all.any(|period| of_year(&period))
+        {
+            format!("the page has only a part of {asked}")
+        } else {
+            format!("the page has no {asked}")
+        })
+    }
+
+    /// The figure of an operand; its own period comes before the one given. Of several that
+    /// fit, the one in the row or the column of another figure.
+    pub(super) fn figure(
+        &self,
+        of: &Operand,
+        asked: Option<Period>,
+        near: Option<Place>,
+    ) -> Reading<Amount> {
+        let own = of
+            .spans
+            .iter()
+            .copied()
+            .max_by_key(|one| one.end.day.is_some());
+        let asked = own.or(asked);
+        let printed = self.printed(of, asked, near);
+        let quotient = of.quotient();
+        let is_meant = |one: &FitFigure| {
+            let said = one.said || quotient.is_none();
+            one.plain && said && one.percent == of.wants_percent()
+        };
+        let sure = printed.as_ref().ok().and_then(|one| one.at.as_ref());
+        if !sure.is_some_and(is_meant)
+            && let Some((part, whole)) = quotient
+        {
+            // What is divided may have words of its own.
+            let wholes = [whole.clone(), whole.without_words()];
+            let shares = wholes
+                .iter()
+                .map(|whole| self.quotient(&part, whole, asked));
+            let shares: Vec<Amount> = shares.filter_map(Result::ok).collect();
+            let sure = shares.iter().find(|one| one.doubt.is_none());
+            if let Some(share) = sure.or(shares.last()) {
+                return Ok(share.clone());
+            }
+        }
+        printed
+    }
+
+    /// A profit as a share of sales.
+    fn quotient(&self, part: &Operand, whole: &Operand, asked: Option<Period>) -> Reading<Amount> {
+        let pair = match self.is_plain() {
+            true => {
+                let part = self.figure(part, asked, None)?;
+                let whole = self.figure(whole, asked, part.place())?;
+                [part, whole]
+            }
+            false => self.paired(part, whole, asked)?,
+        };
+        let doubt = pair.iter().find_map(|one| one.doubt.clone());
+        let [part, whole] = pair;
+        let plain = [part.kind, whole.kind] == [AmountKind::Plain; 2];
+        let apart = part.place() != whole.place() && part.scale == whole.scale;
+        if !plain || !apart || whole.number() <= 0.0 {
+            return Err(Doubt::Open);
+        }
+        Ok(Amount {
+            expr: operations::ratio(part.expr, whole.expr),
+            kind: AmountKind::Share,
+            at: None,
+            turned: false,
+            scale: None,
+            name: String::new(),
+            doubt,
+        })
+    }
+
+    /// The figure that is printed for an operand.
+    fn printed(&self, of: &Operand, asked: Option<Period>, near: Option<Place>) -> Reading<Amount> {
+        self.known(of)?;
+        asked.map_or(Ok(()), |asked| self.is_clear(asked))?;
+        let mut all = self.candidates(of, asked);
+        let mut doubt = None;
+        if all.is_empty() {
+            all = self.candidates(of, None);
+            let Some(first) = all.first() else {
+                return missing(format!("no figure of the table is of {:?}", of.spelled()));
+            };
+            doubt = asked.map(|asked| self.no_period(first, asked));
+        }
+        if let Some(near) = near {
+            all.retain(|one| one.table == near.table);
+            keep(&mut all, |one| {
+                one.row == near.row || one.column == near.column
+            });
+        }
+        if self.is_plain() && of.total {
+            let total = |one: &FitFigure| self.labels_of(one.place()).any(|label| label.total);
+            keep(&mut all, total);
+        }
+        let best = *all.first().ok_or(Doubt::Open)?;
+        all.retain(|one| one.score >= best.score - CLOSE);
+        if asked.is_none_or(|asked| asked.end.year.is_none()) {
+            let order = |one: &FitFigure| one.period.map(Period::order);
+            if self.is_plain() && all.iter().any(|one| order(one) != order(&best)) {
+                return missing("the question names no period");
+            }
+            latest(&mut all);
+        }
+        let best = *all.first().ok_or(Doubt::Open)?;
+        let differs = |one: &&FitFigure| match self.is_plain() {
+            true => one.place() != best.place() && one.percent == best.percent,
+            false => !same(one.value, best.value) && one.full >= best.full,
+        };
+        let others: Vec<&FitFigure> = all.iter().filter(differs).collect();
+        doubt = doubt.or_else(|| match others.as_slice() {
+            _ if !best.plain && !(self.is_plain() && !others.is_empty()) => {
+                Some(self.unclear(best.place()))
+            }
+            [] => None,
+            others => {
+                let names = [&best].into_iter().chain(others.iter().copied()).take(3);
+                let names: Vec<String> = names.map(|one| self.full_name(one.place())).collect();
+                Some(Doubt::Missing(format!(
+                    "several figures fit: {}",
+                    names.join(" and ")
+                )))
+            }
+        });
+        if let Some(doubt) = doubt.clone().filter(|_| self.is_plain()) {
+            return Err(doubt);
+        }
+        let amount = self.amount(best).ok_or(Doubt::Open)?;
+        Ok(Amount { doubt, ..amount })
+    }
+
+    /// A figure as an amount. Where a plain page prints all of a cost below zero, the sign only
+    /// repeats its name.
+    pub(super) fn amount(&self, at: FitFigure) -> Option<Amount> {
+        let place = at.place();
+        let cell = self.cell(place)?;
+        let leaf = Leaf {
+            literal: cell.literal.as_ref().into(),
+            value: literal_value(&cell.literal)?,
+            source: Some(place),
+        };
+        let cost = |label: &Label| names_cost(&label.name);
+        let mut amount = Amount {
+            expr: FigureExpr::Leaf(leaf),
+            kind: match cell.percent {
+                true => AmountKind::Percent,
+                false => AmountKind::Plain,
+            },
+            at: Some(at),
+            turned: self.is_plain() && self.is_below_zero(place, cost),
+            scale: cell.scale,
+            name: String::new(),
+            doubt: None,
+        };
+        if amount.turned {
+            amount.expr.change_leaves(&mut turn_sign);
+        }
+        Some(amount)
+    }
+
+    /// Whether all figures of the cell's row, or of its column, are below zero, if its label is
+    /// of a kind.
+    pub(super) fn is_below_zero(&self, place: Place, kind: impl Fn(&Label) -> bool) -> bool {
+        let Some(table) = self.table(place) else {
+            return false;
+        };
+        let all = |line: &mut dyn Iterator<Item = &ReportFigure>| {
+            let mut numbers = line
+                .map(|cell| cell.number)
+                .filter(|x| x.abs() > 0.0)
+                .peekable();
+            numbers.peek().is_some() && numbers.all(|x| x < 0.0)
+        };
+        let row = table.rows.get(place.row);
+        let column = table.columns.get(place.column);
+        let rows = table.rows.iter().skip(1);
+        row.is_some_and(|row| kind(&row.label) && all(&mut row.cells.iter().flatten()))
+            || column.is_some_and(|column| kind(&column.label))
+                && all(&mut rows.filter_map(|row| row.cells.get(place.column)?.as_ref()))
+    }
+
+    /// Two figures of one table of a report, those that fit best together.
+    pub(super) fn paired(
+        &self,
+        part: &Operand,
+        whole: &Operand,
+        asked: Option<Period>,
+    ) -> Reading<[Amount; 2]> {
+        let spans = part.spans.iter().chain(&whole.spans).copied();
+        let asked = spans.max_by_key(|one| one.end.day.is_some()).or(asked);
+        let mut parts = self.candidates(part, asked);
+        let mut wholes = self.candidates(whole, asked);
+        parts.truncate(PAIRED);
+        wholes.truncate(PAIRED);
+        if asked.is_none() {
+            latest(&mut parts);
+        }
+        let pairs = parts
+            .iter()
+            .flat_map(|part| wholes.iter().map(move |whole| (part, whole)));
+        let pairs = pairs.filter(|(part, whole)| {
+            part.table == whole.table && (part.row, part.column) != (whole.row, whole.column)
+        });
+        let score = |(part, whole): &(&FitFigure, &FitFigure)| {
+            let together = part.column == whole.column || part.row == whole.row;
+            part.score + whole.score + if together { TOGETHER } else { 0.0 }
+        };
+        let (part, whole) = pairs
+            .max_by(|a, b| score(a).total_cmp(&score(b)))
+            .ok_or(Doubt::Open)?;
+        let rival = |all: &[FitFigure], one: &FitFigure| {
+            let close = all
+                .iter()
+                .filter(|other| other.full && other.score >= one.score - CLOSE);
+            close
+                .filter(|other| other.period == one.period)
+                .any(|other| !same(other.value, one.value))
+        };
+        let names = || {
+            let [part, whole] = [part, whole].map(|one| self.full_name(one.place()));
+            format!("{part} and {whole}")
+        };
+        let doubt = if !part.plain || !whole.plain {
+            Some(format!("{} may not be what is meant", names()))
+        } else if rival(&parts, part) || rival(&wholes, whole) {
+            Some(format!("several figures fit as well as {}", names()))
+        } else {
+            None
+        };
+        let amount = |one: &FitFigure| self.amount(*one).ok_or(Doubt::Open);
+        let (mut part, whole) = (amount(part)?, amount(whole)?);
+        part.doubt = doubt.map(Doubt::Missing);
+        Ok([part, whole])
+    }
+}

@@ -1,0 +1,210 @@
+//! The fiscal years of a company: which column is of the period that a question names.
+
+use finqa_core::page::Cover;
+use finqa_core::page::period::{Date, Period, Times, month_of_end};
+
+/// The fiscal years of a company.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FiscalYears {
+    /// The month that they end in.
+    last_month: u8,
+    /// How many years earlier they are called than they end.
+    behind: u16,
+}
+
+impl FiscalYears {
+    /// By the cover, or else by the month that most whole years of the columns end in.
+    pub(super) fn read(cover: &Cover, columns: &[Period], weekly: bool) -> Self {
+        let months_of = |is: &dyn Fn(&Period) -> bool| -> Vec<u8> {
+            let all = columns.iter().filter(|period| is(period));
+            all.filter_map(|period| month_of_end(period.end)).collect()
+        };
+        // A balance sheet of a quarter shows the end of the year before.
+        let lasting = columns.iter().filter(|period| period.months.is_some());
+        let latest = lasting.map(|period| period.end).max();
+        let own = Times::heading(&cover.period_end).0.map(|period| period.end);
+        let of_quarter = own.or(latest).and_then(month_of_end);
+        let other = |period: &Period| {
+            period.months.is_none()
+                && period.end.day.is_some()
+                && month_of_end(period.end) != of_quarter
+        };
+        let mut months = months_of(&|period| period.months == Some(12));
+        if months.is_empty() {
+            months = months_of(&other);
+        }
+        let common = (1..=12).max_by_key(|month| months.iter().filter(|m| *m == month).count());
+        let last_month = cover.year_end.or(common.filter(|_| !months.is_empty()));
+        let plain = Self {
+            last_month: last_month.unwrap_or(12),
+            behind: 0,
+        };
+        let named = cover
+            .fiscal_year
+            .zip(plain.year_of(Times::heading(&cover.period_end).0));
+        // Retailers call a year that ends in January by its first month.
+        let retail = u16::from(weekly && plain.last_month == 1);
+        let behind = named.map_or(retail, |(named, ends)| ends.saturating_sub(named));
+        Self { behind, ..plain }
+    }
+
+    /// The fiscal year that a period ends in.
+    fn year_of(self, period: Option<Period>) -> Option<u16> {
+        let end = period?.end;
+        let later = month_of_end(end).is_some_and(|month| month > self.last_month);
+        end.year
+            .map(|year| year + u16::from(later))
+            .map(|year| year.saturating_sub(self.behind))
+    }
+
+    fn quarter_of(self, end: Date) -> Option<u8> {
+        let months = (month_of_end(end)? + 24 - self.last_month - 1) % 12;
+        Some(months / 3 + 1)
+    }
+
+    /// Whether a column is of the period that a question names.
+    pub(super) fn fits(self, column: &Period, asked: &Period) -> bool {
+        let (end, of) = (column.end, asked.end);
+        if let Some(start) = asked.start {
+            let same_end = match start.year {
+                Some(_) => end.year == of.year,
+                None => self.same_end(end, of),
+            };
+            return column.start == Some(start) && same_end;
+        }
+        if let (Some(asked), Some(months)) =
+            (asked.months.filter(|_| !asked.instant), column.months)
+            && asked != months
+        {
+            return false;
+        }
+        if asked.instant && column.months.is_some() {
+            return false;
+        }
+        // A balance is of a day, what a part of a year brought is not.
+        let part = asked.months.is_some_and(|months| months < 12) && !asked.instant;
+        if part && column.months.is_none() && end.day.is_some() {
+            return false;
+        }
+        // A year alone is not known to be a part of one.
+        let undated = column.months.is_none() && end.month.is_none();
+        if (part || asked.quarter.is_some()) && undated {
+            return false;
+        }
+        if asked.quarter.is_some() && column.quarter.is_some() && asked.quarter != column.quarter {
+            return false;
+        }
+        if let (Some(quarter), Some(3), Some(_), None) =
+            (asked.quarter, asked.months, end.month, of.day)
+            && self.quarter_of(end) != Some(quarter)
+        {
+            return false;
+        }
+        if of.month.is_some() {
+            return self.same_end(end, of);
+        }
+        let Some(year) = of.year else {
+            return true;
+        };
+        // A year without more ends with the company's.
+        let whole = asked.quarter.is_none() && asked.months.is_none_or(|months| months == 12);
+        let ends = month_of_end(end).is_none_or(|month| month == self.last_month);
+        let length = asked.months.is_some() || column.months.is_none_or(|months| months == 12);
+        (!whole || ends && length) && self.year_of(Some(*column)) == Some(year)
+    }
+
+    fn same_end(self, end: Date, of: Date) -> bool {
+        let same_day = of.day.is_none() || end.day.is_none() || of.day == end.day;
+        let month = if of.day.is_some() && end.day.is_some() {
+            end.month
+        } else {
+            month_of_end(end)
+        };
+        let of_month = if of.day.is_some() && end.day.is_none() {
+            month_of_end(of)
+        } else {
+            of.month
+        };
+        let year = of.year.is_none() || end.year.is_none_or(|year| Some(year) == of.year);
+        let same_month = month.is_none_or(|month| Some(month) == of_month);
+        // A year alone is a company's whole year.
+        let whole = end.month.is_some() || of_month == Some(self.last_month);
+        same_day && year && same_month && whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heading(text: &str) -> Period {
+        Times::heading(text).0.unwrap()
+    }
+
+    #[test]
+    fn headings_and_questions_meet() {
+        let years = FiscalYears {
+            last_month: 9,
+            behind: 0,
+        };
+        for (column, asked, fits) in [
+            (
+                "Years ended September 28,2024", "net income in fiscal 2024", true,
+            ),
+            ("Years ended September 28,2024", "net income in 2024", true),
+            (
+                "Nine Months Ended June 29, 2024", "net income in 2024", false,
+            ),
+            (
+                "Nine Months Ended June 29, 2024", "nine months of fiscal 2024", true,
+            ),
+            (
+                "Three Months Ended July 1, 2023", "the June 2023 quarter", true,
+            ),
+            (
+                "Three Months Ended July 1, 2023", "quarter ended July 1, 2023", true,
+            ),
+            (
+                "Three Months Ended July 1, 2023", "third quarter of fiscal 2023", true,
+            ),
+            ("Three Months Ended July 1, 2023", "q1 2023", false),
+            ("June 29, 2024", "at the end of fiscal 2024", false),
+            ("September 28, 2024", "at the end of fiscal 2024", true),
+            ("2024", "fiscal 2024", true),
+            ("2024", "third quarter of 2024", false),
+            ("2024", "six months of 2024", false),
+            ("2024", "at the end of the third quarter of 2024", false),
+            ("Q2 2024", "third quarter of 2024", false),
+            ("Q3 2024", "third quarter of 2024", true),
+            (
+                "39 Weeks Ended November 2, 2024", "the 39 weeks ended November 2, 2024", true,
+            ),
+            (
+                "Successor July 22 to September 30 2023", "July 22 to September 30, 2023", true,
+            ),
+            (
+                "Predecessor July 1 to July 21 2023", "July 22 to September 30, 2023", false,
+            ),
+            ("6 Months Ended Mar. 29, 2025", "January-June 2025", false),
+            ("January-June 2025", "first half of 2025", true),
+        ] {
+            let asked_for = Times::read(&asked.to_lowercase());
+            let found = years.fits(&heading(column), &asked_for.found[0].1);
+            assert_eq!(found, fits, "{column} for {asked}: {asked_for:?}");
+        }
+    }
+
+    #[test]
+    fn a_year_may_be_called_by_its_first_month() {
+        let cover = Cover {
+            period_end: "February 1, 2025".to_owned(),
+            fiscal_year: Some(2024),
+            year_end: Some(1),
+            ..Cover::default()
+        };
+        let years = FiscalYears::read(&cover, &[], false);
+        let asked = &Times::read("sales in fiscal 2024").found[0].1;
+        assert!(years.fits(&heading("Fiscal year ended February 1, 2025"), asked));
+        assert!(!years.fits(&heading("Fiscal year ended February 3, 2024"), asked));
+    }
+}

@@ -1,0 +1,76 @@
+//! Questions that change one part of the one before: "and in 2022?", "what about rent?".
+
+use finqa_core::page::period::Period;
+
+use super::asked::{Asked, operand};
+use super::phrases::Cue;
+use super::question::Token;
+use super::words::{PRONOUNS, lists};
+
+/// How a question that leans on the one before begins.
+const ELLIPTICAL: &str = "and then so also but same";
+
+/// Words that lead to what it changes.
+const LEADS: &str = "and then so also but same about";
+
+fn is_elliptical(tokens: &[Token]) -> bool {
+    let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
+    lists(ELLIPTICAL, text(0)) || text(1) == "about"
+}
+
+/// Whether a question can be understood without the ones before it; `says` is whether a label
+/// has a word.
+pub(super) fn is_complete(tokens: &[Token], dated: bool, says: impl Fn(&String) -> bool) -> bool {
+    let refers = tokens.iter().any(|token| lists(PRONOUNS, &token.text));
+    let over_all = |cue| matches!(cue, Cue::Largest | Cue::Smallest | Cue::Average);
+    let of_time = |token: &Token| token.period().is_some() || token.cue().is_some_and(over_all);
+    let known = tokens.iter().flat_map(Token::stems).any(says);
+    !is_elliptical(tokens) && !refers && known && (!dated || tokens.iter().any(of_time))
+}
+
+/// The question in full, if it changes one part of the one before: its periods, or the words
+/// that are `alike` one of it.
+pub(super) fn completed(
+    before: &Asked,
+    tokens: &[Token],
+    alike: impl Fn(&[String], &String) -> bool,
+) -> Option<Asked> {
+    let told: Vec<Token> = tokens
+        .iter()
+        .filter(|token| !lists(LEADS, &token.text))
+        .cloned()
+        .collect();
+    let new = operand(&told, Some(&[])).filter(|_| is_elliptical(tokens))?;
+    let mut out = before.clone();
+    let stems: Vec<String> = told.iter().flat_map(Token::stems).cloned().collect();
+    if stems.is_empty() && new.spans.is_empty() {
+        return None;
+    }
+    for of in &mut out.operands {
+        let count = of.spans.len();
+        if !new.spans.is_empty() {
+            let part = |span: &Period| span.length() < 12;
+            let whole = |span: &Period| span.months.is_none() && span.end.month.is_none();
+            // "And in 2022?" after a quarter may mean the quarter or the year.
+            let unclear = of.spans.iter().any(part) && new.spans.iter().any(whole);
+            if count.max(1) != new.spans.len() || unclear {
+                return None;
+            }
+            let year = of.spans.first().and_then(|span| span.end.year);
+            of.spans.clone_from(&new.spans);
+            for span in &mut of.spans {
+                span.end.year = span.end.year.or(year);
+            }
+        }
+        if !stems.is_empty() {
+            of.words.retain(|(word, _)| !alike(&stems, word));
+            of.names.retain(|(concept, said)| {
+                let mut own = concept.names.get(*said).into_iter().flatten();
+                !own.any(|word| alike(&stems, word))
+            });
+            of.words.extend(new.words.iter().cloned());
+            of.names.extend(new.names.iter().copied());
+        }
+    }
+    (stems.is_empty() || out.operands.len() == 1).then_some(out)
+}

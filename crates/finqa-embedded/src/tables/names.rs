@@ -1,0 +1,105 @@
+//! What figures are called, by their own words or by names that have others (`concepts.txt`).
+
+use std::sync::LazyLock;
+
+use super::words::{plain_stems, stems};
+
+/// Words that name no figure by themselves: a label need not have them.
+pub(super) const SOFT: &str = "since total group overall consolidated net expense cost line item segment region \
+    category product market geographic business division spend spending spent paid pay charge amount went book hold held \
+    worth dollar dollars used cash-flow statement sheet income-statement period year quarter month week date time \
+    brought billed company's out up per-share including reported accounting principle";
+
+/// What one figure is called.
+#[derive(Debug)]
+pub(super) struct Concept {
+    /// Each of its names as stems.
+    pub(super) names: Vec<Vec<String>>,
+    /// Each as all of its words, those that name nothing as they are.
+    spelled: Vec<Vec<String>>,
+    /// What it is a quotient of, by the names of both.
+    pub(super) quotient: Option<(Vec<String>, Vec<String>)>,
+    /// With another name it may mean nothing: "how much cash went to dividends".
+    pub(super) loose: bool,
+}
+
+static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
+    let lines = include_str!("concepts.txt").lines();
+    let lines = lines.filter(|line| !line.starts_with('#'));
+    let read = |line: &str| {
+        let (names, of) = line
+            .trim_start_matches(['=', '~'])
+            .split_once(':')
+            .unwrap_or((line, ""));
+        let sides = of.split_once('/');
+        Concept {
+            names: names.split('|').map(plain_stems).collect(),
+            spelled: names
+                .split('|')
+                .map(|name| name.split(' ').flat_map(spelled).collect())
+                .collect(),
+            quotient: sides.map(|(part, whole)| (plain_stems(part), plain_stems(whole))),
+            loose: line.starts_with('~'),
+        }
+    };
+    lines.map(read).collect()
+});
+
+/// Words of the longest name.
+const LONGEST: usize = 12;
+
+/// The longest name that a text begins with: how many words it takes, and which it is.
+pub(super) fn name_at(words: &[&str]) -> Option<(usize, &'static Concept, usize)> {
+    let words: Vec<Vec<String>> = words
+        .iter()
+        .take(LONGEST)
+        .map(|word| spelled(word))
+        .collect();
+    let longest = |concept: &'static Concept| {
+        let names = concept.spelled.iter().enumerate();
+        let lengths = names.filter_map(|(at, name)| Some((taken(&words, name)?, at)));
+        let (length, name) = lengths.max_by_key(|(length, _)| *length)?;
+        Some((length, concept, name))
+    };
+    let named = CONCEPTS.iter().filter_map(longest);
+    // A quotient's name is longer, or it is the same as an amount's.
+    named.max_by_key(|(length, concept, _)| (*length, concept.quotient.is_none()))
+}
+
+/// A word as names are compared: its stems, or itself if it names nothing.
+fn spelled(word: &str) -> Vec<String> {
+    match (stems(word), word) {
+        (stems, "&") if stems.is_empty() => vec!["and".to_owned()],
+        (stems, _) if stems.is_empty() => vec![word.to_owned()],
+        (stems, _) => stems,
+    }
+}
+
+/// How many words a name takes at the beginning of a text.
+fn taken(words: &[Vec<String>], name: &[String]) -> Option<usize> {
+    let mut name = name.iter().peekable();
+    name.peek()?;
+    for (at, stems) in words.iter().enumerate() {
+        for stem in stems {
+            if name.next() != Some(stem) {
+                return None;
+            }
+        }
+        if name.peek().is_none() {
+            return Some(at + 1);
+        }
+    }
+    None
+}
+
+/// The quotients that have names.
+pub(super) fn quotients() -> impl Iterator<Item = &'static Concept> {
+    CONCEPTS.iter().filter(|one| one.quotient.is_some())
+}
+
+/// The amount that has a name, and which of its names that is.
+pub(super) fn amount_named(name: &[String]) -> Option<(&'static Concept, usize)> {
+    let amounts = CONCEPTS.iter().filter(|one| one.quotient.is_none());
+    let said = |one: &Concept| one.names.iter().position(|other| other == name);
+    amounts.filter_map(|one| Some((one, said(one)?))).next()
+}

@@ -1,0 +1,157 @@
+//! The tables of a page, read for all its questions, and why they may not answer one.
+
+use std::collections::HashSet;
+
+use finqa_core::page::Cover;
+use finqa_core::page::period::Period;
+use finqa_core::question::Document;
+
+use super::fiscal::FiscalYears;
+use super::fit::Weights;
+use super::table::{Label, ReportTable};
+use super::words::{plain_stems, stems};
+
+/// The tables of a page, read for all its questions.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    pub(super) tables: Vec<ReportTable>,
+    pub(super) weights: Weights,
+    pub(super) years: FiscalYears,
+    /// The words of the text of a plain page.
+    pub(super) text: HashSet<String>,
+    /// Each table of a report by itself.
+    pub(super) alone: Vec<Document>,
+}
+
+/// Why a question is not answered from the labels, or not surely.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Doubt {
+    /// It is not understood in full.
+    Open,
+    /// The page lacks what it asks for, or has it several times.
+    Missing(String),
+    /// The text may have what the table lacks.
+    InText(String),
+}
+
+pub(super) type Reading<T> = Result<T, Doubt>;
+
+pub(super) fn missing<T>(why: impl Into<String>) -> Reading<T> {
+    Err(Doubt::Missing(why.into()))
+}
+
+impl Tables {
+    pub(crate) fn read(document: &Document) -> Self {
+        let page = document.page();
+        let plain = document.tables.is_empty();
+        let above = document.tables.iter().map(|start| start.above.as_slice());
+        let above = above.chain(plain.then_some([].as_slice()));
+        let tables: Vec<ReportTable> = page
+            .tables()
+            .zip(above)
+            .map(|(table, above)| ReportTable::read(table, above, plain))
+            .collect();
+        let starts = document.tables.iter();
+        let ends = starts.clone().skip(1).map(|start| start.row);
+        let ends = ends.chain([document.table.len()]);
+        let alone = starts.zip(ends).map(|(start, end)| Document {
+            pre_text: start.above.clone(),
+            table: document
+                .table
+                .get(start.row..end)
+                .unwrap_or_default()
+                .to_vec(),
+            cover: Some(Cover::default()),
+            own: true,
+            ..Document::default()
+        });
+        let cover = document.cover.clone().unwrap_or_default();
+        let columns = tables.iter().flat_map(|table| &table.columns);
+        let periods: Vec<Period> = columns.filter_map(|column| column.label.period).collect();
+        let company = if plain {
+            Vec::new()
+        } else {
+            company(&cover, &document.filename)
+        };
+        Self {
+            weights: Weights::read(&tables, company),
+            years: FiscalYears::read(&cover, &periods, weekly(document)),
+            text: match plain {
+                true => document.sentences().flat_map(stems).collect(),
+                false => HashSet::new(),
+            },
+            alone: alone.collect(),
+            tables,
+        }
+    }
+
+    /// Whether it is the one table of a page of the user's own.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.alone.is_empty()
+    }
+
+    /// Whether any label or title has a word.
+    pub(super) fn says(&self, word: &str) -> bool {
+        let of_label = |table: &ReportTable| {
+            let mut rows = table.rows.iter().skip(1);
+            rows.any(|row| row.says(word)) || labels(table).any(|label| label.says(word))
+        };
+        match self.is_plain() {
+            true => self.tables.iter().any(of_label),
+            false => self.weights.knows(word),
+        }
+    }
+
+    /// The names of the rows and columns of a plain table.
+    pub(super) fn label_names(&self) -> impl Iterator<Item = &str> {
+        let plain = self.tables.iter().filter(|table| table.plain);
+        let labels = plain
+            .flat_map(labels)
+            .filter(|label| !label.words.is_empty());
+        labels.map(|label| label.name.as_str())
+    }
+
+    /// Whether new words name rows and an old one does too, or all of them columns.
+    pub(super) fn is_alike(&self, new: &[String], old: &String) -> bool {
+        let all = |labels: &[&Label]| {
+            let named = labels
+                .iter()
+                .any(|label| new.iter().all(|word| label.says(word)));
+            named && labels.iter().any(|label| label.says(old))
+        };
+        let Some(table) = self.tables.first().filter(|table| table.plain) else {
+            return true;
+        };
+        let rows: Vec<&Label> = table.rows.iter().skip(1).map(|row| &row.label).collect();
+        let columns: Vec<&Label> = table.columns.iter().skip(1).map(|one| &one.label).collect();
+        all(&rows) || all(&columns)
+    }
+}
+
+/// The labels of the rows and the columns.
+fn labels(table: &ReportTable) -> impl Iterator<Item = &Label> {
+    let rows = table.rows.iter().skip(1).map(|row| &row.label);
+    rows.chain(table.columns.iter().skip(1).map(|column| &column.label))
+}
+
+/// Whether periods are counted in weeks, as retailers do.
+fn weekly(document: &Document) -> bool {
+    let heads = document
+        .tables
+        .iter()
+        .filter_map(|start| document.table.get(start.row));
+    heads
+        .flatten()
+        .any(|head| head.to_lowercase().contains(" weeks "))
+}
+
+/// The words of a company's name, from the cover or the name of the file.
+fn company(cover: &Cover, filename: &str) -> Vec<String> {
+    let named: HashSet<String> = plain_stems(&cover.company).into_iter().collect();
+    let file = filename.rsplit_once('.').map_or(filename, |(name, _)| name);
+    let of_file = plain_stems(&file.replace(['_', '.'], " "));
+    let of_file = of_file
+        .into_iter()
+        .filter(|word| word.chars().all(char::is_alphabetic));
+    named.into_iter().chain(of_file).collect()
+}

@@ -1,0 +1,232 @@
+//! A question as words, each with its part in it: of a label or a name, of a cue, a period, or
+//! nothing.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use finqa_core::page::period::{Period, Times, blank};
+use finqa_core::regex;
+use regex::Regex;
+
+use super::names::{Concept, name_at};
+use super::page::Tables;
+use super::phrases::{Cue, cue_at};
+use super::words::{FILLERS, lists, stems};
+
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    /// In lower case, without the marks around it.
+    pub(super) text: String,
+    pub(super) part: TokenPart,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum TokenPart {
+    /// It names no figure.
+    Filler,
+    Cue(Cue),
+    /// It names one, by these stems.
+    Word(Vec<String>),
+    /// By a name that has others, and which of them it is.
+    Name(&'static Concept, usize),
+    Period(Period),
+}
+
+impl Token {
+    pub(super) fn cue(&self) -> Option<Cue> {
+        match self.part {
+            TokenPart::Cue(cue) => Some(cue),
+            _ => None,
+        }
+    }
+
+    pub(super) fn period(&self) -> Option<Period> {
+        match self.part {
+            TokenPart::Period(period) => Some(period),
+            _ => None,
+        }
+    }
+
+    /// The stems of what it names.
+    pub(super) fn stems(&self) -> &[String] {
+        match &self.part {
+            TokenPart::Word(stems) => stems,
+            TokenPart::Name(concept, said) => concept.names.get(*said).map_or(&[], Vec::as_slice),
+            _ => &[],
+        }
+    }
+}
+
+/// "U.S." is not "us".
+static STATES: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b[Uu]\.[Ss]\.?|\bUS\b|\bu\.s\b\.?"));
+
+/// What is compared with the same of the year before.
+static YEAR_AGO: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\b(?:year[- ]over[- ]year|yoy|(?:vs\.?|versus|than|from|compared (?:to|with)|against)(?: in)? (?:the |a )?(?:same (?:period|quarter) )?(?:of )?(?:the )?(?:year[- ]ago|prior[- ]year|previous year|last year|year (?:earlier|before|ago))(?:[- ](?:quarter|period))?|(?:than )?a year (?:before|earlier|ago))\b"
+    )
+});
+
+/// It depends on when it is asked.
+pub(super) static RELATIVE_TIME: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(r"\b(?:last|previous|prior|this|next) (?:fiscal )?(?:year|quarter|month|half)\b")
+});
+
+/// Where a figure is, not what it is.
+static STATEMENT: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\b(?:(?:in|on|from|per|by) )?(?:the )?(?:statements? of (?:cash flows?|income|operations|earnings)|(?:cash[- ]flow|income) statement|balance sheet)\b"
+    )
+});
+
+/// What is asked for is a period.
+static WHICH_PERIOD: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"\b(?:which|what) (?:fiscal )?(?P<unit>quarter|half)\b"));
+
+/// What a figure is called by: "earnings per diluted share".
+static PER_SHARE: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(r"\b(?P<per>per) (?:(?:diluted|basic|common|limited|partnership) )*(?:share|unit)s?\b")
+});
+
+/// A word without the marks around it, and the marks after it.
+static WORD: LazyLock<Regex> = LazyLock::new(|| {
+    let marks = r#",.?;:()\[\]"'!\u{201c}\u{201d}"#;
+    regex!(&format!(r"([^\s{marks}]\S*?)([{marks}]*)(?:\s|$)"))
+});
+
+/// Where a question holds a label of several words in full: these are no cues, and no periods.
+fn in_labels(tables: &Tables, question: &str) -> Vec<Range<usize>> {
+    let mut out = Vec::new();
+    for name in tables.label_names() {
+        let name = name.to_lowercase();
+        let plain = name.split(['(', '[']).next().unwrap_or_default().trim();
+        for plain in [plain, &plain.replace(" & ", " and ")] {
+            let places = question.match_indices(plain);
+            let places = places.filter(|_| plain.contains(' '));
+            out.extend(places.map(|(at, text)| at..at + text.len()));
+        }
+    }
+    out
+}
+
+fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// Reads a question about tables.
+pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
+    let question = STATES.replace_all(question, "usa ");
+    let lower = question.to_lowercase().replace('\u{2019}', "'");
+    let labels = in_labels(tables, &lower);
+    let is_named = |at: &Range<usize>| labels.iter().any(|label| overlap(label, at));
+    // What is read before the words, and leaves blanks.
+    let mut marks: Vec<(Range<usize>, TokenPart)> = Vec::new();
+    let mut text = lower.clone();
+    let forms = [
+        (&YEAR_AGO, TokenPart::Cue(Cue::YearAgo)),
+        (&RELATIVE_TIME, TokenPart::Filler),
+        (&STATEMENT, TokenPart::Filler),
+        (&WHICH_PERIOD, TokenPart::Filler),
+    ];
+    for (form, part) in forms {
+        for found in form.captures_iter(&text.clone()) {
+            if let Some(at) = found
+                .name("unit")
+                .or(found.get(0))
+                .map(|found| found.range())
+                && !is_named(&at)
+            {
+                blank(&mut text, &at);
+                marks.push((at, part.clone()));
+            }
+        }
+    }
+    let times = Times::read(&text);
+    for at in times.said.into_iter().filter(|at| !is_named(at)) {
+        blank(&mut text, &at);
+    }
+    let periods = times.found.into_iter().filter(|(at, _)| !is_named(at));
+    marks.extend(periods.map(|(at, period)| (at, TokenPart::Period(period))));
+    marks.sort_by_key(|(at, _)| at.start);
+    let shares = PER_SHARE.captures_iter(&text);
+    let shares: Vec<Range<usize>> = match tables.is_plain() && tables.says("per") {
+        true => Vec::new(),
+        false => shares
+            .filter_map(|found| Some(found.name("per")?.range()))
+            .collect(),
+    };
+    let text = text.replace(['-', '/'], " ");
+    let words: Vec<(Range<usize>, &str, bool)> = WORD
+        .captures_iter(&text)
+        .filter_map(|found| {
+            let (word, after) = (found.get(1)?, found.get(2)?);
+            Some((word.range(), word.as_str(), after.as_str().ends_with(',')))
+        })
+        .collect();
+    let texts: Vec<&str> = words.iter().map(|(_, text, _)| *text).collect();
+    let stemmed: Vec<Vec<String>> = texts.iter().map(|text| stems(text)).collect();
+    let mut marks = marks.into_iter().peekable();
+    let (mut out, mut at) = (Vec::<Token>::new(), 0);
+    loop {
+        let word = words.get(at);
+        let start = word.map_or(usize::MAX, |(range, ..)| range.start);
+        while let Some((range, part)) = marks.next_if(|(range, _)| range.start <= start) {
+            let text = lower.get(range).unwrap_or_default().to_owned();
+            // "2019-2021" are two.
+            let dated = out.last().is_some_and(|last| last.period().is_some());
+            if dated && matches!(part, TokenPart::Period(_)) {
+                out.push(Token {
+                    text: "-".to_owned(),
+                    part: TokenPart::Filler,
+                });
+            }
+            out.push(Token { text, part });
+        }
+        let Some((range, text, _)) = word else {
+            break;
+        };
+        // "2019 and 2021" are of one figure.
+        let next = words
+            .get(at + 1)
+            .map_or(usize::MAX, |(range, ..)| range.start);
+        let joins_periods = out.last().is_some_and(|last| last.period().is_some())
+            && marks.peek().is_some_and(|(range, part)| {
+                range.start <= next && matches!(part, TokenPart::Period(_))
+            });
+        let cue = cue_at(texts.get(at..).unwrap_or_default()).filter(|(cue, length)| {
+            let mut own = words.iter().skip(at).take(*length);
+            !(own.any(|(range, ..)| is_named(range))
+                || *cue == Cue::Share && tables.is_plain() && tables.says("share")
+                || *cue == Cue::And && joins_periods)
+        });
+        let name = name_at(texts.get(at..).unwrap_or_default());
+        let name = name.filter(|(length, ..)| cue.is_none_or(|(_, of_cue)| *length >= of_cue));
+        let own = stemmed.get(at).cloned().unwrap_or_default();
+        // "Both regions": the noun names no label.
+        let before = at.checked_sub(1).and_then(|before| texts.get(before));
+        let noun = matches!(before, Some(&("both" | "all")))
+            && tables.is_plain()
+            && !own.iter().any(|own| tables.says(own));
+        let (length, part) = match (name, cue) {
+            _ if shares.contains(range) && cue.is_some() && name.is_none() => {
+                (1, TokenPart::Filler)
+            }
+            (Some((length, concept, said)), _) => (length, TokenPart::Name(concept, said)),
+            (None, Some((cue, length))) => (length, TokenPart::Cue(cue)),
+            _ if own.is_empty() || noun || lists(FILLERS, text) => (1, TokenPart::Filler),
+            _ => (1, TokenPart::Word(own)),
+        };
+        let said = texts.get(at..at + length).unwrap_or_default().join(" ");
+        let names = matches!(part, TokenPart::Word(_) | TokenPart::Name(..));
+        out.push(Token { text: said, part });
+        at += length;
+        // "A, B and C": it may end an operand.
+        if names && words.get(at - 1).is_some_and(|(_, _, comma)| *comma) {
+            out.push(Token {
+                text: ",".to_owned(),
+                part: TokenPart::Filler,
+            });
+        }
+    }
+    out
+}

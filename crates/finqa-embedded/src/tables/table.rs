@@ -1,0 +1,384 @@
+//! A report's tables as words and periods.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use finqa_core::number::Scale;
+use finqa_core::page::period::{Period, Times};
+use finqa_core::page::{Cell, CellKind, Table};
+
+use super::words::{plain_stems, same_word, stemmed};
+use crate::reading::scales::scale_of_label;
+
+#[derive(Debug)]
+pub(super) struct ReportTable {
+    /// It is alone on a page of the user's own: its labels name each figure in full.
+    pub(super) plain: bool,
+    /// The row of the page that its header is in.
+    pub(super) first_row: usize,
+    /// Of a plain table the words of its upper left cell, which are about all figures.
+    pub(super) title: HashSet<String>,
+    /// What its title says that makes its figures others than the company's.
+    pub(super) qualifiers: Vec<String>,
+    pub(super) statement: bool,
+    pub(super) columns: Vec<ReportColumn>,
+    pub(super) rows: Vec<ReportRow>,
+    /// Its amounts are in thousands or more.
+    pub(super) scaled: bool,
+}
+
+/// The table, the row and the column of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) table: usize,
+    pub(super) row: usize,
+    pub(super) column: usize,
+}
+
+/// The label of a row or a column, as questions name it.
+#[derive(Debug, Default)]
+pub(super) struct Label {
+    /// As the page writes it, without periods unless it is nothing else.
+    pub(super) name: String,
+    pub(super) words: Vec<String>,
+    /// In brackets.
+    pub(super) aside: Vec<String>,
+    pub(super) period: Option<Period>,
+    pub(super) total: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct ReportColumn {
+    pub(super) label: Label,
+    /// As it is printed.
+    pub(super) printed: String,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct ReportRow {
+    pub(super) printed: String,
+    pub(super) label: Label,
+    /// The headings above it.
+    pub(super) heading: String,
+    pub(super) section: Vec<String>,
+    pub(super) cells: Vec<Option<ReportFigure>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ReportFigure {
+    /// In units.
+    pub(super) value: f64,
+    /// As printed.
+    pub(super) number: f64,
+    /// As the official evaluator reads it, without its percent sign.
+    pub(super) literal: Box<str>,
+    pub(super) percent: bool,
+    pub(super) scale: Option<Scale>,
+}
+
+/// Words of a total, in English and German.
+static TOTALS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| stemmed("total subtotal gesamt summe all"));
+
+const STATEMENTS: [&str; 8] = [
+    "operations", "income", "cash flows", "cash flow", "earnings", "equity", "balance sheet",
+    "financial position",
+];
+
+/// Words of a title of figures that are not the company's own.
+const QUALIFIERS: [&str; 7] = [
+    "parent", "forma", "discontinued", "predecessor", "guarantor", "guarantors", "consolidating",
+];
+
+/// Whether a column is of percentages, whose sign only the first of them may have.
+fn is_of_percent(table: &Table, column: usize) -> bool {
+    let cells = table
+        .cells()
+        .iter()
+        .skip(1)
+        .filter_map(|row| row.get(column));
+    let numbers: Vec<_> = cells
+        .filter(|cell| cell.kind == CellKind::Number)
+        .filter_map(|cell| cell.number.as_ref())
+        .collect();
+    numbers.first().is_some_and(|first| first.percent)
+        && numbers.iter().all(|one| one.value.abs() <= 100.0)
+}
+
+/// A heading without its unit in brackets.
+fn without_unit(text: &str) -> String {
+    let mut parts = text.split('(');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| match part.split_once(')') {
+        Some((inside, after))
+            if ["million", "thousand", "billion", "percent"]
+                .iter()
+                .any(|unit| inside.contains(unit)) =>
+        {
+            text + after
+        }
+        _ => text + " " + part,
+    })
+}
+
+impl ReportTable {
+    /// Reads a table with the texts above it; of a plain one there are none.
+    pub(super) fn read(table: &Table, above: &[String], plain: bool) -> Self {
+        let title = above.join(" ");
+        let lower = title.to_lowercase();
+        let header = table.cells().first().map(Vec::as_slice).unwrap_or_default();
+        let corner = header.first().map_or("", |cell| cell.raw.as_str());
+        let (over, _) = Times::heading(&title);
+        let over = Times::heading(corner).0.or(over).unwrap_or_default();
+        let over = if plain { Period::default() } else { over };
+        let mut columns: Vec<ReportColumn> = header
+            .iter()
+            .map(|cell| ReportColumn::read(&cell.raw, plain))
+            .collect();
+        match plain {
+            true => date_repeated(&mut columns),
+            false => date_spanned(&mut columns),
+        }
+        for column in &mut columns {
+            let period = column.label.period.unwrap_or_default().or(over);
+            column.label.period = (period != Period::default()).then_some(period);
+        }
+        let statement = (lower.contains("statement") || lower.contains("balance sheet"))
+            && STATEMENTS.iter().any(|of| lower.contains(of));
+        let said = lower.split(|c: char| !c.is_alphabetic());
+        let qualifiers = said.filter(|word| QUALIFIERS.contains(word));
+        let mut out = Self {
+            plain,
+            first_row: table.first_row(),
+            title: plain_stems(&format!("{title} {corner}"))
+                .into_iter()
+                .collect(),
+            qualifiers: qualifiers.flat_map(plain_stems).collect(),
+            statement,
+            columns,
+            rows: Vec::new(),
+            scaled: table
+                .caption()
+                .is_some_and(|caption| caption.scale.is_some()),
+        };
+        out.rows = out.read_rows(table);
+        out
+    }
+
+    fn read_rows(&self, table: &Table) -> Vec<ReportRow> {
+        let width = self.columns.len();
+        let percent: Vec<bool> = (0..width)
+            .map(|at| !self.plain && is_of_percent(table, at))
+            .collect();
+        // What one column is stated in is not the scale of the table.
+        let of_column = table.caption().is_some_and(|caption| {
+            let mut columns = self.columns.iter().skip(1);
+            columns.any(|column| column.printed.contains(&caption.text))
+        });
+        let of_table = self
+            .columns
+            .first()
+            .and_then(|corner| scale_of_label(&corner.printed));
+        let of_table = table
+            .caption()
+            .and_then(|caption| caption.scale)
+            .filter(|_| !of_column)
+            .or(of_table);
+        let (mut section, mut after_heading) = (String::new(), false);
+        let mut rows = Vec::new();
+        for (at, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
+            let mut read = ReportRow::read(&row.label, self);
+            let figure = |(c, cell): (usize, &Cell)| {
+                let number = cell.number.as_ref();
+                let number = number
+                    .filter(|_| cell.kind == CellKind::Number || self.plain && at > 0 && c > 0)?;
+                let percent = number.percent || percent.get(c).copied().unwrap_or_default();
+                let of_labels = || {
+                    let column = self
+                        .columns
+                        .get(c)
+                        .and_then(|column| scale_of_label(&column.printed));
+                    scale_of_label(&row.label).or(column).or(of_table)
+                };
+                let scale = match self.plain {
+                    true => number.scale.or_else(|| of_labels().filter(|_| !percent)),
+                    false => table.scale_of(at).filter(|_| !percent),
+                };
+                Some(ReportFigure {
+                    value: number.value * scale.map_or(1.0, |scale| f64::from(scale.units())),
+                    number: number.value,
+                    literal: number.literal.trim_end_matches('%').into(),
+                    percent,
+                    scale,
+                })
+            };
+            read.cells = cells.iter().enumerate().map(figure).collect();
+            let heading = at > 0 && read.cells.iter().all(Option::is_none);
+            // "Total assets" below current assets is not of these alone.
+            let apart = self.plain && read.label.total && read.label.words.len() > 1;
+            read.heading = if apart {
+                String::new()
+            } else {
+                section.clone()
+            };
+            read.section = plain_stems(&read.heading.replace("[Line Items]", ""));
+            // A heading below another is a part of it.
+            match (heading, after_heading && !self.plain) {
+                (true, true) => section = format!("{section} {}", row.label),
+                (true, false) => section.clone_from(&row.label),
+                _ => {}
+            }
+            after_heading = heading;
+            rows.push(read);
+        }
+        rows
+    }
+
+    pub(super) fn words(&self) -> impl Iterator<Item = &String> {
+        let rows = self.rows.iter().map(|row| &row.label);
+        let labels = rows.chain(self.columns.iter().map(|column| &column.label));
+        let words = labels.flat_map(|label| label.words.iter().chain(&label.aside));
+        words.chain(&self.title)
+    }
+
+    /// Whether a row is of money rather than of numbers of things.
+    pub(super) fn is_money(&self, row: usize) -> bool {
+        let things = ["share", "unit", "employee", "store", "number", "warehouse"];
+        let row = self.rows.get(row);
+        let says = |words: &[String]| words.iter().any(|word| things.contains(&word.as_str()));
+        let of_things = row.is_some_and(|row| {
+            says(&row.label.words) || says(&row.label.aside) || says(&row.section)
+        });
+        self.scaled && !of_things
+    }
+
+    /// Whether a row is a part of what a plain table adds up. What follows its only bare total is
+    /// of another kind: "of which", a cost of the parts.
+    pub(super) fn is_part(&self, row: usize) -> bool {
+        let rows = self.rows.iter().enumerate().skip(1);
+        let bare = rows.filter(|(_, row)| row.label.total && row.label.words.len() <= 1);
+        let bare: Vec<usize> = bare.map(|(at, _)| at).collect();
+        let ends = matches!(bare.as_slice(), [only] if *only > 2 && row > *only);
+        !ends && self.rows.get(row).is_some_and(|row| !row.label.total)
+    }
+}
+
+/// Columns of one name without a period, such as "% of total" after each year's amounts, are
+/// of the period of the column to their left.
+fn date_repeated(columns: &mut [ReportColumn]) {
+    let names: Vec<String> = columns
+        .iter()
+        .map(|column| column.printed.clone())
+        .collect();
+    let mut left = None;
+    for column in columns.iter_mut().skip(1) {
+        let repeated = names.iter().filter(|name| **name == column.printed).count() > 1;
+        match column.label.period {
+            None if repeated => column.label.period = left,
+            period => left = period,
+        }
+    }
+}
+
+/// A heading over several columns may stand above the last.
+fn date_spanned(columns: &mut [ReportColumn]) {
+    let period = |at: usize| columns.get(at).and_then(|column| column.label.period);
+    if columns.len() < 3 || period(1).is_some() || period(columns.len() - 1).is_none() {
+        return;
+    }
+    let mut right: Option<Period> = None;
+    for column in columns.iter_mut().skip(1).rev() {
+        let period = &mut column.label.period;
+        right = period.filter(|one| one.months.is_some()).or(right);
+        *period = period.or(right);
+    }
+}
+
+/// A text before brackets with what follows them, and what is in them.
+fn brackets(text: &str) -> (String, &str) {
+    let (plain, inside) = text.split_once(['(', '[']).unwrap_or((text, ""));
+    let (inside, after) = inside.split_once([')', ']']).unwrap_or((inside, ""));
+    (format!("{plain} {after}"), inside)
+}
+
+impl Label {
+    fn read(printed: &str, plain: bool) -> Self {
+        let (mut period, rest) = Times::heading(printed);
+        if let Some(month) = period
+            .as_mut()
+            .filter(|period| plain && period.length() == 1)
+        {
+            month.months = Some(1);
+        }
+        let (text, inside) = brackets(&rest);
+        let mut words = plain_stems(&text);
+        // "IT" is a name, "it" is not; a question never names it by chance.
+        if plain && words.is_empty() && period.is_none() && !printed.is_empty() {
+            words.push(printed.to_owned());
+        }
+        let name = if words.is_empty() { printed } else { &rest };
+        let name = finqa_core::text::single_spaced(name).trim().to_owned();
+        Self {
+            // "% of total" is a share.
+            total: !name.contains('%') && words.iter().any(|word| TOTALS.contains(word))
+                || plain && name == "Group",
+            name,
+            words,
+            aside: plain_stems(inside),
+            period,
+        }
+    }
+
+    pub(super) fn says(&self, word: &str) -> bool {
+        let mut all = self.words.iter().chain(&self.aside);
+        all.any(|own| same_word(own, word))
+    }
+
+    /// Whether its own name has one of the words of a list.
+    pub(super) fn is_one_of(&self, list: &HashSet<String>) -> bool {
+        self.words.iter().any(|own| list.contains(own))
+    }
+}
+
+impl ReportColumn {
+    fn read(printed: &str, plain: bool) -> Self {
+        let mut label = Label::read(printed, plain);
+        if !plain {
+            let (_, rest) = Times::heading(printed);
+            label.words = plain_stems(&without_unit(&rest.to_lowercase()));
+            label.aside = Vec::new();
+        }
+        Self {
+            label,
+            printed: printed.trim().to_owned(),
+        }
+    }
+}
+
+impl ReportRow {
+    fn read(printed: &str, table: &ReportTable) -> Self {
+        let mut label = Label::read(printed, table.plain);
+        if !table.plain && label.period.is_none_or(|period| period.end.year.is_none()) {
+            let (plain, inside) = brackets(printed);
+            label.words = plain_stems(&plain);
+            label.aside = plain_stems(inside);
+            label.period = None;
+        }
+        // Only "All wards" under the heading "Ward" is a total.
+        if let [first, rest @ ..] = label.words.as_slice()
+            && first == "all"
+        {
+            label.total &= !rest.is_empty() && rest.iter().all(|word| table.title.contains(word));
+        }
+        Self {
+            printed: printed.to_owned(),
+            label,
+            ..Self::default()
+        }
+    }
+
+    /// Whether it or its heading has a word.
+    pub(super) fn says(&self, word: &str) -> bool {
+        self.label.says(word) || self.section.iter().any(|own| same_word(own, word))
+    }
+}
