@@ -24,4 +24,6 @@ pub mod running;
 pub mod schema;
 #[cfg(unix)]
 pub mod screen;
+#[path = "../../crates/finqa-env/tests/it/support/socket.rs"]
+pub mod socket;
 pub mod traces;

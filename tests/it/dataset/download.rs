@@ -8,16 +8,11 @@ use finqa_core::fetch::{DownloadError, DownloadEvent, DownloadOptions, Published
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-use crate::support::file_server::{Act, FileServer, blob};
+use crate::support::fault_server::Reply;
+use crate::support::file_server::{blob, file, requests_for, serve};
 
-/// The archive, alone on a server.
-async fn serve(body: Vec<u8>, acts: &[Act]) -> FileServer {
-    let acts = acts
-        .iter()
-        .cloned()
-        .map(|act| ("/data.zip".to_owned(), act));
-    FileServer::start(vec![("/data.zip".to_owned(), body)], acts).await
-}
+/// The archive's path on the server.
+const PLACE: &str = "/data.zip";
 
 fn client() -> reqwest::Client {
     // An error means that one is installed already.
@@ -60,7 +55,7 @@ struct Case {
 
 fn case(names: &[&str]) -> Case {
     let body = archive(names);
-    let file = |name: &str| {
+    let published = |name: &str| {
         let blob = blob(content(name).as_bytes());
         PublishedFile::new(name, Some(&blob))
     };
@@ -68,7 +63,7 @@ fn case(names: &[&str]) -> Case {
         folder: tempfile::tempdir().unwrap(),
         options: DownloadOptions {
             archive: PublishedFile::new("data.zip", Some(&blob(&body))),
-            files: vec![file("train.json"), file("dev.json")],
+            files: vec![published("train.json"), published("dev.json")],
             attempts: 3,
             first_pause: Duration::ZERO,
             longest_pause: Duration::ZERO,
@@ -86,13 +81,17 @@ struct Done {
 }
 
 impl Case {
-    async fn run(&self, acts: &[Act]) -> Done {
-        self.run_at(serve(self.body.clone(), acts).await).await
+    async fn run(&self, before: &[Reply]) -> Done {
+        let before = before.iter().map(|reply| (PLACE.to_owned(), reply.clone()));
+        let server = serve(vec![(PLACE.to_owned(), self.body.clone())], before);
+        let done = self.run_at(server.url()).await;
+        let requests = requests_for(&server, PLACE);
+        Done { requests, ..done }
     }
 
-    async fn run_at(&self, server: FileServer) -> Done {
+    async fn run_at(&self, base_url: String) -> Done {
         let options = DownloadOptions {
-            base_url: server.url.clone(),
+            base_url,
             ..self.options.clone()
         };
         let mut events = Vec::new();
@@ -100,11 +99,10 @@ impl Case {
             events.push(event);
         })
         .await;
-        let requests = server.requests_for("/data.zip");
         Done {
             result,
             events,
-            requests,
+            requests: 0,
         }
     }
 
@@ -165,12 +163,12 @@ async fn the_archive_is_fetched_verified_and_unpacked() {
 #[tokio::test]
 async fn a_download_that_breaks_is_tried_again_a_few_times() {
     let case = case(&NAMES);
-    let done = case.run(&[Act::Cut(100), Act::Silent]).await;
+    let done = case.run(&[file(&case.body).cut_off(), Reply::hang()]).await;
     done.result.unwrap();
     assert_eq!(done.requests, 3);
     case.assert_unpacked();
     std::fs::remove_file(case.path().join("train.json")).unwrap();
-    let done = case.run(&vec![Act::Status("503 Busy"); 9]).await;
+    let done = case.run(&vec![Reply::plain(503, ""); 9]).await;
     assert_eq!(done.requests, 3);
     assert!(done.result.as_ref().unwrap_err().is_network());
     let text = line(done);
@@ -196,11 +194,10 @@ async fn the_pause_is_what_the_server_asks_for_in_seconds_or_as_a_date() {
     case.options.longest_pause = Duration::from_millis(300);
     let done = case
         .run(&[
-            Act::Status("503 Busy\r\nRetry-After: 0.25"),
-            Act::Status(
-                "429 Busy\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n\
-                 Retry-After: Sun, 06 Nov 1994 08:49:47 GMT",
-            ),
+            Reply::plain(503, "").header("retry-after", "0.25"),
+            Reply::plain(429, "")
+                .header("date", "Sun, 06 Nov 1994 08:49:37 GMT")
+                .header("retry-after", "Sun, 06 Nov 1994 08:49:47 GMT"),
         ])
         .await;
     done.result.unwrap();
@@ -246,21 +243,19 @@ async fn what_is_not_an_archive_or_lacks_a_file_is_named() {
 async fn final_answers_are_not_asked_again() {
     let case = case(&NAMES);
     for (status, expected) in [
-        ("404 Not Found", "status 404: the file does not exist"),
+        (404, "status 404: the file does not exist"),
         (
-            "403 Forbidden",
+            403,
             "the server refused the request with status 403: access is denied",
         ),
         (
-            "410 Gone",
+            410,
             "status 410: the server does not serve it; check the address",
         ),
-        (
-            "302 Found\r\nLocation: http://elsewhere.invalid/x",
-            "redirects to http://elsewhere.invalid/x",
-        ),
+        (302, "redirects to http://elsewhere.invalid/x"),
     ] {
-        let done = case.run(&vec![Act::Status(status); 5]).await;
+        let refused = Reply::plain(status, "").header("location", "http://elsewhere.invalid/x");
+        let done = case.run(&vec![refused; 5]).await;
         assert_eq!(done.requests, 1);
         let text = line(done);
         assert!(text.contains(expected), "{text}");
@@ -277,7 +272,7 @@ async fn a_dead_host_and_a_bad_address_are_named() {
         (dead, "after 3 tries"),
         ("nonsense".to_owned(), "not the address"),
     ] {
-        let done = case.run_at(FileServer::at(url)).await;
+        let done = case.run_at(url).await;
         let text = line(done);
         assert!(text.contains(expected), "{text}");
     }

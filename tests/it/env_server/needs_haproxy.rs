@@ -4,13 +4,10 @@ use std::net::TcpListener;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use super::cli::Served;
+use crate::support::socket::Socket;
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
@@ -71,9 +68,8 @@ impl Cluster {
         created["result"]["session_id"].as_str().unwrap().to_owned()
     }
 
-    async fn socket(&self, query: &str) -> Session {
-        let url = format!("ws://{}/ws{query}", self.address);
-        Session(connect_async(url).await.expect("a socket").0)
+    async fn socket(&self, query: &str) -> Socket {
+        Socket::at(&self.address, &format!("/ws{query}")).await
     }
 }
 
@@ -84,34 +80,12 @@ impl Drop for Cluster {
     }
 }
 
-/// A WebSocket.
-struct Session(WebSocketStream<MaybeTlsStream<TcpStream>>);
-
-impl Session {
-    /// Sends a message and gives the answer; `None` if the connection is lost.
-    async fn ask(&mut self, message: Value) -> Option<Value> {
-        self.0.send(Message::text(message.to_string())).await.ok()?;
-        self.next().await
-    }
-
-    async fn next(&mut self) -> Option<Value> {
-        loop {
-            match self.0.next().await?.ok()? {
-                Message::Text(text) => return Some(serde_json::from_str(&text).unwrap()),
-                Message::Close(_) => return None,
-                _ => {}
-            }
-        }
-    }
-
-    /// The id of its session, which begins with that of the server.
-    async fn id(&mut self) -> String {
-        let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"});
-        let answer = self.ask(json!({"type": "mcp", "data": asked})).await;
-        let answer = answer.expect("an answer");
-        let id = answer["data"]["result"]["session_id"].as_str();
-        id.expect("an id").to_owned()
-    }
+/// The id of a socket's session, which begins with that of the server.
+async fn id_of(socket: &mut Socket) -> String {
+    let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"});
+    let answer = socket.ask(json!({"type": "mcp", "data": asked})).await;
+    let id = answer["data"]["result"]["session_id"].as_str();
+    id.expect("an id").to_owned()
 }
 
 #[tokio::test]
@@ -128,10 +102,9 @@ async fn a_sessions_requests_reach_its_server_and_a_killed_one_ends_no_others() 
         };
         let named = made.as_ref().map(|id| format!("?session_id={id}"));
         let mut socket = cluster.socket(&named.unwrap_or_default()).await;
-        let id = socket.id().await;
+        let id = id_of(&mut socket).await;
         assert!(made.is_none_or(|made| made == id), "{id}");
-        let reset = json!({"type": "reset", "data": {"episode_id": id}});
-        socket.ask(reset).await.expect("an answer");
+        socket.reset(json!({"episode_id": id})).await;
         // As long as a query can be, written in as many bytes as JSON allows.
         let query = format!("SELECT '{}' WHERE 1", "\\u00e9".repeat(9800));
         let call = format!(
@@ -152,21 +125,20 @@ async fn a_sessions_requests_reach_its_server_and_a_killed_one_ends_no_others() 
     assert_eq!(NAMES.map(of), [8; 3]);
     cluster.servers.remove(1);
     for (id, mut socket) in sessions {
-        let state = socket.ask(json!({"type": "state"})).await;
         let named = json!({"session_id": id});
         if id.starts_with("b.") {
-            assert_eq!(state, None, "{id} outlived its server");
+            assert_eq!(socket.next().await, None, "{id} outlived its server");
             let listed = cluster.rpc("tools/list", named).await;
             let unknown = format!("Unknown session_id: {id}");
             assert_eq!(listed["error"]["message"], unknown);
             let mut attached = cluster.socket(&format!("?session_id={id}")).await;
-            let refused = attached.next().await.expect("an answer");
+            let refused = attached.answer().await;
             assert_eq!(refused["data"]["code"], "SESSION_ERROR");
             assert_eq!(refused["data"]["message"], unknown);
             let mut again = cluster.socket("").await;
-            assert!(!again.id().await.starts_with("b."));
+            assert!(!id_of(&mut again).await.starts_with("b."));
         } else {
-            assert_eq!(state.expect("an answer")["data"]["episode_id"], id);
+            assert_eq!(socket.state().await["episode_id"], id);
             let closed = cluster.rpc("openenv/session/close", named).await;
             assert!(closed["result"].is_object(), "{closed}");
         }

@@ -36,7 +36,7 @@ impl Fake {
     }
 
     pub fn uri(&self) -> String {
-        format!("http://{}", self.server.address())
+        self.server.url()
     }
 
     pub fn told(&self) -> std::sync::MutexGuard<'_, Told> {

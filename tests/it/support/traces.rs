@@ -111,11 +111,6 @@ pub fn collector() -> FaultServer {
     FaultServer::start(|_| Reply::new(200, "application/x-protobuf", ""))
 }
 
-/// The address of a receiver, for `OTEL_EXPORTER_OTLP_ENDPOINT`.
-pub fn endpoint(collector: &FaultServer) -> String {
-    format!("http://{}", collector.address())
-}
-
 /// Every span that a receiver was sent.
 pub fn received(collector: &FaultServer) -> Vec<Span> {
     collector

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::agents::{is_critic, question_of, scripted};
 use crate::support::cli::{Ran, Workplace, sample_records};
 use crate::support::fault_server::{FaultServer, Reply};
-use crate::support::traces::{Span, collector, endpoint, questions, received};
+use crate::support::traces::{Span, collector, questions, received};
 
 const KEY: &str = "sesame-open-the-door";
 
@@ -30,7 +30,7 @@ fn ask(
         model.base_url()
     );
     let variables = [
-        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint(collector)),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*collector.url()),
         ("OPENAI_API_KEY", KEY),
         ("RUST_LOG", "trace"),
         ("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true"),

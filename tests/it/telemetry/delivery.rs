@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::support::agents::scripted;
 use crate::support::cli::{CommandExt, Ran, Workplace, wait_until};
 use crate::support::fault_server::{FaultServer, Reply};
-use crate::support::traces::{collector, endpoint, received, written};
+use crate::support::traces::{collector, received, written};
 
 fn offline(place: &Workplace, collector: &str, variables: &[(&str, &str)], more: &str) -> Ran {
     let variables = [&[("OTEL_EXPORTER_OTLP_ENDPOINT", collector)], variables].concat();
@@ -25,9 +25,9 @@ fn a_collector_that_fails_is_reported_once_and_costs_no_answer() {
     let silent = FaultServer::start(|_| Reply::hang());
     for (address, reason) in [
         (dead, "refused"),
-        (endpoint(&broken), "status 500"),
-        (endpoint(&gone), "status 404"),
-        (endpoint(&silent), "no answer in time"),
+        (broken.url(), "status 500"),
+        (gone.url(), "status 404"),
+        (silent.url(), "no answer in time"),
     ] {
         let place = Workplace::new();
         let ran = offline(&place, &address, &[], "");
@@ -52,7 +52,7 @@ fn what_is_written_and_sent_is_what_was_asked_for() {
     ] {
         let (place, receiver) = (Workplace::new(), collector());
         let address = match with_collector {
-            true => endpoint(&receiver),
+            true => receiver.url(),
             false => String::new(),
         };
         let variables = variable.split_once('=');
@@ -67,7 +67,7 @@ fn what_is_written_and_sent_is_what_was_asked_for() {
 #[test]
 fn the_standard_variables_are_obeyed() {
     let (place, receiver) = (Workplace::new(), collector());
-    let traces = format!("{}/v1/traces", endpoint(&receiver));
+    let traces = format!("{}/v1/traces", receiver.url());
     let variables = [
         ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", traces.as_str()),
         ("OTEL_EXPORTER_OTLP_HEADERS", "x-team=finance,x-key=a%20b"),

@@ -5,12 +5,12 @@ use serde_json::json;
 use crate::support::agents::{is_critic, is_sent_back, question_of, scripted};
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
-use crate::support::traces::{Span, collector, endpoint, questions, received, written};
+use crate::support::traces::{Span, collector, questions, received, written};
 
 fn ask(place: &Workplace, model: &FaultServer, collector: &FaultServer, more: &str) -> Ran {
     let url = model.base_url();
     let line = format!("--model scripted --data-path sample --base-url {url} {more}");
-    let collector = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint(collector));
+    let collector = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*collector.url());
     place.run_with(&line, &[collector])
 }
 

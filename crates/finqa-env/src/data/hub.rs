@@ -298,34 +298,26 @@ mod tests {
 
     #[test]
     fn only_the_whole_benchmark_inside_its_directory_is_fetched() {
-        for (more, size, refused) in [
-            (None, 1, None),
-            (Some("../a.json"), 1, Some("\"../a.json\" is not a path")),
-            (Some("a//b.json"), 1, Some("\"a//b.json\" is not a path")),
-            (Some("C:a.json"), 1, Some("\"C:a.json\" is not a path")),
-            (None, TOTAL_BYTES, Some("1073741825 bytes are more than")),
-        ] {
-            let file = |path: &str, size: u64| HubFile {
-                path: path.to_owned(),
+        let files = |sizes: &[(&str, u64)]| {
+            let file = |(path, size): &(&str, u64)| HubFile {
+                path: (*path).to_owned(),
                 blob: String::new(),
-                size,
+                size: *size,
                 lfs: None,
             };
-            let mut files = vec![file(QUESTIONS, size), file(METADATA, 1)];
-            files.extend(more.map(|path| file(path, 0)));
-            if size == 1 {
-                for left_out in 0..2 {
-                    let one = files.iter().enumerate().filter(|(at, _)| *at != left_out);
-                    let one: Vec<HubFile> = one.map(|(_, it)| file(&it.path, 1)).collect();
-                    assert!(refusal(&one).unwrap().starts_with("it has no "));
-                }
-            }
-            let found = refusal(&files);
-            let as_expected = match refused {
-                Some(words) => found.as_ref().is_some_and(|found| found.starts_with(words)),
-                None => found.is_none(),
-            };
-            assert!(as_expected, "{more:?} {size}: {found:?}");
+            refusal(&sizes.iter().map(file).collect::<Vec<_>>()).unwrap_or_default()
+        };
+        let [questions, metadata] = [QUESTIONS, METADATA].map(|path| (path, 1));
+        assert_eq!(files(&[questions, metadata]), "");
+        for part in [questions, metadata] {
+            assert!(files(&[part]).starts_with("it has no "));
         }
+        for path in ["input_companies/../../a.json", "a//b.json", "C:a.json"] {
+            let refused = files(&[questions, metadata, (path, 0)]);
+            let words = format!("{path:?} is not a path");
+            assert!(refused.starts_with(&words), "{refused}");
+        }
+        let large = files(&[(QUESTIONS, TOTAL_BYTES), metadata]);
+        assert!(large.starts_with("1073741825 bytes are more"), "{large}");
     }
 }

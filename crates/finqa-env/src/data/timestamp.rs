@@ -23,32 +23,7 @@ pub(super) fn print(moment: DateTime) -> String {
     }
 }
 
-/// Epochs in seconds, milli-, micro- or nanoseconds: the first unit in which all
-/// of them are in the years 1677 to 2262.
-pub(super) fn from_epochs(epochs: &[Option<f64>]) -> Option<Vec<Option<DateTime>>> {
-    const LAST_SECOND: f64 = 9_223_372_036.0;
-    let unit = [1.0, 1e3, 1e6, 1e9].into_iter().find(|unit| {
-        epochs
-            .iter()
-            .flatten()
-            .all(|e| (e / unit).abs() <= LAST_SECOND)
-    })?;
-    let read = |epoch: &Option<f64>| match epoch {
-        None => Some(None),
-        Some(e) => {
-            #[allow(
-                clippy::cast_possible_truncation,
-                reason = "bounded by LAST_SECOND above"
-            )]
-            let micros = (e / unit * 1e6).round() as i64;
-            let moment = jiff::Timestamp::from_microsecond(micros).ok()?;
-            Some(Some(jiff::tz::TimeZone::UTC.to_datetime(moment)))
-        }
-    };
-    epochs.iter().map(read).collect()
-}
-
-/// `2024`, `2024-12`, `2024-12-31`, `20241231`, `12/31/2024`, and a time after a day.
+/// `2024-12`, `2024-12-31`, `12/31/2024`, and a time after a day.
 fn numeric(text: &str) -> Option<DateTime> {
     let (day, time) = match text.split_once([' ', 't']) {
         Some((day, time)) => (day, clock(time.trim())?),
@@ -56,8 +31,6 @@ fn numeric(text: &str) -> Option<DateTime> {
     };
     let fields: Vec<&str> = day.split(['-', '/']).collect();
     let date = match fields.as_slice() {
-        [all] if all.len() == 8 => civil(all.get(..4)?, all.get(4..6)?, all.get(6..)?),
-        [year] => civil(year, "1", "1"),
         [year, month] => civil(year, month, "1"),
         [year, month, day] if year.len() == 4 => civil(year, month, day),
         [month, day, year] => civil(year, month, day),
@@ -106,10 +79,8 @@ mod tests {
     #[test]
     fn dates_of_reports_are_read() {
         for (text, printed) in [
-            ("2024", "2024-01-01 00:00:00"),
             ("2024-12", "2024-12-01 00:00:00"),
             ("2024-12-31", "2024-12-31 00:00:00"),
-            ("20241231", "2024-12-31 00:00:00"),
             ("12/31/2024", "2024-12-31 00:00:00"),
             ("2024-12-31T10:11:12", "2024-12-31 10:11:12"),
             ("2024-12-31 10:11:12.5", "2024-12-31 10:11:12.500000"),
@@ -124,15 +95,6 @@ mod tests {
             "total", "q1 2024", "2024 total", "december_31_2024", "5%", "", "13/31/2024",
         ] {
             assert_eq!(parse(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn epochs_take_the_first_unit_that_fits() {
-        for epoch in [1.7e9, 1.7e12, 1.7e15, 1.7e18] {
-            let read = from_epochs(&[Some(epoch), None]).unwrap();
-            assert_eq!(read[0].map(print).as_deref(), Some("2023-11-14 22:13:20"));
-            assert_eq!(read[1], None);
         }
     }
 }

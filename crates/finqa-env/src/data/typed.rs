@@ -58,9 +58,6 @@ pub(super) fn columns(frame: &[RawColumn]) -> Result<Vec<TypedColumn>, String> {
     columns.collect()
 }
 
-/// One year after 1970 in seconds: smaller numbers are not epochs.
-const FIRST_EPOCH: f64 = 31_536_000.0;
-
 fn infer(heading: &str, cells: &[FrameCell]) -> (ColumnType, Vec<FrameCell>) {
     if is_date_heading(heading)
         && let Some(cells) = as_dates(cells)
@@ -115,38 +112,20 @@ fn is_date_heading(heading: &str) -> bool {
         || matches!(heading.as_str(), "date" | "datetime" | "modified")
 }
 
-/// The dates of cells that are all epochs, or all texts that are dates or empty;
-/// otherwise `None`.
+/// The dates of cells that are all texts of dates, empty or missing; otherwise `None`. A number
+/// is no date, while OpenEnv's `finqa_env` takes large ones for seconds since 1970.
 fn as_dates(cells: &[FrameCell]) -> Option<Vec<FrameCell>> {
     if cells.is_empty() {
         return None;
     }
-    let printed = |date: Option<_>| {
-        date.map_or(FrameCell::Null, |date| {
-            FrameCell::Text(timestamp::print(date))
-        })
-    };
-    // An epoch's microseconds need fewer bits than a double has.
-    let epoch = |cell: &FrameCell| match cell {
-        FrameCell::Null => Some(None),
-        FrameCell::Integer(i) => Some(Some(*i as f64)),
-        FrameCell::Real(x) => Some(Some(*x)),
-        FrameCell::Text(text) => python::int(text).map(|i| Some(i as f64)),
-        FrameCell::Bool(_) => None,
-    };
     let date = |cell: &FrameCell| match cell {
-        FrameCell::Null => Some(None),
-        FrameCell::Text(text) if text.is_empty() => Some(None),
-        FrameCell::Text(text) => timestamp::parse(text).map(Some),
+        FrameCell::Null => Some(FrameCell::Null),
+        FrameCell::Text(text) if text.is_empty() => Some(FrameCell::Null),
+        FrameCell::Text(text) if python::int(text).is_none() => {
+            let date = timestamp::parse(text)?;
+            Some(FrameCell::Text(timestamp::print(date)))
+        }
         _ => None,
     };
-    let epochs: Option<Vec<_>> = cells.iter().map(epoch).collect();
-    let dates = match epochs {
-        Some(epochs) if epochs.iter().flatten().all(|e| *e > FIRST_EPOCH) => {
-            timestamp::from_epochs(&epochs)?
-        }
-        Some(_) => return None,
-        None => cells.iter().map(date).collect::<Option<Vec<_>>>()?,
-    };
-    Some(dates.into_iter().map(printed).collect())
+    cells.iter().map(date).collect()
 }

@@ -13,12 +13,8 @@ const SECOND: Duration = Duration::from_secs(1);
 
 const SMALL: u64 = 20;
 
-fn limiter(options: LimitOptions) -> Limiter {
-    Limiter::new(options)
-}
-
 fn adaptive(start: usize, max: usize) -> Limiter {
-    limiter(LimitOptions {
+    Limiter::new(LimitOptions {
         start,
         ..LimitOptions::fixed(max)
     })
@@ -229,7 +225,7 @@ async fn an_older_report_does_not_hide_a_newer_one() {
 #[tokio::test(start_paused = true)]
 async fn requests_below_a_ceiling_are_evenly_spaced() {
     for rpm in [120, 240, 6000] {
-        let limiter = limiter(LimitOptions {
+        let limiter = Limiter::new(LimitOptions {
             rpm: Some(rpm),
             ..LimitOptions::fixed(64)
         });
@@ -246,7 +242,7 @@ async fn requests_below_a_ceiling_are_evenly_spaced() {
 
 #[tokio::test(start_paused = true)]
 async fn a_correction_of_tokens_wakes_the_call_that_waits_for_them() {
-    let limiter = limiter(LimitOptions {
+    let limiter = Limiter::new(LimitOptions {
         tpm: Some(30),
         ..LimitOptions::fixed(8)
     });

@@ -16,14 +16,11 @@ use std::sync::Arc;
 use finqa_env::episode::EpisodeRules;
 use finqa_env::server::ServerOptions;
 use finqa_env::tools::Tools;
-use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use crate::support::hub::client;
 use crate::support::running::RunningServer;
+use crate::support::socket::{Socket, step_message};
 
 /// Tools over the fixture.
 fn tools() -> Arc<Tools> {
@@ -64,100 +61,6 @@ async fn connect() -> (RunningServer, Socket) {
 async fn stop<C>(server: RunningServer, clients: C) {
     drop(clients);
     server.stop().await;
-}
-
-/// A WebSocket to the server.
-struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
-
-impl Socket {
-    async fn open(server: &RunningServer, path: &str) -> Self {
-        let url = format!("ws://{}{path}", server.address());
-        let (stream, _) = tokio_tungstenite::connect_async(url)
-            .await
-            .expect("a socket");
-        Self(stream)
-    }
-
-    async fn send(&mut self, text: &str) {
-        self.0.send(Message::text(text)).await.expect("sent");
-    }
-
-    /// The next text, as JSON; `None` once the server has closed.
-    async fn next(&mut self) -> Option<Value> {
-        loop {
-            match self.0.next().await {
-                Some(Ok(Message::Text(text))) => {
-                    return Some(serde_json::from_str(&text).expect("JSON"));
-                }
-                Some(Ok(Message::Close(_)) | Err(_)) | None => return None,
-                Some(Ok(_)) => {}
-            }
-        }
-    }
-
-    /// Sends a text and gives the answer.
-    async fn raw(&mut self, text: &str) -> Value {
-        self.send(text).await;
-        self.answer().await
-    }
-
-    /// Sends a message and gives the answer.
-    async fn ask(&mut self, message: Value) -> Value {
-        self.raw(&message.to_string()).await
-    }
-
-    /// The next text, as JSON.
-    async fn answer(&mut self) -> Value {
-        self.next().await.expect("an answer")
-    }
-
-    /// Begins an episode and gives the answer.
-    async fn reset(&mut self, data: Value) -> Value {
-        self.ask(json!({"type": "reset", "data": data})).await
-    }
-
-    /// The session's state.
-    async fn state(&mut self) -> Value {
-        let answer = self.ask(json!({"type": "state"})).await;
-        assert_eq!(answer["type"], "state", "{answer}");
-        answer["data"].clone()
-    }
-
-    /// A step that lists a company's tables.
-    async fn list_tables(&mut self, company: impl Into<Value>) -> Value {
-        let arguments = json!({"company_name": company.into()});
-        self.step("get_descriptions", arguments).await
-    }
-
-    /// Closes it, which the server confirms.
-    async fn close(&mut self) {
-        self.send(r#"{"type": "close"}"#).await;
-        assert_eq!(self.close_code().await, Some(1000));
-    }
-
-    /// One step; gives the observation message's `data`.
-    async fn step(&mut self, tool: &str, arguments: Value) -> Value {
-        let answer = self.ask(step_message(tool, arguments)).await;
-        assert_eq!(answer["type"], "observation", "{answer}");
-        answer["data"].clone()
-    }
-
-    /// The close frame's code, after any texts before it.
-    async fn close_code(&mut self) -> Option<u16> {
-        loop {
-            match self.0.next().await {
-                Some(Ok(Message::Close(frame))) => return frame.map(|frame| frame.code.into()),
-                Some(Ok(_)) => {}
-                Some(Err(_)) | None => return None,
-            }
-        }
-    }
-}
-
-/// A step, as a socket is sent it.
-fn step_message(tool: &str, arguments: Value) -> Value {
-    let action = json!({"type": "call_tool", "tool_name": tool, "arguments": arguments});
-    json!({"type": "step", "data": action})
 }
 
 /// The arguments of a query of a table of the fixture.

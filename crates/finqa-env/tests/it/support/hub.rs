@@ -8,7 +8,8 @@ use finqa_env::data::HubOptions;
 use serde_json::{Value, json};
 use sha2::Digest as _;
 
-use super::file_server::{Act, FileServer, blob};
+use super::fault_server::{FaultServer, Reply};
+use super::file_server::{blob, file, serve};
 
 pub const QUESTIONS: &str = "benchmark_questions/finqa.csv";
 pub const METADATA: &str = "input_companies/tables_cleaned_all_companies.json";
@@ -36,9 +37,14 @@ pub fn entry(file: &str) -> Value {
     json!({"rfilename": file, "blobId": blob(&bytes), "size": bytes.len()})
 }
 
-/// A hub with one large file, and files nobody wants; also listed are these entries. Each act is
-/// for one request of its file, or of its path.
-pub async fn hub(listed: Vec<Value>, acts: &[(&str, Act)]) -> FileServer {
+/// What comes of a file before its connection ends.
+pub fn cut_off(name: &str) -> Reply {
+    file(&bytes(name)).cut_off()
+}
+
+/// A hub with one large file, and files nobody wants; also listed are these entries. Each of the
+/// other replies is for one request of its file, or of its path.
+pub fn hub(listed: Vec<Value>, before: &[(&str, Reply)]) -> FaultServer {
     let large: String = sha2::Sha256::digest(bytes(METADATA))
         .iter()
         .map(|b| format!("{b:02x}"))
@@ -58,16 +64,18 @@ pub async fn hub(listed: Vec<Value>, acts: &[(&str, Act)]) -> FileServer {
         (at(OTHER), vec![b'x'; 100_000]),
     ];
     served.extend([QUESTIONS, METADATA, TABLE].map(|file| (at(file), bytes(file))));
-    let acts = acts.iter().map(|(file, act)| match file.starts_with('/') {
-        true => ((*file).to_owned(), act.clone()),
-        false => (at(file), act.clone()),
-    });
-    FileServer::start(served, acts).await
+    let before = before
+        .iter()
+        .map(|(file, reply)| match file.starts_with('/') {
+            true => ((*file).to_owned(), reply.clone()),
+            false => (at(file), reply.clone()),
+        });
+    serve(served, before)
 }
 
-pub fn options(server: &FileServer) -> HubOptions {
+pub fn options(server: &FaultServer) -> HubOptions {
     HubOptions {
-        hub: server.url.clone(),
+        hub: server.url(),
         attempts: 2,
         first_pause: Duration::from_millis(1),
         ..HubOptions::default()

@@ -35,7 +35,7 @@ fn script() -> impl Strategy<Value = Script> {
 
 /// When each attempt started, and what it was counted as.
 async fn play(script: &Script) -> Vec<(Instant, u64)> {
-    let limiter = limiter(script.options);
+    let limiter = Limiter::new(script.options);
     let started = Arc::new(Mutex::new(Vec::new()));
     let running = Arc::new(AtomicUsize::new(0));
     let mut tasks = Vec::new();

@@ -210,9 +210,13 @@ impl FaultServer {
         Self::start(move |request| faults::failing(rate, seed, request, handler(request)))
     }
 
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// For `OPENAI_BASE_URL`.
     pub fn base_url(&self) -> String {
-        format!("http://{}/v1", self.address)
+        format!("{}/v1", self.url())
     }
 
     /// For `AZURE_OPENAI_ENDPOINT` and `ANTHROPIC_BASE_URL`.
