@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::dataset::{Case, Dataset, Gold, Record};
 use crate::run::{Journal, RunFolder};
-use crate::score::files::{PredictionRow, read_predictions, rescore};
+use crate::score::files::{read_predictions, rescore};
 use crate::score::{Row, score};
 
 use super::AnalysisError;
@@ -34,8 +34,7 @@ impl Answers {
     /// folder, or a folder that holds an `output.csv`.
     ///
     /// With a dataset, gold and pages come from it. Without one, a run's own
-    /// data file is used if it still exists unchanged; and
-    /// an `output.csv` that is the copy of its last run is read as that run.
+    /// data file is used if it still exists unchanged.
     pub fn open(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
         if path.is_dir() {
             let journal = path.join(RunFolder::JOURNAL);
@@ -43,42 +42,14 @@ impl Answers {
             return if journal.is_file() {
                 Self::from_run(path, &journal, dataset)
             } else if csv.is_file() {
-                Self::open(&csv, dataset)
+                Self::from_file(&csv, dataset)
             } else {
                 Err(AnalysisError::NoRun {
                     path: path.to_owned(),
                 })
             };
         }
-        let Some(journal) = RunFolder::journal_behind(path) else {
-            return Self::from_file(path, dataset);
-        };
-        let of_run = Self::from_run(path, &journal, dataset)?;
-        // A CSV next to its journal may have been edited since.
-        if of_run.has_same_answers(&read_predictions(path)?) {
-            return Ok(of_run);
-        }
-        match records_behind(path) {
-            _ if dataset.is_some() => Self::from_file(path, dataset),
-            Some(Err(reason)) => Ok(Self {
-                no_records: Some(reason),
-                ..Self::from_file(path, None)?
-            }),
-            own => Self::from_file(path, own.and_then(Result::ok).as_ref()),
-        }
-    }
-
-    /// True if these rows hold the same answers to the same questions.
-    fn has_same_answers(&self, rows: &[PredictionRow]) -> bool {
-        let same = |(own, row): (&Row, &PredictionRow)| {
-            own.key.id == row.id
-                && Some(&own.key.part) == row.part.as_ref()
-                && own.prediction() == row.prediction
-                && own.program() == row.program.as_deref()
-                && own.ground_truth().as_deref().unwrap_or_default()
-                    == row.ground_truth.as_deref().unwrap_or_default()
-        };
-        self.rows.len() == rows.len() && self.rows.iter().zip(rows).all(same)
+        Self::from_file(path, dataset)
     }
 
     fn from_file(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
@@ -179,12 +150,4 @@ fn turns_of(dataset: &Dataset, rows: &[Row]) -> HashMap<String, Vec<Gold>> {
             (record.id().to_owned(), golds.collect())
         })
         .collect()
-}
-
-/// The records that the run behind a CSV asked, or why they cannot be read: the
-/// CSV is a run's own `output.csv`, or the copy of it that the last run left.
-/// `None` if there is no such run.
-pub fn records_behind(csv: &Path) -> Option<Result<Dataset, String>> {
-    let journal = Journal::read(&RunFolder::journal_behind(csv)?).ok()?;
-    Some(journal.meta().ok()?.records())
 }

@@ -20,7 +20,7 @@ mod programs;
 mod search;
 mod target;
 
-pub use answers::{Answers, records_behind};
+pub use answers::Answers;
 pub(crate) use by_rule::RuleComparison;
 pub use cause::Cause;
 pub(crate) use cause::CauseFound;

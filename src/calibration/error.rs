@@ -18,13 +18,8 @@ pub enum CalibrationError {
     )]
     NotOne { path: PathBuf, reason: String },
     #[error(
-        "{path} was written by a newer version of convfinqa (format {format}); use that version, \
-         or calibrate again"
-    )]
-    Newer { path: PathBuf, format: u64 },
-    #[error(
         "--max-error needs a calibration of this model: make one with `convfinqa calibrate RUN` from \
-             a run with gold, and name it with --calibration"
+         a run with gold, and name it with --calibration"
     )]
     NoCalibration,
     #[error(

@@ -13,9 +13,9 @@ use super::error::CalibrationError;
 use super::inputs::inputs_of;
 use super::stored::{Calibration, Scope};
 
-/// A share of wrong answers (`--max-error`), written `5%` or `0.05`.
+/// A share of wrong answers (`--max-error`), written `5%`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "WrittenLimit", into = "String")]
+#[serde(try_from = "String", into = "String")]
 pub struct ErrorLimit(f64);
 
 impl ErrorLimit {
@@ -32,37 +32,21 @@ impl FromStr for ErrorLimit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let text = text.trim();
-        let (number, whole) = match text.strip_suffix('%') {
-            Some(percent) => (percent.trim(), 100.0),
-            None => (text, 1.0),
-        };
-        let rate = number.parse().map(|number: f64| number / whole);
-        match rate {
-            Ok(rate) if 0.0 < rate && rate < 1.0 => Ok(Self(rate)),
+        let percent = text.trim().strip_suffix('%').map(str::trim_end);
+        match percent.map(str::parse) {
+            Some(Ok(percent)) if 0.0 < percent && percent < 100.0 => Ok(Self(percent / 100.0)),
             _ => Err(format!(
-                "`{text}` is not a share of wrong answers, such as 5% or 0.05"
+                "`{text}` is not a share of wrong answers, such as 5%"
             )),
         }
     }
 }
 
-/// As a file or a variable holds it.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum WrittenLimit {
-    Text(String),
-    Number(f64),
-}
-
-impl TryFrom<WrittenLimit> for ErrorLimit {
+impl TryFrom<String> for ErrorLimit {
     type Error = String;
 
-    fn try_from(written: WrittenLimit) -> Result<Self, String> {
-        match written {
-            WrittenLimit::Text(text) => text.parse(),
-            WrittenLimit::Number(number) => number.to_string().parse(),
-        }
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
     }
 }
 
@@ -203,12 +187,12 @@ mod tests {
 
     #[test]
     fn a_limit_is_a_share_of_wrong_answers() {
-        for (text, rate) in [("5%", 0.05), ("5 %", 0.05), ("0.05", 0.05), ("2.5%", 0.025)] {
+        for (text, rate) in [("5%", 0.05), ("5 %", 0.05), ("2.5%", 0.025)] {
             let limit: ErrorLimit = text.parse().unwrap();
             assert!((limit.rate() - rate).abs() < 1e-12, "{text}");
             assert_eq!(limit.to_string().parse(), Ok(limit), "{text}");
         }
-        for text in ["", "5", "0", "100%", "-1%", "NaN", "five", "%"] {
+        for text in ["", "5", "0.05", "100%", "-1%", "NaN%", "five", "%"] {
             assert!(text.parse::<ErrorLimit>().is_err(), "{text}");
         }
     }
@@ -297,27 +281,19 @@ mod tests {
     }
 
     #[test]
-    fn a_calibration_of_other_answers_or_without_a_bound_is_refused() {
-        let refused = |calibration, model, most| {
-            let judge = Judge::new(calibration, &scope(model), Some(ErrorLimit(most)));
-            judge
-                .err()
-                .map_or_else(String::new, |error| error.to_string())
+    fn a_calibration_of_other_answers_or_not_all_judged_is_refused() {
+        let refused = |calibration, model| {
+            let judge = Judge::new(calibration, &scope(model), Some(ErrorLimit(0.05)));
+            let error = judge.err().map(|error| error.to_string());
+            error.unwrap_or_default()
         };
-        assert_eq!(refused(calibration(0.5), "a", 0.05), "");
-        let other = refused(calibration(0.5), "b", 0.05);
+        assert_eq!(refused(calibration(0.5), "a"), "");
+        let other = refused(calibration(0.5), "b");
         assert!(other.contains("its model is a, not b"), "{other}");
-        let none = refused(calibration(0.5), "a", 0.001);
-        assert!(
-            none.contains("--max-error 0.1% withholds everything: needs about"),
-            "{none}"
-        );
         let mut unjudged = calibration(0.5);
         unjudged.curve.points[0].measured = None;
         unjudged.curve.points[0].expected_error = 0.01;
-        let unjudged = refused(unjudged, "a", 0.05);
+        let unjudged = refused(unjudged, "a");
         assert!(unjudged.contains("not all of its answers"), "{unjudged}");
-        let built_in = refused(Calibration::built_in().clone(), "a", 0.05);
-        assert!(built_in.contains("the built-in calibration"), "{built_in}");
     }
 }

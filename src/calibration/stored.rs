@@ -32,7 +32,7 @@ pub struct Scope {
     pub prompts: String,
     /// Those of [`Scope::SETTINGS`] that are set.
     pub settings: BTreeMap<String, String>,
-    /// The name of the data's file, or `sample`; empty for a document of the user's own.
+    /// blake3 of the data's file; empty for a document of the user's own.
     pub data: String,
     /// The kind of questions, in words; empty for those about a document of the user's own.
     pub questions: String,
@@ -54,7 +54,6 @@ impl Scope {
         let differences = [
             ("model is", &self.model, &now.model),
             ("critic is", &self.critic, &now.critic),
-            ("data are", &self.data, &now.data),
             ("questions are", &self.questions, &now.questions),
         ];
         let differences = differences
@@ -64,7 +63,13 @@ impl Scope {
         let mut differences = differences.filter(|(_, was, now)| was != now && !now.is_empty());
         let words = differences.next();
         let words = words.map(|(what, was, now)| format!("its {what} {was}, not {now}"));
-        words.or_else(|| (self.prompts != now.prompts).then(|| "its prompts differ".to_owned()))
+        let hashes = [
+            ("data", &self.data, &now.data),
+            ("prompts", &self.prompts, &now.prompts),
+        ];
+        let mut hashes = hashes.into_iter();
+        let other = hashes.find(|(_, was, now)| was != now && !now.is_empty());
+        words.or_else(|| other.map(|(what, ..)| format!("its {what} differ")))
     }
 }
 
@@ -144,15 +149,14 @@ impl Calibration {
             path: path.to_owned(),
             reason,
         };
-        let json: serde_json::Value =
-            serde_json::from_str(&text).map_err(|error| not_one(error.to_string()))?;
-        let format = json.get("format").and_then(serde_json::Value::as_u64);
-        if let Some(format) = format.filter(|format| *format > u64::from(FORMAT)) {
-            let path = path.to_owned();
-            return Err(CalibrationError::Newer { path, format });
-        }
         let mut read: Self =
-            serde_json::from_value(json).map_err(|error| not_one(error.to_string()))?;
+            serde_json::from_str(&text).map_err(|error| not_one(error.to_string()))?;
+        if read.format != FORMAT {
+            return Err(not_one(format!(
+                "its format is {}, not {FORMAT}",
+                read.format
+            )));
+        }
         if read.inputs != INPUTS || read.model.len() != INPUTS.len() {
             return Err(not_one("it has other inputs".to_owned()));
         }
@@ -208,12 +212,12 @@ mod tests {
         };
         assert!(refused("{}").contains("is not a calibration (missing field"));
         assert!(refused("not json").contains("calibrate RUN -o"));
-        assert!(refused("{\"format\": 2}").contains("newer version"));
-        let mut other = Calibration::built_in().clone();
-        other.inputs.pop();
-        let text = serde_json::to_string(&other).unwrap();
-        assert!(refused(&text).contains("other inputs"));
-        let missing = Calibration::read(&folder.path().join("none.json"));
-        assert!(missing.unwrap_err().to_string().contains("none.json"));
+        let changed = |change: fn(&mut Calibration)| {
+            let mut other = Calibration::built_in().clone();
+            change(&mut other);
+            refused(&serde_json::to_string(&other).unwrap())
+        };
+        assert!(changed(|other| other.format = 2).contains("its format is 2, not 1"));
+        assert!(changed(|other| drop(other.inputs.pop())).contains("other inputs"));
     }
 }

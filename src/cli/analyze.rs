@@ -8,20 +8,20 @@ use crate::analysis::{Answers, analyze};
 use crate::dataset::load_named;
 use crate::output::terminal::{TerminalStyle, analysis_tables};
 use crate::output::write_misses;
-use crate::run::{RunFolder, command};
+use crate::run::RunFolder;
 use crate::score::{Rule, ScoreError};
 
 use super::args::OutputFolder;
 use super::exit::with_output_hint;
 use super::outputs::check_outputs;
-use super::{Exit, Failure, stdout};
+use super::{Exit, stdout};
 
 /// Arguments of `analyze`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AnalyzeArgs {
     /// CSV or JSONL file of answers, or a run: its folder, its id, a prefix of its id, or `last`
-    /// [default: output.csv in the --output folder]
-    file: Option<PathBuf>,
+    #[arg(default_value = "last")]
+    file: PathBuf,
     #[command(flatten)]
     output: OutputFolder,
     /// Records with the gold programs and pages: a file, or `sample`
@@ -48,16 +48,10 @@ pub(crate) fn execute(
     style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
     let output = args.output.path(matches)?;
-    let file = match &args.file {
-        Some(file) => file.clone(),
-        None => last_answers(&output)?,
-    };
-    let named = RunFolder::answers_at(&file, &output)?;
+    let named = RunFolder::answers_at(&args.file, &output)?;
+    let data = args.data_path.as_deref().unwrap_or_default();
     let outputs = [("--csv FILE", args.csv.as_deref())];
-    check_outputs(
-        &outputs,
-        &args.output.inputs(&[&named], args.data_path.as_deref()),
-    )?;
+    check_outputs(&outputs, &[&named, Path::new(data)])?;
     let dataset = load_named(args.data_path.as_deref())?;
     let answers = Answers::open(&named, dataset.as_ref())?;
     if let Some(reason) = &answers.no_records {
@@ -65,7 +59,7 @@ pub(crate) fn execute(
     }
     let analysis = analyze(&answers, args.rule);
     if analysis.questions == 0 {
-        let (path, rows) = (file, answers.rows.len());
+        let (path, rows) = (named, answers.rows.len());
         return Err(ScoreError::NothingScored { path, rows }.into());
     }
     if let Some(path) = &args.csv {
@@ -78,20 +72,6 @@ pub(crate) fn execute(
         stdout::print(|out| writeln!(out, "{tables}"))?;
     }
     Ok(Exit::Done)
-}
-
-/// The CSV of the last run.
-fn last_answers(output: &Path) -> Result<PathBuf, Failure> {
-    let csv = output.join(RunFolder::CSV);
-    if csv.exists() {
-        return Ok(csv);
-    }
-    let line = format!(
-        "{}: no such file; name the run or the file to analyze (`{}` lists the runs)",
-        csv.display(),
-        command("runs", output)
-    );
-    Err(Failure::new(Exit::Data, line))
 }
 
 /// Prints why a run's own records cannot be read, and how to fix it.

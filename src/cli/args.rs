@@ -7,12 +7,10 @@ use clap::ArgMatches;
 use serde::Serialize;
 
 use crate::output::terminal::TerminalStyle;
-use crate::run::RunFolder;
 use crate::settings::Settings;
 use finqa_agents::llm::{ModelSettings, RepliesError, StoredReplies};
 
 use super::ci::CiArgs;
-use super::outputs::inputs;
 use super::{Failure, settings};
 
 /// The file of settings, for every command that has some.
@@ -41,17 +39,6 @@ impl OutputFolder {
     pub(crate) fn path(&self, matches: &ArgMatches) -> anyhow::Result<PathBuf> {
         let settings = settings::load(self, matches, self.file())?;
         Ok(settings.run.output)
-    }
-
-    /// The files of a command that reads these `answers` and this data.
-    pub(super) fn inputs(&self, answers: &[&Path], data: Option<&str>) -> Vec<PathBuf> {
-        let files = |path: &&Path| match path.is_dir() {
-            true => vec![path.join(RunFolder::CSV), path.join(RunFolder::JOURNAL)],
-            false => vec![path.to_path_buf()],
-        };
-        let mut inputs = inputs(self.file(), data);
-        inputs.extend(answers.iter().flat_map(files));
-        inputs
     }
 
     /// The settings file that is named.

@@ -13,8 +13,8 @@ use tokio::sync::mpsc;
 
 use crate::calibration::Judge;
 use crate::dataset::{
-    self, Document, Filing, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey,
-    QuestionKind, ReadFiling, is_filing, read_filing,
+    Document, Filing, HistoryEntry, Outcome, Question, QuestionKey, QuestionKind, ReadFiling,
+    is_filing, read_filing, read_own,
 };
 use crate::output::terminal::{
     ProgressOptions, TerminalWriter, answer_text, short_answer, table_lines,
@@ -38,16 +38,10 @@ use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 /// Arguments of `ask`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AskArgs {
-    /// Report (HTML with or without inline XBRL, PDF, XLSX) or page (Markdown, plain text with tables in aligned columns, CSV, TSV) to ask about; omit it if --table or --text is given
-    file: Option<String>,
+    /// Report (HTML with or without inline XBRL, PDF, XLSX) or page (Markdown, plain text with tables in aligned columns, CSV, TSV) to ask about
+    file: PathBuf,
     /// Question, in quotes; without it, each line of stdin is a question and may refer to earlier ones
     question: Option<String>,
-    /// The document's table: CSV, TSV or Markdown
-    #[arg(long, value_name = "FILE")]
-    table: Option<PathBuf>,
-    /// The document's text; without --table, a table in this file is used
-    #[arg(long, value_name = "FILE")]
-    text: Option<PathBuf>,
     /// Of a report, show a model the best parts for each question, up to this many tokens of three characters
     #[arg(long, value_name = "N", default_value_t = 2000)]
     page_tokens: usize,
@@ -92,10 +86,29 @@ struct AskSettings {
 /// Asks the question, or one after the other.
 pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
-    let (asked, question) = document(args)?;
+    refuse_question_alone(&args.file)?;
+    let filing = is_filing(&args.file).then(|| read_filing(&args.file));
+    let filing = filing.transpose()?;
     if args.list_tables {
-        return list_tables(&asked, args.json);
+        return list_tables(filing.as_ref(), args.json);
     }
+    let (source, notes) = match filing {
+        Some(filing) => {
+            let notes = filing.notes.clone();
+            let report = Box::new(ReadFiling::new(filing));
+            let tables = || Arc::new(report.tables());
+            let source = PageSource::Report {
+                tables: settings.model.is_offline().then(tables),
+                tokens: args.page_tokens,
+                report,
+            };
+            (source, notes)
+        }
+        None => {
+            let own = read_own(&args.file)?;
+            (PageSource::Page(Arc::new(own.document)), own.notes)
+        }
+    };
     let replay = args.stored.open()?;
     needs_model(replay.as_ref(), &settings.model)?;
     let quiet = args.quiet;
@@ -106,7 +119,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     });
     let runtime = Runtime::new().context("cannot start the runtime")?;
     telemetry::start_logs(&settings.log, &writer)?;
-    for note in asked.notes() {
+    for note in notes {
         writer.say(&format!("note: {note}"));
     }
     let variables = dotenv::variables();
@@ -142,7 +155,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     let session = Session {
         pair: Pair::new(&setup.pair)?,
         judge,
-        source: PageSource::new(asked, settings.model.is_offline(), args.page_tokens),
+        source,
         json: args.json,
         quiet,
         shows_opinion: settings.agents.second_opinion == OpinionUse::Show,
@@ -151,7 +164,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     };
     let exit = runtime.block_on(async {
         signals::listen(session.stop.clone(), None, |_| {});
-        match question {
+        match &args.question {
             Some(question) => session.once(question).await,
             None => session.questions().await,
         }
@@ -161,55 +174,16 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     exit
 }
 
-/// The document, and the question if there is one.
-fn document(args: &AskArgs) -> anyhow::Result<(AskedFile, Option<String>)> {
-    let parts = args.table.is_some() || args.text.is_some();
-    match (parts, &args.file, &args.question) {
-        // The question alone, which is likelier than such a name.
-        (false, Some(file), None) if file.contains(' ') && !Path::new(file).exists() => {
-            Err(Failure::usage(format!(
-                "no file named \"{}\": name the document before the question (convfinqa ask FILE \"QUESTION\")",
-                single_spaced(file)
-            ))
-            .into())
-        }
-        (false, Some(file), question) => {
-            let path = Path::new(file);
-            let asked = match is_filing(path) {
-                true => AskedFile::Report(read_filing(path)?),
-                false => AskedFile::Page(Box::new(dataset::read_own(path)?)),
-            };
-            Ok((asked, question.clone()))
-        }
-        (false, None, _) => Err(Failure::usage(
-            "no document: name a file (convfinqa ask report.md \"question\"), or pass --table, --text or both",
-        )
-        .into()),
-        (true, Some(_), Some(_)) => Err(Failure::usage(
-            "FILE cannot be combined with --table or --text: name the document in one way, and put the question in quotes",
-        )
-        .into()),
-        // The first word is the question then.
-        (true, question, _) => {
-            let own = dataset::read_parts(args.table.as_deref(), args.text.as_deref())?;
-            Ok((AskedFile::Page(Box::new(own)), question.clone()))
-        }
+/// Refuses a question without a document, which is likelier than a file of such a name.
+fn refuse_question_alone(file: &Path) -> Result<(), Failure> {
+    let name = file.to_string_lossy();
+    if file.exists() || !name.contains(' ') {
+        return Ok(());
     }
-}
-
-/// What was read to be asked about.
-enum AskedFile {
-    Page(Box<OwnDocument>),
-    Report(Filing),
-}
-
-impl AskedFile {
-    fn notes(&self) -> &[String] {
-        match self {
-            Self::Page(page) => &page.notes,
-            Self::Report(report) => &report.notes,
-        }
-    }
+    Err(Failure::usage(format!(
+        "no file named \"{}\": name the document before the question (convfinqa ask FILE \"QUESTION\")",
+        single_spaced(&name)
+    )))
 }
 
 /// Where the page of a question comes from.
@@ -225,18 +199,6 @@ enum PageSource {
 }
 
 impl PageSource {
-    fn new(asked: AskedFile, offline: bool, tokens: usize) -> Self {
-        let report = match asked {
-            AskedFile::Page(page) => return Self::Page(Arc::new(page.document)),
-            AskedFile::Report(report) => ReadFiling::new(report),
-        };
-        Self::Report {
-            tables: offline.then(|| Arc::new(report.tables())),
-            report: Box::new(report),
-            tokens,
-        }
-    }
-
     fn page(&self, question: &str, history: &[HistoryEntry]) -> Arc<Document> {
         match self {
             Self::Page(page) => Arc::clone(page),
@@ -286,12 +248,12 @@ struct Session {
 }
 
 impl Session {
-    async fn once(&self, text: String) -> anyhow::Result<Exit> {
+    async fn once(&self, text: &str) -> anyhow::Result<Exit> {
         if text.trim().is_empty() {
             return Err(Failure::usage("the question is empty").into());
         }
         let mut history = Vec::new();
-        match self.ask(&text, &mut history).await? {
+        match self.ask(text, &mut history).await? {
             None => Ok(Exit::Interrupted),
             Some((Outcome::Answered, _)) => Ok(Exit::Done),
             Some(_) => Ok(Exit::Unanswered),
@@ -434,13 +396,13 @@ impl Session {
 }
 
 /// Prints what was read of a report: a line for each table, or its cells as JSON.
-fn list_tables(asked: &AskedFile, json: bool) -> anyhow::Result<Exit> {
-    let AskedFile::Report(report) = asked else {
+fn list_tables(filing: Option<&Filing>, json: bool) -> anyhow::Result<Exit> {
+    let Some(report) = filing else {
         return Err(
             Failure::usage("--list-tables needs a report: HTML, a PDF or a workbook").into(),
         );
     };
-    for note in asked.notes() {
+    for note in &report.notes {
         super::note(format_args!("note: {note}"));
     }
     if json {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 
-use crate::calibration::{Calibration, Fitted, GivenWithin, JudgedAnswer, Scope};
+use crate::calibration::{Calibration, Fitted, GivenWithin};
 use crate::output::terminal::{TerminalStyle, calibration_text};
 use crate::output::write_json_pretty;
 use crate::run::{FolderError, Journal, RunFolder, RunKind, RunMeta};
@@ -14,7 +14,7 @@ use crate::settings::Settings;
 
 use super::args::ConfigFile;
 use super::exit::with_output_hint;
-use super::outputs::{check_outputs, inputs};
+use super::outputs::check_outputs;
 use super::{Exit, Failure, settings, stdout};
 
 /// Arguments of `calibrate`.
@@ -40,15 +40,6 @@ pub(crate) struct CalibrateArgs {
 
 const OUTPUT: &str = "--output FILE";
 
-/// The judged answers of all runs, and what they are of.
-struct Gathered {
-    judged: Vec<JudgedAnswer>,
-    scope: Scope,
-    runs: Vec<String>,
-    /// The model and the data, for people.
-    of: String,
-}
-
 /// Fits the calibration, writes it, and prints what it allows.
 pub(crate) fn execute(
     args: &CalibrateArgs,
@@ -58,22 +49,8 @@ pub(crate) fn execute(
     let file = args.config.config.as_deref();
     let no_flags = toml::Table::new();
     let settings = settings::load(&no_flags, matches, file)?;
-    check_outputs(&[(OUTPUT, Some(&args.to))], &inputs(file, None))?;
-    let Gathered {
-        judged,
-        scope,
-        runs,
-        of,
-    } = gather(&args.runs, &settings)?;
-    let pages: HashSet<u64> = judged.iter().map(|answer| answer.group.0).collect();
-    let errors = judged.iter().filter(|answer| !answer.right).count();
-    let calibration = Calibration {
-        fitted_on: format!("{} answers of {of}", judged.len()),
-        date: jiff::Timestamp::now().strftime("%F").to_string(),
-        scope: Some(scope),
-        runs,
-        ..Calibration::of(Fitted::to(&judged), judged.len(), pages.len(), errors)
-    };
+    check_outputs(&[(OUTPUT, Some(&args.to))], &[])?;
+    let calibration = fitted_to(&args.runs, &settings)?;
     write_json_pretty(&args.to, &calibration).map_err(with_output_hint(OUTPUT))?;
     let within = GivenWithin::all(&calibration.curve);
     stdout::print(|out| {
@@ -83,55 +60,68 @@ pub(crate) fn execute(
     Ok(Exit::Done)
 }
 
-fn gather(runs: &[String], settings: &Settings) -> anyhow::Result<Gathered> {
+/// The calibration of the answers of these runs.
+fn fitted_to(runs: &[String], settings: &Settings) -> anyhow::Result<Calibration> {
     let mut judged = Vec::new();
-    let mut first: Option<(String, RunMeta)> = None;
-    let mut ids = Vec::new();
+    let mut metas: Vec<RunMeta> = Vec::new();
     for run in runs {
         let folder = locate(run, settings)?;
         let journal = Journal::read(&folder.journal())?;
-        let meta = journal.meta()?;
-        let id = folder.id();
-        if meta.kind() == RunKind::Episodes {
-            let line = format!("run {id} played episodes, whose answers have no probability");
-            return Err(Failure::usage(line).into());
-        }
-        if !journal.is_complete()? {
-            let command = meta.resume_command(folder.output());
-            let line = format!("run {id} is unfinished; `{command}` continues it");
-            return Err(Failure::usage(line).into());
-        }
-        if meta.settings.contains_key("only") {
-            let line = format!(
-                "run {id} asked only some of another run's questions (--only), which are harder \
-                 than others"
-            );
-            return Err(Failure::usage(line).into());
-        }
-        if let Some((other, earlier)) = &first
-            && let Some(difference) = meta.scope().difference(&earlier.scope())
-        {
-            let line = format!(
-                "run {id} cannot be calibrated together with run {other}, because {difference}"
-            );
-            return Err(Failure::usage(line).into());
+        let meta = RunMeta {
+            id: folder.id(),
+            ..journal.meta()?
+        };
+        if let Some(reason) = unusable(&meta, &folder, metas.first(), journal.is_complete()?) {
+            return Err(Failure::usage(format!("run {} {reason}", meta.id)).into());
         }
         let before = judged.len();
         journal.for_each_row(|row| judged.extend(row.judged()))?;
         if judged.len() == before {
-            let line = format!("run {id} has no answer with gold, so nothing can be calibrated");
+            let line = format!(
+                "run {} has no answer with gold, so nothing can be calibrated",
+                meta.id
+            );
             return Err(Failure::new(Exit::Data, line).into());
         }
-        ids.push(id.clone());
-        first.get_or_insert((id, meta));
+        metas.push(meta);
     }
-    let meta = first.map(|(_, meta)| meta).unwrap_or_default();
-    Ok(Gathered {
-        judged,
-        scope: meta.scope(),
-        runs: ids,
-        of: format!("{} on {}", meta.model(), meta.data),
+    let of = metas.first().cloned().unwrap_or_default();
+    let pages: HashSet<u64> = judged.iter().map(|answer| answer.group.0).collect();
+    let errors = judged.iter().filter(|answer| !answer.right).count();
+    Ok(Calibration {
+        fitted_on: format!("{} answers of {} on {}", judged.len(), of.model(), of.data),
+        date: jiff::Timestamp::now().strftime("%F").to_string(),
+        scope: Some(of.scope()),
+        runs: metas.into_iter().map(|meta| meta.id).collect(),
+        ..Calibration::of(Fitted::to(&judged), judged.len(), pages.len(), errors)
     })
+}
+
+/// Why a run's answers cannot be used, with those of the `first` run.
+fn unusable(
+    meta: &RunMeta,
+    folder: &RunFolder,
+    first: Option<&RunMeta>,
+    is_complete: bool,
+) -> Option<String> {
+    if meta.kind() == RunKind::Episodes {
+        return Some("played episodes, whose answers have no probability".to_owned());
+    }
+    if !is_complete {
+        let command = meta.resume_command(folder.output());
+        return Some(format!("is unfinished; `{command}` continues it"));
+    }
+    if meta.settings.contains_key("only") {
+        let reason =
+            "asked only some of another run's questions (--only), which are harder than others";
+        return Some(reason.to_owned());
+    }
+    let first = first?;
+    let difference = meta.scope().difference(&first.scope())?;
+    let other = &first.id;
+    Some(format!(
+        "cannot be calibrated together with run {other}, because {difference}"
+    ))
 }
 
 /// The run's folder. `-o` names a file here, so the error cannot suggest it for the folder.

@@ -1,7 +1,6 @@
 //! `convfinqa compare`: two runs, question by question, offline.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::ArgMatches;
 
@@ -43,16 +42,17 @@ pub(crate) struct CompareArgs {
         value_name = "LEVEL",
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = "0.05"
+        default_missing_value = "0.05",
+        value_parser = significance_level
     )]
-    gate: Option<SignificanceLevel>,
+    gate: Option<f64>,
     /// With --gate: pass only if B is better by more than G points, by the one-sided lower
     /// bound of B - A at LEVEL from a bootstrap over pages
-    #[arg(long, value_name = "G", requires = "gate")]
-    gain: Option<Points>,
+    #[arg(long, value_name = "G", requires = "gate", value_parser = points)]
+    gain: Option<f64>,
     /// With --gate: pass if B is not worse by M points or more, by the same bound
-    #[arg(long, value_name = "M", requires = "gate", conflicts_with = "gain")]
-    margin: Option<Points>,
+    #[arg(long, value_name = "M", requires = "gate", conflicts_with = "gain", value_parser = points)]
+    margin: Option<f64>,
     /// Records whose gold answers are used for both sides: a file, or `sample`
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
@@ -73,8 +73,8 @@ pub(crate) fn execute(
     let output = args.output.path(matches)?;
     let a = RunFolder::answers_at(&args.a, &output)?;
     let b = RunFolder::answers_at(&args.b, &output)?;
-    let inputs = args.output.inputs(&[&a, &b], args.data_path.as_deref());
-    check_outputs(&[(HTML, args.html.as_deref())], &inputs)?;
+    let data = args.data_path.as_deref().unwrap_or_default();
+    check_outputs(&[(HTML, args.html.as_deref())], &[&a, &b, Path::new(data)])?;
     let dataset = load_named(args.data_path.as_deref())?;
     let open = |path: &Path| Answers::open(path, dataset.as_ref());
     let (a, b) = (open(&a)?, open(&b)?);
@@ -101,119 +101,98 @@ pub(crate) fn execute(
         return Ok(Exit::Done);
     };
     match (args.gain, args.margin) {
-        (Some(Points(gain)), _) => level.check_bound(&comparison, gain, "--gain"),
-        (None, Some(Points(margin))) => level.check_bound(&comparison, -margin, "--margin"),
-        (None, None) => level.check(&comparison),
+        (Some(gain), _) => check_bound(&comparison, level, gain, "--gain"),
+        (None, Some(margin)) => check_bound(&comparison, level, -margin, "--margin"),
+        (None, None) => check(&comparison, level),
     }
 }
 
 /// Percentage points, as a rate.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Points(pub(super) f64);
-
-impl FromStr for Points {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let points: Option<f64> = text.parse().ok();
-        points
-            .filter(|points| (0.0..100.0).contains(points))
-            .map(|points| Self(points / 100.0))
-            .ok_or_else(|| format!("`{text}` is not a number of points from 0 to 100, such as 2"))
-    }
+pub(super) fn points(text: &str) -> Result<f64, String> {
+    let points = text.parse().ok();
+    let rate = points.filter(|points| (0.0..100.0).contains(points));
+    let rate = rate.map(|points: f64| points / 100.0);
+    rate.ok_or_else(|| format!("`{text}` is not a number of points from 0 to 100, such as 2"))
 }
 
 /// The largest p at which B counts as better.
-#[derive(Clone, Copy, Debug)]
-struct SignificanceLevel(f64);
-
-impl FromStr for SignificanceLevel {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let level = text.parse().ok();
-        level
-            .filter(|level| 0.0 < *level && *level < 1.0)
-            .map(Self)
-            .ok_or_else(|| format!("`{text}` is not a level between 0 and 1, such as 0.05"))
-    }
+fn significance_level(text: &str) -> Result<f64, String> {
+    let level = text.parse().ok();
+    let level = level.filter(|level| 0.0 < *level && *level < 1.0);
+    level.ok_or_else(|| format!("`{text}` is not a level between 0 and 1, such as 0.05"))
 }
 
-impl SignificanceLevel {
-    /// Checks whether B is better than A at this level.
-    ///
-    /// # Errors
-    /// [`Exit::BelowThreshold`] with the difference and its p if not.
-    fn check(self, comparison: &Comparison<'_>) -> anyhow::Result<Exit> {
-        let name = comparison.rule.name();
-        let mut rules = comparison.rules.iter();
-        let line = match rules.find(|rule| rule.rule == comparison.rule) {
-            Some(rule) if rule.p_better < self.0 => return Ok(Exit::Done),
-            Some(rule) => format!(
-                "B is not better than A at level {}: {name} {:+.1} points, one-sided p {:.3}",
-                self.0,
-                100.0 * rule.difference,
-                rule.p_better
-            ),
-            None => format!("{name} could not score any pair"),
-        };
-        Err(Failure::new(Exit::BelowThreshold, format!("--gate: {line}")).into())
-    }
+/// Checks whether B is better than A at this level.
+///
+/// # Errors
+/// [`Exit::BelowThreshold`] with the difference and its p if not.
+fn check(comparison: &Comparison<'_>, level: f64) -> anyhow::Result<Exit> {
+    let name = comparison.rule.name();
+    let mut rules = comparison.rules.iter();
+    let line = match rules.find(|rule| rule.rule == comparison.rule) {
+        Some(rule) if rule.p_better < level => return Ok(Exit::Done),
+        Some(rule) => format!(
+            "B is not better than A at level {}: {name} {:+.1} points, one-sided p {:.3}",
+            level,
+            100.0 * rule.difference,
+            rule.p_better
+        ),
+        None => format!("{name} could not score any pair"),
+    };
+    Err(Failure::new(Exit::BelowThreshold, format!("--gate: {line}")).into())
+}
 
-    /// Checks whether B − A is above `least` (a rate) with confidence 1 − level.
-    ///
-    /// # Errors
-    /// [`Exit::BelowThreshold`] with the bound if not; where the other bound does not exclude
-    /// it either, with the number of questions that would be needed.
-    fn check_bound(
-        self,
-        comparison: &Comparison<'_>,
-        least: f64,
-        option: &str,
-    ) -> anyhow::Result<Exit> {
-        let Self(level) = self;
-        let fail = |line: String| {
-            Err(Failure::new(Exit::BelowThreshold, format!("{option}: {line}")).into())
-        };
-        let name = comparison.rule.name();
-        let Some(difference) = comparison.difference() else {
-            return fail(format!("{name} could not score any pair"));
-        };
-        let bounds = difference.bounds(level);
-        let points = |rate: f64| signed(100.0 * rate, 1);
-        let found = format!(
-            "B - A is {} points by {name}, with {:.4} % confidence",
-            points(difference.difference),
-            100.0 * (1.0 - level)
-        );
-        let found = found.replace(".0000 %", " %");
-        let least_points = points(least);
-        let low = points(bounds.low);
-        if bounds.low > least {
-            super::note(format_args!(
-                "{option}: {found} at least {low}, above {least_points}"
-            ));
-            return Ok(Exit::Done);
-        }
-        if bounds.high <= least {
-            let high = points(bounds.high);
-            return fail(format!("{found} at most {high}, not above {least_points}"));
-        }
-        // Of two equally good runs, or of runs that differ as these do.
-        let (expected, assumed) = match option {
-            "--margin" => (0.0, "if both are equally good"),
-            _ => (difference.difference, "if that is the true difference"),
-        };
-        let needed = match expected - least {
-            gap if gap > 0.0 => {
-                let times = difference.times_needed(gap, level);
-                let needed = (times * comparison.questions as f64).ceil();
-                format!("about {needed} questions would be needed {assumed} (80 % power)")
-            }
-            _ => format!("no number of questions would do {assumed}"),
-        };
-        fail(format!(
-            "not enough data: {found} at least {low}, not above {least_points}; {needed}"
-        ))
+/// Checks whether B − A is above `least` (a rate) with confidence 1 − level.
+///
+/// # Errors
+/// [`Exit::BelowThreshold`] with the bound if not; where the other bound does not exclude
+/// it either, with the number of questions that would be needed.
+fn check_bound(
+    comparison: &Comparison<'_>,
+    level: f64,
+    least: f64,
+    option: &str,
+) -> anyhow::Result<Exit> {
+    let fail =
+        |line: String| Err(Failure::new(Exit::BelowThreshold, format!("{option}: {line}")).into());
+    let name = comparison.rule.name();
+    let Some(difference) = comparison.difference() else {
+        return fail(format!("{name} could not score any pair"));
+    };
+    let bounds = difference.bounds(level);
+    let points = |rate: f64| signed(100.0 * rate, 1);
+    let found = format!(
+        "B - A is {} points by {name}, with {:.4} % confidence",
+        points(difference.difference),
+        100.0 * (1.0 - level)
+    );
+    let found = found.replace(".0000 %", " %");
+    let least_points = points(least);
+    let low = points(bounds.low);
+    if bounds.low > least {
+        super::note(format_args!(
+            "{option}: {found} at least {low}, above {least_points}"
+        ));
+        return Ok(Exit::Done);
     }
+    if bounds.high <= least {
+        let high = points(bounds.high);
+        return fail(format!("{found} at most {high}, not above {least_points}"));
+    }
+    // Of two equally good runs, or of runs that differ as these do.
+    let (expected, assumed) = match option {
+        "--margin" => (0.0, "if both are equally good"),
+        _ => (difference.difference, "if that is the true difference"),
+    };
+    let needed = match expected - least {
+        gap if gap > 0.0 => {
+            let times = difference.times_needed(gap, level);
+            let needed = (times * comparison.questions as f64).ceil();
+            format!("about {needed} questions would be needed {assumed} (80 % power)")
+        }
+        _ => format!("no number of questions would do {assumed}"),
+    };
+    fail(format!(
+        "not enough data: {found} at least {low}, not above {least_points}; {needed}"
+    ))
 }

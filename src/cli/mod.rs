@@ -68,9 +68,6 @@ pub(crate) struct Cli {
     command: Option<Command>,
     #[command(flatten)]
     run: args::RunArgs,
-    /// When to use colors; NO_COLOR, CLICOLOR and CLICOLOR_FORCE are respected
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = None::<&str>)]
-    color: color::ColorChoice,
 }
 
 #[derive(Debug, Subcommand)]
@@ -156,11 +153,11 @@ pub fn command() -> clap::Command {
 }
 
 /// The options that `-h` lists; `--help` lists all.
-const SHORT_HELP: [&str; 30] = [
-    "base_url", "cache", "color", "concurrency", "config", "critic", "data_path", "detect",
-    "dry_run", "fail_under", "help", "history", "json", "max_cost", "max_error", "max_rounds",
-    "mode", "model", "n", "output", "proposer", "quiet", "resume", "samples", "second_opinion",
-    "url", "table", "text", "verbose", "version",
+const SHORT_HELP: [&str; 27] = [
+    "base_url", "cache", "concurrency", "config", "critic", "data_path", "detect", "dry_run",
+    "fail_under", "help", "history", "json", "max_cost", "max_error", "max_rounds", "mode",
+    "model", "n", "output", "proposer", "quiet", "resume", "samples", "second_opinion", "url",
+    "verbose", "version",
 ];
 
 /// Hides the rarer options of a command with many from `-h`.
@@ -188,7 +185,7 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
 }
 
 fn execute(cli: Cli, matches: &ArgMatches) -> anyhow::Result<Exit> {
-    let style = color::style(cli.color);
+    let style = color::style();
     let matches = innermost(matches);
     settings::refuse_unknown_variables()?;
     match cli.command {

@@ -21,7 +21,6 @@ use finqa_agents::pair::{Fault, RunFailure};
 
 use super::args::{ControlArgs, RunArgs, RunDisplay, needs_model};
 use super::ci::CiArgs;
-use super::outputs::{OutputOption, check_outputs, inputs_of_run};
 use super::{Exit, Failure, dotenv, mlflow_lines, runtime, settings, signals, stdout, telemetry};
 
 /// The parts of a run that differ between commands.
@@ -50,7 +49,7 @@ pub(crate) fn execute(
         resumed,
         replay,
         recorded,
-    } = load(&args.settings, matches, control, kind, &[])?;
+    } = load(&args.settings, matches, control, kind)?;
     if args.dry_run {
         return dry_run(&settings, recorded.as_ref(), control);
     }
@@ -117,14 +116,12 @@ pub(super) struct RunInputs {
 }
 
 /// The settings of a command, `flags`, and the run of this `kind` that it
-/// continues or replays, if any, whose settings then take the place of defaults. The
-/// `outputs` are refused if they cannot be written or are inputs.
+/// continues or replays, if any, whose settings then take the place of defaults.
 pub(super) fn load(
     flags: &impl Serialize,
     matches: &ArgMatches,
     control: &ControlArgs,
     kind: RunKind,
-    outputs: &[OutputOption<'_>],
 ) -> anyhow::Result<RunInputs> {
     let file = control.config.config.as_deref();
     let mut settings = settings::load(flags, matches, file)?;
@@ -132,10 +129,6 @@ pub(super) fn load(
     let resumed = control.resume.as_ref();
     let resumed = resumed.map(|run| LockedRun::open(&output, run, kind));
     let resumed = resumed.transpose()?;
-    let continued = resumed.as_ref().map(LockedRun::meta);
-    let check =
-        |settings: &Settings| check_outputs(outputs, &inputs_of_run(settings, file, continued));
-    check(&settings)?;
     let replay = control.stored.open()?;
     let recorded = replay.as_ref().map(|replay| recorded_run(replay, kind));
     let recorded = recorded.transpose()?.flatten();
@@ -147,7 +140,6 @@ pub(super) fn load(
     if let Some(own) = own {
         settings = settings::load_resumed(own, flags, matches, file)?;
         settings.run.output = output;
-        check(&settings)?;
     }
     needs_model(replay.as_ref(), &settings.model)?;
     Ok(RunInputs {

@@ -4,13 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 
-use crate::analysis::{Answers, records_behind};
+use crate::analysis::Answers;
 use crate::dataset::load_named;
 use crate::output::terminal::{TerminalStyle, scorecard_tables};
-use crate::output::{write_junit, write_leaderboard};
+use crate::output::write_leaderboard;
 use crate::pipeline::judge;
 use crate::run::{Journal, RunFolder};
-use crate::score::files::{read_predictions, rescore};
 use crate::score::{Row, ScoreError, Scorecard, score};
 use crate::settings::{CalibrationSettings, Settings};
 
@@ -27,15 +26,12 @@ pub(crate) struct ScoreArgs {
     file: PathBuf,
     #[command(flatten)]
     output: OutputFolder,
-    /// Records with the gold programs and tables: a file, or `sample`; not needed for a run's own CSV
+    /// Records with the gold programs and tables: a file, or `sample`; not needed for a run
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
     /// Print the scores as JSON
     #[arg(long)]
     json: bool,
-    /// Write a JUnit file with one test case per question, scored by financial equivalence
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
     /// Write the predicted programs in the ConvFinQA leaderboard's format
     #[arg(long, value_name = "FILE")]
     export_predictions: Option<PathBuf>,
@@ -45,7 +41,6 @@ pub(crate) struct ScoreArgs {
     ci: super::ci::CiArgs,
 }
 
-const JUNIT: &str = "--junit FILE";
 const EXPORT_PREDICTIONS: &str = "--export-predictions FILE";
 
 /// Scores the file.
@@ -56,54 +51,28 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Exit> {
     let output = args.output.path(matches)?;
     let named = RunFolder::answers_at(&args.file, &output)?;
-    let inputs = args.output.inputs(&[&named], args.data_path.as_deref());
-    let written = [
-        (JUNIT, args.junit.as_deref()),
-        (EXPORT_PREDICTIONS, args.export_predictions.as_deref()),
-    ];
-    check_outputs(&written, &inputs)?;
+    let data = args.data_path.as_deref().unwrap_or_default();
+    let export = args.export_predictions.as_deref();
+    check_outputs(&[(EXPORT_PREDICTIONS, export)], &[&named, Path::new(data)])?;
     let given = load_named(args.data_path.as_deref())?;
-    let mut suite = args.file.display().to_string();
-    let scored: Vec<Row> = if named.join(RunFolder::JOURNAL).is_file() {
-        // The journal holds what the run's files are made from.
-        let answers = Answers::open(&named, given.as_ref())?;
-        if let Some(reason) = &answers.no_records {
-            super::analyze::without_records(reason);
+    let answers = Answers::open(&named, given.as_ref())?;
+    if let Some(reason) = &answers.no_records {
+        super::analyze::without_records(reason);
+    }
+    let mut scored = answers.rows;
+    if args.calibration != CalibrationSettings::default() {
+        if answers.run.is_none() {
+            let line = "--calibration and --max-error need a run: a file of predictions does not say \
+                        how its answers were made";
+            return Err(Failure::usage(line).into());
         }
-        if let Some(id) = answers.run {
-            suite = id;
-        }
-        let mut rows = answers.rows;
-        judge_again(&mut rows, &named, &args.calibration)?;
-        rows
-    } else if args.calibration != CalibrationSettings::default() {
-        let line = "--calibration and --max-error need a run: a file of predictions does not say how \
-                    its answers were made";
-        return Err(Failure::usage(line).into());
-    } else {
-        let file = if named.is_dir() {
-            named.join(RunFolder::CSV)
-        } else {
-            named
-        };
-        let rows = read_predictions(&file)?;
-        let own = match &given {
-            Some(_) => None,
-            None => records_behind(&file),
-        };
-        if let Some(Err(reason)) = &own {
-            super::analyze::without_records(reason);
-        }
-        rescore(rows, given.or(own.and_then(Result::ok)).as_ref())?
-    };
+        judge_again(&mut scored, &named, &args.calibration)?;
+    }
     if let Some(note) = unscored_reason(&scored) {
         super::note(note);
     }
     let card = Scorecard::of(&scored);
-    if let Some(path) = &args.junit {
-        write_junit(path, &suite, &scored).map_err(with_output_hint(JUNIT))?;
-    }
-    if let Some(path) = &args.export_predictions {
+    if let Some(path) = export {
         write_leaderboard(path, &scored).map_err(with_output_hint(EXPORT_PREDICTIONS))?;
     }
     let held = args.ci.check_thresholds(&card.rates);
@@ -125,9 +94,6 @@ pub(crate) fn execute(
 /// Gives the answers of a run the probabilities of another calibration, and withholds those that
 /// `--max-error` excludes.
 fn judge_again(rows: &mut [Row], run: &Path, given: &CalibrationSettings) -> anyhow::Result<()> {
-    if *given == CalibrationSettings::default() {
-        return Ok(());
-    }
     let journal = Journal::read(&run.join(RunFolder::JOURNAL))?;
     let settings = Settings {
         calibration: given.clone(),

@@ -30,7 +30,7 @@ pub(crate) fn load(
 }
 
 /// The settings file: the one that was named, or the one that may be in the working directory.
-pub(super) fn config_file(named: Option<&Path>) -> &Path {
+fn config_file(named: Option<&Path>) -> &Path {
     named.unwrap_or(Path::new("convfinqa.toml"))
 }
 

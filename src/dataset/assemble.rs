@@ -272,7 +272,7 @@ fn value(scalar: Scalar) -> Option<Value> {
     match scalar {
         Scalar::Number(x) => Some(Value::Number(x)),
         Scalar::Null => None,
-        Scalar::Text(text) | Scalar::Digits(text) => {
+        Scalar::Text(text) => {
             let text = non_blank(text)?;
             // `inf` and `nan` are words here, not numbers.
             match text.parse::<f64>() {
@@ -284,14 +284,8 @@ fn value(scalar: Scalar) -> Option<Value> {
 }
 
 fn non_blank(text: String) -> Option<String> {
-    let trimmed = text.trim();
-    if trimmed.is_empty() {
-        None
-    } else if trimmed.len() == text.len() {
-        Some(text)
-    } else {
-        Some(trimmed.to_owned())
-    }
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 fn texts(raw: Option<Vec<Scalar>>) -> Vec<String> {

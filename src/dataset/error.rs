@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use finqa_core::text::counted;
-
 /// What went wrong, where, and what to do about it, in one line.
 ///
 /// Exit code: [`DatasetError::is_usage`] tells a usage error (2) from a data error (3).
@@ -26,15 +24,11 @@ pub enum DatasetError {
         /// The actual content, its place, and a remedy.
         reason: String,
     },
-    #[error(
-        "{origin} is cut off at line {line}, column {column}, after {}: fetch or copy it again",
-        counted(*records, "whole record")
-    )]
+    #[error("{origin} is cut off at line {line}, column {column}: fetch or copy it again")]
     Truncated {
         origin: String,
         line: usize,
         column: usize,
-        records: usize,
     },
     #[error("{origin}, {record}{}: {reason}", of_field(field))]
     Record {
@@ -62,8 +56,6 @@ pub enum DatasetError {
         /// The file, or `built-in sample`.
         origin: String,
     },
-    #[error("0 records requested: request at least 1, or leave the number out for all")]
-    ZeroRecords,
     #[error("{origin}: there is no record {id}; --filter finds ids by a part of them")]
     UnknownId { origin: String, id: String },
     #[error(
@@ -97,8 +89,7 @@ impl DatasetError {
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
-            Self::ZeroRecords
-                | Self::UnknownId { .. }
+            Self::UnknownId { .. }
                 | Self::RangeForm { .. }
                 | Self::RangeBeyondEnd { .. }
                 | Self::Filter { .. }

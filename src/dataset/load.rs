@@ -1,15 +1,13 @@
 //! From a path, or the built-in sample, to a [`Dataset`].
 
-use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use finqa_core::files;
 
-use super::assemble::{Assembler, record_name};
+use super::assemble::Assembler;
 use super::published::{DATA_FOLDER, TRAIN};
-use super::read::{self, ReadError};
-use super::{Dataset, DatasetError};
+use super::{Dataset, DatasetError, read};
 
 /// The sample: companies, pages and figures are invented.
 const SAMPLE: &str = include_str!("../../data/sample.json");
@@ -62,7 +60,7 @@ impl std::fmt::Display for Source {
 pub fn load(source: &Source) -> Result<Dataset, DatasetError> {
     match source {
         Source::Sample => sample(),
-        Source::Path(path) => from_reader(&path.display().to_string(), open(path)?),
+        Source::Path(path) => from_bytes(&path.display().to_string(), &read(path)?),
     }
 }
 
@@ -85,56 +83,32 @@ pub(crate) fn load_named(name: Option<&str>) -> Result<Option<Dataset>, DatasetE
 
 /// Records from text in memory; `origin` names it in errors.
 pub fn from_str(origin: &str, json: &str) -> Result<Dataset, DatasetError> {
-    from_reader(origin, json.as_bytes())
+    from_bytes(origin, json.as_bytes())
 }
 
-fn from_reader(origin: &str, reader: impl std::io::Read) -> Result<Dataset, DatasetError> {
+fn from_bytes(origin: &str, bytes: &[u8]) -> Result<Dataset, DatasetError> {
     let mut assembler = Assembler::new(origin);
-    let mut sink = |record| assembler.add(record);
-    let hash = read::records(origin, reader, &mut sink).map_err(|stop| match stop {
-        ReadError::Data(error) => *error,
-        ReadError::Io(source) => DatasetError::Io {
-            path: PathBuf::from(origin),
-            source,
-        },
-        ReadError::Field {
-            index,
-            field,
-            reason,
-        } => DatasetError::Record {
-            origin: origin.to_owned(),
-            record: record_name(index + 1, ""),
-            field,
-            reason: format!("{reason}; fix the field or drop the record"),
-        },
-    })?;
+    read::records(origin, bytes, &mut |record| assembler.add(record))?;
     Ok(Dataset {
         source: origin.to_owned(),
-        hash,
+        hash: blake3::hash(bytes).to_hex().to_string(),
         invented: false,
         records: assembler.finish()?,
     })
 }
 
-fn open(path: &Path) -> Result<File, DatasetError> {
-    let io = |source| DatasetError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(DatasetError::Missing {
-                path: path.to_owned(),
-            });
-        }
-        Err(error) => return Err(io(error)),
-        Ok(metadata) if metadata.is_dir() => {
-            return Err(DatasetError::NotJson {
-                origin: path.display().to_string(),
-                reason: "it is a folder; name a .json or .jsonl file in it".to_owned(),
-            });
-        }
-        Ok(_) => {}
-    }
-    files::open(path).map_err(io)
+fn read(path: &Path) -> Result<Vec<u8>, DatasetError> {
+    files::read(path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound => DatasetError::Missing {
+            path: path.to_owned(),
+        },
+        ErrorKind::IsADirectory => DatasetError::NotJson {
+            origin: path.display().to_string(),
+            reason: "it is a folder; name a .json or .jsonl file in it".to_owned(),
+        },
+        _ => DatasetError::Io {
+            path: path.to_owned(),
+            source,
+        },
+    })
 }

@@ -26,7 +26,7 @@ pub use error::DatasetError;
 pub(crate) use filing::{FiledTable, Filing, ReadFiling, is_filing, read_filing};
 pub(crate) use load::load_named;
 pub use load::{Source, from_str, load, sample};
-pub(crate) use own::{OwnDocument, OwnError, read_own, read_parts};
+pub(crate) use own::{OwnError, read_own};
 pub(crate) use published::DATA_FOLDER;
 pub use published::published;
 pub use select::{RecordRange, Selection, select};

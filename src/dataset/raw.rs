@@ -49,8 +49,6 @@ pub(super) struct RawAnnotation {
 pub(super) enum Scalar {
     Text(String),
     Number(f64),
-    /// A whole number beyond the exact range of f64 keeps its digits here.
-    Digits(String),
     Null,
 }
 
@@ -58,7 +56,7 @@ impl Scalar {
     /// The text; a number in its shortest form, null as nothing.
     pub(crate) fn into_text(self) -> String {
         match self {
-            Self::Text(text) | Self::Digits(text) => text,
+            Self::Text(text) => text,
             Self::Number(x) => x.to_string(),
             Self::Null => String::new(),
         }
@@ -67,19 +65,11 @@ impl Scalar {
 
 impl<'de> Deserialize<'de> for Scalar {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// Whole numbers up to here are exact in f64.
-        const EXACT: u64 = 1 << 53;
-
         let unexpected = |found| D::Error::invalid_type(found, &"a string, a number or null");
         match Value::deserialize(deserializer)? {
             Value::Null => Ok(Self::Null),
             Value::String(text) => Ok(Self::Text(text)),
-            Value::Number(n) => {
-                let whole = n.as_i64().map(i64::unsigned_abs).or_else(|| n.as_u64());
-                let exact = whole.is_none_or(|whole| whole <= EXACT);
-                let number = n.as_f64().filter(|_| exact).map(Self::Number);
-                Ok(number.unwrap_or_else(|| Self::Digits(n.to_string())))
-            }
+            Value::Number(n) => Ok(n.as_f64().map_or(Self::Null, Self::Number)),
             Value::Bool(value) => Err(unexpected(Unexpected::Bool(value))),
             Value::Array(_) => Err(unexpected(Unexpected::Seq)),
             Value::Object(_) => Err(unexpected(Unexpected::Map)),

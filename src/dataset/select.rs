@@ -74,12 +74,9 @@ impl std::fmt::Display for RecordRange {
 /// Positions of the selected records, in the order they are to be asked.
 ///
 /// # Errors
-/// Usage errors: no record asked for, an unknown id, a range beyond the end, a
+/// Usage errors: an unknown id, a range beyond the end, a
 /// filter that is not a regular expression or matches nothing.
 pub fn select(dataset: &Dataset, selection: &Selection) -> Result<Vec<usize>, DatasetError> {
-    if selection.n == Some(0) {
-        return Err(DatasetError::ZeroRecords);
-    }
     let mut chosen: Vec<usize> = positions(dataset, selection.range)?.collect();
     if !selection.ids.is_empty() {
         let wanted = known_ids(dataset, &selection.ids)?;

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use super::{EmbeddedModel, LocalEnvironment, ServerEnvironment, tool_specs};
 use crate::pipeline::{Job, Notify, PipelineError, RunNotice};
-use crate::pipeline::{ModelContext, concurrency, is_remote, model_setup, settings_to_store};
+use crate::pipeline::{
+    ModelContext, ModelSetup, concurrency, is_remote, model_setup, settings_to_store,
+};
 use crate::run::{EpisodeMeta, Identity, Plan, RunMeta};
 use crate::settings::{QuestionSettings, Settings, Variables};
+use finqa_agents::llm::ChatModel;
 use finqa_agents::llm::settings::OFFLINE;
-use finqa_agents::llm::{ChatModel, Endpoint};
 use finqa_agents::pair::AgentSettings;
 use finqa_agents::solve::{
     SHOWN_CHARS, ToolAgent, ToolAgentOptions, ToolEnvironment, instructions_hash,
@@ -53,49 +55,6 @@ pub(crate) struct EpisodeOptions {
     pub max_steps: u32,
 }
 
-/// The model that calls the tools.
-struct ToolModel {
-    model: Arc<dyn ChatModel>,
-    /// The location of its server; none without a chat model.
-    endpoint: Option<Endpoint>,
-    /// `offline`, or provider, address and model.
-    name: String,
-    /// The settings with the server that variables of the environment chose.
-    resolved: Settings,
-    /// Maximum tokens of a reply; none without a chat model.
-    reply_limit: Option<u32>,
-}
-
-impl ToolModel {
-    fn new(
-        settings: &Settings,
-        variables: &Variables,
-        notify: &Notify,
-        context: &ModelContext,
-    ) -> Result<Self, PipelineError> {
-        if settings.model.is_offline() {
-            return Ok(Self {
-                model: Arc::new(EmbeddedModel::default()),
-                endpoint: None,
-                name: OFFLINE.to_owned(),
-                resolved: settings.clone(),
-                reply_limit: None,
-            });
-        }
-        let setup = model_setup(settings, variables, context)?;
-        if let Some(notice) = &setup.notice {
-            notify(RunNotice::Warning(notice.clone()));
-        }
-        Ok(Self {
-            endpoint: Some(setup.endpoint),
-            resolved: setup.resolved(settings),
-            reply_limit: Some(setup.reply_limit),
-            model: setup.model,
-            name: setup.name,
-        })
-    }
-}
-
 /// The job of playing these episodes by the settings' model.
 pub(crate) fn job(
     settings: &Settings,
@@ -105,9 +64,16 @@ pub(crate) fn job(
     context: &ModelContext,
 ) -> Result<Job, PipelineError> {
     let environment = &options.environment;
-    let tool_model = ToolModel::new(settings, variables, notify, context)?;
+    let setup = match settings.model.is_offline() {
+        true => None,
+        false => Some(model_setup(settings, variables, context)?),
+    };
+    if let Some(notice) = setup.as_ref().and_then(|it| it.notice.clone()) {
+        notify(RunNotice::Warning(notice));
+    }
+    let endpoint = setup.as_ref().map(|it| it.endpoint);
     let note = |line: String| notify(RunNotice::Note(line));
-    let paid = is_remote(tool_model.endpoint);
+    let paid = is_remote(endpoint);
     if paid && !environment.is_named_by_user {
         return Err(PipelineError::NoEpisodeData);
     }
@@ -138,12 +104,12 @@ pub(crate) fn job(
         environment.name,
         settings.model.name
     ));
-    let meta = meta(settings, options, &tool_model, total, n)?;
+    let meta = meta(settings, options, setup.as_ref(), total, n)?;
     let player: Arc<dyn ToolEnvironment> = match &environment.place {
         EpisodePlace::Local(local) => Arc::clone(local) as _,
         EpisodePlace::Server(server) => Arc::clone(server) as _,
     };
-    let (result_chars, total_chars) = match tool_model.endpoint {
+    let (result_chars, total_chars) = match endpoint {
         Some(_) => SHOWN_CHARS,
         // The embedded analyst, which pays for no tokens, reads results whole or not at all.
         None => (usize::MAX, usize::MAX),
@@ -154,13 +120,17 @@ pub(crate) fn job(
         sampling: settings.sampling.clone(),
         result_chars,
         total_chars,
-        recorded: tool_model.endpoint.is_some(),
+        recorded: endpoint.is_some(),
     };
-    let agent = ToolAgent::new(tool_model.model, player, agent);
+    let model: Arc<dyn ChatModel> = match setup {
+        Some(setup) => setup.model,
+        None => Arc::new(EmbeddedModel::default()),
+    };
+    let agent = ToolAgent::new(model, player, agent);
     Ok(Job {
         plan,
         solver: Arc::new(agent),
-        concurrency: *concurrency(settings, tool_model.endpoint).end(),
+        concurrency: *concurrency(settings, endpoint).end(),
         meta,
         prompts: None,
         records: Err(
@@ -173,14 +143,15 @@ pub(crate) fn job(
 fn meta(
     settings: &Settings,
     options: &EpisodeOptions,
-    tool_model: &ToolModel,
+    setup: Option<&ModelSetup>,
     total: usize,
     n: Option<usize>,
 ) -> Result<RunMeta, PipelineError> {
     let environment = &options.environment;
     let order = format!("{:?} {n:?}", settings.sampling.seed);
     let answers = settings.answer_settings();
-    let mut stored = settings_to_store(&tool_model.resolved)?;
+    let resolved = setup.map_or_else(|| settings.clone(), |it| it.resolved(settings));
+    let mut stored = settings_to_store(&resolved)?;
     for without_effect in [
         toml::Table::try_from(AgentSettings::default())?,
         toml::Table::try_from(QuestionSettings::default())?,
@@ -189,13 +160,10 @@ fn meta(
     }
     Ok(RunMeta {
         identity: Identity {
-            model: tool_model.name.clone(),
+            model: setup.map_or_else(|| OFFLINE.to_owned(), |it| it.name.clone()),
             critic: "none".to_owned(),
             data: environment.hash.clone(),
-            prompts: match tool_model.endpoint {
-                None => String::new(),
-                Some(_) => instructions_hash(),
-            },
+            prompts: setup.map_or_else(String::new, |_| instructions_hash()),
             plan: blake3::hash(order.as_bytes()).to_hex().to_string(),
             settings: format!("{answers}, max_steps = {}", options.max_steps),
             ..Identity::default()
@@ -203,7 +171,7 @@ fn meta(
         data: environment.name.clone(),
         invented: environment.invented,
         total,
-        reply_limit: tool_model.reply_limit,
+        reply_limit: setup.map(|it| it.reply_limit),
         episodes: Some(EpisodeMeta {
             environment: environment.name.clone(),
             server: matches!(environment.place, EpisodePlace::Server(_)),

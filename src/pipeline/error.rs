@@ -113,10 +113,10 @@ pub enum PipelineError {
     )]
     ShardOfServer,
     #[error(
-        "--second-opinion arbitrate needs --model-accuracy, unless --output has a run of this model \
-         with second opinions on at least {least} answers; a shard always needs it"
+        "--second-opinion arbitrate needs --model-accuracy: the share of the model's answers that are \
+         right, such as `second_opinion.model_accuracy` in the summary.json of an earlier run"
     )]
-    NoAccuracy { least: usize },
+    NoAccuracy,
     #[error(
         "run {id} was merged from shards, and some of its questions are missing: repeat the \
          commands of its shards, then `{merge}`"

@@ -6,7 +6,6 @@
 //! `start` (which run it is, and what its models share), `job` (what is asked, and who answers),
 //! `locked_run` (new and earlier runs), `files` (what a run leaves behind). It knows the outputs, which `run` does not.
 
-mod accuracy;
 mod batches;
 mod dry_run;
 mod error;
@@ -52,7 +51,9 @@ pub(crate) use model_context::ModelContext;
 pub(crate) use prices::user_prices;
 pub(crate) use replies::{recorded_run, replay_settings, stored_replies};
 pub use run_context::{Notify, RunContext, RunNotice};
-pub(crate) use setup::{concurrency, is_remote, model_setup, pair_setup, settings_to_store};
+pub(crate) use setup::{
+    ModelSetup, concurrency, is_remote, model_setup, pair_setup, settings_to_store,
+};
 pub(crate) use start::RunStart;
 pub(crate) use tracking::{server, tracking_server};
 pub(crate) use unused_settings::{advice, unused_server};

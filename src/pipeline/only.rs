@@ -1,7 +1,6 @@
 //! `--only WHICH:RUN`: the questions of an earlier run that it did not answer well.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 use crate::dataset::{Dataset, Mode, Outcome, QuestionKey};
 use crate::run::{Journal, Plan, RunFolder, RunMeta};
@@ -42,8 +41,11 @@ impl Only {
             "unanswered" => |passes| passes.unanswered > 0,
             _ => return Err(form()),
         };
-        let output = &settings.run.output;
-        let folder = RunFolder::locate(output, run)?;
+        let folder = RunFolder::locate(&settings.run.output, run)?;
+        let run = match std::fs::canonicalize(run) {
+            Ok(path) if path.is_dir() => path.display().to_string(),
+            _ => folder.id(),
+        };
         let journal = Journal::read(&folder.journal())?;
         let mut all: HashMap<QuestionKey, Passes> = HashMap::new();
         journal.for_each_row(|row| {
@@ -57,7 +59,7 @@ impl Only {
         let chosen = all.into_iter().filter(|(_, passes)| is_chosen(passes));
         Ok(Some(Self {
             which: which.to_owned(),
-            run: lasting_name(output, &folder),
+            run,
             meta: journal.meta()?,
             keys: chosen.map(|(key, _)| key).collect(),
         }))
@@ -88,18 +90,6 @@ impl Only {
         match plan.total() {
             0 => Err(PipelineError::OnlyNothing(self.setting())),
             _ => Ok(()),
-        }
-    }
-}
-
-fn lasting_name(output: &Path, folder: &RunFolder) -> String {
-    let id = folder.id();
-    match RunFolder::locate(output, &id) {
-        Ok(found) if found.path() == folder.path() => id,
-        _ => {
-            let path = std::fs::canonicalize(folder.path());
-            let path = path.unwrap_or_else(|_| folder.path().to_owned());
-            path.display().to_string()
         }
     }
 }

@@ -9,12 +9,11 @@ use finqa_agents::llm::settings::{ALLOW_HTTP, OFFLINE};
 use finqa_agents::llm::{
     self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider, SettingsError,
 };
-use finqa_agents::pair::{Backend, CriticMode, PairOptions};
+use finqa_agents::pair::{Backend, CriticMode, OpinionUse, PairOptions};
 use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
 
 use super::PipelineError;
-use super::accuracy;
 use super::model_context::{ModelContext, http_model};
 
 /// The two agents and the servers they use.
@@ -63,16 +62,17 @@ pub(crate) fn pair_setup(
             (backend, analyst.name.clone(), critic.name.as_str())
         }
     };
-    let mut pair = PairOptions {
+    let lacks_accuracy = settings.agents.second_opinion == OpinionUse::Arbitrate
+        && settings.agents.model_accuracy.is_none();
+    if lacks_accuracy && models.is_some() {
+        return Err(PipelineError::NoAccuracy);
+    }
+    let pair = PairOptions {
         backend,
         settings: settings.agents.clone(),
         sampling: settings.sampling.clone(),
         prompts: Arc::new(prompts),
         checks: true,
-    };
-    let estimated = match settings.model.is_offline() {
-        true => None,
-        false => accuracy::estimate(&mut pair, &name, settings)?,
     };
     let critic_name = match pair.critic() {
         CriticMode::Llm => critic_model.to_owned(),
@@ -84,11 +84,7 @@ pub(crate) fn pair_setup(
     let servers: Vec<_> = models.into_iter().flatten().take(count).collect();
     Ok(PairSetup {
         pair,
-        notices: servers
-            .iter()
-            .filter_map(|it| it.notice.clone())
-            .chain(estimated)
-            .collect(),
+        notices: servers.iter().filter_map(|it| it.notice.clone()).collect(),
         servers,
         name,
         critic_name,
@@ -103,15 +99,13 @@ impl PairSetup {
     }
 
     /// The settings with the servers that variables of the environment chose, so
-    /// that a run can be resumed without them, and with the critic and the accuracy of a
-    /// chat model.
+    /// that a run can be resumed without them, and with the critic of a chat model.
     pub(crate) fn resolved(&self, settings: &Settings) -> Settings {
         let Some(analyst) = self.servers.first() else {
             return settings.clone();
         };
         let mut resolved = analyst.resolved(settings);
         resolved.agents.critic = Some(self.pair.critic());
-        resolved.agents.model_accuracy = self.pair.settings.model_accuracy;
         if let Some(critic) = self.servers.get(1) {
             resolved.agents.critic_provider = Some(critic.provider);
             resolved.agents.critic_base_url = Some(critic.base_url.clone());

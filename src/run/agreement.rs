@@ -14,6 +14,9 @@ use crate::score::Row;
 pub struct Agreement {
     /// The agreement between model and embedded analyst, with or without gold.
     pub count: AgreementCount,
+    /// The accuracy that the model has at most by this agreement, without gold: for
+    /// `--model-accuracy` of another run.
+    pub model_accuracy: f64,
     /// The effect of replaced answers; absent if no answer was weighed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<ArbitrationEffect>,
@@ -75,6 +78,7 @@ impl Agreement {
     /// The rates over all rows that were counted; `None` if there was no second opinion.
     pub fn finish(mut self) -> Option<Self> {
         (self.agreed, self.differed) = (self.agreeing.rate(), self.differing.rate());
+        self.model_accuracy = self.count.model_accuracy();
         (self.count.answers > 0 || self.arbitration.is_some()).then_some(self)
     }
 }

@@ -4,8 +4,6 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use finqa_core::files;
-
 use super::command::{command, list_command};
 use super::folder::{RunFolder, RunStage};
 use super::journal::JournalError;
@@ -133,45 +131,20 @@ impl RunFolder {
     /// The file of answers that a user means: the path, if it exists, otherwise a run under
     /// `output` (`last`, or a prefix of an id).
     pub(crate) fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, FolderError> {
-        let files = [Self::CSV, Self::JOURNAL];
-        if named.is_dir() && files.iter().any(|name| named.join(name).exists())
-            || named.exists() && !named.is_dir()
-        {
-            return Ok(named.to_owned());
-        }
-        let text = named.to_string_lossy();
-        match Self::locate(output, &text) {
-            Ok(run) => Ok(run.path().to_owned()),
+        let is_file = named.exists() && !named.is_dir();
+        match Self::locate(output, &named.to_string_lossy()) {
+            Ok(run) if !is_file => Ok(run.path().to_owned()),
             // A path, whatever there is.
-            Err(FolderError::NoSuchRun { .. })
-                if named.exists()
-                    || named.extension().is_some()
-                    || named.components().count() > 1 =>
-            {
-                Ok(named.to_owned())
+            Err(error @ FolderError::NoSuchRun { .. }) => {
+                let is_name = named.extension().is_none() && named.components().count() == 1;
+                match is_name && !named.exists() {
+                    true => Err(error),
+                    false => Ok(named.to_owned()),
+                }
             }
-            Err(error) => Err(error),
+            Err(error) if !is_file => Err(error),
+            _ => Ok(named.to_owned()),
         }
-    }
-
-    /// The journal of the run that left this CSV: `OUTPUT/output.csv` is a copy of
-    /// `OUTPUT/runs/<last run>/output.csv`. `None` if it is not, byte for byte.
-    pub(crate) fn journal_behind(csv: &Path) -> Option<PathBuf> {
-        if csv.file_name()? != Self::CSV {
-            return None;
-        }
-        let own = csv.with_file_name(Self::JOURNAL);
-        if own.is_file() {
-            return Some(own);
-        }
-        let bytes = files::read(csv).ok()?;
-        // Newest first: the last run's copy is the likely one.
-        Self::all(csv.parent()?).iter().rev().find_map(|run| {
-            let copy = run.file(Self::CSV);
-            let size = std::fs::metadata(&copy).ok()?.len();
-            let same = size == bytes.len() as u64 && files::read(&copy).ok()? == bytes;
-            same.then(|| run.journal())
-        })
     }
 }
 

@@ -306,13 +306,12 @@ impl RunMeta {
             Some((key.to_owned(), text.unwrap_or_else(|| value.to_string())))
         });
         let identity = self.identity.unplaced();
-        let file = Path::new(&self.data).file_name().unwrap_or_default();
         Scope {
             model: identity.model,
             critic: identity.critic,
             prompts: identity.prompts,
             settings: settings.collect(),
-            data: file.to_string_lossy().into_owned(),
+            data: identity.data,
             questions: questions.to_owned(),
         }
     }
@@ -362,38 +361,35 @@ mod tests {
 
     #[test]
     fn answers_are_alike_on_another_port_and_not_with_other_data_or_sampling() {
-        let meta = |model: &str, data: &str, temperature: f64| RunMeta {
-            identity: Identity {
-                model: model.to_owned(),
-                ..Identity::default()
-            },
-            data: data.to_owned(),
-            settings: [("temperature".to_owned(), temperature.into())]
-                .into_iter()
-                .collect(),
-            ..RunMeta::default()
+        let scope = |model: &str, data: &str, temperature: f64| {
+            let meta = RunMeta {
+                identity: Identity {
+                    model: model.to_owned(),
+                    data: data.to_owned(),
+                    ..Identity::default()
+                },
+                settings: toml::Table::from_iter([("temperature".to_owned(), temperature.into())]),
+                ..RunMeta::default()
+            };
+            meta.scope()
         };
         let local = "openai http://127.0.0.1:8000/v1 m";
-        let was = meta(local, "a/train.json", 0.2).scope();
+        let was = scope(local, "hash", 0.2);
+        let other = "openai http://10.0.0.1/v1 m";
+        let other_model = "its model is openai local m, not openai http://10.0.0.1/v1 m";
         for (now, difference) in [
             (
-                meta("openai http://localhost:9000/v1 m", "train.json", 0.2),
+                scope("openai http://localhost:9000/v1 m", "hash", 0.2),
                 None,
             ),
+            (scope(other, "hash", 0.2), Some(other_model)),
+            (scope(local, "other", 0.2), Some("its data differ")),
             (
-                meta("openai http://10.0.0.1/v1 m", "train.json", 0.2),
-                Some("its model is openai local m, not openai http://10.0.0.1/v1 m"),
-            ),
-            (
-                meta(local, "dev.json", 0.2),
-                Some("its data are train.json, not dev.json"),
-            ),
-            (
-                meta(local, "train.json", 0.7),
+                scope(local, "hash", 0.7),
                 Some("its --temperature is 0.2, not 0.7"),
             ),
         ] {
-            assert_eq!(was.difference(&now.scope()).as_deref(), difference);
+            assert_eq!(was.difference(&now).as_deref(), difference);
         }
     }
 }

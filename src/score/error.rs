@@ -41,14 +41,6 @@ pub enum ScoreError {
         #[source]
         source: csv::Error,
     },
-    #[error(
-        "{}, line {line}: `{text}` has a decimal comma; save the file with decimal points", path.display()
-    )]
-    DecimalComma {
-        path: PathBuf,
-        line: usize,
-        text: String,
-    },
     #[error("{}, line {line}: not a JSON object", path.display())]
     Json {
         path: PathBuf,
@@ -72,8 +64,7 @@ pub enum ScoreError {
         /// The part, or the question where there is no part.
         part: String,
     },
-    /// Without an id, the question took its place.
-    #[error("line {line}: {dataset} has no record {id}, and not one alone with this question")]
+    #[error("line {line}: {dataset} has no record {id}")]
     UnknownRecord {
         line: usize,
         id: String,

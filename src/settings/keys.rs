@@ -172,73 +172,36 @@ impl Settings {
 mod tests {
     use super::*;
 
+    /// Of these, each key takes one that is not its default, or one of its own words.
+    const VALUES: &str =
+        "7 0.75 true ['a'] 'x' 'http://x' '0..1' '1/2' '5%' '5.25' '5m' 'wrong:last'";
+
     #[test]
     fn every_key_is_read_and_written_by_the_settings() {
-        let table: Table = EVERY_KEY.parse().unwrap();
-        let mut known: Vec<_> = keys().collect();
-        known.sort_unstable();
-        let named: Vec<_> = table.keys().map(String::as_str).collect();
-        assert_eq!(named, known, "in the test's table and in the settings");
-        assert_eq!(Table::try_from(read(&table)).unwrap(), table);
+        let default = Table::try_from(Settings::default()).unwrap();
+        assert!(default.keys().all(|named| keys().any(|key| key == named)));
+        for option in KEYS.iter() {
+            let key = key_of(option);
+            let words = option.get_possible_values();
+            let words = words.iter().map(|word| format!("'{}'", word.get_name()));
+            let mut values = VALUES.split(' ').map(str::to_owned).chain(words);
+            let is_kept = |value: String| {
+                let table: Table = format!("{key} = {value}").parse().unwrap();
+                let written = read(&table).map(|it| Table::try_from(it).unwrap());
+                let written = written.as_ref().and_then(|it| it.get(key));
+                written.is_some() && written == table.get(key) && written != default.get(key)
+            };
+            assert!(values.any(is_kept), "{key}");
+        }
     }
 
-    /// Each key at a value that is not its default, in the order of the alphabet.
-    const EVERY_KEY: &str = "
-api = 'responses'
-attempts = 2
-rpm = 60
-tpm = 30000
-base_url = 'http://x'
-cache = 'x'
-calibration = 'x'
-concurrency = 3
-critic = 'off'
-critic_base_url = 'http://x'
-critic_model = '4'
-critic_provider = 'anthropic'
-data_path = 'x'
-engine = 'batch'
-epochs = 4
-filter = 'x'
-give_up_after = '5m'
-history = 'gold'
-ids = ['a', 'b']
-log = 'json'
-max_cost = '5.25'
-max_error = '5%'
-max_rounds = 5
-max_time = '30m'
-max_tokens = 6
-min_confidence = 0.5
-mlflow = 'off'
-mode = 'conversations'
-model = 'm'
-model_accuracy = 0.25
-n = 7
-only = 'wrong:last'
-output = 'x'
-prices = 'x'
-prompts = 'x'
-provider = 'azure'
-range = '0..1'
-run = 'nightly'
-samples = 8
-second_opinion = 'require'
-seed = 9
-shard = '1/2'
-shuffle = true
-temperature = 0.75
-timeout = 10
-traces = 'on'
-";
-
-    fn read(table: &Table) -> Settings {
+    fn read(table: &Table) -> Option<Settings> {
         let layers = super::super::Layers::default();
         let layers = layers.table(table.clone(), super::super::Origin::CommandLine);
-        Settings {
+        Some(Settings {
             origins: Default::default(),
-            ..layers.unwrap().settings().unwrap()
-        }
+            ..layers.ok()?.settings().ok()?
+        })
     }
 
     #[test]
@@ -252,7 +215,7 @@ traces = 'on'
                 let key = key_of(option);
                 let mut table = Table::new();
                 table.insert(key.to_owned(), Value::String(word.get_name().to_owned()));
-                let written = Table::try_from(read(&table)).unwrap();
+                let written = Table::try_from(read(&table).unwrap()).unwrap();
                 assert_eq!(written.get(key), table.get(key), "{key}");
             }
         }
@@ -268,7 +231,7 @@ traces = 'on'
         let json = serde_json::to_string(&table).unwrap();
         let from_journal: Table = serde_json::from_str(&json).unwrap();
         for table in [from_file, from_journal] {
-            assert_eq!(read(&table), settings);
+            assert_eq!(read(&table), Some(settings.clone()));
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Checks of the settings' values.
 
-use std::path::Path;
-
 use finqa_core::secrets::HIDDEN;
 
 use super::groups::Settings;
@@ -52,33 +50,10 @@ impl Settings {
     /// # Errors
     /// The first setting with a value that a run cannot work with.
     pub fn validate(&self) -> Result<(), SettingFault> {
-        self.check_texts()?;
         self.check_shares()?;
         self.check_counts()?;
         self.check_addresses()?;
         self.check_names()
-    }
-
-    fn check_texts(&self) -> Result<(), SettingFault> {
-        let path = |path: &Path| path.to_string_lossy().into_owned();
-        let texts = [
-            ("data_path", self.questions.data_path.clone()),
-            ("critic_model", self.agents.critic_model.clone()),
-            ("prompts", self.agents.prompts.as_deref().map(path)),
-            ("output", Some(path(&self.run.output))),
-            ("cache", self.model.cache.as_deref().map(path)),
-        ];
-        let is_blank = |text: &String| text.trim().is_empty();
-        for (key, text) in texts {
-            if text.as_ref().is_some_and(is_blank) {
-                return fault(key, "is empty; give it a value, or leave it out");
-            }
-        }
-        if self.questions.ids.iter().any(is_blank) {
-            let problem = "contains an empty id; separate the ids by single commas";
-            return fault("ids", problem);
-        }
-        Ok(())
     }
 
     fn check_shares(&self) -> Result<(), SettingFault> {

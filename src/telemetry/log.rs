@@ -43,7 +43,7 @@ pub(super) type LineSink = Arc<dyn Fn(&str) + Send + Sync>;
 /// The provider's client library logs whole bodies, replies and quoted prompts
 /// among them, at levels that are on by default. Our own lines report what goes
 /// wrong in a call.
-const CONTENT_TARGET: &str = "async_openai";
+const CONTENT: &str = "async_openai=off";
 
 /// The layer that makes lines of events; `None` when there are to be no lines.
 pub(super) fn layer<S>(
@@ -65,13 +65,9 @@ where
     };
     // Our spans always, because they say which question an event belongs to.
     let ours = |metadata: &Metadata<'_>| metadata.is_span() && is_from_us(metadata);
-    let filter = EnvFilter::builder().parse(&level);
+    let filter = EnvFilter::builder().parse(format!("{level},{CONTENT}"));
     let chosen = filter
         .map_err(|source| TelemetryError::Level { level, source })?
-        .and(
-            filter_fn(|metadata| !metadata.target().starts_with(CONTENT_TARGET))
-                .with_max_level_hint(LevelFilter::TRACE),
-        )
         .or(filter_fn(ours).with_max_level_hint(LevelFilter::INFO));
     Ok(Some(lines.with_filter(chosen)))
 }

@@ -1,10 +1,13 @@
 //! `calibrate`, and `--max-error` in runs and in `score`.
 
+use std::collections::HashMap;
+
 use serde_json::{Value as Json, json};
 
 use convfinqa::calibration::Calibration;
+use convfinqa::dataset::sample;
 
-use crate::support::agents::is_critic;
+use crate::support::agents::{analysis, is_critic, is_sent_back, question_of};
 use crate::support::cli::Workplace;
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::json::has;
@@ -42,7 +45,7 @@ fn a_calibration_says_what_it_is_of_and_withholds_what_it_does_not_vouch_for() {
         &calibration,
         json!({"format": 1, "rule": "financial_equivalence", "n": run["answered"]["financial_equivalence_n"], "runs": [run["run"]["id"]],
             "scope": {"model": "offline", "prompts": identity["prompts"],
-                "data": "built-in sample", "questions": "stand-alone questions"}}),
+                "data": identity["data"], "questions": "stand-alone questions"}}),
     );
     assert_eq!(calibration["pages"], run["pages"]);
     assert_eq!(calibration["curve"]["answers"], calibration["n"]);
@@ -59,7 +62,7 @@ fn a_calibration_says_what_it_is_of_and_withholds_what_it_does_not_vouch_for() {
     assert_eq!(summary["outcomes"], outcomes, "score withholds the same");
     let rows = place.rows("other/output.csv");
     let withheld = |row: &&_| -> bool {
-        let row: &std::collections::HashMap<String, String> = row;
+        let row: &HashMap<String, String> = row;
         row["outcome"] == "abstained"
     };
     assert!(rows.iter().any(|row| withheld(&row)));
@@ -108,6 +111,54 @@ fn a_withheld_answer_is_in_the_history_of_later_turns() {
 }
 
 #[test]
+fn shards_and_replays_withhold_what_a_whole_run_withholds() {
+    // Every other answer is right, and most of those have the opinion's agreement.
+    let data = sample().unwrap();
+    let cases = data.records.iter().flat_map(|record| &record.questions);
+    let golds: HashMap<String, Option<String>> = cases
+        .map(|case| (case.question.text.clone(), case.gold.program.clone()))
+        .collect();
+    let server = FaultServer::start(move |request| {
+        let question = question_of(request);
+        let gold = golds.get(&question).cloned().flatten();
+        let gold = gold.filter(|_| is_sent_back(&question));
+        match is_critic(request) {
+            true => Reply::chat("ALL_OK"),
+            false => analysis(gold.as_deref().unwrap_or("1")),
+        }
+    });
+    let place = Workplace::new();
+    place.chat(&server, "--quiet --cache replies").succeeds();
+    place.run("calibrate last -o c.json").succeeds();
+    with_bound(&place, &place.json("c.json"), 0.5);
+    let replay = "--quiet --replay replies --calibration";
+    let asked = server.count();
+    place
+        .run(&format!("{replay} bounded.json --max-error 5% -o again"))
+        .ends(4);
+    assert_eq!(server.count(), asked);
+
+    let given = "--quiet --calibration bounded.json --max-error 5%";
+    for shard in [1, 2] {
+        let of = format!("{given} -o parts --run r --shard {shard}/2");
+        place.chat(&server, &of).succeeds();
+    }
+    place.run("merge r -o parts").ends(4);
+    let answers = |name: &str| -> Vec<[String; 3]> {
+        let rows = place.rows(&format!("{name}/output.csv")).into_iter();
+        rows.map(|row| ["id", "outcome", "withheld_answer"].map(|column| row[column].clone()))
+            .collect()
+    };
+    let again = answers("again");
+    let withheld = again
+        .iter()
+        .filter(|[_, outcome, _]| outcome == "abstained");
+    let withheld = withheld.count();
+    assert!(0 < withheld && withheld < again.len(), "{again:?}");
+    assert_eq!(answers("parts"), again);
+}
+
+#[test]
 fn what_a_calibration_cannot_vouch_for_is_refused_in_one_line() {
     let (place, calibration) = calibrated();
     with_bound(&place, &calibration, 0.5);
@@ -122,43 +173,15 @@ fn what_a_calibration_cannot_vouch_for_is_refused_in_one_line() {
     place
         .run(&format!("{turns} --max-error 5%"))
         .fails(2, &other);
-    place.write("bad.json", "{}");
-    for (line, words) in [
-        (
-            "--max-error 5%",
-            ["--max-error needs a calibration", "convfinqa calibrate RUN"],
-        ),
-        ("--max-error 5", ["`5` is not a share", "such as 5%"]),
-        ("--calibration none.json", ["none.json", "No such file"]),
-        (
-            "--calibration bad.json",
-            ["bad.json is not a calibration", "convfinqa calibrate"],
-        ),
-        (
-            "--calibration c.json --max-error 0.1%",
-            ["--max-error 0.1%", "withholds everything"],
-        ),
-        (
-            "calibrate nowhere",
-            ["nowhere: no such run", "CONVFINQA_OUTPUT"],
-        ),
-        ("calibrate last turns/runs/x", ["no such run", "turns"]),
-        (
-            "calibrate last -o missing/c.json",
-            ["missing", "--output FILE"],
-        ),
-        (
-            "ask x.csv 'what?' --max-error 5%",
-            ["unexpected argument", "--max-error"],
-        ),
-        (
-            "--dry-run --calibration c.json --max-error 0.1%",
-            ["--max-error 0.1%", "withholds everything"],
-        ),
-    ] {
-        let ran = place.run(line);
-        ran.fails(2, &words);
+    let withheld = ["--max-error 0.1%", "withholds everything"];
+    for dry in ["", "--dry-run"] {
+        let none = format!("{dry} --calibration c.json --max-error 0.1%");
+        place.run(&none).fails(2, &withheld);
     }
+    let nowhere = place.run("calibrate last turns/runs/x");
+    nowhere.fails(2, &["no such run", "turns"]);
+    let unwritten = place.run("calibrate last -o missing/c.json");
+    unwritten.fails(2, &["missing", "--output FILE"]);
     std::fs::copy(place.path("output/output.csv"), place.path("mine.csv")).unwrap();
     place
         .run("score mine.csv --calibration c.json")
@@ -189,11 +212,7 @@ fn what_a_calibration_cannot_vouch_for_is_refused_in_one_line() {
 fn without_another_the_built_in_calibration_is_used_and_named() {
     let server = FaultServer::start(|request| match is_critic(request) {
         true => Reply::chat("ALL_OK"),
-        false => Reply::chat(
-            &json!({"steps": ["read"], "answer": "", "program": "1", "evidence": [],
-                "unit": {"kind": "percent"}})
-            .to_string(),
-        ),
+        false => analysis("1"),
     });
     let place = Workplace::new();
     let summary = place.chat(&server, "--n 3 --quiet --json").json();

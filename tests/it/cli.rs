@@ -115,7 +115,7 @@ fn the_settings_file_of_a_run_repeats_it() {
 }
 
 /// A closed standard output once turned every exit code into 0 and skipped
-/// `--junit` and `--fail-under`.
+/// `--export-predictions` and `--fail-under`.
 #[test]
 fn a_reader_that_goes_away_changes_neither_exit_code_nor_files() {
     let place = Workplace::new();
@@ -133,7 +133,7 @@ fn a_reader_that_goes_away_changes_neither_exit_code_nor_files() {
         ("--n 3 --fail-under fe=100 --min-confidence 1", 6),
         ("--n 3 --min-confidence 1", 4),
         (
-            "score mine.csv --junit score.xml --fail-under fe=50 --json",
+            "score mine.csv --export-predictions made.json --fail-under fe=50 --json",
             6,
         ),
         ("score mine.csv", 0),
@@ -146,7 +146,7 @@ fn a_reader_that_goes_away_changes_neither_exit_code_nor_files() {
     ] {
         assert_eq!(unread(line), Some(code), "{line}");
     }
-    assert!(place.path("score.xml").is_file());
+    assert!(place.path("made.json").is_file());
 }
 
 /// Only Linux has a device that is always full.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use crate::support::agents::analysis;
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
@@ -50,9 +51,7 @@ fn server(proposals: Vec<Reply>) -> FaultServer {
         let sheet: usize = sheet.split(' ').next().unwrap().parse().unwrap();
         let right = !sheet.is_multiple_of(3) || request.system().contains(RULE);
         let program = if right { GOLD } else { "40" };
-        let analysis = json!({"steps": ["read"], "answer": "", "program": program,
-            "evidence": [], "unit": {"kind": "number"}});
-        Reply::chat(&analysis.to_string())
+        analysis(program)
     })
 }
 
@@ -198,9 +197,6 @@ fn a_search_that_cannot_succeed_is_refused_before_anything_is_sent() {
     with_gold.run(&refused).fails(2, &power);
     let two = format!("{refused} --n 2 --detect 90");
     with_gold.run(&two).fails(2, &["not enough data"]);
-    with_gold
-        .run("improve")
-        .fails(2, &["improve needs a chat model"]);
     improve(&place(false), &server, "").fails(3, &["improve needs gold answers"]);
     let stated = "--calibration none.json --max-error 5%";
     improve(&with_gold, &server, stated).fails(2, &["take --shard, --only or --max-error"]);

@@ -6,8 +6,6 @@ use std::io::Write;
 use std::os::unix::fs::{FileTypeExt, symlink};
 use std::process::{Command, Stdio};
 
-use rstest::rstest;
-
 use crate::support::cli::{CommandExt, Workplace};
 
 /// `<(command)` of a shell and `/dev/stdin` are pipes on purpose.
@@ -28,16 +26,14 @@ fn a_pipe_that_the_caller_opened_is_read() {
 }
 
 /// A link is followed; what is not a file is refused, and not replaced by one.
-#[rstest]
-#[case::junit("score a.csv --junit", "<testsuites")]
-#[case::predictions("score a.csv --export-predictions", "[{\"id\"")]
-fn an_output_is_a_file_or_a_link_to_one(#[case] arguments: &str, #[case] held: &str) {
+#[test]
+fn an_output_is_a_file_or_a_link_to_one() {
     let place = Workplace::new();
     place.write("a.csv", "id,ground_truth,prediction\nx,1,1\n");
-    let to = |name: &str| place.run(&format!("{arguments} {name}"));
+    let to = |name: &str| place.run(&format!("score a.csv --export-predictions {name}"));
     symlink("none", place.path("dangling")).unwrap();
     to("dangling").succeeds();
-    assert!(place.read("none").contains(held));
+    assert!(place.read("none").contains("[{\"id\""));
 
     let fifo = place.path("fifo");
     let made = Command::new("mkfifo").arg(&fifo).status();

@@ -42,20 +42,6 @@ fn settings_of_a_server_without_a_model_are_announced() {
     assert!(lines.contains(&line), "{lines:?}");
 }
 
-/// They ran the embedded analyst.
-#[test]
-fn options_for_a_server_need_a_model() {
-    let place = Workplace::new();
-    place.write("page.md", "| | 2019 |\n|---|---|\n| Revenue | 1,250 |\n");
-    for option in ["--provider openai", "--api responses", "--max-tokens 100"] {
-        let (name, _) = option.split_once(' ').unwrap();
-        for line in ["--n 1", "ask page.md 'what was revenue?'", "env play -n 1"] {
-            let ran = place.run(&format!("{line} {option}"));
-            ran.fails(2, &[name, "--model"]);
-        }
-    }
-}
-
 const KEY: &str = "sk-planted-0123456789abcdef";
 
 /// A `.env` of a parent folder may be anybody's: with its base URL and the

@@ -64,20 +64,12 @@ fn configuration_page() -> String {
         let flag = key.replace('_', "-");
         let argument = run
             .get_arguments()
-            .find(|argument| {
-                let long = argument.get_long().unwrap_or_default();
-                long == flag || long == format!("no-{flag}")
-            })
+            .find(|argument| argument.get_long() == Some(flag.as_str()))
             .unwrap_or_else(|| panic!("the setting {key} has no flag"));
         let help = argument.get_help().unwrap().to_string();
         let (what, said) = match help.split_once(" [default: ") {
             Some((what, said)) => (what, said.trim_end_matches(']')),
             None => (help.as_str(), ""),
-        };
-        // The key of a flag `--no-…` has the opposite meaning.
-        let what = match argument.get_long() {
-            Some(long) if long != flag => what.replacen("Skip", "Run", 1),
-            _ => what.to_owned(),
         };
         let default = match defaults.get(key) {
             _ if !said.is_empty() => said.to_owned(),
@@ -95,8 +87,7 @@ fn configuration_page() -> String {
             values => format!(" ({})", values.join(", ")),
         };
         table.push_str(&format!(
-            "| `{key}` | `--{}` | {default} | {what}{values} |\n",
-            argument.get_long().unwrap()
+            "| `{key}` | `--{flag}` | {default} | {what}{values} |\n"
         ));
     }
     let text = include_str!("configuration.md");

@@ -4,7 +4,7 @@
 use convfinqa::run::Finish;
 use serde_json::{Value as Json, json};
 
-use crate::support::agents::is_critic;
+use crate::support::agents::{analysis, is_critic};
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 use crate::support::in_process::asking;
@@ -71,12 +71,6 @@ fn disapproved(request: &Request) -> Reply {
             r#"{"findings": [{"where": "program", "problem": "no", "fix": "look again"}]}"#,
         ),
     }
-}
-
-fn analysis(program: &str) -> Reply {
-    let analysis = json!({"steps": ["read"], "answer": "", "program": program,
-        "evidence": [], "unit": {"kind": "number"}});
-    Reply::chat(&analysis.to_string())
 }
 
 /// What an analyst answers to the question at the end of its prompt.

@@ -1,14 +1,11 @@
 //! The report of a run: what is in the file, and how it behaves in a browser.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use convfinqa::run::Journal;
-use flate2::Compression;
 use flate2::read::GzDecoder;
-use flate2::write::DeflateEncoder;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
@@ -25,13 +22,6 @@ pub const HOSTILE: [&str; 3] = [
 /// A run over the built-in sample; its folder.
 pub fn sample_run(place: &Workplace) -> PathBuf {
     place.answer("").folder.path().to_owned()
-}
-
-/// A row as a journal stores it.
-fn packed(row: &Value) -> Vec<u8> {
-    let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
-    packed.write_all(row.to_string().as_bytes()).unwrap();
-    packed.finish().unwrap()
 }
 
 /// Changes every answered row of a journal, and repeats them until there are `total`.
@@ -58,7 +48,7 @@ pub fn rewrite(journal: &Path, total: usize, change: impl Fn(usize, &mut Value))
                     row["key"]["id"].as_str(),
                     row["key"]["part"].as_str(),
                     (index / rows.len()) as i64,
-                    packed(&row)
+                    row.to_string()
                 ],
             )
             .unwrap();
@@ -224,7 +214,7 @@ fn a_run_that_is_not_there_or_newer_is_one_clear_line() {
 }
 
 #[test]
-fn ci_gets_test_cases_and_a_failing_exit_code() {
+fn ci_gets_a_failing_exit_code() {
     let place = Workplace::new();
     let run = |gate: &str| place.run(&format!("run --data-path sample -n 5 --quiet {gate}"));
     let quiet = run("--fail-under nm=0,fe=0");
@@ -246,15 +236,6 @@ fn ci_gets_test_cases_and_a_failing_exit_code() {
             "score output/output.csv --data-path sample {gate}"
         ))
     };
-    let below = score("--fail-under nm=100 --junit score.xml");
-    below.fails(6, &["numerical_match is "]);
-    let xml = place.read("score.xml");
-    assert!(xml.starts_with("<?xml ") && xml.contains("<testsuite name="));
+    score("--fail-under nm=100").fails(6, &["numerical_match is "]);
     score("--fail-under nm=0").succeeds();
-    // Several runs are there: the suite has the id of the one that is named.
-    place.run("score last --junit last.xml").ends(0);
-    let newest = place.run("runs").stdout;
-    let id = newest.lines().nth(1).unwrap().split(' ').next().unwrap();
-    let suite = format!("<testsuite name=\"{id}");
-    assert!(place.read("last.xml").contains(&suite), "{suite}");
 }

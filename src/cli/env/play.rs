@@ -1,7 +1,7 @@
 //! `convfinqa env play`: an agent plays episodes.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::ArgMatches;
@@ -27,7 +27,6 @@ use crate::run::{EpisodeMeta, RunKind};
 use crate::settings::{BudgetSettings, LogSettings, RunSettings, Settings, ShardSettings};
 use finqa_agents::llm::ModelSettings;
 use finqa_agents::pair::Sampling;
-use finqa_env::data::{COMPANIES, QUESTIONS_FOLDER};
 use finqa_env::episode::EpisodeRules;
 use finqa_env::tools::{ToolLimits, Tools};
 
@@ -117,18 +116,14 @@ pub(crate) fn execute(
         resumed,
         replay,
         recorded,
-    } = load(
-        args,
-        matches,
-        &args.control,
-        RunKind::Episodes,
-        &[(EXPORT_EPISODES, args.export_episodes.as_deref())],
-    )?;
+    } = load(args, matches, &args.control, RunKind::Episodes)?;
     if args.export_episodes.is_some() && settings.shards.shard.is_some() {
         let line = "--export-episodes is for whole runs: merge the shards, then pass it to \
                     `env play --resume RUN`";
         return Err(Failure::usage(line).into());
     }
+    let export = args.export_episodes.as_deref();
+    check_outputs(&[(EXPORT_EPISODES, export)], &[])?;
     settings.keep_for_episodes();
     let mut command = EpisodeRun {
         args,
@@ -233,12 +228,6 @@ impl EpisodeRun<'_> {
             n: settings.questions.n,
             max_steps,
         };
-        let played = Path::new(&options.environment.name);
-        let data = [QUESTIONS_FOLDER, COMPANIES].map(|folder| played.join(folder));
-        let export = args.export_episodes.as_deref();
-        let there = export.and_then(|path| path.canonicalize().ok());
-        let input = there.filter(|path| data.iter().any(|folder| path.starts_with(folder)));
-        check_outputs(&[(EXPORT_EPISODES, export)], input.as_slice())?;
         if let (Some(resumed), Some(was)) = (resumed, was)
             && resumed.meta().identity.data == options.environment.hash
         {

@@ -11,13 +11,13 @@ use tokio::runtime::Runtime;
 
 use crate::analysis::{Answers, compare};
 use crate::improve::Power;
-use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter, improvement_table};
+use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter, improvement_text};
 use crate::pipeline;
 use crate::run::RunFolder;
 use crate::settings::{CalibrationSettings, Settings};
 
 use super::args::{ConfigFile, PrintArgs, ReplayArgs};
-use super::compare::Points;
+use super::compare::points;
 use super::{Exit, Failure, dotenv, run, settings, signals, stdout, telemetry};
 use search::{PAGE, RULE, Search};
 
@@ -37,9 +37,10 @@ pub(crate) struct ImproveArgs {
         long,
         value_name = "POINTS",
         default_value = "5",
+        value_parser = points,
         help_heading = "Improvement"
     )]
-    detect: Points,
+    detect: f64,
     #[command(flatten)]
     config: ConfigFile,
     #[command(flatten)]
@@ -66,7 +67,7 @@ pub(crate) fn execute(
     }
     // Other prompts have other probabilities.
     settings.calibration = CalibrationSettings::default();
-    if args.detect.0 <= 0.0 {
+    if args.detect <= 0.0 {
         return Err(Failure::usage("--detect is 0; give at least a part of a point").into());
     }
     let options = ProgressOptions {
@@ -81,7 +82,7 @@ pub(crate) fn execute(
         let writer = TerminalWriter::new(options);
         let notify = run::notify(writer.clone());
         let earlier = earlier(&args.earlier, &settings.run.output)?;
-        let power = Power::of(args.detect.0, earlier);
+        let power = Power::of(args.detect, earlier);
         let proposer = args.proposer.clone();
         let mut search = Search::new(&settings, proposer, power, options, &notify)?;
         search.replay = replay;
@@ -96,7 +97,7 @@ pub(crate) fn execute(
             stdout::print_json(&found)?;
         } else if !args.print.quiet {
             stdout::print_words(|out| {
-                writeln!(out, "{}", improvement_table(&found, style))?;
+                writeln!(out, "{}", improvement_text(&found, style))?;
                 writeln!(out, "Page:    {}", folder.join(PAGE).display())?;
                 match &found.prompts {
                     Some(prompts) => writeln!(out, "Prompts: {prompts}"),

@@ -16,9 +16,8 @@ use crate::improve::{
     CANDIDATES, Candidate, DataText, Effect, Improvement, LEVEL, PageSplit, Power, Proposal,
     Rejection, Trial, request, templates,
 };
-use crate::output::numbers::{p_value, signed};
 use crate::output::report::write_improvement;
-use crate::output::terminal::{ProgressOptions, RunProgress, TerminalWriter};
+use crate::output::terminal::{ProgressOptions, RunProgress, TerminalWriter, candidate_line};
 use crate::output::{write_json_pretty, write_text};
 use crate::pipeline::{self, LockedRun, ModelContext, Notify, Run, RunContext, RunNotice};
 use crate::run::{Finish, Journal, RunFolder, RunKind, summarise};
@@ -32,6 +31,8 @@ use super::super::{Exit, Failure, dotenv, mlflow_lines, run};
 
 /// The rule by which answers are right.
 pub(super) const RULE: Rule = Rule::FinancialEquivalence;
+/// What continues a search.
+const AGAIN: &str = "the same command";
 /// The page of the results.
 pub(super) const PAGE: &str = "improve.html";
 
@@ -164,7 +165,7 @@ impl Search {
             };
             candidate.passes = trial.note(candidate.effect.map_or(1.0, |effect| effect.p));
             candidate.cost = difference(self.found.cost, before_it);
-            self.say(&format!("candidate {number} {}", result(&candidate)));
+            self.say(&candidate_line(&candidate));
             self.found.candidates.push(candidate);
             self.found.promoted = trial.promoted();
             if self.found.promoted == Some(number) {
@@ -304,6 +305,8 @@ impl Search {
         let mut asked = Run::start(settings, context).await?;
         while let Some(event) = asked.next().await {
             progress.on(&event);
+            // Not the command that resumes the run alone.
+            AGAIN.clone_into(&mut progress.continuation);
         }
         let results = asked.finish().await?;
         if let Some(sent) = &results.tracked {
@@ -317,7 +320,7 @@ impl Search {
                     Exit::BudgetReached => " with a higher limit",
                     _ => "",
                 };
-                let line = format!("{name} is not complete; the same command{more} continues it");
+                let line = format!("{name} is not complete; {AGAIN}{more} continues it");
                 Err(Failure::new(exit, line).into())
             }
         }
@@ -382,7 +385,8 @@ impl Search {
         match limit - self.found.cost.known {
             left if left > Decimal::ZERO => Ok(Some(Dollars(left))),
             _ => {
-                let line = "--max-cost is reached; the same command with a higher limit continues";
+                let line =
+                    format!("--max-cost is reached; {AGAIN} with a higher limit continues it");
                 Err(Failure::new(Exit::BudgetReached, line).into())
             }
         }
@@ -396,22 +400,6 @@ impl Search {
     fn say(&self, line: &str) {
         TerminalWriter::new(self.options).say(line);
     }
-}
-
-/// What became of a candidate.
-fn result(candidate: &Candidate) -> String {
-    let Some(effect) = &candidate.effect else {
-        return format!(
-            "not run: {}",
-            candidate.rejected.as_deref().unwrap_or_default()
-        );
-    };
-    let passes = match candidate.passes {
-        true => "passes",
-        false => "does not pass",
-    };
-    let (points, p) = (signed(100.0 * effect.difference, 1), p_value(effect.p));
-    format!("{passes}: {points} points, one-sided p {p}")
 }
 
 fn short_hash(text: &str) -> String {

@@ -10,6 +10,7 @@ use super::sentences::sentences;
 use super::{Grid, OwnError};
 
 /// The parts of a page.
+#[derive(Default)]
 pub(super) struct MarkdownPage {
     pub(super) before: Vec<String>,
     pub(super) grid: Grid,
@@ -34,11 +35,7 @@ pub(super) fn page_of(path: &Path, blocks: Vec<Block>) -> Result<MarkdownPage, O
     };
     let largest = blocks.iter().map(size).max().filter(|size| *size > 0);
     let tables = blocks.iter().filter(|block| size(block) > 0).count();
-    let mut page = MarkdownPage {
-        before: Vec::new(),
-        grid: Grid::default(),
-        after: Vec::new(),
-    };
+    let mut page = MarkdownPage::default();
     let mut chosen = false;
     for block in blocks {
         let is_largest = !chosen && Some(size(&block)) == largest;
@@ -65,17 +62,12 @@ pub(super) fn page_of(path: &Path, blocks: Vec<Block>) -> Result<MarkdownPage, O
     Ok(page)
 }
 
-/// The table of a file that was given as the table.
-pub(super) fn table_alone(path: &Path, text: &str) -> Result<Grid, OwnError> {
-    let page = page(path, text)?;
-    if page.grid.rows.is_empty() {
-        return Err(OwnError::Nothing {
-            path: path.to_owned(),
-            reason: "it contains no Markdown table (rows of | cells | with a |---| line under the header)"
-                .to_owned(),
-        });
+/// A page that is no more than its table.
+pub(super) fn table_alone(grid: Grid) -> MarkdownPage {
+    MarkdownPage {
+        grid,
+        ..MarkdownPage::default()
     }
-    Ok(page.grid)
 }
 
 /// The most lines that a header has above its `|---|` line.
@@ -205,11 +197,5 @@ mod tests {
             read.get(..6),
             Some(&["Connections", "Sites", "Total", "5*", "(1)*", "*"].map(str::to_owned)[..])
         );
-    }
-
-    #[test]
-    fn a_file_named_for_its_table_must_hold_one() {
-        let error = table_alone(Path::new("a.md"), "only | text\n").unwrap_err();
-        assert!(error.to_string().contains("no Markdown table"), "{error}");
     }
 }

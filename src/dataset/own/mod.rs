@@ -69,66 +69,35 @@ struct Grid {
     notes: Vec<String>,
 }
 
-/// Reads a document from one file that holds it all (Markdown, or text or a
-/// table alone, by its extension).
+/// Reads a document from one file: a table, or Markdown or text with one, by its extension.
 pub(crate) fn read_own(path: &Path) -> Result<OwnDocument, OwnError> {
-    match extension(path).as_str() {
-        "csv" | "tsv" | "tab" => read_parts(Some(path), None),
-        _ => read_parts(None, Some(path)),
-    }
-}
-
-/// Reads a document from a file with its table and one with its text, either
-/// of which may be missing, but not both.
-pub(crate) fn read_parts(
-    table: Option<&Path>,
-    text: Option<&Path>,
-) -> Result<OwnDocument, OwnError> {
-    let path = table.or(text).unwrap_or(Path::new(""));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let mut document = Document {
+    let decoded = decode::file(path)?;
+    let text = decoded.text.as_str();
+    // Tables are of pipes in Markdown, of aligned columns in plain text.
+    let page = match extension(path).as_str() {
+        "csv" => markdown::table_alone(grid::separated(path, text, None)?),
+        "tsv" | "tab" => markdown::table_alone(grid::separated(path, text, Some(b'\t'))?),
+        "txt" | "text" => markdown::page_of(path, aligned::blocks(text))?,
+        _ => markdown::page(path, text)?,
+    };
+    let document = Document {
         id: name.clone().into_owned(),
         filename: name.into_owned(),
         own: true,
+        table: page.grid.rows,
+        // A title or unit above the table is the sentence before it.
+        pre_text: [page.before, page.grid.titles].concat(),
+        post_text: page.after,
         ..Document::default()
     };
-    let mut notes = Vec::new();
-    if let Some(path) = text {
-        let decoded = decode::file(path)?;
-        if table.is_none() {
-            // Tables are of pipes in Markdown, of aligned columns in plain text.
-            let page = match extension(path).as_str() {
-                "txt" | "text" => markdown::page_of(path, aligned::blocks(&decoded.text))?,
-                _ => markdown::page(path, &decoded.text)?,
-            };
-            document.table = page.grid.rows;
-            document.pre_text = [page.before, page.grid.titles].concat();
-            document.post_text = page.after;
-            notes.extend(page.grid.notes);
-        } else {
-            document.pre_text = sentences::sentences(&decoded.text);
-        }
-        notes.extend(decoded.notes);
-    }
-    if let Some(path) = table {
-        let decoded = decode::file(path)?;
-        let grid = match extension(path).as_str() {
-            "md" | "markdown" => markdown::table_alone(path, &decoded.text)?,
-            "tsv" | "tab" => grid::separated(path, &decoded.text, Some(b'\t'))?,
-            _ => grid::separated(path, &decoded.text, None)?,
-        };
-        document.table = grid.rows;
-        // A title or unit above the table is the sentence before it.
-        document.pre_text.extend(grid.titles);
-        notes.extend(decoded.notes);
-        notes.extend(grid.notes);
-    }
     if document.table.is_empty() && document.sentences().next().is_none() {
         return Err(OwnError::Nothing {
             path: path.to_owned(),
             reason: "it holds neither a table nor text".to_owned(),
         });
     }
+    let notes = [decoded.notes, page.grid.notes].concat();
     Ok(OwnDocument { document, notes })
 }
 

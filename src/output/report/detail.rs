@@ -71,7 +71,7 @@ struct RoundDetail<'a> {
 
 /// A program worked through.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct ExecutedProgram {
+struct ExecutedProgram {
     steps: Vec<ExecutedStep>,
     /// The reason why it cannot be executed.
     error: Option<String>,
@@ -110,37 +110,12 @@ struct SharedMessage {
     parts: Vec<usize>,
 }
 
-/// The report pages that are kept.
-#[derive(Default)]
-pub(super) struct PageStore {
-    /// Numbers of the pages that are kept already, by record.
-    numbers: HashMap<String, usize>,
-}
-
-impl PageStore {
-    /// The number under which a page is kept. The id is a record's; records of
-    /// one page share the rest.
-    pub(super) fn number(
-        &mut self,
-        document: &Document,
-        elements: &mut Elements,
-    ) -> io::Result<usize> {
-        if let Some(number) = self.numbers.get(&document.id) {
-            return Ok(*number);
-        }
-        let page = (&document.pre_text, &document.table, &document.post_text);
-        let hash = blake3::hash(&serde_json::to_vec(&page)?);
-        let number = elements.share(Store::Pages, hash, &page)?;
-        self.numbers.insert(document.id.clone(), number);
-        Ok(number)
-    }
-}
-
 /// The details of a run's questions, gathered row by row.
 pub(super) struct Details<'p> {
     /// By record id.
     documents: HashMap<&'p str, &'p Arc<Document>>,
-    kept: PageStore,
+    /// Numbers of the pages that are kept already, by record.
+    pages: HashMap<&'p str, usize>,
     elements: Elements,
 }
 
@@ -151,7 +126,7 @@ impl<'p> Details<'p> {
             documents: records
                 .map(|record| (record.id(), &record.document))
                 .collect(),
-            kept: PageStore::default(),
+            pages: HashMap::new(),
             elements: Elements::new(),
         }
     }
@@ -163,9 +138,7 @@ impl<'p> Details<'p> {
     /// Keeps the row's details; their number is the row's place among those kept.
     pub(super) fn add(&mut self, row: &Row) -> io::Result<()> {
         let document = self.documents.get(row.key.id.as_str()).copied();
-        let page = document
-            .map(|found| self.kept.number(found, &mut self.elements))
-            .transpose()?;
+        let page = document.map(|found| self.page(found)).transpose()?;
         let calls = self.calls(&row.solution)?;
         let solution = &row.solution;
         let places = document.map(LiteralPlaces::of_page);
@@ -197,6 +170,19 @@ impl<'p> Details<'p> {
         self.elements.put(Store::Details, &detail).map(drop)
     }
 
+    /// The number under which a page is kept. The id is a record's; records of one page share
+    /// the rest.
+    fn page(&mut self, document: &'p Document) -> io::Result<usize> {
+        if let Some(number) = self.pages.get(document.id.as_str()) {
+            return Ok(*number);
+        }
+        let page = (&document.pre_text, &document.table, &document.post_text);
+        let hash = blake3::hash(&serde_json::to_vec(&page)?);
+        let number = self.elements.share(Store::Pages, hash, &page)?;
+        self.pages.insert(&document.id, number);
+        Ok(number)
+    }
+
     /// The calls, each without the messages of those before it.
     fn calls<'a>(&mut self, solution: &'a Solution) -> io::Result<Vec<CallDetail<'a>>> {
         let mut calls = Vec::with_capacity(solution.calls.len());
@@ -226,11 +212,7 @@ impl<'p> Details<'p> {
 
 impl ExecutedProgram {
     /// The steps of a program; none without one.
-    pub(super) fn of(
-        text: Option<&str>,
-        table: &[Vec<String>],
-        places: Option<&LiteralPlaces>,
-    ) -> Self {
+    fn of(text: Option<&str>, table: &[Vec<String>], places: Option<&LiteralPlaces>) -> Self {
         let Some(text) = text else {
             return Self::default();
         };

@@ -63,12 +63,12 @@ impl FacetRates {
     }
 }
 
-/// A part of a bar: answers of one reason or cause, or pairs of answers that are marked alike.
+/// A part of a bar: answers of one reason or cause.
 #[derive(Serialize)]
 pub(super) struct BarPart {
     pub name: String,
-    /// The facet that shows them, if there is one.
-    pub facet: Option<&'static str>,
+    /// The facet that shows them.
+    pub facet: &'static str,
     pub class: &'static str,
     /// From 0, the strongest, to 4.
     pub shade: usize,
@@ -83,30 +83,15 @@ pub(super) fn percent(part: usize, whole: usize) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-/// A quantity in three digits.
+/// A quantity in about three digits.
 pub(super) fn short(value: f64) -> String {
-    let size = value.abs();
-    if size == 0.0 {
-        return "0".to_owned();
-    }
-    let decimals = if size >= 100.0 {
-        0
-    } else if size >= 10.0 {
-        1
-    } else if size >= 1.0 {
-        2
-    } else if size >= 0.01 {
-        3
-    } else if size >= 0.0001 {
-        5
-    } else {
-        7
-    };
+    let bounds = [(100.0, 0), (10.0, 1), (1.0, 2), (0.01, 3), (0.0001, 5)];
+    let decimals = bounds.iter().find(|(least, _)| value.abs() >= *least);
+    let decimals = decimals.map_or(7, |(_, decimals)| *decimals);
     let text = format!("{value:.decimals$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
     }
 }
 

@@ -30,8 +30,8 @@ pub(super) struct FacetValue {
 /// The list of questions while it is gathered.
 pub(super) struct ReportQuestions {
     pub(super) rows: usize,
-    /// Of these, wrong and right ones.
-    pub(super) judged: [usize; 2],
+    /// Of these, those with gold.
+    pub(super) judged: usize,
     /// The values of each facet of [`FACETS`], by name.
     values: [BTreeMap<String, FacetValue>; FACETS.len()],
     lines: Vec<ListLine>,
@@ -66,7 +66,7 @@ impl ReportQuestions {
     pub(super) fn new() -> Self {
         Self {
             rows: 0,
-            judged: [0; 2],
+            judged: 0,
             values: Default::default(),
             lines: Vec::new(),
         }
@@ -93,9 +93,7 @@ impl ReportQuestions {
             }
         }
         self.rows += 1;
-        if let Some(judged) = right.and_then(|right| self.judged.get_mut(usize::from(right))) {
-            *judged += 1;
-        }
+        self.judged += usize::from(right.is_some());
         let gold = row.ground_truth().filter(|gold| !gold.is_empty());
         let executed = || {
             row.gold
@@ -144,9 +142,11 @@ impl ReportQuestions {
             cells.push(line.detail.into());
             cells
         });
+        let facets = FACETS.iter().zip(&values);
+        let facets = facets.map(|((key, title), values)| ListFacet { key, title, values });
         let index = QuestionIndex {
             rules: Rule::VARIANTS,
-            facets: ListFacet::all(&FACETS, &values),
+            facets: facets.collect(),
             rows: rows.collect(),
         };
         elements.put(Store::Index, &index)?;
@@ -213,13 +213,13 @@ fn critic(rounds: usize, before: Option<bool>, after: Option<bool>) -> Option<&'
 }
 
 /// The beginning of a text, for the list.
-pub(super) fn shown(text: &str) -> String {
+fn shown(text: &str) -> String {
     finqa_core::text::cut(text, SHOWN, "…")
 }
 
 /// The values of a facet, each once: numbers by size, efforts by what they
 /// take, words by alphabet.
-pub(super) fn sorted<'a>(values: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+fn sorted<'a>(values: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
     let mut values: Vec<&str> = values.map(String::as_str).collect();
     values.sort_unstable_by_key(|value| (rank(value), *value));
     values.dedup();
@@ -228,23 +228,10 @@ pub(super) fn sorted<'a>(values: impl Iterator<Item = &'a String>) -> Vec<&'a st
 
 /// A facet that the list can be filtered by.
 #[derive(Serialize)]
-pub(super) struct ListFacet<'a> {
+struct ListFacet<'a> {
     key: &'static str,
     title: &'static str,
     values: &'a [&'a str],
-}
-
-impl<'a> ListFacet<'a> {
-    /// The facets of these keys and titles, with the values of each.
-    pub(super) fn all(
-        named: &[(&'static str, &'static str)],
-        values: &'a [Vec<&'a str>],
-    ) -> Vec<Self> {
-        let facets = named.iter().zip(values);
-        facets
-            .map(|((key, title), values)| Self { key, title, values })
-            .collect()
-    }
 }
 
 /// The sort key of a value, before the alphabetical order.
@@ -256,7 +243,7 @@ pub(super) fn rank(value: &str) -> Option<u32> {
 }
 
 /// A row's values by their numbers among all values of their facet.
-pub(super) fn numbered(facets: &[Vec<String>], values: &[Vec<&str>]) -> Vec<Vec<usize>> {
+fn numbered(facets: &[Vec<String>], values: &[Vec<&str>]) -> Vec<Vec<usize>> {
     let number = |(own, all): (&Vec<String>, &Vec<&str>)| {
         let place = |value: &String| all.iter().position(|known| known == value);
         own.iter().filter_map(place).collect()

@@ -48,7 +48,6 @@ const TEMPLATES: [(&str, &str); 4] = [
 const STYLE: &str = include_str!("page.css");
 const BASE_SCRIPT: &str = include_str!("base.js");
 const REPORT_SCRIPT: &str = include_str!("report.js");
-const COMPARE_SCRIPT: &str = include_str!("compare.js");
 
 /// Marks the place of the data in the template. Escaped text cannot hold it.
 const DATA: &str = "<!-- data -->";
@@ -96,7 +95,7 @@ impl<'a> Report<'a> {
             // The run's id is random, so no text of its data can know it.
             secret: &summary.run.id,
         }
-        .write(self.path, &view, elements)
+        .write(self.path, &view, Some(elements))
     }
 }
 
@@ -107,7 +106,7 @@ pub(crate) fn write_improvement(path: &Path, found: &Improvement) -> Result<(), 
         script: "",
         secret: &found.id,
     };
-    page.write(path, found, Elements::new())
+    page.write(path, found, None)
 }
 
 /// A page that this program writes: a template over a view, data, and the script that shows them.
@@ -123,7 +122,7 @@ impl WrittenPage<'_> {
         &self,
         path: &Path,
         view: &impl Serialize,
-        elements: Elements,
+        elements: Option<Elements>,
     ) -> Result<(), OutputError> {
         let frame = self.render(view).map_err(|source| OutputError::Page {
             path: path.to_owned(),
@@ -132,7 +131,9 @@ impl WrittenPage<'_> {
         let (head, tail) = frame.split_once(DATA).unwrap_or((&frame, ""));
         write_atomic(path, |file| {
             file.write_all(head.as_bytes())?;
-            elements.copy_to(file)?;
+            if let Some(elements) = elements {
+                elements.copy_to(file)?;
+            }
             file.write_all(tail.as_bytes())
         })
     }

@@ -44,7 +44,6 @@ pub(super) struct ReportView<'a> {
 struct RuleRate {
     name: &'static str,
     title: &'static str,
-    about: &'static str,
     rate: Rate,
     floor: Option<LabelFloor>,
 }
@@ -95,50 +94,22 @@ impl<'a> ReportView<'a> {
     }
 }
 
-/// Causes and reasons that are drawn apart; the rest is one part.
-const APART: usize = 7;
-
 /// All judged answers in parts: accepted ones by reason, then misses by cause.
 fn anatomy(list: &ReportQuestions) -> Vec<BarPart> {
     let mut parts: Vec<BarPart> = Vec::new();
-    let n = list.judged.iter().sum();
-    for (right, facet, class, rest) in [
-        (true, "reason", "right", "other reasons"),
-        (false, "cause", "wrong", "not analyzed"),
-    ] {
-        let rows = list.judged.get(usize::from(right)).copied();
-        let rows = rows.unwrap_or_default();
-        // An accepted answer has one reason, and a miss one cause.
-        let values = list.values(facet);
-        let mut counts: Vec<(String, usize)> = values
-            .map(|(name, value)| (name.clone(), value.count))
-            .collect();
-        counts.sort_by(|(a, x), (b, y)| y.cmp(x).then(a.cmp(b)));
-        let named = counts.len();
-        counts.truncate(APART);
-        let shown: usize = counts.iter().map(|(_, count)| count).sum();
-        let mut found: Vec<(String, Option<&'static str>, usize)> = counts
-            .into_iter()
-            .map(|(name, count)| (name, Some(facet), count))
-            .collect();
-        if rows > shown {
-            let name = if named > APART && !right {
-                "other causes"
-            } else {
-                rest
-            };
-            found.push((name.to_owned(), None, rows - shown));
-        }
-        for (at, (name, facet, count)) in found.into_iter().enumerate() {
-            let x = parts.last().map_or(0.0, |part| part.x + part.width);
+    // An accepted answer has one reason, and a miss one cause.
+    for (facet, class) in [("reason", "right"), ("cause", "wrong")] {
+        let mut values: Vec<_> = list.values(facet).collect();
+        values.sort_by_key(|(_, value)| std::cmp::Reverse(value.count));
+        for (at, (name, value)) in values.into_iter().enumerate() {
             parts.push(BarPart {
-                name,
+                name: name.clone(),
                 facet,
                 class,
                 shade: at.min(4),
-                count,
-                x,
-                width: percent(count, n),
+                count: value.count,
+                x: parts.last().map_or(0.0, |part| part.x + part.width),
+                width: percent(value.count, list.judged),
             });
         }
     }
@@ -151,29 +122,8 @@ fn lines(rates: &RuleRates) -> Vec<RuleRate> {
         .map(|(rule, rate)| RuleRate {
             name: rule.name(),
             title: rule.title(),
-            about: about(rule),
             rate,
             floor: rates.floor().filter(|_| rule == Rule::NumericalMatch),
         })
         .collect()
-}
-
-/// A rule's criterion, in one line (docs/scoring.md).
-fn about(rule: Rule) -> &'static str {
-    match rule {
-        Rule::ExactMatch => "EM: the same string",
-        Rule::NumericalMatch => "NM: within 0.5; lenient for small numbers",
-        Rule::ExecutionAccuracy => {
-            "the official evaluator's: the answer's value is gold's, to 5 decimals"
-        }
-        Rule::ProgramExecution => {
-            "the official evaluator's: the predicted program yields gold's value"
-        }
-        Rule::ProgramAccuracy => {
-            "the official evaluator's: the predicted program is gold's, symbolically"
-        }
-        Rule::FinancialEquivalence => {
-            "FE: the same figure to a reader of reports, rounding and percent signs allowed"
-        }
-    }
 }

@@ -1,7 +1,5 @@
 //! What a calibration was fitted on, and how many answers it allows to be given.
 
-use comfy_table::{ContentArrangement, Table, presets};
-
 use crate::calibration::{Calibration, GivenWithin};
 use finqa_core::text::counted;
 
@@ -14,10 +12,7 @@ pub(crate) fn calibration_text(
     within: &[GivenWithin],
     style: TerminalStyle,
 ) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["--max-error", "given", "wrong", "at most (95 %)"]);
+    let mut table = style.table(&["--max-error", "given", "wrong", "at most (95 %)"]);
     for line in within {
         let point = calibration.curve.within(line.max_error);
         let measured = point.and_then(|point| point.measured);
@@ -31,9 +26,6 @@ pub(crate) fn calibration_text(
             percent(measured.map(|it| it.bound)),
         ]);
     }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
     let wrong = calibration.errors as f64 / calibration.n.max(1) as f64;
     let mut lines = vec![
         style.wrap(&format!(
@@ -46,7 +38,7 @@ pub(crate) fn calibration_text(
             "On other pages, the probability is off by {:.1} points on average.",
             100.0 * calibration.calibration_error
         )),
-        table.trim_fmt(),
+        table.to_string(),
     ];
     lines.extend(within.iter().filter_map(|line| {
         let needs = line.needs.as_ref()?;

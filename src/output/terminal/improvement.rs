@@ -1,43 +1,43 @@
-//! The candidates of `improve`, as a table.
+//! The candidates of `improve`.
 
-use crate::improve::{Effect, Improvement};
+use crate::improve::{Candidate, Effect, Improvement};
 use crate::output::numbers::{p_value, signed};
 
-use super::scores::align;
-use super::style::{TerminalStyle, spaced};
+use super::style::{TerminalStyle, unbroken};
 
-/// The candidates, and the effect of the promoted one on the sealed pages.
-pub(crate) fn improvement_table(found: &Improvement, style: TerminalStyle) -> String {
-    let mut table = style.table(&["", "gain [95 % CI]", "p", "cost", "result"]);
+/// What became of a candidate.
+pub(crate) fn candidate_line(candidate: &Candidate) -> String {
+    let number = candidate.number;
+    let Some(effect) = &candidate.effect else {
+        let why = candidate.rejected.as_deref().unwrap_or_default();
+        return format!("candidate {number} was not run: {why}");
+    };
+    let passes = match candidate.passes {
+        true => "passes",
+        false => "does not pass",
+    };
+    let p = p_value(effect.p);
+    format!(
+        "candidate {number} {passes}: {}, one-sided p {p}",
+        gain(effect)
+    )
+}
+
+/// The candidates with their changes, and the effect of the promoted one on the sealed pages.
+pub(crate) fn improvement_text(found: &Improvement, style: TerminalStyle) -> String {
+    let mut lines = Vec::new();
     for candidate in &found.candidates {
-        let effect = candidate.effect.as_ref();
-        let result = match (&effect, candidate.passes) {
-            (None, _) => "not run",
-            (Some(_), true) => "passes",
-            (Some(_), false) => "does not pass",
-        };
-        table.add_row([
-            candidate.number.to_string(),
-            effect.map_or_else(String::new, gain),
-            effect.map_or_else(String::new, |effect| p_value(effect.p)),
-            candidate.cost.to_string(),
-            result.to_owned(),
-        ]);
-    }
-    align(&mut table, &[1, 2, 3]);
-    let mut lines = vec![spaced(&table.to_string())];
-    for candidate in &found.candidates {
-        let why = candidate.rejected.as_ref();
-        let why = why.map_or_else(String::new, |why| format!("not run: {why}"));
-        let mut parts = vec![&candidate.template, &candidate.reason, &why];
-        parts.retain(|part| !part.is_empty());
-        let parts: Vec<_> = parts.into_iter().map(String::as_str).collect();
-        lines.push(style.wrap(&format!("{}: {}", candidate.number, parts.join("; "))));
-        lines.push(candidate.diff.clone());
+        let (line, cost) = (candidate_line(candidate), &candidate.cost);
+        lines.push(style.wrap(&format!("{line}; cost {cost}")));
+        if !candidate.diff.is_empty() {
+            let (template, reason) = (&candidate.template, &candidate.reason);
+            lines.push(style.wrap(&format!("{template}: {reason}")));
+            lines.push(candidate.diff.clone());
+        }
     }
     let promoted = match (found.promoted, &found.sealed) {
         (Some(number), Some(sealed)) => format!(
-            "Candidate {number} is promoted. On the sealed pages: {} points, n {}",
+            "Candidate {number} is promoted. On the sealed pages: {} (n {})",
             gain(sealed),
             sealed.n
         ),
@@ -49,9 +49,9 @@ pub(crate) fn improvement_table(found: &Improvement, style: TerminalStyle) -> St
     lines.join("\n")
 }
 
+/// `+5.0 [1.2, 8.8] points`, which is not broken in two.
 fn gain(effect: &Effect) -> String {
-    let points = |rate: f64| signed(100.0 * rate, 1);
-    let (low, high) = (effect.interval.low, effect.interval.high);
-    let difference = points(effect.difference);
-    format!("{difference}\u{a0}[{},\u{a0}{}]", points(low), points(high))
+    let points = [effect.difference, effect.interval.low, effect.interval.high];
+    let [difference, low, high] = points.map(|rate| signed(100.0 * rate, 1));
+    unbroken(&format!("{difference} [{low}, {high}] points"))
 }

@@ -18,7 +18,7 @@ pub(crate) use answer::{answer_text, short_answer};
 pub(crate) use calibration::calibration_text;
 pub use comparison::comparison_tables;
 pub(crate) use filed::table_lines;
-pub(crate) use improvement::improvement_table;
+pub(crate) use improvement::{candidate_line, improvement_text};
 pub(crate) use progress::RunProgress;
 pub(crate) use runs::runs_list;
 pub use scores::scorecard_tables;

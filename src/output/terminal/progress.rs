@@ -45,8 +45,6 @@ struct ProgressCounts {
     resumed: usize,
     scored: usize,
     right: usize,
-    /// Episodes that have a reward, and their sum.
-    rewards: (usize, f64),
     failed: usize,
     retries: u64,
     /// Calls in flight.
@@ -156,10 +154,6 @@ impl RunProgress {
             self.counts.scored += 1;
             self.counts.right += usize::from(verdict.accepted);
         }
-        let episode = row.solution.episode.as_ref();
-        if let Some(reward) = episode.and_then(|episode| episode.reward) {
-            self.counts.rewards = (self.counts.rewards.0 + 1, self.counts.rewards.1 + reward);
-        }
         self.counts.cost += row.spent();
         self.bar.set_position(self.counts.answered as u64);
         self.show();
@@ -189,9 +183,7 @@ impl RunProgress {
     /// Right answers so far, cost and failures. Counts, because a rate would need its
     /// interval, and NM its floor.
     fn message(&self) -> String {
-        let (episodes, sum) = self.counts.rewards;
         joined([
-            (episodes > 0).then(|| format!("reward {:.3}", sum / episodes as f64)),
             (self.counts.scored > 0)
                 .then(|| format!("{} of {} right (FE)", self.counts.right, self.counts.scored)),
             self.counts.cost.brief(),

@@ -6,7 +6,7 @@ use rusqlite::ErrorCode;
 use thiserror::Error;
 
 /// The version of the file's layout; any other is refused.
-pub(super) const FORMAT: i64 = 3;
+pub(super) const FORMAT: i64 = 4;
 
 /// An error of a journal.
 #[derive(Debug, Error)]

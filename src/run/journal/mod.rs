@@ -24,7 +24,7 @@ use rust_decimal::Decimal;
 
 use super::run_meta::RunMeta;
 use crate::score::Row;
-use entry::{EntryReader, EntryWriter, unwritable};
+use entry::{EntryReader, stored, unwritable};
 use file_id::{FileId, file_id};
 
 pub use error::JournalError;
@@ -35,9 +35,6 @@ pub struct Journal {
     connection: Connection,
     /// The file as it was opened, to notice when it is no longer the one at `path`.
     file: Option<FileId>,
-    /// The dictionary that the entries are compressed with.
-    example: Arc<str>,
-    entries: EntryWriter,
     /// True if this process writes the journal, and closes it as one file.
     writes: bool,
 }
@@ -109,7 +106,7 @@ impl Journal {
         for entry in entries {
             match entry {
                 JournalEntry::Call { question, call } => {
-                    let stored = self.entries.stored(call, &transaction)?;
+                    let stored = stored(call, &transaction)?;
                     let sql = "INSERT INTO calls VALUES
                                (?1, (SELECT count(*) FROM calls WHERE question = ?1), ?2)";
                     transaction
@@ -117,7 +114,7 @@ impl Journal {
                         .execute(params![question, stored])?;
                 }
                 JournalEntry::Answer(row) => {
-                    let stored = self.entries.stored(row, &transaction)?;
+                    let stored = stored(row, &transaction)?;
                     let (key, outcome) = (&row.key, row.solution.outcome.name());
                     transaction
                         .prepare_cached("INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
@@ -150,15 +147,14 @@ impl Journal {
         let sqlite = |source| self.sqlite_error(source);
         let mut statement = self.connection.prepare(sql).map_err(sqlite)?;
         let mut rows = statement.query([]).map_err(sqlite)?;
-        let mut entries = EntryReader::new(&self.connection, &self.example);
+        let mut entries = EntryReader::new(&self.connection);
         let mut calls: HashMap<usize, Vec<Call>> = HashMap::new();
         while let Some(row) = rows.next().map_err(sqlite)? {
             let question: usize = row.get(0).map_err(sqlite)?;
-            let call = entries
-                .whole(row.get_ref(1).map_err(sqlite)?)
-                .map_err(|source| {
-                    self.entry_error(&format!("call of question {question}"), source)
-                })?;
+            let stored: String = row.get(1).map_err(sqlite)?;
+            let call = entries.whole(&stored).map_err(|source| {
+                self.entry_error(&format!("call of question {question}"), source)
+            })?;
             calls.entry(question).or_default().push(call);
         }
         calls.values_mut().for_each(|calls| order_samples(calls));
@@ -188,17 +184,17 @@ impl Journal {
             .connection
             .prepare("SELECT question, json FROM answers ORDER BY question")
             .map_err(sqlite)?;
-        let mut entries = EntryReader::new(&self.connection, &self.example);
+        let mut entries = EntryReader::new(&self.connection);
         let mut rows = answers.query([]).map_err(sqlite)?;
         while let Some(found) = rows.next().map_err(sqlite)? {
             let question: usize = found.get(0).map_err(sqlite)?;
             let unreadable = |source| self.entry_error(&format!("question {question}"), source);
-            let stored = found.get_ref(1).map_err(sqlite)?;
-            let mut row: Row = entries.whole(stored).map_err(unreadable)?;
+            let stored: String = found.get(1).map_err(sqlite)?;
+            let mut row: Row = entries.whole(&stored).map_err(unreadable)?;
             let mut found = calls.query(params![question]).map_err(sqlite)?;
             while let Some(call) = found.next().map_err(sqlite)? {
-                let stored = call.get_ref(0).map_err(sqlite)?;
-                let call = entries.whole(stored).map_err(unreadable)?;
+                let stored: String = call.get(0).map_err(sqlite)?;
+                let call = entries.whole(&stored).map_err(unreadable)?;
                 row.solution.calls.push(call);
             }
             order_samples(&mut row.solution.calls);

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 
 use crate::run::run_meta::RunMeta;
 
-use super::entry::{EXAMPLE, EntryWriter};
 use super::error::FORMAT;
 use super::file_id::file_id;
 use super::{Journal, JournalError};
@@ -43,15 +41,14 @@ impl Journal {
             connection.execute_batch(
                 "BEGIN;
                  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-                 CREATE TABLE texts (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, content BLOB NOT NULL) STRICT;
-                 CREATE TABLE calls (question INTEGER NOT NULL, seq INTEGER NOT NULL, json ANY NOT NULL,
+                 CREATE TABLE texts (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, content TEXT NOT NULL) STRICT;
+                 CREATE TABLE calls (question INTEGER NOT NULL, seq INTEGER NOT NULL, json TEXT NOT NULL,
                                      PRIMARY KEY (question, seq)) STRICT;
                  CREATE TABLE answers (question INTEGER PRIMARY KEY, id TEXT NOT NULL, part TEXT NOT NULL,
-                                       epoch INTEGER NOT NULL, outcome TEXT NOT NULL, json ANY NOT NULL) STRICT;",
+                                       epoch INTEGER NOT NULL, outcome TEXT NOT NULL, json TEXT NOT NULL) STRICT;",
             )?;
             connection.pragma_update(None, "user_version", FORMAT)?;
-            let sql = "INSERT INTO meta VALUES ('run', ?1), ('example', ?2)";
-            connection.execute(sql, params![json, EXAMPLE])?;
+            connection.execute("INSERT INTO meta VALUES ('run', ?1)", params![json])?;
             if let Some(json) = &prompts {
                 connection.execute("INSERT INTO meta VALUES ('prompts', ?1)", params![json])?;
             }
@@ -108,14 +105,12 @@ impl Journal {
             path: path.to_owned(),
             connection,
             file: file_id(path),
-            example: Arc::default(),
-            entries: EntryWriter::new(Arc::default()),
             writes: false,
         })
     }
 
     /// The journal, if it is one that this program can read.
-    fn checked(mut self) -> Result<Self, JournalError> {
+    fn checked(self) -> Result<Self, JournalError> {
         let found: i64 = self
             .connection
             .pragma_query_value(None, "user_version", |row| row.get(0))
@@ -123,12 +118,7 @@ impl Journal {
         let path = self.path.clone();
         match found {
             0 => Err(JournalError::Empty { path }),
-            FORMAT => {
-                let example = self.entry("example")?;
-                self.example = example.ok_or(JournalError::Empty { path })?.into();
-                self.entries = EntryWriter::new(Arc::clone(&self.example));
-                Ok(self)
-            }
+            FORMAT => Ok(self),
             found => Err(JournalError::Format { path, found }),
         }
     }

@@ -1,6 +1,5 @@
 //! Pairing rows with the dataset's questions, and scoring them.
 
-use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use crate::dataset::{
@@ -16,7 +15,7 @@ use super::read::{PredictionRow, value_of};
 ///
 /// With a dataset, gold, page and question come from it, and the file's gold
 /// is only used where the dataset has none. A row is paired by (id, part);
-/// without a part by id and normalised question, without an id by the question alone.
+/// without a part by id and normalised question.
 ///
 /// A row without an outcome is answered if it holds an answer, else it counts
 /// as a reply that could not be read, right by no rule.
@@ -93,23 +92,9 @@ fn with_cases(
 ) -> Result<Vec<KeyedPrediction<'_>>, ScoreError> {
     let records = dataset.records.iter();
     let records: HashMap<&str, &Record> = records.map(|it| (it.id(), it)).collect();
-    // For rows without an id, whose question takes its place; `None` if several records ask it.
-    let by_question = LazyCell::new(|| {
-        let mut found: HashMap<String, Option<&Record>> = HashMap::new();
-        for record in &dataset.records {
-            for case in record.cases() {
-                let text = normalised(&case.question.text);
-                let known = found.entry(text).or_insert(Some(record));
-                known.take_if(|known| known.id() != record.id());
-            }
-        }
-        found
-    });
     let mut keyed = Vec::with_capacity(rows.len());
-    for mut row in rows {
-        let known = records.get(row.id.as_str()).copied();
-        let asking = || *by_question.get(&normalised(&row.id))?;
-        let Some(record) = known.or_else(asking) else {
+    for row in rows {
+        let Some(record) = records.get(row.id.as_str()).copied() else {
             return Err(ScoreError::UnknownRecord {
                 line: row.line,
                 id: row.id,
@@ -130,7 +115,6 @@ fn with_cases(
             });
         };
         refuse_other_gold(&row, case, dataset)?;
-        record.id().clone_into(&mut row.id);
         keyed.push((row, case.question.key.part.clone(), Some((record, case))));
     }
     Ok(keyed)

@@ -10,7 +10,6 @@ use crate::dataset::Outcome;
 use crate::score::ScoreError;
 use finqa_core::files;
 use finqa_core::number::{Value, python_float};
-use finqa_core::regex;
 
 use super::cell::text_of;
 
@@ -42,21 +41,9 @@ struct Cells {
     cost_usd: String,
 }
 
-/// A number such as `3,5` or `EUR 3,5`, which would be read as 35; of `1,234` nobody knows.
-const DECIMAL_COMMA: &str =
-    r"^[^\d,(]*(?:\d+,(?:\d{1,2}|\d{4,})|0,\d+|\d{4,},\d+|\d{1,3}(?:\.\d{3})+,\d+)(?:[^\d,].*)?$";
-
-/// Whether a column holds amounts.
-fn is_amount(column: &str) -> bool {
-    let others = [
-        "latency", "cost_usd", "value", "exe_ans", "gold", "ground_truth",
-    ];
-    column.ends_with("answer") || column == "prediction" || others.contains(&column)
-}
-
 /// The names of columns of which a file must have one each.
 const NEEDED: [&str; 2] = [
-    "id|record_id|question",
+    "id|record_id",
     "prediction|predicted_answer|answer|program|predicted_program",
 ];
 
@@ -65,7 +52,7 @@ const NEEDED: [&str; 2] = [
 pub struct PredictionRow {
     /// Line number, from 1.
     pub line: usize,
-    /// Record id, or the question's text in a file without ids.
+    /// Record id.
     pub id: String,
     /// `qa`, `qa_0`, `qa_1` or a turn's number.
     pub part: Option<String>,
@@ -140,30 +127,13 @@ impl PredictionFile<'_> {
             line: source.position().map_or(1, line_number),
             source,
         };
-        // Spreadsheets of some languages write semicolons. Empty lines are passed over.
-        let first = self.text.lines().find(|line| !line.is_empty());
-        let semicolons = first.is_some_and(|line| line.contains(';') && !line.contains(','));
-        let decimal_comma = semicolons.then(|| regex!(DECIMAL_COMMA));
-        let mut reader = csv::ReaderBuilder::new()
-            .delimiter(if semicolons { b';' } else { b',' })
-            .from_reader(self.text.as_bytes());
+        let mut reader = csv::Reader::from_reader(self.text.as_bytes());
         let header = reader.headers().map_err(malformed)?.iter();
         let names: Vec<String> = header.map(|name| name.trim().to_lowercase()).collect();
         self.refuse_incomplete(&names)?;
         let records = reader.into_records().map(|record| {
             let record = record.map_err(malformed)?;
             let line = record.position().map_or(1, line_number);
-            let answers = names
-                .iter()
-                .zip(&record)
-                .filter(|(name, _)| is_amount(name));
-            let mut answers = answers.map(|(_, cell)| cell);
-            let is_decimal =
-                |cell: &&str| decimal_comma.as_ref().is_some_and(|it| it.is_match(cell));
-            if let Some(text) = answers.find(is_decimal) {
-                let (path, text) = (self.path.to_owned(), text.to_owned());
-                return Err(ScoreError::DecimalComma { path, line, text });
-            }
             let cells = record.iter().map(|cell| text_of(cell).to_owned());
             self.row(line, names.iter().map(String::as_str).zip(cells))
         });
@@ -215,11 +185,7 @@ impl PredictionFile<'_> {
                     reason: error.to_string(),
                 }
             })?;
-        // Without an id the question names itself.
-        let id = match cells.id.trim() {
-            "" => cells.question.trim(),
-            id => id,
-        };
+        let id = cells.id.trim();
         if id.is_empty() {
             return Err(self.bad(line, "id", "", "a record id"));
         }

@@ -222,28 +222,6 @@ fn a_build_replaces_an_earlier_one_whole_and_nothing_else() {
 }
 
 #[test]
-fn bad_input_to_build_is_one_line() {
-    let place = Workplace::new();
-    let ran = place.run("env build --data-path no.json --output made");
-    ran.fails(3, &["no data file at no.json"]);
-    place.write("none.json", &json!([records()[2]]).to_string());
-    let ran = place.run("env build --data-path none.json --output made");
-    ran.fails(3, &["no stand-alone question"]);
-    assert!(!place.path("made").exists(), "nothing is made of nothing");
-    place.write("file", "");
-    let ran = place.run("env build --data-path sample --output file/made");
-    ran.fails(2, &["cannot write file/made", "name another folder"]);
-    let ran = place.run("env build --data-path sample --output file");
-    ran.fails(
-        2,
-        &["cannot write file: not a directory", "name another folder"],
-    );
-    assert!(!ran.stderr.contains("space"), "{}", ran.stderr);
-    let ran = place.run("env build --data-path sample");
-    assert_eq!(ran.code, Some(2));
-}
-
-#[test]
 fn the_builtin_data_are_sound_and_playable() {
     let catalog = builtin().unwrap();
     let report = catalog.check();

@@ -178,21 +178,6 @@ fn a_server_with_damaged_data_says_so_when_it_starts() {
 }
 
 #[test]
-fn episodes_do_not_replace_the_data_that_they_are_played_on() {
-    let place = Workplace::new();
-    place.run("env build --data-path sample -o made").succeeds();
-    let questions = "made/benchmark_questions/finqa.csv";
-    let before = std::fs::read(place.path(questions)).expect("questions");
-    let play = "env play -n 1 --data-path made --export-episodes";
-    let ran = place.run(&format!("{play} {questions}"));
-    ran.fails(2, &["would replace it", "--export-episodes"]);
-    assert_eq!(
-        std::fs::read(place.path(questions)).expect("questions"),
-        before
-    );
-}
-
-#[test]
 fn an_address_that_is_taken_is_one_clear_line() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("an address").port().to_string();

@@ -51,7 +51,6 @@ fn delivered_at_once(place: &Workplace, mlflow: &Mlflow) -> Content {
 fn runs_are_on_a_real_server_as_they_are_in_their_folders() {
     let mlflow = Mlflow::start();
     a_run_cut_short_continues_its_mlflow_run(&mlflow);
-    an_episode_run_is_there_with_its_rewards(&mlflow);
     a_run_is_there_as_it_is_in_its_folder(&mlflow);
 }
 
@@ -191,21 +190,4 @@ fn a_run_cut_short_continues_its_mlflow_run(mlflow: &Mlflow) {
         points.drain(..points.len() - 1);
     }
     assert_eq!(synced, delivered_at_once(&place, mlflow));
-}
-
-fn an_episode_run_is_there_with_its_rewards(mlflow: &Mlflow) {
-    let place = Workplace::new();
-    let server = ("MLFLOW_TRACKING_URI", &*mlflow.uri());
-    let ran = place.run_with("env play --data-path sample --json", &[server]);
-    let summary = ran.succeeds().json();
-    let there = mlflow.content(&run_id(&place));
-    assert_eq!(there.status, "FINISHED");
-    let (step, _, reward) = &there.histories["reward"][0];
-    assert_eq!(summary["episodes"]["played"], *step);
-    let mean = summary["episodes"]["reward"]["mean"].as_f64().unwrap();
-    assert!(
-        (reward.parse::<f64>().unwrap() - mean).abs() < 1e-9,
-        "{reward}"
-    );
-    assert!(there.files.contains_key("summary.json"));
 }

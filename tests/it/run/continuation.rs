@@ -1,7 +1,7 @@
 //! `--resume`: with whose settings, by which version, by how many processes.
 
 use convfinqa::calibration::Calibration;
-use convfinqa::run::{Finish, Journal, Row};
+use convfinqa::run::{Finish, Row};
 use convfinqa::settings::Variables;
 use std::process::Child;
 use std::sync::Arc;
@@ -62,16 +62,12 @@ fn killed(mut child: Child) {
     child.wait().unwrap();
 }
 
-fn journal(place: &Workplace) -> Journal {
-    Journal::read(&place.journal_path()).unwrap()
-}
-
 #[test]
 fn resume_alone_uses_the_runs_own_settings_and_address_after_a_kill() {
     let place = Workplace::new();
     let waiting = Waiting::after(7);
     killed(waiting.begin(&place, "--data-path sample --n 4 --temperature 0.2"));
-    assert!(!journal(&place).is_complete().unwrap());
+    assert!(!place.journal().is_complete().unwrap());
     // Neither a settings file nor a variable of now takes part.
     let file = "model = 'other'\ntemperature = 0.9\nn = 1\nmax_rounds = 1\n";
     place.write("convfinqa.toml", file);
@@ -192,7 +188,7 @@ fn a_new_run_says_that_the_same_one_is_unfinished() {
         lines
     };
     place.answer("n = 3");
-    let id = journal(&place).meta().unwrap().id;
+    let id = place.journal().meta().unwrap().id;
     assert_eq!(hints("n = 3"), [""; 0]);
     for folder in std::fs::read_dir(place.path("output/runs")).unwrap() {
         let folder = folder.unwrap().path();
@@ -235,7 +231,7 @@ fn latency_after_a_resume_leaves_out_calls_that_were_given_up() {
     let place = Workplace::new();
     let waiting = Waiting::after(7);
     waiting.abandoned(&place, "n = 4");
-    let asked = journal(&place).answered().unwrap();
+    let asked = place.journal().answered().unwrap();
     let given_up = json!({
         "node": "analyst", "round": 1, "request_hash": "", "messages": [], "reply": null,
         "error": "cancelled", "attempts": 1, "seconds": 1e6,
@@ -248,7 +244,7 @@ fn latency_after_a_resume_leaves_out_calls_that_were_given_up() {
     let resumed = place.resume("last", "").unwrap();
     assert_eq!(resumed.finish, Finish::Complete);
     let is_short = |row: Row| assert!(row.latency.is_some_and(|seconds| seconds < 1e6));
-    journal(&place).for_each_row(is_short).unwrap();
+    place.journal().for_each_row(is_short).unwrap();
 }
 
 /// The same server at another port was a change that no run could be resumed with.

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use convfinqa::pipeline::RunResults;
-use convfinqa::run::{Finish, Journal};
+use convfinqa::run::Finish;
 use rstest::rstest;
 
 use crate::support::agents::{is_critic, question_of, scripted};
@@ -26,10 +26,6 @@ fn is_given_up(results: &RunResults) {
     };
     let line = reason.to_string();
     assert!(line.contains("20 calls in a row failed"), "{line}");
-}
-
-fn journal(place: &Workplace) -> Journal {
-    Journal::open(&place.journal_path()).unwrap()
 }
 
 fn rows(place: &Workplace) -> Vec<Row> {
@@ -61,7 +57,7 @@ fn a_provider_that_answers_only_errors_is_given_up_after_20_calls(#[case] broken
     match place.start(&asking(&server, "concurrency = 1")) {
         Ok(results) => {
             is_given_up(&results);
-            assert_eq!(journal(&place).answered().unwrap(), 0, "nothing is settled");
+            assert_eq!(place.journal().answered().unwrap(), 0, "nothing is settled");
         }
         // Nothing was paid.
         Err(error) => assert!(error.to_string().contains("20 calls in a row failed")),
@@ -173,7 +169,7 @@ fn a_refusal_of_one_question_is_its_outcome_and_stops_nothing() {
         let is_refused = row["question"] == *refused;
         assert_eq!(row["outcome"] == "provider_error", is_refused, "{row:?}");
     }
-    assert!(journal(&place).is_complete().unwrap());
+    assert!(place.journal().is_complete().unwrap());
 }
 
 /// A model that repeats itself until the timeout did so six times, twice.
@@ -245,7 +241,7 @@ fn a_question_that_fails_again_is_left_for_resume() {
     let told = format!("{left} questions without an outcome because the provider failed");
     ran.tells(&told).tells("--resume asks again");
     ran.prints("Not complete");
-    assert!(!journal(&place).is_complete().unwrap());
+    assert!(!place.journal().is_complete().unwrap());
     assert_eq!(place.summary()["complete"], false);
     assert_eq!(rows(&place).len(), 58 - left);
 
@@ -270,7 +266,8 @@ fn a_setting_that_the_model_does_not_take_is_said_once_and_recorded() {
     assert_eq!(*left_out, serde_json::json!(["temperature"]));
     let config = std::fs::read_to_string(place.run_folder().join("config.toml")).unwrap();
     assert!(config.contains(&format!("# note    {line}")), "{config}");
-    journal(&place)
+    place
+        .journal()
         .for_each_row(|row| {
             for call in row.solution.calls {
                 assert_eq!(call.reply.unwrap().left_out, ["temperature"]);

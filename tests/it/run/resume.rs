@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use convfinqa::run::Journal;
-
 use crate::support::agents::scripted;
 use crate::support::cli::{CommandExt, Workplace, signal, wait_until};
 use crate::support::fault_server::FaultServer;
@@ -32,7 +30,7 @@ fn an_interrupt_finishes_what_is_in_flight_and_leaves_a_resumable_run() {
     wait_until(|| server.count() >= 12);
     assert_eq!(signal(&mut child, "-INT"), Some(130));
     let asked = server.count();
-    let journal = Journal::open(&place.journal_path()).unwrap();
+    let journal = place.journal();
     let mut kept: Vec<_> = journal.open_calls().unwrap().into_values().collect();
     journal
         .for_each_row(|row| kept.push(row.solution.calls))
@@ -58,7 +56,7 @@ fn a_run_that_finds_the_disk_full_says_so_and_continues_when_there_is_space() {
     command.current_dir(place.path("")).env_clear();
     let words = ["the run stopped", "--resume continues", "journal.sqlite"];
     command.ran().fails(2, &words);
-    let kept = Journal::open(&place.journal_path()).unwrap();
+    let kept = place.journal();
     assert!(kept.answered().unwrap() > 0, "nothing was kept");
     drop(kept);
     place.run("--resume").succeeds();

@@ -13,6 +13,13 @@ pub fn question_of(request: &Request) -> String {
     asked.unwrap_or_default()
 }
 
+/// An analyst's reply with this program.
+pub fn analysis(program: &str) -> Reply {
+    let analysis = serde_json::json!({"steps": ["read"], "answer": "", "program": program,
+        "evidence": [], "unit": "number"});
+    Reply::chat(&analysis.to_string())
+}
+
 /// The number that is the scripted answer to a question.
 pub fn answer_to(question: &str) -> u32 {
     let hash = blake3::hash(question.as_bytes());

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use convfinqa::run::Journal;
+
 use super::fault_server::FaultServer;
 
 /// The records of the built-in sample.
@@ -106,6 +108,11 @@ impl Workplace {
     /// The journal of the only run.
     pub fn journal_path(&self) -> PathBuf {
         self.run_folder().join("journal.sqlite")
+    }
+
+    /// The same, read.
+    pub fn journal(&self) -> Journal {
+        Journal::read(&self.journal_path()).unwrap()
     }
 
     /// Its tables, to be changed.

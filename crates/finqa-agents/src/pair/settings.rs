@@ -60,8 +60,8 @@ pub struct AgentSettings {
     /// How to use the embedded analyst's second opinion on a chat model's answer
     #[arg(long, value_name = "USE", default_value = "show")]
     pub second_opinion: OpinionUse,
-    /// Share of the model's answers that are right (0 to 1), for --second-opinion arbitrate
-    /// [default: estimated from an earlier run of the model; required with --shard]
+    /// Share of the model's answers that are right (0 to 1); required with --second-opinion
+    /// arbitrate
     #[arg(long, value_name = "P")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_accuracy: Option<f64>,
@@ -86,11 +86,6 @@ impl AgentSettings {
     /// True if the critic uses a separate server.
     pub fn has_critic_server(&self) -> bool {
         self.critic_provider.is_some() || self.critic_base_url.is_some()
-    }
-
-    /// True if the two answers are weighed by an accuracy that is not given.
-    pub fn lacks_accuracy(&self) -> bool {
-        self.second_opinion == OpinionUse::Arbitrate && self.model_accuracy.is_none()
     }
 }
 
