@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::dataset::Question;
 use finqa_agents::pair::Answer;
 use finqa_core::number::Scale;
+use finqa_core::page::period::Times;
 use finqa_core::page::{FigureTag, MONTHS, Table, position, years_in};
 use finqa_core::question::CitedEvidence;
 
@@ -171,23 +172,10 @@ fn usual_years_apart(question: &Question) -> i32 {
 }
 
 /// How long a column's period is by its heading.
-const LENGTHS: [(&str, i32); 10] = [
-    ("three months", 3),
-    ("3 months", 3),
-    ("six months", 6),
-    ("6 months", 6),
-    ("nine months", 9),
-    ("9 months", 9),
-    ("twelve months", 12),
-    ("12 months", 12),
-    ("year ended", 12),
-    ("years ended", 12),
-];
-
 fn months(heading: &str) -> Option<i32> {
-    let heading = heading.to_lowercase().replace('-', " ");
-    let found = LENGTHS.iter().find(|(words, _)| heading.contains(words))?;
-    Some(found.1)
+    let months = Times::heading(heading).0?.months?;
+    // The year so far is of any length.
+    (months > 0).then(|| i32::from(months))
 }
 
 /// The months of a tag's period; `None` of a point in time.

@@ -195,6 +195,8 @@ fn an_answer_to_a_part_of_the_question_is_not_sure() {
                 ("difference between revenue and costs in 2024", Some("504")),
                 ("sum of revenue and net income in 2024", Some("1708")),
                 ("sum of revenue in 2022 and 2023", Some("1887")),
+                ("average revenue from 2022 to 2024", Some("1030.333")),
+                ("in which year were costs lowest?", Some("2022")),
                 ("revenue in 2022 and 2023", None),
                 ("average revenue", None),
                 (

@@ -89,7 +89,9 @@ const MOVES: &[Cue] = &[
 ];
 
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
-static FORMS: [Form; 18] = [
+static FORMS: [Form; 20] = [
+    Form(true, &[Cue::More], Sides(Cue::Or), Operation::Larger { largest: true }, false, &[]),
+    Form(true, &[Cue::Less], Sides(Cue::Or), Operation::Larger { largest: false }, false, &[]),
     Form(true, &[Cue::Exceeds], Sides(Cue::Exceeds), Operation::Compare, false, &[]),
     Form(true, &[Cue::More], Sides(Cue::Than), Operation::Compare, false, &[]),
     Form(true, &[Cue::Less], Reversed(Cue::Than), Operation::Compare, false, &[]),
@@ -148,10 +150,7 @@ fn goes_through(tokens: &[Token]) -> bool {
 /// Reads what a question asks for; `None` if it is not understood in full. Of a plain table,
 /// each figure has one period.
 pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
-    let yes_no = lists(YES_NO, &tokens.first()?.text);
-    if let Some(larger) = larger(tokens) {
-        return Some(larger);
-    }
+    let yes_no = lists(YES_NO, &tokens.first()?.text) || has(tokens, &[Cue::Or]);
     if !yes_no && let Some(extreme) = extreme(tokens, plain) {
         return extreme;
     }
@@ -183,33 +182,6 @@ pub(super) fn guess(tokens: &[Token]) -> Asked {
     }
 }
 
-/// "Was A or B larger?"
-fn larger(tokens: &[Token]) -> Option<Asked> {
-    let how = [Cue::More, Cue::Less];
-    let at = tokens
-        .iter()
-        .rposition(|token| token.cue().is_some_and(|cue| how.contains(&cue)))?;
-    let or = tokens.iter().position(|token| token.text == "or")?;
-    let verb = tokens.iter().position(|token| lists(YES_NO, &token.text))?;
-    if !(verb < or && or < at) || tokens.iter().any(|token| token.cue() == Some(Cue::Than)) {
-        return None;
-    }
-    let (before, rest) = (tokens.get(..verb)?, tokens.get(at + 1..)?);
-    let side = |own: &[Token]| operand(&[before, own, rest].concat(), Some(&[Cue::And]));
-    let operands = vec![
-        side(tokens.get(verb + 1..or)?)?,
-        side(tokens.get(or + 1..at)?)?,
-    ];
-    let largest = tokens.get(at)?.cue() == Some(Cue::More);
-    operands.iter().all(Operand::is_named).then_some(Asked {
-        operation: Operation::Larger { largest },
-        operands,
-        relative: false,
-        since: false,
-        unused: Vec::new(),
-    })
-}
-
 impl Form {
     fn read(&self, tokens: &[Token], plain: bool) -> Option<Asked> {
         let Self(_, says, form, operation, relative, also) = self;
@@ -231,7 +203,13 @@ impl Form {
             Listed(least) => {
                 listed(tokens, allowed, plain).filter(|parts| parts.len() >= *least)?
             }
-            Sides(cue) => split(tokens, *cue).and_then(|(left, right)| both(left, right))?,
+            Sides(cue) => {
+                let (left, right) = split(tokens, *cue)?;
+                // "In May, was A or B larger?"
+                let verb = left.iter().position(|token| lists(YES_NO, &token.text));
+                let before = left.get(..verb.filter(|_| self.0).unwrap_or_default())?;
+                both(left, &[before, right].concat())?
+            }
             Reversed(cue) => split(tokens, *cue).and_then(|(left, right)| both(right, left))?,
             WholeFirst => {
                 let mut wholes = wholes(split(tokens, Cue::ShareOf)?.1);

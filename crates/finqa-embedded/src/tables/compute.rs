@@ -1,13 +1,13 @@
 //! The operations that questions ask for, over the figures that their operands name.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use finqa_core::number::UnitKind;
 use finqa_core::page::period::Period;
 
 use super::asked::{Asked, Operation, Which};
-use super::find::{Amount, AmountKind, FigureExpr};
+use super::find::{Amount, AmountKind, FigureExpr, in_one_scale};
 use super::fit::FitFigure;
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
@@ -59,12 +59,12 @@ impl Tables {
                 (pair.to_vec(), ratio(pair, asked.relative))
             }
             Operation::Sum => {
-                let parts = self.listed(operands)?;
+                let parts = self.all_of(operands)?;
                 let sum = self.sum(&parts)?;
                 (parts, answer("sum", sum.expr, UnitKind::Number))
             }
             Operation::Average => {
-                let parts = self.listed(operands)?;
+                let parts = self.all_of(operands)?;
                 (parts.clone(), average(&parts)?)
             }
             Operation::Extreme { largest, which } => {
@@ -141,44 +141,11 @@ impl Tables {
         }
     }
 
-    /// The figures of a series, or of listed operands: those in the row or the column of one of
-    /// them, as in "sales and staff of the North".
-    fn listed(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
-        if let [of] = operands {
-            return self.series(of, None);
-        }
-        let common = operands.iter().find_map(|of| of.spans.first()).copied();
-        let figures = |near: Option<Place>| -> Vec<Reading<Amount>> {
-            let figure = |one: &Operand| self.figure(one, common, near);
-            operands.iter().map(figure).collect()
-        };
-        let places = |all: &[Reading<Amount>]| -> Vec<Place> {
-            all.iter().flatten().filter_map(Amount::place).collect()
-        };
-        let apart = |a: Place, b: Place| a.row != b.row && a.column != b.column;
-        let same_time = |of: &Operand| of.spans.is_empty() || of.spans.first() == common.as_ref();
-        let mut found = figures(None);
-        if self.is_plain() && operands.iter().all(same_time) {
-            let alone = places(&found);
-            let near = alone.iter().find_map(|near| {
-                let all = figures(Some(*near));
-                let far = places(&all).iter().any(|one| apart(*one, *near));
-                (all.iter().all(Result::is_ok) && !far).then_some(all)
-            });
-            found = near.unwrap_or(found);
-        }
-        let all = places(&found);
-        if all.iter().collect::<BTreeSet<_>>().len() < all.len() {
-            return Err(Doubt::Open);
-        }
-        let amounts = found.into_iter().collect::<Reading<Vec<Amount>>>()?;
-        in_one_scale(&amounts)?;
-        match all
-            .windows(2)
-            .any(|two| matches!(two, [a, b] if a.table != b.table))
-        {
-            true => Err(Doubt::Open),
-            false => Ok(amounts),
+    /// The figures of a series, or of listed operands.
+    fn all_of(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
+        match operands {
+            [of] => self.series(of, None),
+            _ => self.listed(operands),
         }
     }
 
@@ -186,11 +153,7 @@ impl Tables {
     fn pair(&self, asked: &Asked) -> Reading<[Amount; 2]> {
         let pair = match asked.operands.as_slice() {
             [of] => self.ends(of, asked.since)?,
-            [a, b] if !self.is_plain() => self.paired(a, b, None)?,
-            operands => {
-                let listed = self.listed(operands)?;
-                listed.try_into().map_err(|_| Doubt::Open)?
-            }
+            operands => self.listed(operands)?.try_into().map_err(|_| Doubt::Open)?,
         };
         self.check(&pair)?;
         Ok(pair)
@@ -234,54 +197,36 @@ impl Tables {
         let of = of.of_spans(Vec::new());
         let ago = late.map(Period::year_before);
         let late = self.figure(&of, late, None)?;
-        let Some(at) = late.at else {
-            let early = early.or(ago).ok_or(Doubt::Open)?;
-            return Ok([late, self.figure(&of, Some(early), None)?]);
-        };
-        let before = early.or_else(|| at.period.map(Period::year_before));
-        let line = |one: &FitFigure| {
-            let in_line = one.row == at.row || self.is_plain() && one.column == at.column;
-            one.table == at.table
-                && in_line
-                && one.place() != at.place()
-                && one.percent == at.percent
-        };
-        let mut others = self.candidates(&of, None);
-        others.retain(line);
-        let fits = |one: &&FitFigure| {
-            let lengths = [one.period, at.period].map(|period| period.map(Period::length));
-            let fits = before.is_none_or(|before| self.fits(one.period.as_ref(), Some(&before)));
-            lengths.windows(2).all(|two| two.first() == two.last()) && fits
-        };
-        let found = others.iter().find(fits);
-        let why = match before {
-            Some(before) if early.is_some() => format!("the page has no {before}"),
-            _ => format!(
-                "the page has no period before {}",
-                at.period.unwrap_or_default()
-            ),
-        };
-        let early = match (found, others.first()) {
-            (Some(one), _) => self.amount(*one),
-            (None, Some(one)) if !self.is_plain() => self.amount(*one).map(|one| Amount {
-                doubt: Some(Doubt::Missing(why)),
-                ..one
-            }),
-            // One that is printed for one year is missing for the other.
-            _ if early.is_some() => return Ok([late, self.figure(&of, early, None)?]),
-            _ => return missing(why),
-        };
-        Ok([late, early.ok_or(Doubt::Open)?])
+        let period = late.at.and_then(|at| at.period);
+        let before = early.or(period.map(Period::year_before)).or(ago);
+        // Both are of one length.
+        let before = before.map(|before| Period {
+            months: before.months.or(period.and_then(|period| period.months)),
+            ..before
+        });
+        match self.figure(&of, before, late.place()) {
+            Ok(early) if early.at.is_none() || early.place() != late.place() => Ok([late, early]),
+            Err(why) if self.is_plain() => Err(why),
+            // Of a report, another column of the row is a guess.
+            _ => {
+                let at = late.place().ok_or(Doubt::Open)?;
+                let apart = |one: &FitFigure| {
+                    (one.table, one.row) == (at.table, at.row) && one.column != at.column
+                };
+                let other = self.candidates(&of, None).into_iter().find(apart);
+                let early = other.and_then(|one| self.amount(one)).ok_or(Doubt::Open)?;
+                let why = Doubt::Missing("the page has no period before it".to_owned());
+                let doubt = Some(why);
+                Ok([late, Amount { doubt, ..early }])
+            }
+        }
     }
 
     /// A part and a whole, or what is divided by what.
     fn parts(&self, operands: &[Operand], percent: bool) -> Reading<[Amount; 2]> {
-        if let ([part, whole], false) = (operands, self.is_plain()) {
-            return self.paired(part, whole, None);
-        }
         let pair = match (self.listed(operands), operands) {
             // A whole without a row of its own is the sum of all.
-            (Err(_), [part, whole]) if whole.total => {
+            (Err(_), [part, whole]) if whole.total && self.is_plain() => {
                 let all = self.in_labels(whole, None)?;
                 let near = all.first().and_then(|one| one.at);
                 let place = near.map(|at| at.place());
@@ -292,6 +237,9 @@ impl Tables {
         };
         self.check(&pair)?;
         let [a, b] = &pair;
+        if !self.is_plain() {
+            return Ok(pair);
+        }
         if a.kind != b.kind || a.kind == AmountKind::Share {
             return Err(Doubt::Open);
         }
@@ -342,9 +290,6 @@ impl Tables {
     }
 
     fn extreme(&self, of: &Operand, largest: bool, which: Option<&Which>) -> Reading<DirectAnswer> {
-        if !self.is_plain() {
-            return self.extreme_of_rows(of, largest);
-        }
         let series = self.series(of, which)?;
         let numbers: Vec<f64> = series.iter().map(Amount::number).collect();
         let places = operations::extremes(&numbers, largest);
@@ -358,40 +303,10 @@ impl Tables {
             return missing(format!("{} are equal", names.join(" and ")));
         }
         let extreme = answer("extreme", amount.expr.clone(), unit(amount.kind));
-        let label = which.map(|_| amount.name.clone());
-        Ok(DirectAnswer { label, ..extreme })
-    }
-
-    /// The largest of the rows of a report's table that the words of the question are about.
-    fn extreme_of_rows(&self, of: &Operand, largest: bool) -> Reading<DirectAnswer> {
-        let period = of.spans.first();
-        let readings = of.readings();
-        let series = self.tables.iter().enumerate().filter_map(|(at, table)| {
-            let wanted = |one: Option<&Period>| self.fits(one, period);
-            table.series(at, &readings, &self.weights, &wanted)
-        });
-        let best = series.max_by(|a, b| a.0.total_cmp(&b.0));
-        let (_, cells) = best.ok_or(Doubt::Open)?;
-        let numbers: Vec<f64> = cells.iter().map(|one| one.value).collect();
-        let place = operations::extremes(&numbers, largest).first().copied();
-        let best = place.and_then(|at| cells.get(at)).ok_or(Doubt::Open)?;
-        let amount = self.amount(*best).ok_or(Doubt::Open)?;
-        // Rows with the same label belong to the headings above them.
-        let row = |one: &FitFigure| self.table(one.place())?.rows.get(one.row);
-        let labels: HashSet<_> = cells
-            .iter()
-            .filter_map(row)
-            .map(|row| &row.printed)
-            .collect();
-        let label = row(best).map(|row| match labels.len() {
-            1 => row.heading.clone(),
-            _ => row.printed.clone(),
-        });
-        let why = "the rows that are compared may not be those that are meant";
         Ok(DirectAnswer {
-            label,
-            doubt: Some(Doubt::Missing(why.to_owned())),
-            ..answer("look-up", amount.expr, UnitKind::Number)
+            label: which.map(|_| amount.name.clone()),
+            doubt: amount.doubt.clone(),
+            ..extreme
         })
     }
 }
@@ -406,15 +321,6 @@ fn ratio(pair: [Amount; 2], percent: bool) -> DirectAnswer {
         false => answer("ratio", expr, UnitKind::Ratio),
     };
     DirectAnswer { doubt, ..answer }
-}
-
-fn in_one_scale(amounts: &[Amount]) -> Reading<()> {
-    let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
-    let scales: Vec<_> = plain.map(|one| one.scale).collect();
-    match scales.windows(2).any(|two| two.first() != two.last()) {
-        true => missing("the figures may be in different units"),
-        false => Ok(()),
-    }
 }
 
 /// A change, a difference, or either as a percentage of the earlier or smaller figure.

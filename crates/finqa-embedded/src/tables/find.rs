@@ -1,5 +1,7 @@
 //! From an operand to the figure that it names, or the reason why none is sure.
 
+use std::collections::BTreeSet;
+
 use finqa_core::number::Scale;
 use finqa_core::page::period::Period;
 use finqa_core::program::{Expression, Leaf};
@@ -55,14 +57,14 @@ pub(super) enum AmountKind {
 /// What another figure may score less and still be as likely.
 const CLOSE: f64 = 0.03;
 
-/// How far two figures may differ that are the same in other scales.
-const ROUNDED: f64 = 0.006;
-
 /// What two figures count more that are in one column.
 const TOGETHER: f64 = 0.3;
 
 /// The best figures that are paired.
 const PAIRED: usize = 40;
+
+/// How far two figures may differ that are the same in other scales.
+const ROUNDED: f64 = 0.006;
 
 fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= ROUNDED * a.abs().max(b.abs())
@@ -210,12 +212,8 @@ impl Tables {
         asked: Option<Period>,
         near: Option<Place>,
     ) -> Reading<Amount> {
-        let own = of
-            .spans
-            .iter()
-            .copied()
-            .max_by_key(|one| one.end.day.is_some());
-        let asked = own.or(asked);
+        let own = of.spans.iter().copied();
+        let asked = own.max_by_key(|one| one.end.day.is_some()).or(asked);
         let printed = self.printed(of, asked, near);
         let quotient = of.quotient();
         let is_meant = |one: &FitFigure| {
@@ -242,14 +240,9 @@ impl Tables {
 
     /// A profit as a share of sales.
     fn quotient(&self, part: &Operand, whole: &Operand, asked: Option<Period>) -> Reading<Amount> {
-        let pair = match self.is_plain() {
-            true => {
-                let part = self.figure(part, asked, None)?;
-                let whole = self.figure(whole, asked, part.place())?;
-                [part, whole]
-            }
-            false => self.paired(part, whole, asked)?,
-        };
+        let spans = asked.into_iter().collect();
+        let pair = [part.of_spans(spans), whole.clone()];
+        let pair: [Amount; 2] = self.listed(&pair)?.try_into().map_err(|_| Doubt::Open)?;
         let doubt = pair.iter().find_map(|one| one.doubt.clone());
         let [part, whole] = pair;
         let plain = [part.kind, whole.kind] == [AmountKind::Plain; 2];
@@ -307,18 +300,14 @@ impl Tables {
         };
         let others: Vec<&FitFigure> = all.iter().filter(differs).collect();
         doubt = doubt.or_else(|| match others.as_slice() {
-            _ if !best.plain && !(self.is_plain() && !others.is_empty()) => {
-                Some(self.unclear(best.place()))
-            }
-            [] => None,
-            others => {
+            [] if best.plain => None,
+            [_, ..] if best.plain || self.is_plain() => {
                 let names = [&best].into_iter().chain(others.iter().copied()).take(3);
                 let names: Vec<String> = names.map(|one| self.full_name(one.place())).collect();
-                Some(Doubt::Missing(format!(
-                    "several figures fit: {}",
-                    names.join(" and ")
-                )))
+                let names = names.join(" and ");
+                Some(Doubt::Missing(format!("several figures fit: {names}")))
             }
+            _ => Some(self.unclear(best.place())),
         });
         if let Some(doubt) = doubt.clone().filter(|_| self.is_plain()) {
             return Err(doubt);
@@ -378,14 +367,9 @@ impl Tables {
     }
 
     /// Two figures of one table of a report, those that fit best together.
-    pub(super) fn paired(
-        &self,
-        part: &Operand,
-        whole: &Operand,
-        asked: Option<Period>,
-    ) -> Reading<[Amount; 2]> {
+    fn paired(&self, part: &Operand, whole: &Operand) -> Reading<Vec<Amount>> {
         let spans = part.spans.iter().chain(&whole.spans).copied();
-        let asked = spans.max_by_key(|one| one.end.day.is_some()).or(asked);
+        let asked = spans.max_by_key(|one| one.end.day.is_some());
         let mut parts = self.candidates(part, asked);
         let mut wholes = self.candidates(whole, asked);
         parts.truncate(PAIRED);
@@ -428,6 +412,55 @@ impl Tables {
         let amount = |one: &FitFigure| self.amount(*one).ok_or(Doubt::Open);
         let (mut part, whole) = (amount(part)?, amount(whole)?);
         part.doubt = doubt.map(Doubt::Missing);
-        Ok([part, whole])
+        Ok(vec![part, whole])
+    }
+
+    /// The figures of several operands in one table: those in the row or the column of one of
+    /// them, as in "sales and staff of the North".
+    pub(super) fn listed(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
+        if let ([part, whole], false) = (operands, self.is_plain()) {
+            return self.paired(part, whole);
+        }
+        let spans = operands.iter().flat_map(|of| &of.spans).copied();
+        let common = spans.max_by_key(|one| one.end.day.is_some());
+        let figures = |near: Option<Place>| -> Reading<Vec<Amount>> {
+            let figure = |one: &Operand| self.figure(one, common, near);
+            operands.iter().map(figure).collect()
+        };
+        let mut found = figures(None);
+        let alone = operands
+            .iter()
+            .filter_map(|of| self.figure(of, common, None).ok());
+        for place in alone.filter_map(|one| one.place()) {
+            let in_line = |one: &Amount| {
+                let at = one.place();
+                at.is_none_or(|at| at.row == place.row || at.column == place.column)
+            };
+            if let Ok(near) = figures(Some(place))
+                && near.iter().all(in_line)
+            {
+                found = Ok(near);
+                break;
+            }
+        }
+        let found = found?;
+        in_one_scale(&found)?;
+        let places: BTreeSet<Place> = found.iter().filter_map(Amount::place).collect();
+        let tables: BTreeSet<usize> = places.iter().map(|one| one.table).collect();
+        let apart = places.len() == found.iter().filter(|one| one.at.is_some()).count();
+        match apart && tables.len() < 2 {
+            true => Ok(found),
+            false => Err(Doubt::Open),
+        }
+    }
+}
+
+/// Figures that are compared or added up have one scale.
+pub(super) fn in_one_scale(amounts: &[Amount]) -> Reading<()> {
+    let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
+    let scales: Vec<_> = plain.map(|one| one.scale).collect();
+    match scales.windows(2).any(|two| two.first() != two.last()) {
+        true => missing("the figures may be in different units"),
+        false => Ok(()),
     }
 }

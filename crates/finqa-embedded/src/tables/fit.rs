@@ -29,39 +29,8 @@ static SOFT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(SOFT));
 static LIGHT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(LIGHT));
 static LOOSE_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(LOOSE));
 
-/// How a label of a plain table fits the words of a question.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct NameFit {
-    /// Some word of the question is its own, or it has none.
-    pub(super) named: bool,
-    /// Less is better.
-    pub(super) cost: f64,
-}
-
-/// The cost of a word that nobody asked for.
-pub(super) const HEAVY: f64 = 10.0;
-
-impl NameFit {
-    pub(super) fn read(label: &Label, asked: &[String], says: &dyn Fn(&String) -> bool) -> Self {
-        if !label.words.is_empty() && !asked.iter().any(says) {
-            let cost = if label.total { HEAVY / 2.0 } else { HEAVY };
-            return Self { named: false, cost };
-        }
-        let unasked = |own: &&String| !asked.iter().any(|word| same_word(own, word));
-        let costs = label.words.iter().filter(unasked);
-        let costs = costs.map(|own| {
-            if LIGHT_STEMS.contains(own) {
-                1.0
-            } else {
-                HEAVY
-            }
-        });
-        Self {
-            named: true,
-            cost: costs.sum(),
-        }
-    }
-}
+/// What a label of a plain table costs for each word that nobody asked for.
+const HEAVY: f64 = 10.0;
 
 /// Of a word that is not in the label but in its section or its column's heading, and of one
 /// that is only in the title.
@@ -152,12 +121,35 @@ impl Weights {
         self.of.contains_key(word)
     }
 
+    /// How much of the best of some readings is said, and whether all of one.
+    pub(super) fn share(
+        &self,
+        readings: &[Vec<String>],
+        said: &dyn Fn(&String) -> bool,
+    ) -> (f64, bool) {
+        let share = |reading: &Vec<String>| -> f64 {
+            let all: f64 = reading.iter().map(|word| self.of(word)).sum();
+            let words = reading.iter().filter(|word| said(word));
+            words.map(|word| self.of(word)).sum::<f64>() / all.max(1.0)
+        };
+        let best = readings.iter().map(share).fold(0.0, f64::max);
+        (
+            best,
+            readings.iter().any(|reading| reading.iter().all(said)),
+        )
+    }
+
     fn of(&self, word: &str) -> f64 {
         self.of.get(word).copied().unwrap_or(self.unknown)
     }
 }
 
-fn is_light(word: &str) -> bool {
+/// Whether a question may say it of any figure.
+pub(super) fn is_loose(word: &str) -> bool {
+    word == "total" || LOOSE_STEMS.contains(word)
+}
+
+pub(super) fn is_light(word: &str) -> bool {
     LIGHT_STEMS.contains(word) || word.chars().all(|c| !c.is_alphabetic())
 }
 
@@ -188,12 +180,12 @@ impl ReportTable {
     ) -> Vec<FitFigure> {
         let mut out = Vec::new();
         for (r, row) in self.rows.iter().enumerate().skip(1) {
-            for (c, figure) in row.cells.iter().enumerate().skip(1) {
-                let (Some(figure), Some(column)) = (figure, self.columns.get(c)) else {
+            for c in 1..row.cells.len() {
+                let (Some(figure), Some(column)) = (self.figure(at, r, c), self.columns.get(c))
+                else {
                     continue;
                 };
-                let period = self.period_of(r, c);
-                if !wanted(period.as_ref()) {
+                if !wanted(figure.period.as_ref()) {
                     continue;
                 }
                 let fits = readings.iter().enumerate().filter_map(|(at, reading)| {
@@ -201,28 +193,37 @@ impl ReportTable {
                         true => self.fit_in_full(row, column, reading)?,
                         false => self.fit(row, column, reading, weights)?,
                     };
-                    let said = if at == 0 { SAID } else { 0.0 };
-                    Some((score + said, full, plain, at == 0))
+                    let said = at == 0;
+                    let score = score + if said { SAID } else { 0.0 };
+                    Some(FitFigure {
+                        score,
+                        full,
+                        plain,
+                        said,
+                        ..figure
+                    })
                 });
-                let best = fits.max_by(|a, b| a.0.total_cmp(&b.0));
-                let Some((score, full, plain, said)) = best else {
-                    continue;
-                };
-                out.push(FitFigure {
-                    table: at,
-                    row: r,
-                    column: c,
-                    score,
-                    full,
-                    plain,
-                    said,
-                    period,
-                    value: figure.value,
-                    percent: figure.percent,
-                });
+                out.extend(fits.max_by(|a, b| a.score.total_cmp(&b.score)));
             }
         }
         out
+    }
+
+    /// A figure of the table that nothing is known of.
+    pub(super) fn figure(&self, table: usize, row: usize, column: usize) -> Option<FitFigure> {
+        let figure = self.rows.get(row)?.cells.get(column)?.as_ref()?;
+        Some(FitFigure {
+            table,
+            row,
+            column,
+            score: 0.0,
+            full: false,
+            plain: false,
+            said: false,
+            period: self.period_of(row, column),
+            value: figure.value,
+            percent: figure.percent,
+        })
     }
 
     /// The period of a cell, by its column or its row.
@@ -246,19 +247,27 @@ impl ReportTable {
         reading: &[String],
     ) -> Option<(f64, bool, bool)> {
         let says = |word: &String| row.says(word) || column.label.says(word);
-        let loose =
-            |word: &String| word == "total" || LOOSE_STEMS.contains(word) || self.is_heading(word);
+        let loose = |word: &String| is_loose(word) || self.is_heading(word);
         if !reading.iter().all(|word| says(word) || loose(word)) {
             return None;
         }
-        let row_says = |word: &String| row.says(word);
-        let fits = [
-            NameFit::read(&row.label, reading, &row_says),
-            NameFit::read(&column.label, reading, &|word| column.label.says(word)),
-        ];
-        let cost: f64 = fits.iter().map(|fit| fit.cost).sum();
-        let full = !fits.iter().any(|fit| fit.named && fit.cost >= HEAVY);
-        Some((-cost, full, full))
+        // What a label costs, and whether it says more than the question.
+        let cost = |label: &Label, asked: bool| {
+            if !label.words.is_empty() && !asked {
+                return (if label.total { HEAVY / 2.0 } else { HEAVY }, false);
+            }
+            let unasked = |own: &&String| !reading.iter().any(|word| same_word(own, word));
+            let costs = label.words.iter().filter(unasked);
+            let cost: f64 = costs
+                .map(|own| if is_light(own) { 1.0 } else { HEAVY })
+                .sum();
+            (cost, cost >= HEAVY)
+        };
+        let (of_row, more) = cost(&row.label, reading.iter().any(|word| row.says(word)));
+        let of_column = reading.iter().any(|word| column.label.says(word));
+        let (of_column, also_more) = cost(&column.label, of_column);
+        let full = !more && !also_more;
+        Some((-of_row - of_column, full, full))
     }
 
     /// Whether the heading of the rows has a word that no label has: it is about all cells.
@@ -346,89 +355,4 @@ pub(super) fn candidates(
     }
     all.sort_by(|a, b| b.score.total_cmp(&a.score));
     all
-}
-
-impl ReportTable {
-    /// The figures of the rows of a section, in one column, and how well the table is about what
-    /// they are asked for.
-    pub(super) fn series(
-        &self,
-        at: usize,
-        readings: &[Vec<String>],
-        weights: &Weights,
-        wanted: &dyn Fn(Option<&Period>) -> bool,
-    ) -> Option<(f64, Vec<FitFigure>)> {
-        let mut best: Option<(f64, Vec<FitFigure>)> = None;
-        let named = self.candidates(at, readings, weights, wanted);
-        for (c, _) in self.columns.iter().enumerate() {
-            let full = named
-                .iter()
-                .filter(|one| one.full && one.column == c && !one.percent);
-            let cells: Vec<FitFigure> = full.copied().collect();
-            let heading = |one: &FitFigure| {
-                self.rows
-                    .get(one.row)
-                    .map(|row| (&row.printed, &row.heading))
-            };
-            let apart = cells.windows(2).all(|two| match two {
-                [a, b] => {
-                    heading(a).map(|one| one.0) == heading(b).map(|one| one.0)
-                        && heading(a) != heading(b)
-                }
-                _ => true,
-            });
-            if cells.len() > 1 && apart {
-                best = best.or(Some((1.0, cells)));
-            }
-        }
-        for (c, column) in self.columns.iter().enumerate().skip(1) {
-            if !wanted(column.label.period.as_ref()) {
-                continue;
-            }
-            let mut start = 1;
-            for rows in self
-                .rows
-                .get(1..)
-                .unwrap_or_default()
-                .chunk_by(|a, b| a.section == b.section)
-            {
-                let first = start;
-                start += rows.len();
-                let cell = |(r, row): (usize, &ReportRow)| {
-                    let figure = row.cells.get(c)?.as_ref()?;
-                    (!row.label.total && !figure.percent).then_some(FitFigure {
-                        table: at,
-                        row: first + r,
-                        column: c,
-                        score: 0.0,
-                        full: false,
-                        plain: false,
-                        said: false,
-                        period: column.label.period,
-                        value: figure.value,
-                        percent: false,
-                    })
-                };
-                let cells: Vec<FitFigure> = rows.iter().enumerate().filter_map(cell).collect();
-                let Some(row) = rows.first().filter(|_| cells.len() > 1) else {
-                    continue;
-                };
-                let says = |word: &String| {
-                    row.section.contains(word)
-                        || column.label.words.contains(word)
-                        || self.title.contains(word)
-                };
-                let score = |reading: &Vec<String>| -> f64 {
-                    let all: f64 = reading.iter().map(|word| weights.of(word)).sum();
-                    let said = reading.iter().filter(|word| says(word));
-                    said.map(|word| weights.of(word)).sum::<f64>() / all.max(1.0)
-                };
-                let score = readings.iter().map(score).fold(0.0, f64::max);
-                if best.as_ref().is_none_or(|(of_best, _)| score > *of_best) {
-                    best = Some((score, cells));
-                }
-            }
-        }
-        best
-    }
 }

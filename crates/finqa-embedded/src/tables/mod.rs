@@ -6,7 +6,7 @@
 //! figures whose labels, sections, headings and periods fit best answer; they are sure if these
 //! have all words of the question, and no other figure that fits as well differs.
 //!
-//! In the order of reading: `words`; `table`; `names`, with `concepts.txt`, and `operand`; `fiscal`;
+//! In the order of reading: `words`; `table`; `names`, with `concepts.txt`, and `operand`;
 //! `fit`; `page`; `question` and its `phrases`; `asked`, the operation as data; `find`, from an
 //! operand to a figure; `series`; `compute`; `follow_up`.
 //!
@@ -16,7 +16,6 @@
 mod asked;
 mod compute;
 mod find;
-mod fiscal;
 mod fit;
 mod follow_up;
 mod names;

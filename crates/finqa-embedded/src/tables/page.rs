@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 
 use finqa_core::page::Cover;
-use finqa_core::page::period::Period;
+use finqa_core::page::period::{FiscalYears, Period};
 use finqa_core::question::Document;
 
-use super::fiscal::FiscalYears;
 use super::fit::Weights;
 use super::table::{Label, ReportTable};
 use super::words::{plain_stems, stems};

@@ -31,6 +31,8 @@ pub(super) enum Cue {
     Less,
     Minus,
     More,
+    /// Between those of which one is larger.
+    Or,
     Plus,
     /// The share of a whole.
     ShareOf,
@@ -43,7 +45,7 @@ pub(super) enum Cue {
 }
 
 #[rustfmt::skip]
-const CUES: [(Cue, &str); 28] = [
+const CUES: [(Cue, &str); 29] = [
     (Cue::Average, "average|mean|averaged|on average"),
     (Cue::Change, "change|changes|changed"),
     (Cue::Difference, "difference|differ"),
@@ -67,6 +69,7 @@ const CUES: [(Cue, &str); 28] = [
     (Cue::Less, "less|lower|fewer|smaller"),
     (Cue::Minus, "minus"),
     (Cue::More, "more|higher|greater|larger|bigger"),
+    (Cue::Or, "or"),
     (Cue::Plus, "plus"),
     (Cue::ShareOf, "share of|percentage of|percent of|% of|proportion of|fraction of|portion of|part of"),
     (Cue::Than, "than"),

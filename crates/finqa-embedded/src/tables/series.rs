@@ -4,13 +4,24 @@ use finqa_core::page::period::Period;
 
 use super::asked::Which;
 use super::find::Amount;
-use super::fit::{FitFigure, NameFit};
+use super::fit::{FitFigure, is_light, is_loose};
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
-use super::words::{lists, lists_stem};
+use super::table::{Label, ReportTable};
+use super::words::{lists_stem, same_word};
 
 /// Words of a corner that say nothing of what the rows are.
 const GENERIC: &str = "item line name description category million thousand billion usd eur tsd";
+
+/// Figures of one column, or of one row.
+struct Line {
+    by_rows: bool,
+    /// How much of the question its labels have.
+    score: f64,
+    /// What its own label says beyond it.
+    unasked: usize,
+    figures: Vec<FitFigure>,
+}
 
 impl Tables {
     /// The periods of a table's cells, in their order in time.
@@ -45,7 +56,12 @@ impl Tables {
         }
         let undated = of.of_spans(Vec::new());
         let mut out = Vec::new();
-        for span in self.series_of(of, length) {
+        // Of a report, the periods are those of the table that has the latest figure.
+        let at = match self.is_plain() {
+            true => None,
+            false => self.figure(&undated, None, None)?.place(),
+        };
+        for span in self.series_of(of, length, at.map_or(0, |at| at.table)) {
             let amount = self.figure(&undated, Some(span), None)?;
             let mut labels = amount.place().into_iter().flat_map(|at| self.labels_of(at));
             let only = labels.find(|label| label.period.is_some() && label.words.is_empty());
@@ -60,8 +76,8 @@ impl Tables {
     }
 
     /// The periods of a series: those named, those between two, or all of one length.
-    fn series_of(&self, of: &Operand, length: Option<u8>) -> Vec<Period> {
-        let all = self.periods_of(0);
+    fn series_of(&self, of: &Operand, length: Option<u8>, table: usize) -> Vec<Period> {
+        let all = self.periods_of(table);
         let of_length = |length: u8| -> Vec<Period> {
             let all = all.iter().copied();
             all.filter(|period| period.length() == length).collect()
@@ -89,45 +105,55 @@ impl Tables {
         of.spans.clone()
     }
 
-    /// The figures that differ in their row alone, or in their column alone, totals left out.
+    /// The figures that differ in their row alone, or in their column alone, totals left out. Of a
+    /// report, those of the section whose headings fit best, which is never sure.
     pub(super) fn in_labels(&self, of: &Operand, which: Option<&Which>) -> Reading<Vec<Amount>> {
-        if of.spans.len() > 1 || !self.is_plain() {
+        if of.spans.len() > 1 && self.is_plain() {
             return Err(Doubt::Open);
         }
         self.known(of)?;
-        let period = of.spans.first().copied();
-        let mut cells = self.candidates(of, period);
-        if let (Some(period), true) = (period, cells.is_empty()) {
-            return missing(format!("the page has no {period}"));
+        let mut lines = self.lines(of);
+        if self.is_plain() {
+            let least = lines.iter().map(|line| line.unasked).min();
+            lines.retain(|line| Some(line.unasked) == least);
         }
-        let order = |one: &FitFigure| one.period.map(Period::order);
-        if cells
-            .windows(2)
-            .any(|two| matches!(two, [a, b] if order(a) != order(b)))
-        {
-            return missing("the question names no period");
-        }
-        let readings = of.of_parts().readings();
-        let by_rows = self.one_line(&mut cells, readings.first().ok_or(Doubt::Open)?)?;
-        cells.sort_by_key(|one| one.place());
-        let table = self.tables.first().ok_or(Doubt::Open)?;
-        let is_total = |at: usize| table.columns.get(at).is_some_and(|one| one.label.total);
-        cells.retain(|one| table.is_part(one.row) && (by_rows || !is_total(one.column)));
+        let table = |line: &Line| line.figures.first().map(|one| one.table);
+        lines.sort_by(|a, b| b.score.total_cmp(&a.score).then(table(b).cmp(&table(a))));
+        let line = match lines.as_slice() {
+            [] => match of.spans.first() {
+                Some(period) => return missing(format!("the page has no {period}")),
+                None => return Err(Doubt::Open),
+            },
+            [line] => line,
+            [line, ..] if !self.is_plain() => line,
+            [a, b, ..] if a.by_rows == b.by_rows => {
+                return missing("the question names no period");
+            }
+            _ => return Err(Doubt::Open),
+        };
+        let first = line.figures.first().ok_or(Doubt::Open)?;
         let mut out: Vec<Amount> = Vec::new();
-        for one in &cells {
-            let label = self.labels_of(one.place()).nth(usize::from(!by_rows));
-            let name = label.map_or_else(String::new, |label| label.name.clone());
+        for one in &line.figures {
+            let name = self.name_in(line, one);
             if out.iter().any(|other| other.name == name) {
                 return missing(format!("several rows are of {name}"));
             }
             let amount = self.amount(*one).ok_or(Doubt::Open)?;
-            out.push(Amount { name, ..amount });
+            let why = "the rows that are compared may not be those that are meant".to_owned();
+            let doubt = (!self.is_plain()).then_some(Doubt::Missing(why));
+            out.push(Amount {
+                name,
+                doubt,
+                ..amount
+            });
         }
-        if let Some(more) = cells.iter().find(|one| !one.full) {
-            return Err(self.unclear(more.place()));
+        let table = self.table(first.place()).ok_or(Doubt::Open)?;
+        if line.unasked > 0 && self.is_plain() {
+            return Err(self.unclear(first.place()));
         }
-        let generic = |word: &String| lists(GENERIC, word) || lists_stem(GENERIC, word);
+        let generic = |word: &String| lists_stem(GENERIC, word);
         if let Some(Which::Label(noun)) = which
+            && self.is_plain()
             && !table.title.iter().all(generic)
             && !noun.iter().any(|word| table.is_heading(word))
         {
@@ -138,42 +164,125 @@ impl Tables {
         Ok(out)
     }
 
-    /// Leaves the cells of the only column that fits best, or of the only row; whether these are
-    /// of several rows.
-    fn one_line(&self, cells: &mut Vec<FitFigure>, asked: &[String]) -> Reading<bool> {
-        let fit = |one: &FitFigure, by_row: bool| {
-            let label = self.labels_of(one.place()).nth(usize::from(!by_row));
-            let row = self
-                .table(one.place())
-                .and_then(|table| table.rows.get(one.row));
-            label.map(|label| {
-                let says = |word: &String| match by_row {
-                    true => row.is_some_and(|row| row.says(word)),
-                    false => label.says(word),
+    /// What tells a figure from the others of its line.
+    fn name_in(&self, line: &Line, one: &FitFigure) -> String {
+        let row = |one: &FitFigure| self.table(one.place())?.rows.get(one.row);
+        // Rows with the same label belong to the headings above them.
+        let label = |one: &FitFigure| row(one).map(|row| &row.printed);
+        let first = line.figures.first().and_then(label);
+        match row(one) {
+            Some(row) if line.figures.iter().all(|one| label(one) == first) && line.by_rows => {
+                row.heading.clone()
+            }
+            _ => {
+                let label = self.labels_of(one.place()).nth(usize::from(!line.by_rows));
+                label.map_or_else(String::new, |label| label.name.clone())
+            }
+        }
+    }
+
+    /// The lines of the tables whose own labels have the words of an operand, of a report some
+    /// of them.
+    fn lines(&self, of: &Operand) -> Vec<Line> {
+        let readings = of.of_parts().readings();
+        let period = of.spans.first();
+        let mut out = Vec::new();
+        let mut add = |table: &ReportTable,
+                       by_rows: bool,
+                       label: &Label,
+                       section: &[String],
+                       figures: Vec<FitFigure>| {
+            let said = |word: &String| {
+                label.says(word)
+                    || section.contains(word)
+                    || table.title.contains(word)
+                    || table.plain && is_loose(word)
+            };
+            let (score, full) = self.weights.share(&readings, &said);
+            if figures.len() > 1 && (full || !table.plain) {
+                let unasked = |asked: &Vec<String>| {
+                    let meant = label.words.iter().filter(|own| !is_light(own));
+                    let unasked =
+                        meant.filter(|own| !asked.iter().any(|word| same_word(own, word)));
+                    unasked.count()
                 };
-                NameFit::read(label, asked, &says)
-            })
+                out.push(Line {
+                    by_rows,
+                    score,
+                    unasked: readings.iter().map(unasked).min().unwrap_or_default(),
+                    figures,
+                });
+            }
         };
-        let of_best = |by_row: bool, line: fn(&FitFigure) -> usize| {
-            let fits: Vec<Option<NameFit>> = cells.iter().map(|one| fit(one, by_row)).collect();
-            let costs = fits.iter().flatten().map(|fit| fit.cost);
-            let least = costs.fold(f64::INFINITY, f64::min);
-            let best = cells
+        for (at, table) in self.tables.iter().enumerate() {
+            let figure = |row: usize, column: usize| {
+                let figure = table.figure(at, row, column)?;
+                let amount = table.plain || !figure.percent;
+                (amount && self.fits(figure.period.as_ref(), period)).then_some(figure)
+            };
+            let is_part = |row: usize| match table.plain {
+                true => table.is_part(row),
+                false => table.rows.get(row).is_some_and(|row| !row.label.total),
+            };
+            for (c, column) in table.columns.iter().enumerate().skip(1) {
+                let mut start = 1;
+                let rows = table.rows.get(1..).unwrap_or_default();
+                for rows in rows.chunk_by(|a, b| table.plain || a.section == b.section) {
+                    let parts = (start..start + rows.len()).filter(|r| is_part(*r));
+                    start += rows.len();
+                    let section = rows
+                        .first()
+                        .filter(|_| !table.plain)
+                        .map(|row| row.section.as_slice());
+                    let figures = parts.filter_map(|r| figure(r, c)).collect();
+                    add(
+                        table,
+                        true,
+                        &column.label,
+                        section.unwrap_or_default(),
+                        figures,
+                    );
+                }
+            }
+            for (r, row) in table
+                .rows
                 .iter()
-                .zip(&fits)
-                .filter(|(_, fit)| fit.is_some_and(|fit| fit.named && fit.cost <= least));
-            let best: Vec<FitFigure> = best.map(|(one, _)| *one).collect();
-            let first = best.first().map(line);
-            let only = best.len() > 1 && best.iter().all(|one| Some(line(one)) == first);
-            only.then_some(best)
+                .enumerate()
+                .skip(1)
+                .filter(|_| table.plain)
+            {
+                let columns = table.columns.iter().enumerate().skip(1);
+                let parts = columns.filter(|(_, column)| !column.label.total);
+                let figures = parts.filter_map(|(c, _)| figure(r, c)).collect();
+                add(table, false, &row.label, &row.section, figures);
+            }
+        }
+        if !self.is_plain() {
+            out.extend(self.same_rows(of));
+        }
+        out
+    }
+
+    /// The rows of one label in a column of a report's table, each with a heading of its own.
+    fn same_rows(&self, of: &Operand) -> Vec<Line> {
+        let mut all = self.candidates(of, of.spans.first().copied());
+        all.retain(|one| one.full && !one.percent);
+        all.sort_by_key(|one| (one.table, one.column, one.row));
+        let row = |one: &FitFigure| self.table(one.place())?.rows.get(one.row);
+        let apart = |two: &[FitFigure]| match two {
+            [a, b] => row(a)
+                .zip(row(b))
+                .is_some_and(|(a, b)| a.printed == b.printed && a.heading != b.heading),
+            _ => true,
         };
-        let column = of_best(false, |one| one.column);
-        let row = of_best(true, |one| one.row);
-        let by_rows = column.is_some();
-        *cells = match (column, row) {
-            (Some(line), None) | (None, Some(line)) => line,
-            _ => return Err(Doubt::Open),
+        let lines = all.chunk_by(|a, b| (a.table, a.column) == (b.table, b.column));
+        let lines = lines.filter(|line| line.len() > 1 && line.windows(2).all(apart));
+        let line = |figures: &[FitFigure]| Line {
+            by_rows: true,
+            score: 1.0,
+            unasked: 0,
+            figures: figures.to_vec(),
         };
-        Ok(by_rows)
+        lines.map(line).collect()
     }
 }

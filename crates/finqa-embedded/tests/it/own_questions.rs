@@ -467,6 +467,14 @@ Biology;70;80;90", &[
         ("What were total costs in 2032?", Unsure("")),
         ("What was the total of selling costs and cost of sales in 2032?", Unsure("")),
     ]),
+    (";2031;2032\nTurnover;80;90\nCapex;5;6\nNet earnings;8;4", &[
+        ("what was revenue in 2032?", Is("90")),
+        ("what were capital expenditures in 2031?", Is("5")),
+        ("in which year was the top line highest?", Is("2032")),
+        ("what was the net profit margin in 2031?", Is("10.0%")),
+        ("was turnover or capex larger in 2032?", Is("Turnover")),
+        ("what was gross profit in 2032?", Unsure("gross profit")),
+    ]),
     (";31 Dec 2031;31 Dec 2032\nDeposits;500;550", &[
         ("What were deposits on 30 December 2032?", Unsure("no 30 December of 2032")),
     ]),

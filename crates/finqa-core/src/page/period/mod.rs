@@ -1,9 +1,11 @@
 //! The periods that headings of columns and people's questions name: years, halves, quarters,
 //! months, days, and weeks as retailers count them.
 
+mod fiscal;
 mod times;
 
 use super::years::MONTHS;
+pub use fiscal::FiscalYears;
 pub use times::{Times, blank};
 
 /// A day, a month or a year, as far as it is named.
@@ -164,7 +166,7 @@ impl std::fmt::Display for Period {
 
 /// The month that a period is called by: one that ends on the first days of a month is of the
 /// month before.
-pub fn month_of_end(end: Date) -> Option<u8> {
+fn month_of_end(end: Date) -> Option<u8> {
     let month = end.month?;
     let early = end.day.is_some_and(|day| day <= 7);
     Some(if early { (month + 10) % 12 + 1 } else { month })

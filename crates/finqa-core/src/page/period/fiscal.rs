@@ -1,11 +1,11 @@
 //! The fiscal years of a company: which column is of the period that a question names.
 
-use finqa_core::page::Cover;
-use finqa_core::page::period::{Date, Period, Times, month_of_end};
+use super::{Date, Period, Times, month_of_end};
+use crate::page::Cover;
 
 /// The fiscal years of a company.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FiscalYears {
+pub struct FiscalYears {
     /// The month that they end in.
     last_month: u8,
     /// How many years earlier they are called than they end.
@@ -14,7 +14,7 @@ pub(super) struct FiscalYears {
 
 impl FiscalYears {
     /// By the cover, or else by the month that most whole years of the columns end in.
-    pub(super) fn read(cover: &Cover, columns: &[Period], weekly: bool) -> Self {
+    pub fn read(cover: &Cover, columns: &[Period], weekly: bool) -> Self {
         let months_of = |is: &dyn Fn(&Period) -> bool| -> Vec<u8> {
             let all = columns.iter().filter(|period| is(period));
             all.filter_map(|period| month_of_end(period.end)).collect()
@@ -63,7 +63,7 @@ impl FiscalYears {
     }
 
     /// Whether a column is of the period that a question names.
-    pub(super) fn fits(self, column: &Period, asked: &Period) -> bool {
+    pub fn fits(self, column: &Period, asked: &Period) -> bool {
         let (end, of) = (column.end, asked.end);
         if let Some(start) = asked.start {
             let same_end = match start.year {
