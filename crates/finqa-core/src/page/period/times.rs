@@ -42,7 +42,10 @@ static LENGTHS: LazyLock<Vec<(Regex, u8)>> = LazyLock::new(|| {
         (weeks("3[6-9]|40|thirty[- ](?:six|nine)"), 9),
         (weeks("5[23]|fifty[- ](?:two|three)"), 12),
         (r"\byear[- ]to[- ]date\b|\bytd\b".to_owned(), TO_DATE),
-        (r"\b(?:three|3)[- ]months?\b".to_owned(), 3),
+        (
+            r"\b(?:three|3)[- ]months?\b|\b3m[ -]?'?\d\d(?:\d\d)?\b".to_owned(),
+            3,
+        ),
         (r"\b(?:six|6)[- ]months?\b|\b6m\b".to_owned(), 6),
         (r"\b(?:nine|9)[- ]months?\b|\b9m\b".to_owned(), 9),
         (r"\b(?:twelve|12)[- ]months?\b".to_owned(), 12),
@@ -51,7 +54,7 @@ static LENGTHS: LazyLock<Vec<(Regex, u8)>> = LazyLock::new(|| {
             6,
         ),
         (
-            r"\b(?:(?:first|second|third|fourth|1st|2nd|3rd|4th)[- ](?:fiscal )?)?quarter(?:ly)?\b|\b(?:q ?[1-4]|[1-4] ?q)(?:[ -]?'?\d\d)?\b|\bqtr\b"
+            r"\b(?:(?:first|second|third|fourth|1st|2nd|3rd|4th)[- ](?:fiscal )?)?quarter(?:ly)?(?: [1-4])?\b|\b(?:q ?[1-4]|[1-4] ?q)(?:[ -]?'?\d\d)?\b|\bqtr\b"
                 .to_owned(),
             3,
         ),
@@ -68,7 +71,7 @@ static LENGTHS: LazyLock<Vec<(Regex, u8)>> = LazyLock::new(|| {
 /// Which quarter or half it is.
 static PART: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
-        r"^(?:q ?([1-4])|([1-4]) ?q|h([12])|([12])h|(first|1st)|(second|2nd)|(third|3rd)|(fourth|4th))"
+        r"^(?:(?:q|quarter) ?([1-4])|([1-4]) ?q|h([12])|([12])h|(first|1st)|(second|2nd)|(third|3rd)|(fourth|4th))"
     )
 });
 
@@ -367,6 +370,9 @@ mod tests {
             ("3q22", "third quarter of 2022"),
             ("q4'22", "fourth quarter of 2022"),
             ("1st quarter of 2031", "first quarter of 2031"),
+            ("quarter 4", "fourth quarter"),
+            ("quarter 2 2031", "second quarter of 2031"),
+            ("3m 2024", "3 months of 2024"),
             ("second fiscal quarter", "second quarter"),
             ("3rd quarter of fiscal 2021", "third quarter of 2021"),
             ("2022, third quarter", "third quarter of 2022"),
