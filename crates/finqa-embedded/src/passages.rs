@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::reading::similarity;
+use crate::tables::ways_to_say;
 use crate::tables::words::stems;
 
 /// How alike two words must be to count as the same in part.
@@ -12,6 +13,9 @@ const ALIKE: f64 = 0.6;
 
 /// What a word counts that is not in the passage but above it.
 const ABOVE: f64 = 0.5;
+
+/// What another name of a figure counts less than that of the question.
+const OTHER_NAME: f64 = 0.9;
 
 /// How much a long passage loses with each of its words.
 const PER_WORD: f64 = 0.02;
@@ -66,13 +70,14 @@ impl Passages {
 
     /// How well each passage fits a question, in their order; 0 for one that shares nothing.
     pub fn fit(&self, question: &str) -> Vec<f64> {
-        let asked: Vec<AskedWord> = stems(question)
+        let read = |way: Vec<String>| way.into_iter().map(|stem| self.asked(stem)).collect();
+        let parts: Vec<Vec<Vec<AskedWord>>> = ways_to_say(question)
             .into_iter()
-            .map(|stem| self.asked(stem))
+            .map(|ways| ways.into_iter().map(read).collect())
             .collect();
         self.passages
             .iter()
-            .map(|passage| passage.fit(&asked))
+            .map(|passage| parts.iter().map(|ways| passage.fit_best(ways)).sum())
             .collect()
     }
 
@@ -88,6 +93,17 @@ impl Passages {
 }
 
 impl Words {
+    /// How well the best of several ways to say a figure fits; each counts as much as the first.
+    fn fit_best(&self, ways: &[Vec<AskedWord>]) -> f64 {
+        let weight = |way: &[AskedWord]| way.iter().map(|word| word.weight).sum::<f64>();
+        let own = ways.first().map_or(0.0, |way| weight(way));
+        let fit = |(at, way): (usize, &Vec<AskedWord>)| {
+            let other = if at == 0 { 1.0 } else { OTHER_NAME };
+            other * self.fit(way) * own / weight(way).max(f64::EPSILON)
+        };
+        ways.iter().enumerate().map(fit).fold(0.0, f64::max)
+    }
+
     #[allow(clippy::cast_precision_loss, reason = "numbers of words")]
     fn fit(&self, asked: &[AskedWord]) -> f64 {
         let one = |word: &AskedWord| {
@@ -135,6 +151,17 @@ mod tests {
         };
         assert_eq!(best("development spending in 2031"), 0);
         assert_eq!(best("what did revenue cost?"), 2);
+    }
+
+    #[test]
+    fn a_figure_is_found_by_its_other_names() {
+        let rows = [
+            "Payments for acquisition of property, plant and equipment",
+            "Long-term debt",
+        ];
+        let passages = Passages::read(rows.map(|text| Passage { text, above: "" }));
+        let fit = passages.fit("how much was capex?");
+        assert!(fit[0] > fit[1] && fit[1] == 0.0, "{fit:?}");
     }
 
     #[test]

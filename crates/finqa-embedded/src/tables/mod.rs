@@ -34,6 +34,7 @@ use crate::reading::facts::Facts;
 use asked::Asked;
 pub(crate) use compute::DirectAnswer;
 use find::FigureExpr;
+pub(crate) use names::ways_to_say;
 use page::Reading;
 pub(crate) use page::{Doubt, Tables};
 use question::RELATIVE_TIME;

@@ -92,6 +92,33 @@ fn taken(words: &[Vec<String>], name: &[String]) -> Option<usize> {
     None
 }
 
+/// A question as parts, each in all its ways to say it, first its own: the stems of words, or the
+/// names of one figure.
+pub(crate) fn ways_to_say(question: &str) -> Vec<Vec<Vec<String>>> {
+    let plain = question.to_lowercase().replace(['-', '/'], " ");
+    let marks = |c: char| !c.is_alphanumeric() && c != '&';
+    let words = plain
+        .split_whitespace()
+        .map(|word| word.trim_matches(marks));
+    let words: Vec<&str> = words.collect();
+    let (mut out, mut at) = (Vec::new(), 0);
+    while let Some(word) = words.get(at) {
+        match name_at(words.get(at..).unwrap_or_default()) {
+            Some((length, concept, said)) => {
+                let mut names = concept.names.clone();
+                names.swap(0, said);
+                out.push(names);
+                at += length;
+            }
+            None => {
+                out.extend(stems(word).into_iter().map(|stem| vec![vec![stem]]));
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
 /// The quotients that have names.
 pub(super) fn quotients() -> impl Iterator<Item = &'static Concept> {
     CONCEPTS.iter().filter(|one| one.quotient.is_some())
