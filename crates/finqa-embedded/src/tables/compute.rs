@@ -256,14 +256,21 @@ impl Tables {
         let [a, b] = pair else {
             return Err(Doubt::Open);
         };
-        let one = if (a.number() > b.number()) == largest {
-            a
-        } else {
-            b
+        let more = a.number() - b.number();
+        if more.abs() <= 0.0 {
+            return missing("both are equal");
+        }
+        let one = if (more > 0.0) == largest { a } else { b };
+        let [row, other] = [a, b].map(|one| one.place().map(|at| at.row));
+        let label = |place: Place| {
+            let table = self.table(place)?;
+            Some(match row == other {
+                true => table.columns.get(place.column)?.printed.clone(),
+                false => table.rows.get(place.row)?.printed.clone(),
+            })
         };
-        let label = one.place().map(|place| self.name_of(place));
         Ok(DirectAnswer {
-            label,
+            label: one.place().and_then(label),
             ..answer("look-up", one.expr.clone(), unit(one.kind))
         })
     }

@@ -131,9 +131,14 @@ impl Tables {
         ))
     }
 
-    /// Whether a column is of the period that is asked for; any if none is.
+    /// Whether a column is of the period that is asked for; any if none is. On a plain page, a
+    /// month without a year is of no year.
     pub(super) fn fits(&self, period: Option<&Period>, asked: Option<&Period>) -> bool {
-        asked.is_none_or(|asked| period.is_some_and(|period| self.years.fits(period, asked)))
+        let fits = |period: &Period, asked: &Period| {
+            let undated = self.is_plain() && period.end.year.is_none();
+            !(undated && asked.end.year.is_some()) && self.years.fits(period, asked)
+        };
+        asked.is_none_or(|asked| period.is_some_and(|period| fits(period, asked)))
     }
 
     pub(super) fn candidates(&self, of: &Operand, asked: Option<Period>) -> Vec<FitFigure> {
@@ -191,7 +196,10 @@ impl Tables {
         let of_year = |period: &Period| period.end.year == asked.end.year;
         Doubt::Missing(if one.period.is_none() && self.is_plain() {
             format!("the table has {name} for no {asked}")
-        } else if all.clone().any(|period| self.years.fits(&period, &asked)) {
+        } else if all
+            .clone()
+            .any(|period| self.fits(Some(&period), Some(&asked)))
+        {
             format!("{name} has no figure of {asked}")
         } else if self.is_plain()
             && asked.end.month.is_none()

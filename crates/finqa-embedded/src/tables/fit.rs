@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use finqa_core::page::period::Period;
 
 use super::names::SOFT;
-use super::operand::Operand;
+use super::operand::{Operand, Wording};
 use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
 use super::words::{LIGHT, LOOSE, same_word, stemmed as set};
 
@@ -60,7 +60,7 @@ pub(super) struct FitFigure {
     pub(super) score: f64,
     /// Its labels have all words of the operand, and no others of weight.
     pub(super) full: bool,
-    /// Nor do its section and its title say more than the operand.
+    /// Nor do its section and its title say more than the operand, or its labels the opposite.
     pub(super) plain: bool,
     /// By the words of the question rather than by other names.
     pub(super) said: bool,
@@ -174,7 +174,7 @@ impl ReportTable {
     pub(super) fn candidates(
         &self,
         at: usize,
-        readings: &[Vec<String>],
+        readings: &[Wording],
         weights: &Weights,
         wanted: &dyn Fn(Option<&Period>) -> bool,
     ) -> Vec<FitFigure> {
@@ -190,15 +190,15 @@ impl ReportTable {
                 }
                 let fits = readings.iter().enumerate().filter_map(|(at, reading)| {
                     let (score, full, plain) = match self.plain {
-                        true => self.fit_in_full(row, column, reading)?,
-                        false => self.fit(row, column, reading, weights)?,
+                        true => self.fit_in_full(row, column, &reading.words)?,
+                        false => self.fit(row, column, &reading.words, weights)?,
                     };
                     let said = at == 0;
                     let score = score + if said { SAID } else { 0.0 };
                     Some(FitFigure {
                         score,
                         full,
-                        plain,
+                        plain: plain && !reading.opposite,
                         said,
                         ..figure
                     })

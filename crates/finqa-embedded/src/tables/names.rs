@@ -15,12 +15,21 @@ pub(super) const SOFT: &str = "since total group overall consolidated net expens
 pub(super) struct Concept {
     /// Each of its names as stems.
     pub(super) names: Vec<Vec<String>>,
+    /// Whether each is of the opposite sense: a loss among profits.
+    opposite: Vec<bool>,
     /// Each as all of its words, those that name nothing as they are.
     spelled: Vec<Vec<String>>,
     /// What it is a quotient of, by the names of both.
     pub(super) quotient: Option<(Vec<String>, Vec<String>)>,
     /// With another name it may mean nothing: "how much cash went to dividends".
     pub(super) loose: bool,
+}
+
+impl Concept {
+    /// Whether two of its names are of opposite senses.
+    pub(super) fn differ(&self, one: usize, other: usize) -> bool {
+        self.opposite.get(one) != self.opposite.get(other)
+    }
 }
 
 static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
@@ -32,12 +41,16 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
             .split_once(':')
             .unwrap_or((line, ""));
         let sides = of.split_once('/');
+        let opposite = names.split('|').map(|name| name.starts_with('-'));
+        let names: Vec<&str> = names
+            .split('|')
+            .map(|name| name.trim_start_matches('-'))
+            .collect();
+        let spelled = |name: &&str| name.split(' ').flat_map(spelled).collect();
         Concept {
-            names: names.split('|').map(plain_stems).collect(),
-            spelled: names
-                .split('|')
-                .map(|name| name.split(' ').flat_map(spelled).collect())
-                .collect(),
+            opposite: opposite.collect(),
+            spelled: names.iter().map(spelled).collect(),
+            names: names.into_iter().map(plain_stems).collect(),
             quotient: sides.map(|(part, whole)| (plain_stems(part), plain_stems(whole))),
             loose: line.starts_with('~'),
         }

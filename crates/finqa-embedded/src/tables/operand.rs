@@ -7,6 +7,23 @@ use super::names::{Concept, amount_named, quotients};
 /// The most ways to say an operand that are tried.
 const READINGS: usize = 60;
 
+/// One way to say an operand.
+#[derive(Clone, Debug)]
+pub(super) struct Wording {
+    pub(super) words: Vec<String>,
+    /// It says the opposite of what the question does: a loss for a profit.
+    pub(super) opposite: bool,
+}
+
+impl Wording {
+    fn with(&self, more: &[String], opposite: bool) -> Self {
+        Self {
+            words: [self.words.as_slice(), more].concat(),
+            opposite: self.opposite || opposite,
+        }
+    }
+}
+
 /// A figure by the words that name it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Operand {
@@ -65,7 +82,7 @@ impl Operand {
     }
 
     /// The operand in each of its ways to say it, as it is said first.
-    pub(super) fn readings(&self) -> Vec<Vec<String>> {
+    pub(super) fn readings(&self) -> Vec<Wording> {
         let words = self.words.iter().map(|(stem, _)| stem.clone());
         let said = |(one, said): &(&Concept, usize)| {
             one.names
@@ -74,25 +91,29 @@ impl Operand {
         };
         let total = self.total && !self.names.iter().any(said);
         let total = total.then(|| "total".to_owned());
-        let mut readings: Vec<Vec<String>> = vec![words.chain(total).collect()];
+        let mut readings = vec![Wording {
+            words: words.chain(total).collect(),
+            opposite: false,
+        }];
         for (concept, said) in &self.names {
-            let with = |name: &Vec<String>| -> Vec<Vec<String>> {
-                let with = readings
-                    .iter()
-                    .map(|words| [words.as_slice(), name].concat());
+            let with = |name: usize| -> Vec<Wording> {
+                let words = concept.names.get(name).map_or(&[][..], Vec::as_slice);
+                let opposite = concept.differ(*said, name);
+                let with = readings.iter().map(|one| one.with(words, opposite));
                 with.collect()
             };
             let without = (concept.loose && self.names.len() > 1).then(|| readings.clone());
-            let said = concept.names.get(*said);
-            let named = said.into_iter().chain(&concept.names).flat_map(with);
+            let names = [*said].into_iter().chain(0..concept.names.len());
+            let named = names.flat_map(with);
             let all = named.chain(without.into_iter().flatten());
             readings = all.take(READINGS).collect();
         }
         if let Some(of) = &self.of {
             let of = of.readings();
-            let within = of
-                .iter()
-                .flat_map(|of| readings.iter().map(|words| [words.as_slice(), of].concat()));
+            let within = of.iter().flat_map(|of| {
+                let within = readings.iter();
+                within.map(|one| one.with(&of.words, of.opposite))
+            });
             readings = within
                 .chain(readings.iter().cloned())
                 .take(READINGS)

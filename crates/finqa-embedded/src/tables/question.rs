@@ -83,7 +83,7 @@ static STATEMENT: LazyLock<Regex> = LazyLock::new(|| {
 static WHICH_PERIOD: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\b(?:which|what) (?:fiscal )?(?P<unit>quarter|half)\b"));
 
-/// What a figure is called by: "earnings per diluted share".
+/// What a figure of a report is called by: "earnings per diluted share".
 static PER_SHARE: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r"\b(?P<per>per) (?:(?:diluted|basic|common|limited|partnership) )*(?:share|unit)s?\b")
 });
@@ -202,6 +202,18 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
         let name = name_at(texts.get(at..).unwrap_or_default());
         let name = name.filter(|(length, ..)| cue.is_none_or(|(_, of_cue)| *length >= of_cue));
         let own = stemmed.get(at).cloned().unwrap_or_default();
+        // "Over budget" is not "over two years".
+        let mut after = words.iter().zip(&stemmed).skip(at + 1);
+        let named = after.find(|(_, stems)| !stems.is_empty());
+        let over = *text == "over"
+            && tables.is_plain()
+            && !is_named(range)
+            && named.is_some_and(|((word, ..), stems)| {
+                let dated = marks
+                    .peek()
+                    .is_some_and(|(mark, _)| mark.start < word.start);
+                !dated && stems.iter().any(|word| tables.says(word))
+            });
         // "Both regions": the noun names no label.
         let before = at.checked_sub(1).and_then(|before| texts.get(before));
         let noun = matches!(before, Some(&("both" | "all")))
@@ -209,8 +221,13 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
             && !own.iter().any(|own| tables.says(own));
         let (length, part) = match (name, cue) {
             _ if shares.contains(range) && cue.is_some() && name.is_none() => {
-                (1, TokenPart::Filler)
+                let part = match tables.is_plain() {
+                    true => TokenPart::Word(own),
+                    false => TokenPart::Filler,
+                };
+                (1, part)
             }
+            _ if over => (1, TokenPart::Word(vec![(*text).to_owned()])),
             (Some((length, concept, said)), _) => (length, TokenPart::Name(concept, said)),
             (None, Some((cue, length))) => (length, TokenPart::Cue(cue)),
             _ if own.is_empty() || noun || lists(FILLERS, text) => (1, TokenPart::Filler),

@@ -89,7 +89,7 @@ impl Tables {
             return all;
         }
         if let ([a, b], true) = (of.spans.as_slice(), of.through) {
-            let ends = [a, b].map(|end| all.iter().find(|one| self.years.fits(one, end)));
+            let ends = [a, b].map(|end| all.iter().find(|one| self.fits(Some(one), Some(end))));
             if let [Some(a), Some(b)] = ends {
                 let (low, high) = (a.order().min(b.order()), a.order().max(b.order()));
                 let mut all = of_length(a.length());
@@ -113,6 +113,16 @@ impl Tables {
         }
         self.known(of)?;
         let mut lines = self.lines(of);
+        let table = self.tables.first().filter(|table| table.plain);
+        if let (Some(table), Some(Which::Label(noun))) = (table, which)
+            && noun.iter().any(|word| table.is_heading(word))
+        {
+            lines.retain(|line| line.by_rows);
+            let mut others = noun.iter();
+            if let Some(word) = others.find(|word| !table.is_heading(word) && !self.says(word)) {
+                return missing(format!("the page does not mention {word:?}"));
+            }
+        }
         if self.is_plain() {
             let least = lines.iter().map(|line| line.unasked).min();
             lines.retain(|line| Some(line.unasked) == least);
@@ -184,7 +194,9 @@ impl Tables {
     /// The lines of the tables whose own labels have the words of an operand, of a report some
     /// of them.
     fn lines(&self, of: &Operand) -> Vec<Line> {
-        let readings = of.of_parts().readings();
+        let readings = of.of_parts().readings().into_iter();
+        let readings = readings.filter(|one| !one.opposite);
+        let readings: Vec<Vec<String>> = readings.map(|one| one.words).collect();
         let period = of.spans.first();
         let mut out = Vec::new();
         let mut add = |table: &ReportTable,

@@ -44,8 +44,15 @@ pub(crate) fn stems(text: &str) -> Vec<String> {
     let names = |token: &TextToken<'_>| {
         matches!(token.kind, TokenKind::Word | TokenKind::Number) && !lists(FILLERS, &token.text)
     };
-    let tokens = tokenize(&lower).into_iter().filter(names);
-    tokens.map(|token| token.text.into_owned()).collect()
+    let stems = |chunk: &str| -> Vec<String> {
+        // "Units sold" are no sales.
+        if chunk.trim_matches(|c: char| !c.is_alphanumeric()) == "sold" {
+            return vec!["sold".to_owned()];
+        }
+        let tokens = tokenize(chunk).into_iter().filter(names);
+        tokens.map(|token| token.text.into_owned()).collect()
+    };
+    lower.split_whitespace().flat_map(stems).collect()
 }
 
 /// The stems of a text, its hyphens and strokes read as blanks.

@@ -1,9 +1,9 @@
 //! Questions about tables of a user's own, all invented: each is answered from the labels, or what
 //! the page lacks or leaves open is named.
 
-use super::own_tables::{answer, document, printed};
+use super::own_tables::{NOT_SURE, answer, document, printed};
 
-enum Expected {
+pub(crate) enum Expected {
     Is(&'static str),
     /// It is a guess, and the doubt says this.
     Unsure(&'static str),
@@ -12,12 +12,12 @@ enum Expected {
 use Expected::{Is, Unsure};
 
 /// A table with `;` between its cells, and questions about it.
-type Questions = (&'static str, &'static [(&'static str, Expected)]);
+pub(crate) type Questions = (&'static str, &'static [(&'static str, Expected)]);
 
 #[test]
 fn a_question_is_answered_from_the_labels_or_its_doubt_is_named() {
     let mut wrong = Vec::new();
-    for (table, questions) in TABLES {
+    for (table, questions) in TABLES.iter().chain(NOT_SURE) {
         for (question, expected) in *questions {
             let found = answer(&document(table), &[], question);
             let (shown, doubt) = (printed(&found), found.doubt.as_deref());
