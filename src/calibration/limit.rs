@@ -15,7 +15,7 @@ use super::stored::{Calibration, Scope};
 
 /// A share of wrong answers (`--max-error`), written `5%`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "toml::Value", into = "String")]
 pub struct ErrorLimit(f64);
 
 impl ErrorLimit {
@@ -42,11 +42,15 @@ impl FromStr for ErrorLimit {
     }
 }
 
-impl TryFrom<String> for ErrorLimit {
+// Files of settings and variables may hold a number, which is refused in the same words.
+impl TryFrom<toml::Value> for ErrorLimit {
     type Error = String;
 
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
+    fn try_from(value: toml::Value) -> Result<Self, String> {
+        match value {
+            toml::Value::String(text) => text.parse(),
+            other => other.to_string().parse(),
+        }
     }
 }
 

@@ -14,8 +14,8 @@ use super::error::CalibrationError;
 use super::fit::Fitted;
 use super::inputs::INPUTS;
 
-/// The version of the file.
-const FORMAT: u32 = 1;
+/// The version of the file. In version 1 the data of a scope were a name.
+const FORMAT: u32 = 2;
 
 /// Fitted by `cargo run --release --example stated_error`.
 const BUILT_IN: &str = include_str!("built_in.json");
@@ -139,7 +139,7 @@ impl Calibration {
     /// Reads a file that `convfinqa calibrate` wrote.
     ///
     /// # Errors
-    /// A file that cannot be read, is none of these, or is of a newer format.
+    /// A file that cannot be read, is none of these, or is of another format.
     pub fn read(path: &Path) -> Result<Self, CalibrationError> {
         let text = files::read_to_string(path).map_err(|source| CalibrationError::Read {
             path: path.to_owned(),
@@ -217,7 +217,7 @@ mod tests {
             change(&mut other);
             refused(&serde_json::to_string(&other).unwrap())
         };
-        assert!(changed(|other| other.format = 2).contains("its format is 2, not 1"));
+        assert!(changed(|other| other.format = 1).contains("its format is 1, not 2"));
         assert!(changed(|other| drop(other.inputs.pop())).contains("other inputs"));
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn execute(
     let named = RunFolder::answers_at(&args.file, &output)?;
     let data = args.data_path.as_deref().unwrap_or_default();
     let outputs = [("--csv FILE", args.csv.as_deref())];
-    check_outputs(&outputs, &[&named, Path::new(data)])?;
+    check_outputs(&outputs, &[&named, &output, Path::new(data)])?;
     let dataset = load_named(args.data_path.as_deref())?;
     let answers = Answers::open(&named, dataset.as_ref())?;
     if let Some(reason) = &answers.no_records {

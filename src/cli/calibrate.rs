@@ -49,7 +49,7 @@ pub(crate) fn execute(
     let file = args.config.config.as_deref();
     let no_flags = toml::Table::new();
     let settings = settings::load(&no_flags, matches, file)?;
-    check_outputs(&[(OUTPUT, Some(&args.to))], &[])?;
+    check_outputs(&[(OUTPUT, Some(&args.to))], &[&settings.run.output])?;
     let calibration = fitted_to(&args.runs, &settings)?;
     write_json_pretty(&args.to, &calibration).map_err(with_output_hint(OUTPUT))?;
     let within = GivenWithin::all(&calibration.curve);

@@ -74,7 +74,8 @@ pub(crate) fn execute(
     let a = RunFolder::answers_at(&args.a, &output)?;
     let b = RunFolder::answers_at(&args.b, &output)?;
     let data = args.data_path.as_deref().unwrap_or_default();
-    check_outputs(&[(HTML, args.html.as_deref())], &[&a, &b, Path::new(data)])?;
+    let inputs = [&*a, &b, &output, Path::new(data)];
+    check_outputs(&[(HTML, args.html.as_deref())], &inputs)?;
     let dataset = load_named(args.data_path.as_deref())?;
     let open = |path: &Path| Answers::open(path, dataset.as_ref());
     let (a, b) = (open(&a)?, open(&b)?);

@@ -136,7 +136,8 @@ pub fn run_in_process(line: &[&str]) -> (u8, String) {
 fn parse(
     line: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> Result<(Cli, ArgMatches), clap::Error> {
-    let matches = command().try_get_matches_from(line)?;
+    let matches = command().try_get_matches_from(line);
+    let matches = matches.map_err(usage::in_words)?;
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use crate::output::check_writable;
+use crate::run::RunFolder;
 
 use super::Failure;
 use super::exit::with_output_hint;
@@ -11,25 +12,32 @@ use super::exit::with_output_hint;
 /// A file to write, with the option that names it and its placeholder.
 pub(super) type OutputOption<'a> = (&'static str, Option<&'a Path>);
 
-/// Refuses an output that cannot be written, or that would replace one of the files that the
-/// command names as `inputs`.
+/// Refuses an output that cannot be written, that is in a run's folder, or that would replace
+/// one of the `inputs`: a file that the command reads, or the CSV in a folder.
 ///
 /// # Errors
 /// [`Exit::Usage`](super::Exit::Usage), naming the path as it was given, and the option.
 pub(super) fn check_outputs(outputs: &[OutputOption<'_>], inputs: &[&Path]) -> anyhow::Result<()> {
     for (option, path) in outputs {
         let Some(path) = *path else { continue };
-        let place = path.canonicalize().ok();
-        let replaces = |input: &&Path| place.is_some() && input.canonicalize().ok() == place;
-        if path.is_file() && inputs.iter().any(replaces) {
-            let line = format!(
-                "{}: the command reads this file and would replace it; choose another path with \
-                 {option}",
-                path.display()
-            );
-            return Err(Failure::usage(line).into());
-        }
-        check_writable(path).map_err(with_output_hint(option))?;
+        // A link stands for what it leads to.
+        let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let replaces = |input: &&Path| {
+            let csv = input.join(RunFolder::CSV);
+            let file = if input.is_dir() { &csv } else { *input };
+            file.canonicalize().is_ok_and(|file| file == place)
+        };
+        let reason = if place.with_file_name(RunFolder::JOURNAL).is_file() {
+            "this is in a run's folder, which holds only the run's own files"
+        } else if inputs.iter().any(replaces) {
+            "this file holds answers or records, and the command would replace it"
+        } else {
+            check_writable(path).map_err(with_output_hint(option))?;
+            continue;
+        };
+        let path = path.display();
+        let line = format!("{path}: {reason}; choose another path with {option}");
+        return Err(Failure::usage(line).into());
     }
     Ok(())
 }

@@ -53,7 +53,8 @@ pub(crate) fn execute(
     let named = RunFolder::answers_at(&args.file, &output)?;
     let data = args.data_path.as_deref().unwrap_or_default();
     let export = args.export_predictions.as_deref();
-    check_outputs(&[(EXPORT_PREDICTIONS, export)], &[&named, Path::new(data)])?;
+    let inputs = [&*named, &output, Path::new(data)];
+    check_outputs(&[(EXPORT_PREDICTIONS, export)], &inputs)?;
     let given = load_named(args.data_path.as_deref())?;
     let answers = Answers::open(&named, given.as_ref())?;
     if let Some(reason) = &answers.no_records {

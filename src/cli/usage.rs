@@ -21,6 +21,23 @@ pub(super) fn exit(error: clap::Error) -> ExitCode {
     Exit::Usage.into()
 }
 
+/// An error with its number's fault in words for users instead of the words of Rust's parsers.
+pub(super) fn in_words(error: clap::Error) -> clap::Error {
+    let (text, kind) = (error.render().to_string(), error.kind());
+    let faults = [
+        (
+            "invalid digit found in string", "give a whole number, such as 10",
+        ),
+        ("invalid float literal", "give a number, such as 0.5"),
+    ];
+    let mut faults = faults.into_iter();
+    let Some((fault, words)) = faults.find(|(fault, _)| text.contains(fault)) else {
+        return error;
+    };
+    let text = text.trim_start_matches("error: ").replace(fault, words);
+    clap::Error::raw(kind, text)
+}
+
 /// What is wrong with a command line, without its usage.
 pub(super) fn reason(error: &clap::Error) -> String {
     let text = error.render().to_string();

@@ -18,6 +18,9 @@ pub(super) struct Assembler<'a> {
     records: Vec<Record>,
 }
 
+/// Whole numbers from here on share their `f64` with others.
+const INEXACT: f64 = 9_007_199_254_740_992.0;
+
 /// A field's path, and what is wrong and what to do.
 struct WrongField(String, String);
 
@@ -73,6 +76,12 @@ fn checked(mut raw: RawRecord, id: &str) -> Result<Record, WrongField> {
         return Err(wrong(
             "id",
             "is missing; every record needs an id of its own",
+        ));
+    }
+    if matches!(raw.id, Some(Scalar::Number(number)) if number.abs() >= INEXACT) {
+        return Err(wrong(
+            "id",
+            "is a number too large to be exact; write the id in quotes",
         ));
     }
     let annotation = raw.annotation.take().unwrap_or_default();

@@ -12,6 +12,8 @@ pub enum DatasetError {
         "no data file at {path}: name a JSON or JSONL file of ConvFinQA records, `sample`, or fetch the published files with `convfinqa data download`"
     )]
     Missing { path: PathBuf },
+    #[error("the path of the data is blank; name a file of ConvFinQA records, or `sample`")]
+    BlankPath,
     #[error("cannot read {path}")]
     Io {
         path: PathBuf,
@@ -89,7 +91,8 @@ impl DatasetError {
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
-            Self::UnknownId { .. }
+            Self::BlankPath
+                | Self::UnknownId { .. }
                 | Self::RangeForm { .. }
                 | Self::RangeBeyondEnd { .. }
                 | Self::Filter { .. }

@@ -60,6 +60,9 @@ impl std::fmt::Display for Source {
 pub fn load(source: &Source) -> Result<Dataset, DatasetError> {
     match source {
         Source::Sample => sample(),
+        Source::Path(path) if path.to_string_lossy().trim().is_empty() => {
+            Err(DatasetError::BlankPath)
+        }
         Source::Path(path) => from_bytes(&path.display().to_string(), &read(path)?),
     }
 }

@@ -26,6 +26,7 @@ pub enum ScoreError {
         path: PathBuf,
         /// The column's name, alternatives after a `|`.
         column: &'static str,
+        /// The columns that are there, and a remedy if it is known.
         found: String,
     },
     #[error("{}, line {line}: {reason}; remove one of the columns", path.display())]

@@ -179,10 +179,18 @@ mod tests {
             let error = Layers::default().file(&path, true).unwrap_err();
             assert_eq!(error.to_string(), format!("{}{message}", path.display()));
         }
-        let variable = |name: &str| (name == "CONVFINQA_MAX_ROUNDS").then(|| "0".to_owned());
-        let error = Layers::default().environment(&variable).unwrap_err();
-        let expected = "CONVFINQA_MAX_ROUNDS is 0; it must be at least 1";
-        assert_eq!(error.to_string(), expected);
+        for (set, value, message) in [
+            ("CONVFINQA_MAX_ROUNDS", "0", " is 0; it must be at least 1"),
+            (
+                "CONVFINQA_MAX_ERROR",
+                "0.05",
+                ": `0.05` is not a share of wrong answers, such as 5%",
+            ),
+        ] {
+            let variable = |name: &str| (name == set).then(|| value.to_owned());
+            let error = Layers::default().environment(&variable).unwrap_err();
+            assert_eq!(error.to_string(), format!("{set}{message}"));
+        }
     }
 
     #[test]

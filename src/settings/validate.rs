@@ -135,6 +135,11 @@ impl Settings {
             let problem = format!("is `{name}`, which cannot name a run: {reason}");
             return fault("run", problem);
         }
+        if self.questions.ids.iter().any(|id| id.trim().is_empty()) {
+            let problem =
+                "holds a blank id; write one comma between two ids, and none after the last";
+            return fault("ids", problem);
+        }
         if self.model.name.trim().is_empty() {
             let problem = "is empty; name a model, or `offline` for the embedded analyst";
             return fault("model", problem);

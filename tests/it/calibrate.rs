@@ -43,7 +43,7 @@ fn a_calibration_says_what_it_is_of_and_withholds_what_it_does_not_vouch_for() {
     let identity = &run["run"]["identity"];
     has(
         &calibration,
-        json!({"format": 1, "rule": "financial_equivalence", "n": run["answered"]["financial_equivalence_n"], "runs": [run["run"]["id"]],
+        json!({"format": 2, "rule": "financial_equivalence", "n": run["answered"]["financial_equivalence_n"], "runs": [run["run"]["id"]],
             "scope": {"model": "offline", "prompts": identity["prompts"],
                 "data": identity["data"], "questions": "stand-alone questions"}}),
     );

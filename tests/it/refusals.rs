@@ -14,6 +14,9 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("--data-path text.json", 3, &["text.json"]),
     ("--data-path empty.json", 3, &["no record"]),
     ("--data-path nan.json", 3, &["nan.json", "at line 2"]),
+    ("--data-path large.json", 3, &["large.json, record 1", "field `id`", "write the id in quotes"]),
+    ("--data-path ''", 2, &["the path of the data is blank"]),
+    ("score mine.csv --data-path ' '", 2, &["the path of the data is blank"]),
     ("score mine.csv", 3, &["none of its 2 answers has gold", "--data-path"]),
     ("analyze mine.csv", 3, &["none of its 2 answers has gold", "--data-path"]),
     ("compare mine.csv mine.csv", 3, &["none of the 2 questions has gold", "--data-path"]),
@@ -51,6 +54,8 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("--bogus", 2, &["--bogus"]),
     ("--n 0", 2, &["--n is 0; it must be at least 1"]),
     ("--n=ten", 2, &["invalid value 'ten' for '--n <N>'"]),
+    ("--n x", 2, &["invalid value 'x' for '--n <N>': give a whole number, such as 10"]),
+    ("--temperature hot", 2, &["'hot'", "give a number, such as 0.5"]),
     ("--n -3", 2, &["invalid value '-3' for '--n <N>'"]),
     ("--n 99999999999999999999", 2, &["number too large to fit"]),
     ("--temperature 2.5", 2, &["--temperature is 2.5; it must be between 0 and 2"]),
@@ -66,12 +71,16 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("--max-cost NaN", 2, &["--max-cost"]),
     ("--max-cost 0", 2, &["--max-cost is 0; it must be above 0"]),
     ("--max-error 5", 2, &["`5` is not a share", "such as 5%"]),
+    ("--config share.toml", 2, &["share.toml: max_error: `0.05` is not a share", "such as 5%"]),
     ("--max-time 90", 2, &["--max-time", "a time with its unit"]),
     ("--config unknown.toml", 2, &["unknown.toml: unknown setting `colour`"]),
     ("--config broken.toml", 2, &["broken.toml, line 1: not TOML"]),
     ("--prompts mine", 2, &["critic_user.j2", "2"]),
     // Questions and runs
     ("--ids Single_NOPE/2001/page_1.pdf-1", 2, &["Single_NOPE"]),
+    // Filtered out, they would select every record.
+    ("--ids ,", 2, &["--ids holds a blank id", "comma"]),
+    ("--ids a,", 2, &["--ids holds a blank id", "comma"]),
     ("--only wrong", 2, &["--only wrong: give wrong, flaky"]),
     ("--only wrong:nothing", 2, &["nothing: no such run"]),
     ("--range 9000..9001", 2, &["9000", "exceeds the "]),
@@ -117,6 +126,16 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("score mine.csv --export-predictions mine", 2, &["mine", "choose another path with --export"]),
     ("score mine.csv --export-predictions ./mine/../mine.csv", 2, &["would replace it"]),
     ("analyze mine.csv --data-path records.json --csv records.json", 2, &["would replace it"]),
+    ("analyze ran --csv ran/journal.sqlite", 2, &["ran/journal.sqlite: ", "a run's", "--csv FILE"]),
+    ("analyze ran --csv link.csv", 2, &["link.csv: ", "a run's"]),
+    ("score ran --export-predictions ran/new.json", 2, &["a run's", "--export-predictions FILE"]),
+    ("compare mine.csv ran --html ran/../ran/report.html", 2, &["a run's", "--html FILE"]),
+    ("calibrate ran -o ran/journal.sqlite", 2, &["a run's", "--output FILE"]),
+    ("env play -n 1 --export-episodes ran/journal.sqlite", 2, &["a run's", "--export-episodes"]),
+    ("analyze left --csv left/output.csv", 2, &["would replace it", "--csv FILE"]),
+    ("analyze ran -o left --csv left/output.csv", 2, &["would replace it"]),
+    ("score ran -o left --export-predictions left/output.csv", 2, &["would replace it"]),
+    ("compare ran ran -o left --html left/output.csv", 2, &["would replace it"]),
     ("compare mine.csv mine.csv --html none/x.html", 2, &["none/x.html", "--html FILE"]),
     ("env play -n 1 --export-episodes none/x.jsonl", 2, &["none/x.jsonl", "--export-episodes"]),
     ("--model m --data-path sample --critic-provider anthropic", 2, &["name the critic's model"]),
@@ -147,6 +166,11 @@ fn each_refusal_is_one_line_with_its_exit_code() {
             "[{\"id\": \"Single_A/2001/page_1.pdf-1\", \"qa\":\n {\"question\": \"why?\", \"exe_ans\": NaN}}]",
         ),
         ("records.json", include_str!("../../data/sample.json")),
+        (
+            "large.json",
+            r#"[{"id": 9007199254740993, "table": [["", "2001"]], "qa": {"question": "why?"}}]"#,
+        ),
+        ("share.toml", "max_error = 0.05"),
         ("mine.csv", "id,prediction\na,1\nb,2\n"),
         ("page.md", PAGE),
         ("empty.md", "\n \n"),
@@ -164,11 +188,14 @@ fn each_refusal_is_one_line_with_its_exit_code() {
         place.write(name, text);
     }
     let folders = [
-        "mine", "prompts", "env/benchmark_questions", "env/input_companies/acme",
+        "mine", "prompts", "env/benchmark_questions", "env/input_companies/acme", "ran", "left",
     ];
     for folder in folders {
         std::fs::create_dir_all(place.path(folder)).unwrap();
     }
+    place.write("ran/journal.sqlite", "paid for");
+    place.write("left/output.csv", "id,prediction\na,1\n");
+    std::os::unix::fs::symlink("ran/journal.sqlite", place.path("link.csv")).unwrap();
     place.write("mine/critic_user.j2", "fine\n{% if %}\n");
     for fifo in [
         "in", "prompts/critic_user.j2", "env/benchmark_questions/finqa.csv",
@@ -195,4 +222,5 @@ fn each_refusal_is_one_line_with_its_exit_code() {
         assert!(!place.path(begun).exists(), "nothing is begun");
     }
     assert_eq!(place.read("records.json"), kept);
+    assert_eq!(place.read("ran/journal.sqlite"), "paid for");
 }

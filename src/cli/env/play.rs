@@ -123,7 +123,7 @@ pub(crate) fn execute(
         return Err(Failure::usage(line).into());
     }
     let export = args.export_episodes.as_deref();
-    check_outputs(&[(EXPORT_EPISODES, export)], &[])?;
+    check_outputs(&[(EXPORT_EPISODES, export)], &[&settings.run.output])?;
     settings.keep_for_episodes();
     let mut command = EpisodeRun {
         args,

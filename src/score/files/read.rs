@@ -164,11 +164,18 @@ impl PredictionFile<'_> {
         let is_missing = |needed: &&str| !needed.split('|').any(is_there);
         match NEEDED.into_iter().find(is_missing) {
             None => Ok(()),
-            Some(column) => Err(ScoreError::MissingColumn {
-                path: self.path.to_owned(),
-                column,
-                found: names.join(", "),
-            }),
+            Some(column) => {
+                let mut found = names.join(", ");
+                if found.contains(';') {
+                    found += "; separate columns by commas";
+                }
+                let path = self.path.to_owned();
+                Err(ScoreError::MissingColumn {
+                    path,
+                    column,
+                    found,
+                })
+            }
         }
     }
 

@@ -272,6 +272,22 @@ fn a_run_that_cannot_be_sent_stops_no_other() {
     assert_eq!(server.told().runs, 1);
 }
 
+/// It was made again, from the journal alone.
+#[test]
+fn a_report_keeps_its_pages_when_a_run_is_sent_after_its_data_have_moved() {
+    let server = Fake::start(|_| None);
+    let place = Workplace::new();
+    place.write("records.json", include_str!("../../../data/sample.json"));
+    place.run("--data-path records.json -n 2").succeeds();
+    let report = place.run_folder().join("report.html");
+    let pages = std::fs::read(&report).unwrap();
+    std::fs::remove_file(place.path("records.json")).unwrap();
+    let ran = sync(&place, &server.uri());
+    ran.succeeds().tells("the report is kept as it is");
+    assert_eq!(std::fs::read(&report).unwrap(), pages);
+    assert_eq!(server.told().files["report.html"], pages.len());
+}
+
 /// All was merged, and then an address that was stored made it an error.
 #[test]
 fn a_stored_address_that_cannot_be_used_does_not_fail_a_merge() {

@@ -117,7 +117,7 @@ fn bad_files_are_one_clear_line() {
         // `3,5` between semicolons would be read as 35.
         (
             b"id;prediction\nr;3,5\n",
-            "predictions has no column `id|record_id`; it has: id;prediction",
+            "predictions has no column `id|record_id`; it has: id;prediction; separate columns by commas",
         ),
         // The second of two columns was taken in silence, so that a file joined by a
         // spreadsheet was scored by the wrong ids.
