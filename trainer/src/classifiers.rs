@@ -38,7 +38,8 @@ pub fn examples(items: &[Item]) -> Vec<Example> {
             text, &before, program, item.stand_alone, item.fold,
         ))
     };
-    items.iter().filter_map(of).collect()
+    let learned = items.iter().filter(|item| !item.only_tested);
+    learned.filter_map(of).collect()
 }
 
 /// Conversations without pages: their questions and programs.

@@ -2,12 +2,16 @@
 //! its page.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use convfinqa::dataset::{Dataset, HistoryEntry, HistorySource, Question, Record};
+use convfinqa::dataset::{HistoryEntry, HistorySource, Question, Record};
+use convfinqa::score::{FeContext, Quantity, financial_equivalence};
 use finqa_core::number::{Value, round5};
 use finqa_core::program::official;
+use finqa_core::question::Document;
 use finqa_embedded::EmbeddedAnalyst;
+
+use crate::files::File;
 
 /// How many parts the pages are divided into.
 pub const FOLDS: usize = 5;
@@ -17,6 +21,8 @@ pub struct Item {
     pub question: Question,
     pub program: Option<String>,
     pub gold: Option<Value>,
+    /// The answer as printed, by which TAT-QA's questions are judged (financial equivalence).
+    pub answer: Option<Quantity>,
     /// The first turn of its conversation, or a question by itself.
     pub first: bool,
     /// A question by itself.
@@ -28,12 +34,25 @@ pub struct Item {
     pub new: bool,
     /// Its page is complete, not only the facts that were retrieved.
     pub whole: bool,
+    /// Its own file has only the facts that were retrieved.
+    pub abridged: bool,
+    /// Its program was found by a search.
+    pub silver: bool,
+    /// Nothing is learned from it.
+    pub only_tested: bool,
 }
 
 impl Item {
     /// Whether a value is the gold.
     pub fn right(&self, value: &Value) -> bool {
-        self.gold.as_ref() == Some(value)
+        let Some(answer) = &self.answer else {
+            return self.gold.as_ref() == Some(value);
+        };
+        let context = FeContext {
+            question: &self.question.text,
+            ..FeContext::default()
+        };
+        financial_equivalence(answer, &Quantity::parse(&value.to_string()), &context).accepted
     }
 
     /// The official value of a program of this question.
@@ -51,55 +70,113 @@ impl Item {
     }
 }
 
+/// Letters and digits only.
+fn squeezed(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphanumeric).collect()
+}
+
+fn table_key(document: &Document) -> String {
+    let cells = document.table.iter().flatten().map(|cell| squeezed(cell));
+    cells.collect::<Vec<_>>().join("|")
+}
+
 /// What two records must not share if one is trained on and the other asked: the page, the
 /// table, or the conversation.
-fn keys(record: &Record) -> Vec<String> {
+fn keys(record: &Record) -> [String; 3] {
     let document = &record.document;
-    let cells: Vec<String> = document
-        .table
-        .iter()
-        .flatten()
-        .map(|cell| cell.chars().filter(char::is_ascii_alphanumeric).collect())
-        .collect();
-    let table = blake3::hash(cells.join("|").as_bytes()).to_hex();
-    vec![
+    let table = blake3::hash(table_key(document).as_bytes()).to_hex();
+    [
         format!("page {}", document.filename),
         format!("page {}", page_of(&document.id)),
         format!("table {table}"),
     ]
 }
 
-/// The fold of each record: records that share a key are in one fold, which depends on
-/// nothing but the names of their pages.
-fn folds(records: &[&Record]) -> Vec<usize> {
-    let mut group: Vec<usize> = (0..records.len()).collect();
-    let mut known: HashMap<String, usize> = HashMap::new();
-    fn root(group: &mut [usize], mut i: usize) -> usize {
-        while group[i] != i {
-            group[i] = group[group[i]];
-            i = group[i];
+/// Sets that are joined.
+struct Groups(Vec<usize>);
+
+impl Groups {
+    fn root(&mut self, mut i: usize) -> usize {
+        while self.0[i] != i {
+            self.0[i] = self.0[self.0[i]];
+            i = self.0[i];
         }
         i
     }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.0[a] = b;
+    }
+}
+
+/// How many words a sequence has by which pages are compared, and the share of the sequences
+/// of the shorter page that makes two pages one.
+const SEQUENCE: usize = 20;
+const SHARED: f64 = 0.3;
+
+/// The pairs of records whose pages share so much of their text.
+fn alike(records: &[&Record]) -> Vec<(usize, usize)> {
+    let mut pages: HashMap<&str, usize> = HashMap::new();
+    let mut having: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut sizes = vec![0_usize; records.len()];
     for (i, record) in records.iter().enumerate() {
-        for key in keys(record) {
-            let other = *known.entry(key).or_insert(i);
-            let (a, b) = (root(&mut group, i), root(&mut group, other));
-            group[a] = b;
+        if *pages.entry(&record.document.filename).or_insert(i) != i {
+            continue;
         }
+        let text: Vec<&str> = record.document.sentences().collect();
+        let text = text.join(" ").to_lowercase();
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let hash = |words: &[&str]| {
+            let mut hasher = DefaultHasher::new();
+            words.hash(&mut hasher);
+            hasher.finish()
+        };
+        let sequences: HashSet<u64> = words.windows(SEQUENCE).map(hash).collect();
+        sizes[i] = sequences.len();
+        for sequence in sequences {
+            having.entry(sequence).or_default().push(i);
+        }
+    }
+    let mut shared: HashMap<(usize, usize), usize> = HashMap::new();
+    for pages in having.values() {
+        for (k, a) in pages.iter().enumerate() {
+            for b in &pages[k + 1..] {
+                *shared.entry((*a, *b)).or_default() += 1;
+            }
+        }
+    }
+    let enough = |((a, b), n): &(&(usize, usize), &usize)| {
+        **n as f64 >= SHARED * sizes[*a].min(sizes[*b]) as f64
+    };
+    shared.iter().filter(enough).map(|(pair, _)| *pair).collect()
+}
+
+/// The fold of each record: records that share a key or much of their text are in one fold,
+/// which depends on nothing but the names of their pages. By company, those of one company are
+/// in one.
+fn folds(records: &[&Record], by_company: bool) -> Vec<usize> {
+    let mut group = Groups((0..records.len()).collect());
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for (i, record) in records.iter().enumerate() {
+        let company = record.document.filename.split('/').next();
+        let company = company.filter(|_| by_company).map(|c| format!("company {c}"));
+        for key in keys(record).into_iter().chain(company) {
+            group.join(i, *known.entry(key).or_insert(i));
+        }
+    }
+    for (a, b) in alike(records) {
+        group.join(a, b);
     }
     let mut name: HashMap<usize, &str> = HashMap::new();
     for (i, record) in records.iter().enumerate() {
-        let root = root(&mut group, i);
         let page = record.document.filename.as_str();
-        let least = name.entry(root).or_insert(page);
+        let least = name.entry(group.root(i)).or_insert(page);
         *least = page.min(*least);
     }
     (0..records.len())
-        .map(|i| {
-            let root = root(&mut group, i);
-            fold_of(name[&root])
-        })
+        .map(|i| fold_of(name[&group.root(i)]))
         .collect()
 }
 
@@ -117,48 +194,46 @@ pub fn fold_of(page: &str) -> usize {
     usize::from(blake3::hash(page.as_bytes()).as_bytes()[0]) % FOLDS
 }
 
-/// The records of which a file says that they have only the facts that were retrieved.
-fn abridged(files: &[PathBuf]) -> Result<HashSet<String>, Box<dyn std::error::Error>> {
-    let mut out = HashSet::new();
-    for file in files {
-        let all: Vec<serde_json::Value> = serde_json::from_slice(&std::fs::read(file)?)?;
-        let some = all
-            .iter()
-            .filter(|r| r["_page"].as_str().is_some_and(|p| p != "whole"));
-        out.extend(some.filter_map(|r| Some(r["id"].as_str()?.to_owned())));
-    }
-    Ok(out)
-}
-
-/// The questions of all files.
-pub fn items(
-    files: &[(String, Dataset)],
-    paths: &[PathBuf],
-) -> Result<Vec<Item>, Box<dyn std::error::Error>> {
-    let abridged = abridged(paths)?;
-    let records: Vec<(&str, &Record)> = files
+/// The questions of all files, each once: of a question that several files have, the first
+/// file's, on the whole page if one of them has it.
+pub fn items(files: &[File], by_company: bool) -> Vec<Item> {
+    let records: Vec<(&File, &Record)> = files
         .iter()
-        .flat_map(|(file, data)| data.records.iter().map(move |r| (file.as_str(), r)))
+        .flat_map(|file| file.records.records.iter().map(move |r| (file, r)))
         .collect();
-    let folds = folds(
-        &records
-            .iter()
-            .map(|(_, record)| *record)
-            .collect::<Vec<_>>(),
-    );
-    let first: Vec<&str> = records
+    let all: Vec<&Record> = records.iter().map(|(_, record)| *record).collect();
+    let folds = folds(&all, by_company);
+    let first: HashSet<&str> = records
         .iter()
-        .filter(|(file, _)| file.contains("first100"))
+        .filter(|(file, _)| file.name.contains("first100"))
         .map(|(_, record)| record.document.filename.as_str())
         .collect();
-    let mut out = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut out: Vec<Item> = Vec::new();
     for ((file, record), fold) in records.into_iter().zip(folds) {
-        let new = !first.contains(&record.document.filename.as_str());
+        let new = !first.contains(record.document.filename.as_str());
+        let whole = !file.abridged.contains(&record.document.id);
+        let table = table_key(&record.document);
         for cases in [&record.questions, &record.turns] {
             let mut history = Vec::new();
-            for case in cases {
+            let asked: Vec<String> = cases.iter().map(|case| squeezed(&case.question.text)).collect();
+            for (turn, case) in cases.iter().enumerate() {
                 let mut question = case.question.clone();
                 let stand_alone = question.key.part.starts_with("qa");
+                let key = if stand_alone {
+                    format!("{}|{table}", asked[turn])
+                } else {
+                    // A turn is its conversation's; the same turns may begin two.
+                    format!("{turn}|{}|{table}", asked.join("|"))
+                };
+                if let Some(at) = known.get(&key) {
+                    if whole && !out[*at].whole {
+                        out[*at].question = question;
+                        out[*at].whole = true;
+                    }
+                    continue;
+                }
+                known.insert(key, out.len());
                 if !stand_alone {
                     question.history.clone_from(&history);
                 }
@@ -174,24 +249,20 @@ pub fn items(
                     question,
                     program: case.gold.program.clone(),
                     gold: case.gold.exe_ans.clone(),
+                    answer: case.gold.answer.as_deref().filter(|_| file.of_tatqa).map(Quantity::parse),
                     stand_alone,
                     fold,
-                    file: file.to_owned(),
+                    file: file.name.clone(),
                     new,
-                    whole: !abridged.contains(&record.document.id),
+                    whole,
+                    abridged: !whole,
+                    silver: file.silver.contains(&record.document.id),
+                    only_tested: false,
                 });
             }
         }
     }
-    Ok(out)
-}
-
-/// The name of a file's set: its folder and its stem.
-pub fn set_name(path: &Path) -> String {
-    let part =
-        |p: Option<&std::ffi::OsStr>| p.map_or(String::new(), |s| s.to_string_lossy().into());
-    let folder = part(path.parent().and_then(Path::file_name));
-    format!("{folder}/{}", part(path.file_stem()))
+    out
 }
 
 /// A conversation turn over our own history, as the analyst answers it.

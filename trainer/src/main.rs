@@ -21,6 +21,8 @@ mod choice;
 mod classes;
 mod classifiers;
 mod confidence;
+mod derivation;
+mod files;
 mod items;
 mod network;
 mod random;
@@ -34,11 +36,11 @@ use std::thread;
 use std::time::Instant;
 
 use clap::Parser;
-use convfinqa::dataset::{Source, load};
 use finqa_embedded::EmbeddedAnalyst;
 use finqa_embedded::training::{EmbeddedWeights, Forest, ShapeModel, SketchModel, candidates};
 
 use choice::Choices;
+use files::File;
 use classifiers::Example;
 use items::{FOLDS, Item, converse};
 use report::{Answer, Report};
@@ -64,6 +66,12 @@ struct Options {
     /// Of the five folds, examine this many
     #[arg(long, default_value_t = FOLDS)]
     folds: usize,
+    /// Train on no question of this file, of which only the folder and the stem are named
+    #[arg(long, value_name = "NAME")]
+    only_test: Vec<String>,
+    /// Put the pages of a company into one fold
+    #[arg(long)]
+    by_company: bool,
     /// Seed of the trees and the network
     #[arg(long, default_value_t = 14)]
     seed: u64,
@@ -85,7 +93,8 @@ fn train(
         (classifiers::fit(&shapes), classifiers::fit(&sketches))
     };
     let started = Instant::now();
-    let used: Vec<&Item> = items.iter().filter(|i| Some(i.fold) != without).collect();
+    let used = |i: &&Item| Some(i.fold) != without && !i.only_tested;
+    let used: Vec<&Item> = items.iter().filter(used).collect();
     let start = EmbeddedWeights::built_in();
     let (shapes, sketches) = classifiers(None);
     let mut weights = EmbeddedWeights {
@@ -222,9 +231,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = Options::parse();
     let mut files = Vec::new();
     for file in &options.files {
-        files.push((items::set_name(file), load(&Source::Path(file.clone()))?));
+        files.push(File::read(file)?);
     }
-    let all = items::items(&files, &options.files)?;
+    let mut all = items::items(&files, options.by_company);
+    for item in &mut all {
+        item.only_tested = options.only_test.contains(&item.file);
+    }
     let mut examples = classifiers::examples(&all);
     if let Some(file) = &options.dialogues {
         let fold = |id: &str| {

@@ -38,10 +38,10 @@ impl<'a> Report<'a> {
             let history = answer.history;
             let mut add = |name: String| sets.entry(name).or_default().push(answer);
             if item.stand_alone {
-                let pages = if item.whole {
-                    "whole pages"
-                } else {
-                    "retrieved facts"
+                let pages = match (item.silver, item.abridged) {
+                    (true, _) => "programs by search",
+                    (_, true) => "other pages",
+                    _ => "whole pages",
                 };
                 add(format!("{} stand-alone, {pages}", item.file));
                 if item.file.starts_with("finqa/dev") {

@@ -1,0 +1,145 @@
+//! TAT-QA's derivations, arithmetic as people write it, as programs of the dataset.
+
+use finqa_core::program::{Expression, Op};
+
+type Expr = Expression<()>;
+
+/// The program of a derivation; `None` if it is not arithmetic over numbers.
+pub fn program(derivation: &str) -> Option<String> {
+    Some(expression(derivation, false)?.program())
+}
+
+/// The program whose value is the answer: a single number in parentheses may be negative, as in
+/// a report, and a quotient may be meant in percent.
+pub fn program_of_answer(derivation: &str, answer: f64, percent: bool) -> Option<String> {
+    let near = |value: f64| (value - answer).abs() <= 0.006 * answer.abs().max(1.0);
+    [false, true].into_iter().find_map(|negative| {
+        let expr = expression(derivation, negative)?;
+        let value = expr.number()?;
+        (near(value) || percent && near(100.0 * value)).then(|| expr.program())
+    })
+}
+
+fn expression(text: &str, negative_in_parentheses: bool) -> Option<Expr> {
+    let mut reader = Reader {
+        rest: text,
+        negative_in_parentheses,
+    };
+    let expr = reader.sum()?;
+    (reader.next() == None).then_some(expr)
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    negative_in_parentheses: bool,
+}
+
+impl Reader<'_> {
+    /// The next character that means something.
+    fn next(&mut self) -> Option<char> {
+        let blank = |c: char| c.is_whitespace() || matches!(c, '$' | '£' | '€');
+        self.rest = self.rest.trim_start_matches(blank);
+        self.rest.chars().next()
+    }
+
+    fn take(&mut self, wanted: &[char]) -> Option<char> {
+        let next = self.next().filter(|c| wanted.contains(c))?;
+        self.rest = &self.rest[next.len_utf8()..];
+        Some(next)
+    }
+
+    fn sum(&mut self) -> Option<Expr> {
+        let mut out = self.product()?;
+        while let Some(sign) = self.take(&['+', '-', '–', '−']) {
+            let op = if sign == '+' { Op::Add } else { Op::Subtract };
+            out = Expr::step(op, out, self.product()?);
+        }
+        Some(out)
+    }
+
+    fn product(&mut self) -> Option<Expr> {
+        let mut out = self.factor()?;
+        while let Some(sign) = self.take(&['*', '×', '/', '÷']) {
+            let times = matches!(sign, '*' | '×');
+            let op = if times { Op::Multiply } else { Op::Divide };
+            let factor = constant(self.factor()?);
+            out = Expr::step(op, out, factor);
+        }
+        Some(out)
+    }
+
+    fn factor(&mut self) -> Option<Expr> {
+        if self.take(&['-', '–', '−']).is_some() {
+            return negative(self.factor()?);
+        }
+        if self.take(&['(', '[', '{']).is_some() {
+            let inner = self.sum()?;
+            self.take(&[')', ']', '}'])?;
+            let single = matches!(&inner, Expression::Leaf(leaf) if leaf.value > 0.0);
+            return match single && self.negative_in_parentheses {
+                true => negative(inner),
+                false => Some(inner),
+            };
+        }
+        self.next()?;
+        let end = |c: char| !(c.is_ascii_digit() || matches!(c, '.' | ','));
+        let (number, rest) = self.rest.split_at(self.rest.find(end).unwrap_or(self.rest.len()));
+        self.rest = rest;
+        let percent = if self.take(&['%']).is_some() { "%" } else { "" };
+        let number = number.trim_end_matches(',').replace(',', "");
+        Expr::literal(&format!("{number}{percent}"))
+    }
+}
+
+/// A divisor such as the 2 of an average, and 100, are constants.
+fn constant(expr: Expr) -> Expr {
+    match &expr {
+        Expression::Leaf(leaf) if leaf.value.fract() == 0.0 => match leaf.value {
+            n if (2.0..=10.0).contains(&n) || n == 100.0 || n == 1000.0 => Expr::constant(n as u32),
+            _ => expr,
+        },
+        _ => expr,
+    }
+}
+
+/// The expression with the other sign: a number has a minus, and `-(a - b)` is `b - a`.
+fn negative(expr: Expr) -> Option<Expr> {
+    match expr {
+        Expression::Leaf(leaf) => match leaf.literal.strip_prefix('-') {
+            Some(magnitude) => Expr::literal(magnitude),
+            None => Expr::literal(&format!("-{}", leaf.literal)),
+        },
+        Expression::Step(Op::Subtract, a, b) => Some(Expr::step(Op::Subtract, *b, *a)),
+        Expression::Step(op @ (Op::Multiply | Op::Divide), a, b) => {
+            Some(Expr::step(op, negative(*a)?, *b))
+        }
+        Expression::Step(Op::Add, a, b) => {
+            Some(Expr::step(Op::Add, negative(*a)?, negative(*b)?))
+        }
+        Expression::Step(..) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derivations_are_programs_with_the_value_of_the_answer() {
+        for (derivation, answer, expected) in [
+            ("12,907 - 8,538", 4369.0, "subtract(12907, 8538)"),
+            ("(16,284 - 6,509) / 6,509", 150.18, "subtract(16284, 6509), divide(#0, 6509)"),
+            ("($2.43-$0.36)/$0.36", 575.0, "subtract(2.43, 0.36), divide(#0, 0.36)"),
+            ("(18.1+15.1+14.4) / 3", 15.87, "add(18.1, 15.1), add(#0, 14.4), divide(#1, const_3)"),
+            ("(2,253) - (2,835)", 582.0, "subtract(-2253, -2835)"),
+            ("-(39,185 + 37,035) / 2", -38110.0, "add(-39185, -37035), divide(#0, const_2)"),
+            ("14%-12%", 2.0, "subtract(14%, 12%)"),
+        ] {
+            let program = program_of_answer(derivation, answer, true);
+            assert_eq!(program.as_deref(), Some(expected), "{derivation}");
+        }
+        for none in ["see note 3", "12 -", "", "(3"] {
+            assert_eq!(program(none), None, "{none}");
+        }
+    }
+}
