@@ -1,12 +1,11 @@
 //! The choice among candidates: a conditional logit over whole programs, right where they
 //! give the gold value.
 
-use convfinqa::dataset::Question;
+use finqa_core::question::Question;
 use finqa_embedded::EmbeddedAnalyst;
 use finqa_embedded::training::candidates;
 
 use crate::items::Item;
-use crate::trees::Row;
 
 /// The candidates of one question: their features, and whether each is right.
 pub struct Choices {
@@ -29,7 +28,13 @@ pub fn choices(analyst: &EmbeddedAnalyst, item: &Item, question: &Question) -> O
     (right > 0 && right < all.len()).then_some(Choices { all })
 }
 
-/// The candidates that the trees compare; `None` unless one is right and one is not.
+/// A candidate as the network sees it.
+pub struct Row {
+    pub detail: Vec<f64>,
+    pub right: bool,
+}
+
+/// The candidates that the network compares; `None` unless one is right and one is not.
 pub fn rows(analyst: &EmbeddedAnalyst, item: &Item, question: &Question) -> Option<Vec<Row>> {
     item.gold.as_ref()?;
     let page = analyst.index(&question.document);

@@ -4,12 +4,7 @@ use finqa_core::program::{Expression, Op};
 
 type Expr = Expression<()>;
 
-/// The program of a derivation; `None` if it is not arithmetic over numbers.
-pub fn program(derivation: &str) -> Option<String> {
-    Some(expression(derivation, false)?.program())
-}
-
-/// The program whose value is the answer: a single number in parentheses may be negative, as in
+/// The program of a derivation whose value is the answer: a single number in parentheses may be negative, as in
 /// a report, and a quotient may be meant in percent.
 pub fn program_of_answer(derivation: &str, answer: f64, percent: bool) -> Option<String> {
     let near = |value: f64| (value - answer).abs() <= 0.006 * answer.abs().max(1.0);
@@ -139,7 +134,7 @@ mod tests {
             assert_eq!(program.as_deref(), Some(expected), "{derivation}");
         }
         for none in ["see note 3", "12 -", "", "(3"] {
-            assert_eq!(program(none), None, "{none}");
+            assert_eq!(program_of_answer(none, 12.0, false), None, "{none}");
         }
     }
 }

@@ -1,139 +1,239 @@
 //! Reads the files of questions: the dataset's records, pages with many questions each, TAT-QA's,
 //! and all of them compressed.
 
-use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::Arc;
 
-use convfinqa::dataset::{Dataset, from_str, sample};
+use finqa_core::number::{Value, round5};
 use finqa_core::program::official;
-use serde_json::{Value, json};
+use finqa_core::question::Document;
+use serde_json::Value as Json;
 
 use crate::derivation::program_of_answer;
+
+/// A question with its gold.
+pub struct Case {
+    pub text: String,
+    pub program: Option<String>,
+    pub value: Option<Value>,
+    /// The answer as printed, by which TAT-QA's questions are judged.
+    pub answer: Option<PrintedAnswer>,
+}
+
+/// A number as TAT-QA's annotators wrote it.
+pub struct PrintedAnswer {
+    pub number: f64,
+    /// Half of its last decimal.
+    pub half: f64,
+    pub percent: bool,
+}
+
+impl PrintedAnswer {
+    fn new(number: f64, percent: bool) -> Self {
+        let written = number.to_string();
+        let decimals = written.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        Self {
+            number,
+            half: 0.5 * libm::pow(10.0, -(decimals as f64)),
+            percent,
+        }
+    }
+
+    /// Whether a value is the answer within the decimals that were written; of a percentage, its
+    /// fraction too.
+    pub fn is(&self, value: &Value) -> bool {
+        let near = |x: f64| (x - self.number).abs() <= self.half * 1.000_001;
+        value
+            .number()
+            .is_some_and(|x| near(x) || self.percent && (near(100.0 * x)))
+    }
+}
+
+/// A page with what is asked about it.
+pub struct Record {
+    pub document: Arc<Document>,
+    /// Questions by themselves, or the turns of a conversation.
+    pub cases: Vec<Case>,
+    pub stand_alone: bool,
+    /// The page has only the facts that were retrieved for the question.
+    pub abridged: bool,
+    /// The programs were found by a search, not written by hand.
+    pub silver: bool,
+}
 
 /// The records of a file.
 pub struct File {
     /// Its folder and its stem.
     pub name: String,
-    pub records: Dataset,
-    /// The ids of records whose page has only the facts that were retrieved for the question.
-    pub abridged: HashSet<String>,
-    /// The ids of records whose program was found by a search, not written by hand.
-    pub silver: HashSet<String>,
-    /// It is TAT-QA's: its answers are the gold, not the values of its derivations.
-    pub of_tatqa: bool,
+    pub records: Vec<Record>,
 }
+
+type Failure = Box<dyn std::error::Error>;
 
 impl File {
     /// # Errors
     ///
     /// A file that cannot be read, or is none of these.
-    pub fn read(path: &Path) -> Result<Self, Box<dyn std::error::Error>> {
-        let mut text = String::new();
+    pub fn read(path: &Path) -> Result<Self, Failure> {
         let bytes = std::fs::read(path)?;
+        let mut text = String::new();
         if bytes.starts_with(&[0x1f, 0x8b]) {
             flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text)?;
         } else {
             text = String::from_utf8(bytes)?;
         }
-        let mut file = Self {
-            name: set_name(path),
-            records: sample()?,
-            abridged: HashSet::new(),
-            silver: HashSet::new(),
-            of_tatqa: text.contains("\"answer_type\""),
-        };
-        let pages: Vec<Value> = serde_json::from_str(&text)?;
+        let pages: Vec<Json> = serde_json::from_str(&text)?;
+        let name = set_name(path);
+        let of_tatqa = text.contains("\"answer_type\"");
         let mut records = Vec::new();
-        for (number, page) in pages.into_iter().enumerate() {
-            let id = page["id"].as_str().unwrap_or_default();
-            if page["_page"].as_str().is_some_and(|of| of != "whole") {
-                file.abridged.insert(id.to_owned());
-            }
-            match page["questions"].as_array() {
-                None => records.push(page),
-                Some(questions) if file.of_tatqa => {
-                    let page = tatqa_page(&format!("tatqa {}/{number}", file.name), &page);
-                    records.extend(questions.iter().enumerate().filter_map(|(k, question)| {
-                        Some(with_question(&page, &format!("{number}-{k}"), tatqa_question(question)?))
-                    }));
-                }
-                Some(questions) => records.extend(questions.iter().filter_map(|question| {
-                    let searched = question["silver_program"].as_str();
-                    let program = question["program"].as_str().or(searched)?;
-                    let id = question["id"].as_str()?;
-                    if question["program"].is_null() {
-                        file.silver.insert(id.to_owned());
-                    }
-                    let mut question = question.clone();
-                    question["program"] = program.into();
-                    Some(with_question(&page, id, question))
-                })),
+        for (number, page) in pages.iter().enumerate() {
+            if of_tatqa {
+                records.extend(tatqa_record(&format!("{name} {number}"), page));
+            } else {
+                records_of_page(page, &mut records);
             }
         }
-        let origin = path.display().to_string();
-        file.records = from_str(&origin, &Value::from(records).to_string())?;
-        Ok(file)
+        match records.is_empty() {
+            true => Err(format!("{}: no questions", path.display()).into()),
+            false => Ok(Self { name, records }),
+        }
     }
 }
 
-/// A record of the dataset with a page and one of its questions.
-fn with_question(page: &Value, id: &str, question: Value) -> Value {
-    json!({
-        "id": id,
-        "filename": page["filename"],
-        "pre_text": page["pre_text"],
-        "post_text": page["post_text"],
-        "table": page["table"],
-        "qa": question,
-    })
-}
-
-/// A page of TAT-QA, whose official files have paragraphs around the table in no order.
-fn tatqa_page(name: &str, page: &Value) -> Value {
-    let table = page["table"]["table"].as_array().or(page["table"].as_array());
-    let blank = |row: &&Value| {
-        let cells = row.as_array().into_iter().flatten();
-        cells.filter_map(Value::as_str).all(|cell| cell.trim().is_empty())
-    };
-    let rows: Vec<Value> = table.into_iter().flatten().skip_while(blank).cloned().collect();
-    let width = rows.iter().filter_map(|row| Some(row.as_array()?.len())).max();
-    let full = |mut row: Value| {
-        if let Some(cells) = row.as_array_mut() {
-            cells.resize(width.unwrap_or_default(), "".into());
+/// Adds what is asked about a page: the questions of FinQA, by themselves or in a list, and the
+/// conversation of ConvFinQA.
+fn records_of_page(page: &Json, out: &mut Vec<Record>) {
+    let document = Arc::new(Document {
+        id: text(&page["id"]),
+        filename: text(&page["filename"]),
+        pre_text: texts(&page["pre_text"]),
+        post_text: texts(&page["post_text"]),
+        table: list(&page["table"]).iter().map(texts).collect(),
+        table_ori: page["table_ori"].as_array().map(|rows| rows.iter().map(texts).collect()),
+        ..Document::default()
+    });
+    let mut add = |cases: Vec<Case>, stand_alone, silver| {
+        if !cases.is_empty() {
+            out.push(Record {
+                document: Arc::clone(&document),
+                cases,
+                stand_alone,
+                abridged: page["_page"].as_str().is_some_and(|of| of != "whole"),
+                silver,
+            });
         }
-        row
     };
-    let paragraphs = page["paragraphs"].as_array().into_iter().flatten();
-    let texts: Vec<Value> = paragraphs.map(|paragraph| paragraph["text"].clone()).collect();
-    json!({
-        "filename": name,
-        "pre_text": if texts.is_empty() { page["pre_text"].clone() } else { texts.into() },
-        "post_text": page["post_text"],
-        "table": rows.into_iter().map(full).collect::<Vec<_>>(),
+    let single = ["qa", "qa_0", "qa_1"].map(|part| &page[part]);
+    let questions = list(&page["questions"]).iter().chain(single);
+    let (mut gold, mut silver) = (Vec::new(), Vec::new());
+    for question in questions.filter(|question| question.is_object()) {
+        let searched = question["silver_program"].as_str();
+        let program = question["program"].as_str().filter(|program| !program.is_empty());
+        let case = Case {
+            text: question_text(&question["question"]),
+            program: program.or(searched).map(str::to_owned),
+            value: value(&question["exe_ans"]),
+            answer: None,
+        };
+        match program.is_none() && searched.is_some() {
+            true => silver.push(case),
+            false => gold.push(case),
+        }
+    }
+    add(gold, true, false);
+    add(silver, true, true);
+    let dialogue = &page["annotation"];
+    let (programs, values) = (&dialogue["turn_program"], &dialogue["exe_ans_list"]);
+    let turns = list(&dialogue["dialogue_break"]).iter().enumerate();
+    let turns = turns.map(|(turn, question)| Case {
+        text: question_text(question),
+        program: programs[turn].as_str().map(str::to_owned),
+        value: value(&values[turn]),
+        answer: None,
+    });
+    add(turns.collect(), false, false);
+}
+
+/// A page of TAT-QA with its questions that ask for one number to calculate. The paragraphs of
+/// the official files are in no order, and their tables may begin with blank rows.
+fn tatqa_record(name: &str, page: &Json) -> Option<Record> {
+    let table = page["table"]["table"].as_array().or(page["table"].as_array());
+    let rows = table.into_iter().flatten().map(texts);
+    let blank = |row: &Vec<String>| row.iter().all(|cell| cell.trim().is_empty());
+    let mut table: Vec<Vec<String>> = rows.skip_while(blank).collect();
+    let width = table.iter().map(Vec::len).max()?;
+    table.iter_mut().for_each(|row| row.resize(width, String::new()));
+    let paragraphs = list(&page["paragraphs"]).iter();
+    let paragraphs = paragraphs.map(|paragraph| text(&paragraph["text"]));
+    let document = Arc::new(Document {
+        id: name.to_owned(),
+        filename: name.to_owned(),
+        pre_text: texts(&page["pre_text"]).into_iter().chain(paragraphs).collect(),
+        post_text: texts(&page["post_text"]),
+        table,
+        ..Document::default()
+    });
+    let cases: Vec<Case> = list(&page["questions"]).iter().filter_map(tatqa_case).collect();
+    (!cases.is_empty()).then_some(Record {
+        document,
+        cases,
+        stand_alone: true,
+        abridged: false,
+        silver: false,
     })
 }
 
-/// A question of TAT-QA that asks for one number to calculate.
-fn tatqa_question(question: &Value) -> Option<Value> {
+fn tatqa_case(question: &Json) -> Option<Case> {
     let answer = &question["answer"];
     let answer = answer.as_f64().or_else(|| answer.as_str()?.parse().ok());
     let answer = answer.filter(|_| question["answer_type"] == "arithmetic")?;
     let percent = question["scale"] == "percent";
-    let derivation = question["derivation"].as_str()?;
-    let program = program_of_answer(derivation, answer, percent);
+    let program = program_of_answer(question["derivation"].as_str()?, answer, percent);
     let value = program.as_deref().and_then(|program| {
         match official::evaluate(program, &[], official::Dialect::ConvFinQa) {
             (true, value) => value?.number(),
             _ => None,
         }
     });
-    Some(json!({
-        "question": question["question"],
-        "answer": format!("{answer}{}", if percent { "%" } else { "" }),
-        "program": program,
-        "exe_ans": value.unwrap_or(answer),
-    }))
+    Some(Case {
+        text: question_text(&question["question"]),
+        program,
+        value: Some(Value::Number(round5(value.unwrap_or(answer)))),
+        answer: Some(PrintedAnswer::new(answer, percent)),
+    })
+}
+
+fn list(value: &Json) -> &[Json] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text(value: &Json) -> String {
+    match value {
+        Json::Null => String::new(),
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn texts(value: &Json) -> Vec<String> {
+    list(value).iter().map(text).collect()
+}
+
+/// Some questions end in a literal `\n`.
+fn question_text(value: &Json) -> String {
+    text(value).trim().trim_end_matches("\\n").trim_end().to_owned()
+}
+
+fn value(exe_ans: &Json) -> Option<Value> {
+    match exe_ans {
+        Json::Number(number) => number.as_f64().map(Value::Number),
+        Json::String(text) if !text.is_empty() => match text.parse::<f64>() {
+            Ok(number) => Some(Value::Number(number)),
+            Err(_) => Some(Value::Text(text.clone())),
+        },
+        _ => None,
+    }
 }
 
 /// A file's folder and its stem.

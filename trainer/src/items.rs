@@ -3,15 +3,16 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
-use convfinqa::dataset::{HistoryEntry, HistorySource, Question, Record};
-use convfinqa::score::{FeContext, Quantity, financial_equivalence};
 use finqa_core::number::{Value, round5};
 use finqa_core::program::official;
-use finqa_core::question::Document;
+use finqa_core::question::{
+    Document, HistoryEntry, HistorySource, Question, QuestionKey, QuestionKind,
+};
 use finqa_embedded::EmbeddedAnalyst;
 
-use crate::files::File;
+use crate::files::{File, PrintedAnswer, Record};
 
 /// How many parts the pages are divided into.
 pub const FOLDS: usize = 5;
@@ -21,8 +22,8 @@ pub struct Item {
     pub question: Question,
     pub program: Option<String>,
     pub gold: Option<Value>,
-    /// The answer as printed, by which TAT-QA's questions are judged (financial equivalence).
-    pub answer: Option<Quantity>,
+    /// The answer as printed, by which TAT-QA's questions are judged.
+    pub answer: Option<PrintedAnswer>,
     /// The first turn of its conversation, or a question by itself.
     pub first: bool,
     /// A question by itself.
@@ -45,14 +46,10 @@ pub struct Item {
 impl Item {
     /// Whether a value is the gold.
     pub fn right(&self, value: &Value) -> bool {
-        let Some(answer) = &self.answer else {
-            return self.gold.as_ref() == Some(value);
-        };
-        let context = FeContext {
-            question: &self.question.text,
-            ..FeContext::default()
-        };
-        financial_equivalence(answer, &Quantity::parse(&value.to_string()), &context).accepted
+        match &self.answer {
+            Some(answer) => answer.is(value),
+            None => self.gold.as_ref() == Some(value),
+        }
     }
 
     /// The official value of a program of this question.
@@ -87,7 +84,10 @@ fn keys(record: &Record) -> [String; 3] {
     let table = blake3::hash(table_key(document).as_bytes()).to_hex();
     [
         format!("page {}", document.filename),
-        format!("page {}", page_of(&document.id)),
+        format!("page {}", page_of(match document.id.as_str() {
+            "" => &document.filename,
+            id => id,
+        })),
         format!("table {table}"),
     ]
 }
@@ -196,67 +196,74 @@ pub fn fold_of(page: &str) -> usize {
 
 /// The questions of all files, each once: of a question that several files have, the first
 /// file's, on the whole page if one of them has it.
-pub fn items(files: &[File], by_company: bool) -> Vec<Item> {
-    let records: Vec<(&File, &Record)> = files
-        .iter()
-        .flat_map(|file| file.records.records.iter().map(move |r| (file, r)))
-        .collect();
-    let all: Vec<&Record> = records.iter().map(|(_, record)| *record).collect();
-    let folds = folds(&all, by_company);
-    let first: HashSet<&str> = records
-        .iter()
-        .filter(|(file, _)| file.name.contains("first100"))
-        .map(|(_, record)| record.document.filename.as_str())
-        .collect();
+pub fn items(files: Vec<File>, by_company: bool) -> Vec<Item> {
+    let all: Vec<&Record> = files.iter().flat_map(|file| &file.records).collect();
+    let mut folds = folds(&all, by_company).into_iter();
+    let first = files.iter().filter(|file| file.name.contains("first100"));
+    let first = first.flat_map(|file| &file.records);
+    let first: HashSet<String> = first.map(|r| r.document.filename.clone()).collect();
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut out: Vec<Item> = Vec::new();
-    for ((file, record), fold) in records.into_iter().zip(folds) {
-        let new = !first.contains(record.document.filename.as_str());
-        let whole = !file.abridged.contains(&record.document.id);
-        let table = table_key(&record.document);
-        for cases in [&record.questions, &record.turns] {
+    for file in files {
+        for record in file.records {
+            let fold = folds.next().unwrap_or_default();
+            let document = record.document;
+            let table = table_key(&document);
             let mut history = Vec::new();
-            let asked: Vec<String> = cases.iter().map(|case| squeezed(&case.question.text)).collect();
-            for (turn, case) in cases.iter().enumerate() {
-                let mut question = case.question.clone();
-                let stand_alone = question.key.part.starts_with("qa");
-                let key = if stand_alone {
-                    format!("{}|{table}", asked[turn])
-                } else {
-                    // A turn is its conversation's; the same turns may begin two.
-                    format!("{turn}|{}|{table}", asked.join("|"))
+            let asked = record.cases.iter().map(|case| squeezed(&case.text));
+            let asked: Vec<String> = asked.collect();
+            for (turn, case) in record.cases.into_iter().enumerate() {
+                let key = match record.stand_alone {
+                    true => format!("{}|{table}", asked[turn]),
+                    // The same turns may begin two conversations.
+                    false => format!("{turn}|{}|{table}", asked.join("|")),
                 };
                 if let Some(at) = known.get(&key) {
-                    if whole && !out[*at].whole {
-                        out[*at].question = question;
-                        out[*at].whole = true;
+                    let item = &mut out[*at];
+                    if !record.abridged && !item.whole {
+                        item.question.document = Arc::clone(&document);
+                        item.whole = true;
                     }
                     continue;
                 }
                 known.insert(key, out.len());
-                if !stand_alone {
-                    question.history.clone_from(&history);
-                }
+                let (kind, part) = match record.stand_alone {
+                    true => (QuestionKind::StandAlone, format!("qa_{turn}")),
+                    false => (QuestionKind::Turn, turn.to_string()),
+                };
+                let question = Question {
+                    key: QuestionKey {
+                        id: document.id.clone(),
+                        part,
+                    },
+                    kind,
+                    document: Arc::clone(&document),
+                    text: case.text,
+                    history: match record.stand_alone {
+                        true => Vec::new(),
+                        false => history.clone(),
+                    },
+                };
                 history.push(HistoryEntry {
                     question: question.text.clone(),
-                    value: case.gold.exe_ans.clone(),
-                    program: case.gold.program.clone(),
+                    value: case.value.clone(),
+                    program: case.program.clone(),
                     label: None,
                     source: HistorySource::Gold,
                 });
                 out.push(Item {
                     first: question.history.is_empty(),
                     question,
-                    program: case.gold.program.clone(),
-                    gold: case.gold.exe_ans.clone(),
-                    answer: case.gold.answer.as_deref().filter(|_| file.of_tatqa).map(Quantity::parse),
-                    stand_alone,
+                    program: case.program,
+                    gold: case.value,
+                    answer: case.answer,
+                    stand_alone: record.stand_alone,
                     fold,
                     file: file.name.clone(),
-                    new,
-                    whole,
-                    abridged: !whole,
-                    silver: file.silver.contains(&record.document.id),
+                    new: !first.contains(&document.filename),
+                    whole: !record.abridged,
+                    abridged: record.abridged,
+                    silver: record.silver,
                     only_tested: false,
                 });
             }

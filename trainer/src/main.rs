@@ -28,16 +28,16 @@ mod network;
 mod random;
 mod report;
 mod slots;
-mod trees;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
 use clap::Parser;
 use finqa_embedded::EmbeddedAnalyst;
-use finqa_embedded::training::{EmbeddedWeights, Forest, ShapeModel, SketchModel, candidates};
+use finqa_embedded::training::{EmbeddedWeights, Network, ShapeModel, SketchModel, candidates};
 
 use choice::Choices;
 use files::File;
@@ -56,10 +56,10 @@ struct Options {
     /// Write the weights trained on everything to this folder
     #[arg(long)]
     write: Option<PathBuf>,
-    /// Write the weights trained without fold N to FOLDER/N, and the fold of each page to
-    /// FOLDER/folds.json
+    /// Keep the weights trained without fold N in FOLDER/N, and the fold of each page in
+    /// FOLDER/folds.json; what is there already is not trained again
     #[arg(long, value_name = "FOLDER")]
-    write_folds: Option<PathBuf>,
+    keep: Option<PathBuf>,
     /// Write the questions answered wrong to this file
     #[arg(long)]
     misses: Option<PathBuf>,
@@ -72,7 +72,7 @@ struct Options {
     /// Put the pages of a company into one fold
     #[arg(long)]
     by_company: bool,
-    /// Seed of the trees and the network
+    /// Seed of the first network
     #[arg(long, default_value_t = 14)]
     seed: u64,
 }
@@ -101,7 +101,7 @@ fn train(
         slots: slots::fit(&used, start.slots.len()),
         shapes,
         sketches,
-        trees: Forest::default(),
+        network: Network::default(),
         ..start.clone()
     };
     let of = without.map_or("all folds".to_owned(), |fold| {
@@ -157,7 +157,7 @@ fn train(
     }
     weights.choice = fit(&all, weights.choice, None);
     step("choice, own history too");
-    // The trees must not learn to trust a linear score of questions that it was fitted on.
+    // The network must not learn to trust a linear score of questions that it was fitted on.
     let mut rows = Vec::new();
     for (fold, models) in &inner {
         let choice = fit(&all, vec![0.0; n], Some(*fold));
@@ -178,8 +178,6 @@ fn train(
     }
     drop(all);
     step("rows");
-    weights.trees = trees::fit(&rows, &trees::Growth::default(), seed).into();
-    step("trees");
     weights.network = network::fit(&rows, seed);
     step("network");
     weights
@@ -190,7 +188,7 @@ fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item]) -> Vec<Answer<'a>> 
     let mut out = Vec::new();
     let analyst = EmbeddedAnalyst::with_weights(weights.clone());
     let linear = EmbeddedAnalyst::with_weights(EmbeddedWeights {
-        trees: Forest::default(),
+        network: Network::default(),
         ..weights.clone()
     });
     for item in test.iter().filter(|item| item.gold.is_some()) {
@@ -233,7 +231,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for file in &options.files {
         files.push(File::read(file)?);
     }
-    let mut all = items::items(&files, options.by_company);
+    let mut all = items::items(files, options.by_company);
     for item in &mut all {
         item.only_tested = options.only_test.contains(&item.file);
     }
@@ -253,36 +251,46 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         examples.len()
     );
     let (all, examples, options) = (&all, &examples, &options);
-    let examined = |fold: usize| {
-        let mut weights = train(all, examples, Some(fold), options.seed);
-        if let Some(folder) = &options.write_folds {
-            write(&mut weights, &folder.join(fold.to_string()))?;
+    let kept = options.keep.as_deref();
+    if let Some(folder) = kept {
+        keep_for_these(folder, all, options)?;
+    }
+    // The weights of all folds take the longest, so they come first.
+    let mut jobs: Vec<Option<usize>> = (0..options.folds).map(Some).collect();
+    if options.write.is_some() {
+        jobs.insert(0, None);
+    }
+    let next = AtomicUsize::new(0);
+    let work = || -> std::io::Result<Vec<Done<'_>>> {
+        let mut done = Vec::new();
+        while let Some(without) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let weights = train_or_read(all, examples, *without, options.seed, kept)?;
+            done.push(match *without {
+                None => Done::Whole(Box::new(weights)),
+                Some(fold) => {
+                    let test: Vec<&Item> = all.iter().filter(|i| i.fold == fold).collect();
+                    Done::Fold(fold, examine(&weights, &test))
+                }
+            });
         }
-        let test: Vec<&Item> = all.iter().filter(|item| item.fold == fold).collect();
-        Ok::<_, std::io::Error>(examine(&weights, &test))
+        Ok(done)
     };
-    if let Some(folder) = &options.write_folds {
-        let folds: BTreeMap<&str, usize> = all.iter().map(|i| (i.page(), i.fold)).collect();
-        std::fs::create_dir_all(folder)?;
-        std::fs::write(folder.join("folds.json"), serde_json::to_string(&folds)?)?;
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let done = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let done = workers.into_iter().map(|worker| worker.join());
+        done.map(|done| done.map_err(|_| "a thread ended early")?.map_err(Into::into))
+            .collect::<Result<Vec<_>, Box<dyn std::error::Error>>>()
+    })?;
+    let (mut whole, mut folds) = (None, BTreeMap::new());
+    for one in done.into_iter().flatten() {
+        match one {
+            Done::Whole(weights) => whole = Some(weights),
+            Done::Fold(fold, answers) => drop(folds.insert(fold, answers)),
+        }
     }
-    // The folds are independent, so each has a thread.
-    let (folds, whole) = thread::scope(|scope| {
-        let folds: Vec<_> = (0..options.folds)
-            .map(|fold| scope.spawn(move || examined(fold)))
-            .collect();
-        let whole = options.write.is_some();
-        let whole = whole.then(|| train(all, examples, None, options.seed));
-        let folds: Vec<_> = folds
-            .into_iter()
-            .map(thread::ScopedJoinHandle::join)
-            .collect();
-        (folds, whole)
-    });
     let mut report = Report::default();
-    for answers in folds {
-        report.add(answers.map_err(|_| "a fold was not examined")??);
-    }
+    folds.into_values().for_each(|answers| report.add(answers));
     report.print();
     report.print_confidence();
     if let Some(path) = &options.misses {
@@ -290,22 +298,86 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     if let (Some(folder), Some(mut weights)) = (&options.write, whole) {
         weights.confidence = report.confidence();
-        write(&mut weights, folder)?;
+        round(&mut weights);
+        write(&weights, folder)?;
     }
     Ok(())
 }
 
-fn write(weights: &mut EmbeddedWeights, folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
+/// What a thread has done.
+enum Done<'a> {
+    Whole(Box<EmbeddedWeights>),
+    Fold(usize, Vec<Answer<'a>>),
+}
+
+/// Makes the folder of the weights of each fold, or sees that it is of the same questions.
+fn keep_for_these(
+    folder: &Path,
+    all: &[Item],
+    options: &Options,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let mut hasher = blake3::Hasher::new();
+    for item in all {
+        let program = item.program.as_deref().unwrap_or_default();
+        let learned = u8::from(!item.only_tested);
+        let line = format!("{}|{}|{program}|{learned}\n", item.page(), item.question.text);
+        hasher.update(line.as_bytes());
+    }
+    let folds: BTreeMap<&str, usize> = all.iter().map(|i| (i.page(), i.fold)).collect();
+    let questions = hasher.finalize().to_hex().to_string();
+    let made = serde_json::json!({"seed": options.seed, "questions": questions}).to_string();
+    let path = folder.join("made.json");
+    match std::fs::read_to_string(&path) {
+        Ok(known) if known != made => Err(format!(
+            "{} holds weights of other questions or another seed; name another folder",
+            folder.display()
+        )
+        .into()),
+        Ok(_) => Ok(()),
+        Err(_) => {
+            std::fs::create_dir_all(folder)?;
+            std::fs::write(folder.join("folds.json"), serde_json::to_string(&folds)?)?;
+            Ok(std::fs::write(path, made)?)
+        }
+    }
+}
+
+/// Trains the weights without a fold, or reads those that an earlier run has kept.
+fn train_or_read(
+    all: &[Item],
+    examples: &[Example],
+    without: Option<usize>,
+    seed: u64,
+    kept: Option<&Path>,
+) -> std::io::Result<EmbeddedWeights> {
+    let name = without.map_or("all".to_owned(), |fold| fold.to_string());
+    let folder = kept.map(|folder| folder.join(name));
+    // The shapes are written last.
+    if let Some(folder) = folder.as_ref().filter(|f| f.join("shapes.bin").exists()) {
+        return EmbeddedWeights::read(folder).map_err(std::io::Error::other);
+    }
+    let mut weights = train(all, examples, without, seed);
+    round(&mut weights);
+    if let Some(folder) = folder {
+        write(&weights, &folder)?;
+    }
+    Ok(weights)
+}
+
+/// Rounds the weights that are written with two decimals.
+fn round(weights: &mut EmbeddedWeights) {
     let lists = [
         &mut weights.slots, &mut weights.choice, &mut weights.confidence,
     ];
     for weight in lists.into_iter().flatten() {
         *weight = (*weight * 100.0).round() / 100.0;
     }
+}
+
+fn write(weights: &EmbeddedWeights, folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
     std::fs::write(folder.join("weights.json"), weights.to_json())?;
-    std::fs::write(folder.join("trees.json"), weights.trees_to_json())?;
     std::fs::write(folder.join("network.json"), weights.network_to_json())?;
-    std::fs::write(folder.join("shapes.bin"), weights.shapes.to_bytes())?;
-    std::fs::write(folder.join("sketches.bin"), weights.sketches.to_bytes())
+    std::fs::write(folder.join("sketches.bin"), weights.sketches.to_bytes())?;
+    std::fs::write(folder.join("shapes.bin"), weights.shapes.to_bytes())
 }

@@ -1,21 +1,21 @@
-//! The network that ranks candidates with the trees: the mean of several, each a conditional logit
+//! The network that ranks candidates: the mean of several, each a conditional logit
 //! over the candidates of a question, as in `choice`, whose score is a network's.
 
 use finqa_embedded::training::{InputRange, Network};
 
 use crate::random::Random;
-use crate::trees::Row;
+use crate::choice::Row;
 
 /// How many are trained, each with the next seed.
-const NETWORKS: u64 = 12;
+const NETWORKS: u64 = 3;
 /// The hidden units of each.
-const UNITS: usize = 24;
-const PASSES: usize = 25;
+const UNITS: usize = 64;
+const PASSES: usize = 8;
 const BATCH: usize = 32;
 const RATE: f32 = 3e-3;
-const L2: f32 = 2e-3;
+const L2: f32 = 1e-3;
 /// The share of the inputs that is left out for a question, other ones each time.
-const LEFT_OUT: f32 = 0.15;
+const LEFT_OUT: f32 = 0.3;
 
 /// The weights in one list: of the hidden units input by input, of the inputs by themselves,
 /// the bias, and the output.

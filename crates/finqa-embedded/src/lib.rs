@@ -2,7 +2,7 @@
 //!
 //! A page is read once into a fact store ([`EmbeddedAnalyst::index`]); a question becomes
 //! plans (an operation over open slots), and a linear scorer ranks facts for every slot. A second
-//! one picks a few of the programs that this gives, and trees and a neural network rank these.
+//! one picks a few of the programs that this gives, and a neural network ranks these.
 //! A question about the user's own page is first read by the labels of its table, and one about
 //! a report by the labels of all its tables; [`Passages`] finds the parts of it that a question is
 //! about.

@@ -24,7 +24,6 @@ use crate::question::follow_up;
 use crate::question::slots::Rankings;
 
 pub use crate::question::proposal::{BUCKETS, ShapeModel, SketchModel, WordClassifier};
-pub use crate::ranking::forest::{Forest, Tree, TreeSplit};
 pub use crate::ranking::network::{InputRange, Network};
 pub use crate::weights::EmbeddedWeights;
 
@@ -43,7 +42,7 @@ pub struct ProgramCandidate {
     pub features: Vec<(usize, f64)>,
     /// Its score by the linear model.
     pub linear: f64,
-    /// What the trees see of it, if it is one of those that are compared.
+    /// What the network sees of it, if it is one of those that are compared.
     pub detail: Vec<f64>,
 }
 

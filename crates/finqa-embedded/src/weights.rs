@@ -11,10 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::answering::confidence::SIGNAL_NAMES;
 use super::question::proposal::{ShapeModel, SketchModel};
 use super::question::slots::feature_names;
-use super::ranking::{self, forest::Forest, network::Network};
+use super::ranking::{self, network::Network};
 
 const EMBEDDED: &str = include_str!("../weights/weights.json");
-const TREES: &str = include_str!("../weights/trees.json");
 const NETWORK: &str = include_str!("../weights/network.json");
 const SHAPE_WEIGHTS: &[u8] = include_bytes!("../weights/shapes.bin");
 const SKETCH_WEIGHTS: &[u8] = include_bytes!("../weights/sketches.bin");
@@ -35,8 +34,7 @@ pub struct EmbeddedWeights {
     pub shapes: ShapeModel,
     /// How a turn builds on the turns before it.
     pub sketches: SketchModel,
-    /// What ranks the best candidates again, with the network.
-    pub trees: Forest,
+    /// What ranks the best candidates again.
     pub network: Network,
 }
 
@@ -56,8 +54,7 @@ impl EmbeddedWeights {
         static WEIGHTS: OnceLock<EmbeddedWeights> = OnceLock::new();
         // A test reads the file, so the empty weights of a broken one never ship.
         WEIGHTS.get_or_init(|| {
-            let texts = [EMBEDDED, TREES, NETWORK];
-            Self::from_files(texts, SHAPE_WEIGHTS, SKETCH_WEIGHTS).unwrap_or_default()
+            Self::from_files([EMBEDDED, NETWORK], SHAPE_WEIGHTS, SKETCH_WEIGHTS).unwrap_or_default()
         })
     }
 
@@ -74,11 +71,7 @@ impl EmbeddedWeights {
         let text = |name: &str| {
             String::from_utf8(bytes(name)?).map_err(|error| format!("{name}: {error}"))
         };
-        let texts = [
-            text("weights.json")?,
-            text("trees.json")?,
-            text("network.json")?,
-        ];
+        let texts = [text("weights.json")?, text("network.json")?];
         Self::from_files(
             texts.each_ref().map(String::as_str),
             &bytes("shapes.bin")?,
@@ -87,7 +80,7 @@ impl EmbeddedWeights {
     }
 
     fn from_files(
-        [weights, trees, network]: [&str; 3],
+        [weights, network]: [&str; 2],
         shapes: &[u8],
         sketches: &[u8],
     ) -> Result<Self, String> {
@@ -96,7 +89,6 @@ impl EmbeddedWeights {
             shapes: ShapeModel::from_bytes(shapes).ok_or_else(|| other_size("shapes.bin"))?,
             sketches: SketchModel::from_bytes(sketches)
                 .ok_or_else(|| other_size("sketches.bin"))?,
-            trees: from_features_file("trees", trees)?,
             network: network_from_json(network)?,
             ..Self::from_json(weights)?
         })
@@ -112,12 +104,6 @@ impl EmbeddedWeights {
             confidence: in_order("confidence", file.confidence, SIGNAL_NAMES, None)?,
             ..Self::default()
         })
-    }
-
-    /// The file of the trees.
-    #[must_use]
-    pub fn trees_to_json(&self) -> String {
-        to_features_file(&self.trees)
     }
 
     /// The file of the network.
@@ -218,14 +204,11 @@ mod tests {
         assert_eq!(written.len(), EMBEDDED.len());
         let embedded = EmbeddedWeights::built_in();
         assert_eq!(weights.slots, embedded.slots);
-        let trees: Forest = from_features_file("trees", TREES).unwrap();
-        assert_eq!(trees, embedded.trees);
-        assert_eq!(embedded.trees_to_json(), TREES);
         let network = network_from_json(NETWORK).unwrap();
         assert_eq!(network, embedded.network);
         assert_eq!(embedded.network_to_json(), NETWORK);
         assert_eq!(embedded.shapes.to_bytes(), SHAPE_WEIGHTS);
-        assert!(!embedded.trees.is_empty());
+        assert!(!embedded.network.is_empty());
     }
 
     #[test]
@@ -257,17 +240,15 @@ mod tests {
     }
 
     #[test]
-    fn trees_and_a_network_of_other_features_or_layers_are_refused_by_name() {
-        let edited = |text: &str, edit: fn(&mut serde_json::Value)| {
-            let mut file: serde_json::Value = serde_json::from_str(text).unwrap();
+    fn a_network_of_other_features_or_layers_is_refused_by_name() {
+        let network = |edit: fn(&mut serde_json::Value)| {
+            let mut file: serde_json::Value = serde_json::from_str(NETWORK).unwrap();
             edit(&mut file);
-            file.to_string()
+            network_from_json(&file.to_string()).unwrap_err()
         };
-        let network = |edit| network_from_json(&edited(NETWORK, edit)).unwrap_err();
-        let text = edited(TREES, |file| file["features"][3] = "bell".into());
         assert_eq!(
-            from_features_file::<Forest>("trees", &text).unwrap_err(),
-            format!("trees: other features; {AGAIN}")
+            network(|file| file["features"][3] = "bell".into()),
+            format!("network: other features; {AGAIN}")
         );
         let layers = format!("network: wrong layer sizes; {AGAIN}");
         let edits: [fn(&mut serde_json::Value); 6] = [

@@ -139,18 +139,16 @@ impl EmbeddedAnalyst {
     }
 
     /// All candidates with their scores, best first: of the best by the linear model the order
-    /// is the trees'.
+    /// is the network's.
     fn rank(&self, context: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<(f64, FilledPlan)> {
         let weights = &*self.weights;
         let compared = candidates(context, plans, &weights.choice, COMPARED);
-        let scores = if weights.trees.is_empty() {
+        let scores = if weights.network.is_empty() {
             compared.iter().map(|one| one.rank.linear).collect()
         } else {
             let details = details(context, plans, &compared);
             let rows: Vec<&[f64]> = details.chunks_exact(ranking::FEATURES).collect();
-            weights
-                .trees
-                .scores(&rows, |kept| weights.network.scores(kept))
+            weights.network.scores(&rows)
         };
         let filled = compared.into_iter().map(|one| one.filled);
         let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();

@@ -8,7 +8,7 @@ use crate::question::slots::Rankings;
 use crate::ranking::{self, ChoiceContext, LinearRank, Operands};
 use crate::shape::shape;
 
-/// How many candidates the trees compare.
+/// How many candidates the network compares.
 pub(crate) const COMPARED: usize = 32;
 
 /// A program that may answer, and what the choice knows of it.
@@ -20,7 +20,7 @@ pub(crate) struct Candidate {
     pub(crate) rank: LinearRank,
 }
 
-/// What the trees see of each candidate: its [`ranking::FEATURES`], then those of the next.
+/// What the network sees of each candidate: its [`ranking::FEATURES`], then those of the next.
 pub(crate) fn details(
     context: &ChoiceContext<'_>,
     plans: &[ProgramPlan],

@@ -281,7 +281,7 @@ impl<'a> ChoiceContext<'a> {
 
 const BEST_FACTS: usize = 16;
 
-/// Features of the slot scorer that the trees see: question words in the row label, in the
+/// Features of the slot scorer that the network sees: question words in the row label, in the
 /// column header or near by, side by side, by distance, and right before.
 pub(super) const BY_QUESTION: [usize; 5] = [1, 2, 48, 19, 20];
 

@@ -1,4 +1,4 @@
-//! What the trees see of a candidate: its place among the others, how its facts are related,
+//! What the network sees of a candidate: its place among the others, how its facts are related,
 //! its traits, and the cues of the question.
 
 use std::sync::OnceLock;
@@ -107,7 +107,7 @@ pub(crate) const CATEGORIES: [(usize, usize); 3] = [
 pub(crate) const FEATURES: usize =
     DETAILS.len() + 2 * OF_EACH.len() + OF_BOTH.len() + TRAITS.len() + CUES.len() + COMPARED;
 
-/// Features of which the trees also see how far a candidate is below the highest, or above the
+/// Features of which the network also sees how far a candidate is below the highest, or above the
 /// lowest.
 const BELOW: [&str; 13] = [
     "sketch as proposed", "kind as proposed", "slot score", "lowest slot score",
@@ -201,7 +201,7 @@ pub(crate) fn of(
     out.resize(out.len() + COMPARED, 0.0);
 }
 
-/// A candidate as the trees see it.
+/// A candidate as the network sees it.
 struct Seen<'a> {
     context: &'a ChoiceContext<'a>,
     plan: &'a ProgramPlan,

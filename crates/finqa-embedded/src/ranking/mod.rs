@@ -1,16 +1,15 @@
 //! The choice among candidates: a linear model over how well a candidate's facts fit, its
 //! shape, what the question says, and which values earlier turns have given.
-//! Trees and a neural network rank its best candidates again.
+//! A neural network ranks its best candidates again.
 //!
 //! `slots` ranks facts for a slot; this ranks whole programs. The weights of the linear model
 //! are in `weights/weights.json`, fitted by `trainer`. In the order of reading: `context` is the
 //! question, `cues` and `traits` are its features and a candidate's, `operands` and `detail` what
-//! the trees see.
+//! the network sees.
 
 mod context;
 mod cues;
 mod detail;
-pub(crate) mod forest;
 pub(crate) mod network;
 mod operands;
 mod traits;

@@ -1,5 +1,4 @@
-//! A network with one hidden layer over the features of candidates: what it adds to the trees'
-//! scores. Only sums, products and comparisons in a fixed order, so that it chooses the same on
+//! A network with one hidden layer over the features of candidates: how it ranks them. Only sums, products and comparisons in a fixed order, so that it chooses the same on
 //! every platform.
 
 use serde::{Deserialize, Serialize};
@@ -74,7 +73,11 @@ impl Network {
         }))
     }
 
-    /// What the network adds to the score of each candidate.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.output.is_empty()
+    }
+
+    /// The score of each candidate.
     #[must_use]
     pub fn scores(&self, candidates: &[&[f64]]) -> Vec<f64> {
         let of = |features: &&[f64]| f64::from(self.score(features));

@@ -1,4 +1,4 @@
-//! What the trees see of a candidate's first two facts: how each fits the question, and how
+//! What the network sees of a candidate's first two facts: how each fits the question, and how
 //! they divide its words.
 
 use super::context::{BY_QUESTION, ChoiceContext, count, flag, size};
