@@ -10,6 +10,8 @@ pub struct Judged<'a> {
     pub signals: &'a [f64],
     pub right: bool,
     pub fold: usize,
+    /// The weights of the confidence are fitted on it.
+    pub fitted: bool,
 }
 
 fn logistic(weights: &[f64], signals: &[f64]) -> f64 {
@@ -44,7 +46,7 @@ pub fn cross_fitted(judged: &[Judged<'_>]) -> Vec<f64> {
         .map(|fold| {
             fit(&judged
                 .iter()
-                .filter(|one| one.fold != fold)
+                .filter(|one| one.fold != fold && one.fitted)
                 .collect::<Vec<_>>())
         })
         .collect();

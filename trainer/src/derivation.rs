@@ -78,7 +78,9 @@ impl Reader<'_> {
         }
         self.next()?;
         let end = |c: char| !(c.is_ascii_digit() || matches!(c, '.' | ','));
-        let (number, rest) = self.rest.split_at(self.rest.find(end).unwrap_or(self.rest.len()));
+        let (number, rest) = self
+            .rest
+            .split_at(self.rest.find(end).unwrap_or(self.rest.len()));
         self.rest = rest;
         let percent = if self.take(&['%']).is_some() { "%" } else { "" };
         let number = number.trim_end_matches(',').replace(',', "");
@@ -108,9 +110,7 @@ fn negative(expr: Expr) -> Option<Expr> {
         Expression::Step(op @ (Op::Multiply | Op::Divide), a, b) => {
             Some(Expr::step(op, negative(*a)?, *b))
         }
-        Expression::Step(Op::Add, a, b) => {
-            Some(Expr::step(Op::Add, negative(*a)?, negative(*b)?))
-        }
+        Expression::Step(Op::Add, a, b) => Some(Expr::step(Op::Add, negative(*a)?, negative(*b)?)),
         Expression::Step(..) => None,
     }
 }
@@ -123,11 +123,25 @@ mod tests {
     fn derivations_are_programs_with_the_value_of_the_answer() {
         for (derivation, answer, expected) in [
             ("12,907 - 8,538", 4369.0, "subtract(12907, 8538)"),
-            ("(16,284 - 6,509) / 6,509", 150.18, "subtract(16284, 6509), divide(#0, 6509)"),
-            ("($2.43-$0.36)/$0.36", 575.0, "subtract(2.43, 0.36), divide(#0, 0.36)"),
-            ("(18.1+15.1+14.4) / 3", 15.87, "add(18.1, 15.1), add(#0, 14.4), divide(#1, const_3)"),
+            (
+                "(16,284 - 6,509) / 6,509",
+                150.18,
+                "subtract(16284, 6509), divide(#0, 6509)",
+            ),
+            (
+                "($2.43-$0.36)/$0.36", 575.0, "subtract(2.43, 0.36), divide(#0, 0.36)",
+            ),
+            (
+                "(18.1+15.1+14.4) / 3",
+                15.87,
+                "add(18.1, 15.1), add(#0, 14.4), divide(#1, const_3)",
+            ),
             ("(2,253) - (2,835)", 582.0, "subtract(-2253, -2835)"),
-            ("-(39,185 + 37,035) / 2", -38110.0, "add(-39185, -37035), divide(#0, const_2)"),
+            (
+                "-(39,185 + 37,035) / 2",
+                -38110.0,
+                "add(-39185, -37035), divide(#0, const_2)",
+            ),
             ("14%-12%", 2.0, "subtract(14%, 12%)"),
         ] {
             let program = program_of_answer(derivation, answer, true);

@@ -32,7 +32,9 @@ pub struct PrintedAnswer {
 impl PrintedAnswer {
     fn new(number: f64, percent: bool) -> Self {
         let written = number.to_string();
-        let decimals = written.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let decimals = written
+            .split_once('.')
+            .map_or(0, |(_, decimals)| decimals.len());
         Self {
             number,
             half: 0.5 * libm::pow(10.0, -(decimals as f64)),
@@ -110,7 +112,9 @@ fn records_of_page(page: &Json, out: &mut Vec<Record>) {
         pre_text: texts(&page["pre_text"]),
         post_text: texts(&page["post_text"]),
         table: list(&page["table"]).iter().map(texts).collect(),
-        table_ori: page["table_ori"].as_array().map(|rows| rows.iter().map(texts).collect()),
+        table_ori: page["table_ori"]
+            .as_array()
+            .map(|rows| rows.iter().map(texts).collect()),
         ..Document::default()
     });
     let mut add = |cases: Vec<Case>, stand_alone, silver| {
@@ -129,7 +133,9 @@ fn records_of_page(page: &Json, out: &mut Vec<Record>) {
     let (mut gold, mut silver) = (Vec::new(), Vec::new());
     for question in questions.filter(|question| question.is_object()) {
         let searched = question["silver_program"].as_str();
-        let program = question["program"].as_str().filter(|program| !program.is_empty());
+        let program = question["program"]
+            .as_str()
+            .filter(|program| !program.is_empty());
         let case = Case {
             text: question_text(&question["question"]),
             program: program.or(searched).map(str::to_owned),
@@ -158,23 +164,33 @@ fn records_of_page(page: &Json, out: &mut Vec<Record>) {
 /// A page of TAT-QA with its questions that ask for one number to calculate. The paragraphs of
 /// the official files are in no order, and their tables may begin with blank rows.
 fn tatqa_record(name: &str, page: &Json) -> Option<Record> {
-    let table = page["table"]["table"].as_array().or(page["table"].as_array());
+    let table = page["table"]["table"]
+        .as_array()
+        .or(page["table"].as_array());
     let rows = table.into_iter().flatten().map(texts);
     let blank = |row: &Vec<String>| row.iter().all(|cell| cell.trim().is_empty());
     let mut table: Vec<Vec<String>> = rows.skip_while(blank).collect();
     let width = table.iter().map(Vec::len).max()?;
-    table.iter_mut().for_each(|row| row.resize(width, String::new()));
+    table
+        .iter_mut()
+        .for_each(|row| row.resize(width, String::new()));
     let paragraphs = list(&page["paragraphs"]).iter();
     let paragraphs = paragraphs.map(|paragraph| text(&paragraph["text"]));
     let document = Arc::new(Document {
         id: name.to_owned(),
         filename: name.to_owned(),
-        pre_text: texts(&page["pre_text"]).into_iter().chain(paragraphs).collect(),
+        pre_text: texts(&page["pre_text"])
+            .into_iter()
+            .chain(paragraphs)
+            .collect(),
         post_text: texts(&page["post_text"]),
         table,
         ..Document::default()
     });
-    let cases: Vec<Case> = list(&page["questions"]).iter().filter_map(tatqa_case).collect();
+    let cases: Vec<Case> = list(&page["questions"])
+        .iter()
+        .filter_map(tatqa_case)
+        .collect();
     (!cases.is_empty()).then_some(Record {
         document,
         cases,
@@ -222,7 +238,11 @@ fn texts(value: &Json) -> Vec<String> {
 
 /// Some questions end in a literal `\n`.
 fn question_text(value: &Json) -> String {
-    text(value).trim().trim_end_matches("\\n").trim_end().to_owned()
+    text(value)
+        .trim()
+        .trim_end_matches("\\n")
+        .trim_end()
+        .to_owned()
 }
 
 fn value(exe_ans: &Json) -> Option<Value> {

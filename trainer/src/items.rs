@@ -84,10 +84,13 @@ fn keys(record: &Record) -> [String; 3] {
     let table = blake3::hash(table_key(document).as_bytes()).to_hex();
     [
         format!("page {}", document.filename),
-        format!("page {}", page_of(match document.id.as_str() {
-            "" => &document.filename,
-            id => id,
-        })),
+        format!(
+            "page {}",
+            page_of(match document.id.as_str() {
+                "" => &document.filename,
+                id => id,
+            })
+        ),
         format!("table {table}"),
     ]
 }
@@ -150,7 +153,11 @@ fn alike(records: &[&Record]) -> Vec<(usize, usize)> {
     let enough = |((a, b), n): &(&(usize, usize), &usize)| {
         **n as f64 >= SHARED * sizes[*a].min(sizes[*b]) as f64
     };
-    shared.iter().filter(enough).map(|(pair, _)| *pair).collect()
+    shared
+        .iter()
+        .filter(enough)
+        .map(|(pair, _)| *pair)
+        .collect()
 }
 
 /// The fold of each record: records that share a key or much of their text are in one fold,
@@ -161,7 +168,9 @@ fn folds(records: &[&Record], by_company: bool) -> Vec<usize> {
     let mut known: HashMap<String, usize> = HashMap::new();
     for (i, record) in records.iter().enumerate() {
         let company = record.document.filename.split('/').next();
-        let company = company.filter(|_| by_company).map(|c| format!("company {c}"));
+        let company = company
+            .filter(|_| by_company)
+            .map(|c| format!("company {c}"));
         for key in keys(record).into_iter().chain(company) {
             group.join(i, *known.entry(key).or_insert(i));
         }

@@ -40,8 +40,8 @@ use finqa_embedded::EmbeddedAnalyst;
 use finqa_embedded::training::{EmbeddedWeights, Network, ShapeModel, SketchModel, candidates};
 
 use choice::Choices;
-use files::File;
 use classifiers::Example;
+use files::File;
 use items::{FOLDS, Item, converse};
 use report::{Answer, Report};
 
@@ -279,8 +279,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let done = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         let done = workers.into_iter().map(|worker| worker.join());
-        done.map(|done| done.map_err(|_| "a thread ended early")?.map_err(Into::into))
-            .collect::<Result<Vec<_>, Box<dyn std::error::Error>>>()
+        done.map(|done| {
+            done.map_err(|_| "a thread ended early")?
+                .map_err(Into::into)
+        })
+        .collect::<Result<Vec<_>, Box<dyn std::error::Error>>>()
     })?;
     let (mut whole, mut folds) = (None, BTreeMap::new());
     for one in done.into_iter().flatten() {
@@ -320,7 +323,11 @@ fn keep_for_these(
     for item in all {
         let program = item.program.as_deref().unwrap_or_default();
         let learned = u8::from(!item.only_tested);
-        let line = format!("{}|{}|{program}|{learned}\n", item.page(), item.question.text);
+        let line = format!(
+            "{}|{}|{program}|{learned}\n",
+            item.page(),
+            item.question.text
+        );
         hasher.update(line.as_bytes());
     }
     let folds: BTreeMap<&str, usize> = all.iter().map(|i| (i.page(), i.fold)).collect();

@@ -3,8 +3,8 @@
 
 use finqa_embedded::training::{InputRange, Network};
 
-use crate::random::Random;
 use crate::choice::Row;
+use crate::random::Random;
 
 /// How many are trained, each with the next seed.
 const NETWORKS: u64 = 3;

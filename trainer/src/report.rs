@@ -9,6 +9,7 @@ use finqa_embedded::training::{SHAPES, shape_of};
 use crate::classes;
 use crate::confidence::{self, Judged};
 use crate::items::Item;
+use crate::random::Random;
 
 pub struct Answer<'a> {
     pub item: &'a Item,
@@ -63,9 +64,11 @@ impl<'a> Report<'a> {
         for (name, answers) in &sets {
             print_rate(name, answers);
         }
+        // TAT-QA asks for other things, in other words, and is judged otherwise.
+        let finqa = || self.0.iter().filter(|a| a.item.answer.is_none());
         println!("stand-alone, by gold's shape:");
         let mut by_shape: BTreeMap<&str, Vec<&Answer<'_>>> = BTreeMap::new();
-        for answer in self.0.iter().filter(|a| a.item.stand_alone) {
+        for answer in finqa().filter(|a| a.item.stand_alone) {
             let shape = answer.item.program.as_deref().and_then(shape_of);
             let name = shape.map_or("unreadable", |s| SHAPES[s]);
             by_shape.entry(name).or_default().push(answer);
@@ -76,10 +79,10 @@ impl<'a> Report<'a> {
         println!("by class of question, stand-alone and gold history:");
         for (name, holds) in classes::CLASSES {
             let of_class = |a: &&Answer<'_>| a.history != "own" && holds(a.item);
-            print_rate(name, &self.0.iter().filter(of_class).collect::<Vec<_>>());
+            print_rate(name, &finqa().filter(of_class).collect::<Vec<_>>());
         }
         println!("place of the first right candidate by the linear model, stand-alone:");
-        let alone = || self.0.iter().filter(|a| a.item.stand_alone);
+        let alone = || finqa().filter(|a| a.item.stand_alone);
         let mut from = 0;
         for to in [1, 2, 4, 8, 16, 32, 64, usize::MAX] {
             let of = |a: &&Answer<'_>| a.place.is_some_and(|p| (from..to).contains(&p));
@@ -92,12 +95,14 @@ impl<'a> Report<'a> {
         );
     }
 
+    /// The answers to which the confidence is fitted: not those to TAT-QA's questions.
     fn judged(&self) -> Vec<Judged<'_>> {
         let answered = self.0.iter().filter(|answer| !answer.signals.is_empty());
         let judged = answered.map(|answer| Judged {
             signals: &answer.signals,
             right: answer.right,
             fold: answer.item.fold,
+            fitted: answer.item.answer.is_none(),
         });
         judged.collect()
     }
@@ -105,7 +110,7 @@ impl<'a> Report<'a> {
     /// The weights of the confidence.
     pub fn confidence(&self) -> Vec<f64> {
         let judged = self.judged();
-        confidence::fit(&judged.iter().collect::<Vec<_>>())
+        confidence::fit(&judged.iter().filter(|one| one.fitted).collect::<Vec<_>>())
     }
 
     pub fn print_confidence(&self) {
@@ -114,10 +119,13 @@ impl<'a> Report<'a> {
         let answered = self.0.iter().filter(|answer| !answer.signals.is_empty());
         let all: Vec<(&Answer<'_>, f64)> = answered.zip(confidences).collect();
         type Choose = fn(&Answer<'_>) -> bool;
-        let modes: [(&str, Choose); 3] = [
-            ("stand-alone", |a| a.item.stand_alone),
+        let modes: [(&str, Choose); 4] = [
+            ("stand-alone", |a| {
+                a.item.stand_alone && a.item.answer.is_none()
+            }),
             ("own history", |a| a.history == "own"),
             ("gold history", |a| a.history == "gold"),
+            ("TAT-QA, not trained on its file", |a| a.item.only_tested),
         ];
         for (name, chosen) in modes {
             let mut of_mode: Vec<(f64, bool)> = all
@@ -125,30 +133,29 @@ impl<'a> Report<'a> {
                 .filter(|(answer, _)| chosen(answer))
                 .map(|(answer, p)| (*p, answer.right))
                 .collect();
-            let n = of_mode.len().max(1) as f64;
-            let mut error = 0.0;
-            println!("confidence, {name}: n, mean, right");
-            for tenth in 0..10 {
-                let low = f64::from(tenth) / 10.0;
-                let bin: Vec<_> = of_mode
-                    .iter()
-                    .filter(|(p, _)| *p >= low && (*p < low + 0.1 || tenth == 9))
-                    .collect();
-                if bin.is_empty() {
-                    continue;
-                }
-                let m = bin.len() as f64;
-                let mean = bin.iter().map(|(p, _)| p).sum::<f64>() / m;
-                let right = bin.iter().filter(|(_, right)| *right).count() as f64 / m;
-                error += m / n * (mean - right).abs();
-                println!("  {low:.1} {:5}  {mean:.2}  {right:.2}", bin.len());
+            if of_mode.is_empty() {
+                continue;
             }
+            println!("confidence, {name}: n, mean, right");
+            for (tenth, bin) in bins(&of_mode)
+                .into_iter()
+                .enumerate()
+                .filter(|(_, bin)| bin.n > 0.0)
+            {
+                let (mean, right) = (bin.confidence / bin.n, bin.right / bin.n);
+                println!("  0.{tenth} {:5}  {mean:.2}  {right:.2}", bin.n);
+            }
+            let n = of_mode.len() as f64;
             let brier: f64 = of_mode
                 .iter()
                 .map(|(p, right)| (p - f64::from(u8::from(*right))).powi(2))
                 .sum::<f64>()
                 / n;
-            println!("  calibration error {error:.3}, Brier score {brier:.3}");
+            println!(
+                "  calibration error {:.3} (of a perfect one with the same confidences in 19 of 20 cases at most {:.3}), Brier score {brier:.3}",
+                calibration_error(&of_mode),
+                perfect_calibration_error(&of_mode),
+            );
             of_mode.sort_by(|a, b| b.0.total_cmp(&a.0));
             for share in [0.1, 0.2, 0.25, 0.3, 0.4, 0.5] {
                 let kept = &of_mode[..(n * share) as usize];
@@ -178,6 +185,47 @@ impl<'a> Report<'a> {
         }
         std::fs::write(path, text)
     }
+}
+
+/// Answers whose confidence is in one tenth: how many, and the sums of confidences and right ones.
+#[derive(Clone, Copy, Default)]
+struct Bin {
+    n: f64,
+    confidence: f64,
+    right: f64,
+}
+
+fn bins(answers: &[(f64, bool)]) -> [Bin; 10] {
+    let mut bins = [Bin::default(); 10];
+    for (p, right) in answers {
+        let bin = &mut bins[((10.0 * p) as usize).min(9)];
+        bin.n += 1.0;
+        bin.confidence += p;
+        bin.right += f64::from(u8::from(*right));
+    }
+    bins
+}
+
+/// The mean distance of confidence and share of right answers, over ten bins.
+fn calibration_error(answers: &[(f64, bool)]) -> f64 {
+    let apart = bins(answers)
+        .iter()
+        .map(|bin| (bin.confidence - bin.right).abs())
+        .sum::<f64>();
+    apart / answers.len().max(1) as f64
+}
+
+/// The 95th percentile of the calibration error if each answer is right as often as its
+/// confidence says.
+fn perfect_calibration_error(answers: &[(f64, bool)]) -> f64 {
+    const DRAWS: usize = 1000;
+    let mut random = Random::new(1);
+    let mut draw = |p: f64| (p, (random.below(1_000_000) as f64) < 1e6 * p);
+    let mut errors: Vec<f64> = (0..DRAWS)
+        .map(|_| calibration_error(&answers.iter().map(|(p, _)| draw(*p)).collect::<Vec<_>>()))
+        .collect();
+    errors.sort_by(f64::total_cmp);
+    errors[DRAWS * 95 / 100]
 }
 
 fn print_rate(name: &str, answers: &[&Answer<'_>]) {
