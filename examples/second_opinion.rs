@@ -9,7 +9,7 @@
 //! PREDICTIONS is what `convfinqa score` reads, RECORDS the file that was asked.
 //! With `--history own`, the default, a turn's history is the model's own
 //! answers, as in a run. With `--folds`, each opinion is from weights that the trainer wrote
-//! with `--write-folds` and that were not trained on the page.
+//! with `--keep` and that were not trained on the page.
 
 mod opinions;
 

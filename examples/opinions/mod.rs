@@ -21,7 +21,7 @@ pub struct Opinions {
 }
 
 impl Opinions {
-    /// With the weights that the trainer wrote to `folds` (`--write-folds`), or the embedded
+    /// With the weights that the trainer wrote to `folds` (`--keep`), or the embedded
     /// ones, which were trained on every page.
     pub fn new(folds: Option<&Path>) -> Result<Self, Box<dyn Error>> {
         let Some(folder) = folds else {

@@ -58,7 +58,7 @@ impl EmbeddedWeights {
         })
     }
 
-    /// Reads the files that `trainer --write` or `--write-folds` wrote to a folder.
+    /// Reads the files that `trainer --write` or `--keep` wrote to a folder.
     ///
     /// # Errors
     ///
