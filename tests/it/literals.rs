@@ -15,7 +15,6 @@ use crate::support::published::{TEN, records};
 const RULE_DATA: &[&str] = &[
     "crates/finqa-embedded/weights/weights.json",
     "crates/finqa-embedded/weights/network.json",
-    "crates/finqa-embedded/weights/trees.json",
     "crates/finqa-embedded/weights/words.json",
 ];
 /// So many words in a row of a question are not there by chance.

@@ -198,8 +198,8 @@ impl EmbeddedAnalyst {
         question: &Question,
     ) -> (ChoiceContext<'a>, Vec<ProgramPlan>) {
         // The dataset's questions by themselves nearly all need a calculation, the first turns
-        // of its conversations hardly ever do.
-        let alone = question.kind == QuestionKind::StandAlone;
+        // of its conversations hardly ever do; people ask both of their own pages.
+        let alone = question.kind == QuestionKind::StandAlone && !facts.own;
         let buckets = proposal::after_shapes(asked, state, alone);
         let proposal = self.weights.shapes.propose(&buckets);
         let context = PlanContext::after(state);

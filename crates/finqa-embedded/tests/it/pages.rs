@@ -74,9 +74,14 @@ fn the_kind_of_a_question_is_a_field_and_not_its_part() {
 
 /// The programs of a conversation, each turn over our own history.
 fn converse(turns: &[&str]) -> Vec<String> {
+    let document = Arc::new(page());
+    let analyst = EmbeddedAnalyst::new();
     let mut history = Vec::new();
     for text in turns {
-        let guess = ask(&history, text);
+        let mut asked = question(&document, &history, text);
+        asked.kind = QuestionKind::Turn;
+        let guess = analyst.answer(&analyst.index(&document), &asked);
+        let guess = guess.expect("an answer");
         let value = Program::parse(&guess.best.program)
             .unwrap()
             .execute(&page().table)
