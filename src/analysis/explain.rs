@@ -2,7 +2,7 @@
 
 use crate::dataset::Outcome;
 use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, suspect};
-use finqa_core::number::{Value, percent_forms, rounds_to, same};
+use finqa_core::number::{Value, percent_forms, rounds_to, same, truncates_to};
 
 use super::cause::{Cause, CauseFound};
 use super::expression::{Formula, carried};
@@ -274,7 +274,7 @@ fn carried_over(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Ca
 fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let verdict = evidence.row.scores.financial_equivalence.as_ref();
     let diagnostics = verdict.map_or(&[][..], |verdict| &verdict.diagnostics);
-    diagnostics
+    let mut found: Vec<CauseFound> = diagnostics
         .iter()
         .map(|diagnostic| match diagnostic {
             Diagnostic::Sign => CauseFound::new(Cause::Sign, "the wrong sign"),
@@ -292,7 +292,17 @@ fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
                 CauseFound::new(Cause::Steps, "1 + x instead of x, or the reverse")
             }
         })
-        .collect()
+        .collect();
+    let row = evidence.row;
+    if let (Quantity::Number(gold), Some(target)) = (gold(row), TargetNumber::of(row)) {
+        // A digit or two, the rest cut off: more than the 3 % that FE forgives.
+        let is_cut = truncates_to(target.value, gold.value, gold.unit);
+        if found.is_empty() && is_cut && gold.value.abs() >= gold.unit {
+            let detail = "gold is the answer with its decimals truncated";
+            found.push(CauseFound::new(Cause::Truncation, detail));
+        }
+    }
+    found
 }
 
 /// Which of the difference and the relative change is given instead of the other.

@@ -106,9 +106,13 @@ impl File {
 /// Adds what is asked about a page: the questions of FinQA, by themselves or in a list, and the
 /// conversation of ConvFinQA.
 fn records_of_page(page: &Json, out: &mut Vec<Record>) {
+    let filename = text(&page["filename"]);
     let document = Arc::new(Document {
-        id: text(&page["id"]),
-        filename: text(&page["filename"]),
+        id: match page["id"].as_str() {
+            Some(id) => id.to_owned(),
+            None => format!("{filename}-0"),
+        },
+        filename,
         pre_text: texts(&page["pre_text"]),
         post_text: texts(&page["post_text"]),
         table: list(&page["table"]).iter().map(texts).collect(),

@@ -84,13 +84,7 @@ fn keys(record: &Record) -> [String; 3] {
     let table = blake3::hash(table_key(document).as_bytes()).to_hex();
     [
         format!("page {}", document.filename),
-        format!(
-            "page {}",
-            page_of(match document.id.as_str() {
-                "" => &document.filename,
-                id => id,
-            })
-        ),
+        format!("page {}", page_of(&document.id)),
         format!("table {table}"),
     ]
 }

@@ -299,8 +299,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(path) = &options.misses {
         report.write_misses(path)?;
     }
+    if let Some(folder) = kept {
+        for fold in 0..options.folds {
+            let folder = folder.join(fold.to_string());
+            let mut weights = EmbeddedWeights::read(&folder)?;
+            weights.confidence = report.confidence(Some(fold));
+            round(&mut weights);
+            write(&weights, &folder)?;
+        }
+    }
     if let (Some(folder), Some(mut weights)) = (&options.write, whole) {
-        weights.confidence = report.confidence();
+        weights.confidence = report.confidence(None);
         round(&mut weights);
         write(&weights, folder)?;
     }

@@ -56,7 +56,7 @@ impl<'a> Report<'a> {
             } else {
                 add(format!("{}, {history} history", item.file));
                 if !item.file.ends_with("extra") {
-                    add(format!("dev and first 100, {history} history"));
+                    add(format!("dev, first 100 and new train, {history} history"));
                 }
             }
         }
@@ -107,10 +107,13 @@ impl<'a> Report<'a> {
         judged.collect()
     }
 
-    /// The weights of the confidence.
-    pub fn confidence(&self) -> Vec<f64> {
+    /// The weights of the confidence, by the answers of the other folds or of all.
+    pub fn confidence(&self, without: Option<usize>) -> Vec<f64> {
         let judged = self.judged();
-        confidence::fit(&judged.iter().filter(|one| one.fitted).collect::<Vec<_>>())
+        let used = judged
+            .iter()
+            .filter(|one| one.fitted && Some(one.fold) != without);
+        confidence::fit(&used.collect::<Vec<_>>())
     }
 
     pub fn print_confidence(&self) {

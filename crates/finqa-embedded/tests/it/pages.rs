@@ -107,7 +107,6 @@ fn a_stand_alone_question_has_its_program_and_the_scale_of_what_it_is_from() {
         ("what was the net revenue in 2011?", "400.0", million),
         ("what was the rental expense in 2011?", "4.1", million),
         ("what was the rental expense in 2012?", "4.5", million),
-        ("how many barges did the company lease in 2012?", "62", none),
         (
             "what was the change in net revenue from 2011 to 2012?",
             "subtract(520.0, 400.0)",
@@ -174,6 +173,9 @@ fn a_share_is_a_percent_and_names_its_cells() {
 
 #[test]
 fn a_conversation_refers_back_changes_a_part_and_sums_up() {
+    // By itself, the dataset hardly ever asks for a figure as it is printed.
+    let first = converse(&["how many barges did the company lease in 2012?"]);
+    assert_eq!(first, ["62"]);
     let change = "subtract(520.0, 400.0), divide(#0, 400.0)";
     let sum = "add(4.5, 4.1), add(#0, 3.4)";
     for turns in [
