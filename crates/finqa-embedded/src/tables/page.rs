@@ -111,7 +111,7 @@ impl Tables {
     }
 
     /// Whether new words name rows and an old one does too, or all of them columns.
-    pub(super) fn is_alike(&self, new: &[String], old: &String) -> bool {
+    pub(super) fn is_alike(&self, new: &[String], old: &str) -> bool {
         let all = |labels: &[&Label]| {
             let named = labels
                 .iter()
