@@ -21,7 +21,7 @@ fn expression(text: &str, negative_in_parentheses: bool) -> Option<Expr> {
         negative_in_parentheses,
     };
     let expr = reader.sum()?;
-    (reader.next() == None).then_some(expr)
+    reader.next().is_none().then_some(expr)
 }
 
 struct Reader<'a> {
