@@ -20,7 +20,7 @@ pub(super) type OutputOption<'a> = (&'static str, Option<&'a Path>);
 pub(super) fn check_outputs(outputs: &[OutputOption<'_>], inputs: &[&Path]) -> anyhow::Result<()> {
     for (option, path) in outputs {
         let Some(path) = *path else { continue };
-        // A link stands for what it leads to.
+        // A symbolic link is resolved first.
         let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let replaces = |input: &&Path| {
             let csv = input.join(RunFolder::CSV);

@@ -62,7 +62,7 @@ pub(super) fn page_of(path: &Path, blocks: Vec<Block>) -> Result<MarkdownPage, O
     Ok(page)
 }
 
-/// A page that is no more than its table.
+/// A page with only a table.
 pub(super) fn table_alone(grid: Grid) -> MarkdownPage {
     MarkdownPage {
         grid,

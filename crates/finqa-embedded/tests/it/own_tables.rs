@@ -151,7 +151,7 @@ fn a_figure_of_the_text_is_not_of_another_year() {
     assert!(doubt.contains("has it for 2033"), "{doubt}");
 }
 
-/// What was once answered surely and wrongly, beside what is like it and sure.
+/// Questions that were once answered wrongly and without a doubt, and similar ones that have a sure answer.
 #[rustfmt::skip] // A table, like those of `own_questions`.
 pub(crate) const NOT_SURE: &[Questions] = &[
     (";2022;2023

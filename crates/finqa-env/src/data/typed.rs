@@ -113,7 +113,7 @@ fn is_date_heading(heading: &str) -> bool {
 }
 
 /// The dates of cells that are all texts of dates, empty or missing; otherwise `None`. A number
-/// is no date, while OpenEnv's `finqa_env` takes large ones for seconds since 1970.
+/// is never a date here. OpenEnv's `finqa_env` reads a large one as seconds since 1970.
 fn as_dates(cells: &[FrameCell]) -> Option<Vec<FrameCell>> {
     if cells.is_empty() {
         return None;
