@@ -6,6 +6,11 @@ use crate::text::single_spaced;
 /// The phrases that state a scale wherever they are, the most frequent first.
 const PHRASES: [&str; 3] = ["in millions", "in thousands", "in billions"];
 
+/// The words that may stand next to a scale in a sentence that only states the unit.
+const WORDS: &str = " all amounts figures numbers values dollars dollar us usd euros euro eur \
+    pounds gbp in are is stated expressed shown reported presented of unless otherwise noted \
+    indicated except per share data and ";
+
 /// The unit stated by the table or the sentence before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caption {
@@ -25,13 +30,17 @@ impl Caption {
         })
     }
 
-    /// The unit that a sentence names in parentheses, or in `… in millions :`.
+    /// The unit that a sentence names in parentheses, in `… in millions :`, or with no other
+    /// words than `Amounts in thousands of dollars.` has.
     pub(super) fn in_sentence(sentence: &str) -> Option<Self> {
         if let Some(found) = parenthesised(sentence) {
             return Some(found);
         }
         let text = sentence.trim().trim_end_matches([':', '.', ' ']);
         let lower = text.to_lowercase();
+        if only_names_unit(&lower) {
+            return Some(Self::new(strip(text)));
+        }
         let start = PHRASES.iter().find_map(|phrase| lower.rfind(phrase))?;
         // Only at the end: `… rose in millions of cases` is not a caption.
         let tail = text.get(start..)?;
@@ -90,6 +99,17 @@ fn names_unit(lower: &str) -> bool {
     (phrase || alone) && !amount || PHRASES.iter().any(|phrase| lower.contains(phrase))
 }
 
+/// True if every word of a lower-cased sentence is one of a caption, and one is a scale.
+fn only_names_unit(lower: &str) -> bool {
+    let lower = lower.replace("u.s.", "us");
+    let mut words = lower
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let scales = ["millions", "thousands", "billions"];
+    let scaled = words.clone().any(|word| scales.contains(&word));
+    scaled && words.all(|word| scales.contains(&word) || WORDS.contains(&format!(" {word} ")))
+}
+
 fn strip(label: &str) -> &str {
     label.trim_matches([' ', ',', ':', '(', ')'])
 }
@@ -132,6 +152,7 @@ mod tests {
         for text in [
             "revenues rose to $ 5.2 million in 2009 .",
             "it sold in millions of shops .",
+            "the figures are in thousands of barrels .",
             "",
         ] {
             assert_eq!(Caption::in_sentence(text), None, "{text}");
@@ -144,6 +165,13 @@ mod tests {
             ("the maturities are ( in thousands ) :", Scale::Thousand),
             ("the table shows sales in millions :", Scale::Million),
             ("amounts are in millions , except x", Scale::Million),
+            ("Amounts in thousands of dollars.", Scale::Thousand),
+            ("All figures in $ thousands", Scale::Thousand),
+            ("(U.S. dollars, millions)", Scale::Million),
+            (
+                "All amounts are stated in millions of euros unless otherwise noted:",
+                Scale::Million,
+            ),
         ] {
             let found = Caption::in_sentence(text).and_then(|c| c.scale);
             assert_eq!(found, Some(scale), "{text}");

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use finqa_core::number::{Unit, Value};
+use finqa_core::number::{Unit, UnitKind, Value};
 use finqa_core::question::Question;
 use finqa_core::regex;
 use regex::{Captures, Regex};
@@ -10,6 +10,7 @@ use regex::{Captures, Regex};
 use super::analyst::UNREAD;
 use super::answer::EmbeddedAnswer;
 use super::description::{DescribedPage, describe};
+use super::scale;
 use crate::question::plan::ProgramPlan;
 use crate::question::wording::Wording;
 use crate::reading::facts::Facts;
@@ -73,6 +74,13 @@ impl EmbeddedAnswer {
         let points = asked.says(&["percent points", "percent point"]);
         let plan = ProgramPlan::fixed(direct.name, expr.clone(), direct.kind);
         let mut best = describe(&described, &plan, &expr, &[], points)?;
+        let mut doubt = None;
+        if direct.kind == UnitKind::Ratio {
+            match scale::of_quotient(facts, &expr) {
+                Ok(scale) => best.unit.scale = scale,
+                Err(why) => doubt = Some(why.to_owned()),
+            }
+        }
         if let Some(label) = &direct.label {
             best.steps
                 .push(format!("Its label is the answer: {label}."));
@@ -82,6 +90,7 @@ impl EmbeddedAnswer {
         }
         Some(Self {
             words: direct.label.clone(),
+            doubt,
             ..Self::of(best, DIRECT)
         })
     }

@@ -121,12 +121,25 @@ pub(crate) fn scale_of(facts: &Facts, expr: &Expr) -> Option<Scale> {
     }
 }
 
+/// The scale word for a quotient of two figures: that of money divided by a count without one.
+/// An error if only the divisor has one.
+pub(crate) fn of_quotient(facts: &Facts, expr: &Expr) -> Result<Option<Scale>, &'static str> {
+    let Some((Op::Divide, a, b)) = expr.top() else {
+        return Ok(None);
+    };
+    match (scale_of(facts, a), scale_of(facts, b)) {
+        (scale, None) => Ok(scale),
+        (None, Some(_)) => Err("the figures may be in different units"),
+        (Some(_), Some(_)) => Ok(None),
+    }
+}
+
 /// Whether a row or column has values to which a table's scale does not apply: prices,
 /// rates, years, numbers of people.
 fn is_apart(facts: &Facts, fact: &Fact) -> bool {
-    const APART: [&str; 15] = [
+    const APART: [&str; 16] = [
         "per", "price", "prices", "rate", "rates", "ratio", "percent", "percentage", "%", "years",
-        "months", "days", "employees", "yield", "multiple",
+        "months", "days", "employees", "headcount", "yield", "multiple",
     ];
     let Some((row, column)) = fact.cell() else {
         return false;
@@ -135,10 +148,11 @@ fn is_apart(facts: &Facts, fact: &Fact) -> bool {
         facts.rows.get(row).map(|row| row.name.as_str()),
         facts.columns.get(column).map(|column| column.name.as_str()),
     ];
-    let mut words = names.into_iter().flatten().flat_map(|name| {
-        name.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '-' | '/'))
-    });
-    words.any(|word| APART.contains(&word))
+    names.into_iter().flatten().any(|name| {
+        let name = name.to_lowercase();
+        let between = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '-' | '/');
+        name.split(between).any(|word| APART.contains(&word))
+    })
 }
 
 #[cfg(test)]

@@ -240,6 +240,7 @@ Diluted shares;40;40;44", &[
         ("what was the operating margin in 2032?", Is("16.0%")),
         ("what was the net margin in 2031?", Is("10.0%")),
         ("what was revenue per employee in 2033?", Is("0.5")),
+        ("what is the ratio of employees to revenue in 2033?", Unsure("different units")),
         ("in which year was the gross margin highest?", Is("2033")),
         ("did the net margin improve in 2033?", Is("yes")),
         ("by how many percentage points did the gross margin change from 2031 to 2032?", Unsure("")),

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use finqa_core::number::print;
+use finqa_core::number::{Scale, print};
 use finqa_core::question::{
     Document, HistoryEntry, HistorySource, Question, QuestionKey, QuestionKind,
 };
@@ -119,6 +119,27 @@ const DIVISIONS: &str = "Division;FY2031;FY2032
 Land;310;330
 Sea;190;205
 Operating cash flow;9;11";
+
+/// Revenue per employee was 36.765, and the employees 34 thousand.
+#[test]
+fn money_for_each_thing_is_in_the_scale_of_the_money() {
+    let table = document("(in thousands);2023;2024\nRevenue;1000;1250\nEmployees;30;34");
+    for (question, expected, scale) in [
+        (
+            "revenue per employee in 2024?",
+            "36.765",
+            Some(Scale::Thousand),
+        ),
+        ("how many employees in 2024?", "34", None),
+    ] {
+        let found = answer(&table, &[], question);
+        assert_eq!(
+            (printed(&found).as_str(), found.doubt.as_ref()),
+            (expected, None)
+        );
+        assert_eq!(found.best.unit.scale, scale, "{question}");
+    }
+}
 
 /// The doubt about a question on a page with this text after its table.
 fn doubt(text: &[&str], question: &str) -> String {
