@@ -168,6 +168,18 @@ fn each_check_finds_its_own_error_and_no_other(
     assert_eq!(kinds, expected, "{found:?}");
 }
 
+/// It was "beyond 1,000 %", which 50.00 is not for a reader.
+#[test]
+fn a_percentage_without_its_sign_is_told_to_have_one() {
+    let answer = settle(&analysis("", UnitKind::Percent, "50.00", &[]));
+    let found = verify::check(&question("what was the growth in percent?"), &answer);
+    let told = found.iter().map(ToString::to_string);
+    let told: Vec<String> = told.filter(|line| line.contains("50.00")).collect();
+    let line = "answer: 50.00 without a % sign means 5000 %. \
+                Fix: write 50.00%, or let the program yield the fraction.";
+    assert_eq!(told, [line]);
+}
+
 #[test]
 fn a_program_without_a_finite_value_is_not_executed() {
     for program in [

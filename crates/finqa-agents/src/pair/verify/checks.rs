@@ -341,14 +341,19 @@ pub(super) fn magnitude(answer: &Answer, asked: &QuestionCues) -> Option<Finding
             "divide the part by the whole, not the whole by the part.",
         ));
     }
-    (percent && fraction > LARGEST_PERCENT).then(|| {
-        finding(
-            FindingKind::Magnitude,
-            "answer",
-            format!("{} is beyond 1,000 %.", answer.printed),
-            "check the base, and that both numbers are in one unit.",
-        )
-    })
+    if !percent || fraction <= LARGEST_PERCENT {
+        return None;
+    }
+    let printed = &answer.printed;
+    let found = |problem, fix| finding(FindingKind::Magnitude, "answer", problem, fix);
+    if printed.contains('%') || fraction > 100.0 * LARGEST_PERCENT {
+        let fix = "check the base, and that both numbers are in one unit.";
+        return Some(found(format!("{printed} is beyond 1,000 %."), fix));
+    }
+    let percent = 100.0 * fraction;
+    let problem = format!("{printed} without a % sign means {percent:.0} %.");
+    let fix = format!("write {printed}%, or let the program yield the fraction.");
+    Some(found(problem, &fix))
 }
 
 #[cfg(test)]
