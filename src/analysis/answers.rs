@@ -25,6 +25,8 @@ pub struct Answers {
     /// The reason why the records of a run cannot be read, in one line.
     pub no_records: Option<String>,
     pub rows: Vec<Row>,
+    /// Questions of the run that have no row yet.
+    pub not_asked: usize,
     /// The golds of each record's turns, in order, where the records are available.
     pub turns: HashMap<String, Vec<Gold>>,
 }
@@ -61,6 +63,7 @@ impl Answers {
             model: None,
             dataset: dataset.map(|data| data.source.clone()),
             no_records: None,
+            not_asked: 0,
             turns: turns.unwrap_or_default(),
             rows,
         })
@@ -105,6 +108,7 @@ impl Answers {
             model: Some(meta.model().to_owned()),
             dataset: dataset.map(|data| data.source.clone()),
             no_records,
+            not_asked: meta.total.saturating_sub(rows.len()),
             turns: turns.unwrap_or_default(),
             rows,
         })

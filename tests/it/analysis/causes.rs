@@ -213,6 +213,18 @@ fn a_suspect_sign_excuses_only_the_sign() {
     assert_eq!(misses[0].cause, Cause::Unexplained);
 }
 
+/// It printed only "0 misses of 1 question".
+#[test]
+fn an_interrupted_run_says_how_many_questions_were_not_asked() {
+    let place = Workplace::new();
+    place.answer("n = 3");
+    let sql = "DELETE FROM answers WHERE question > 0";
+    place.journal_tables().execute(sql, []).unwrap();
+    place
+        .run("analyze")
+        .prints("Not complete: 4 questions not asked yet");
+}
+
 /// Tables, CSV and JSON of the command.
 #[test]
 fn the_command_shows_writes_and_prints() {
