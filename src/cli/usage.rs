@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
 use super::{Exit, stdout};
 
 /// Prints help or an error of usage, and says how the program ends.
@@ -21,9 +23,17 @@ pub(super) fn exit(error: clap::Error) -> ExitCode {
     Exit::Usage.into()
 }
 
-/// An error with its number's fault in words for users instead of the words of Rust's parsers.
+/// An error with its number's fault in words for users instead of the words of Rust's parsers,
+/// and without a subcommand that does not exist.
 pub(super) fn in_words(error: clap::Error) -> clap::Error {
     let (text, kind) = (error.render().to_string(), error.kind());
+    let conflict = error.get(ContextKind::InvalidSubcommand);
+    if let (ErrorKind::ArgumentConflict, Some(ContextValue::String(name))) = (kind, conflict)
+        && super::command().find_subcommand(name).is_none()
+    {
+        let text = format!("unrecognized `{name}`; did you mean `--data-path {name}`?\n");
+        return clap::Error::raw(ErrorKind::InvalidSubcommand, text);
+    }
     let faults = [
         (
             "invalid digit found in string", "give a whole number, such as 10",
@@ -42,5 +52,5 @@ pub(super) fn in_words(error: clap::Error) -> clap::Error {
 pub(super) fn reason(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let (message, _usage) = text.split_once("\n\n").unwrap_or((&text, ""));
-    message.trim_start_matches("error: ").to_owned()
+    message.trim_start_matches("error: ").trim_end().to_owned()
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::command::{command, list_command};
+use super::command::{command, list_command, start_command};
 use super::folder::{RunFolder, RunStage};
 use super::journal::JournalError;
 use super::run_meta::RunKind;
@@ -25,6 +25,8 @@ pub enum FolderError {
         list_command(folder)
     )]
     NoSuchRun { run: String, folder: PathBuf },
+    #[error("no runs yet in {folder}: start one with `{}`", start_command(folder))]
+    NoRuns { folder: PathBuf },
     #[error(
         "{run}: no run of this name was started with --shard in {folder}; `{}` lists the runs, and \
          -o names another folder",
@@ -59,10 +61,12 @@ impl RunFolder {
             return Ok(Self::at(path, output));
         }
         Self::named(output, run).map_err(|error| match (error, ShardsFolder::locate(output, run)) {
-            (FolderError::NoSuchRun { .. }, Ok(shards)) => FolderError::InShards {
-                merge: command(&format!("merge {}", shards.name()), output),
-                run: shards.name().to_owned(),
-            },
+            (FolderError::NoSuchRun { .. } | FolderError::NoRuns { .. }, Ok(shards)) => {
+                FolderError::InShards {
+                    merge: command(&format!("merge {}", shards.name()), output),
+                    run: shards.name().to_owned(),
+                }
+            }
             (error, _) => error,
         })
     }
@@ -85,7 +89,10 @@ impl RunFolder {
                 });
             }
         }
-        all.pop().ok_or(FolderError::NoSuchRun { run, folder })
+        all.pop().ok_or(match &*run {
+            "last" => FolderError::NoRuns { folder },
+            _ => FolderError::NoSuchRun { run, folder },
+        })
     }
 
     /// The folder of the run to resume: as [`RunFolder::locate`], but `last` is

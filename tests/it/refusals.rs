@@ -22,7 +22,8 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("compare mine.csv mine.csv", 3, &["none of the 2 questions has gold", "--data-path"]),
     ("score mine.csv --fail-under fe=1", 6, &["could not score any question"]),
     ("score missing.csv", 3, &["missing.csv"]),
-    ("analyze", 2, &["last: no such run in output/runs"]),
+    ("analyze", 2, &["no runs yet in output/runs: start one with `convfinqa run`"]),
+    ("report -o c3", 2, &["no runs yet in c3/runs: start one with `convfinqa run -o c3`"]),
     ("compare . .", 3, &["journal.sqlite"]),
     // Opening a FIFO would wait forever, and a device is no file of data.
     ("--data-path in", 3, &["not a regular file"]),
@@ -52,6 +53,8 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("calibrate nowhere", 2, &["nowhere: no such run", "CONVFINQA_OUTPUT"]),
     // Values
     ("--bogus", 2, &["--bogus"]),
+    // It was called a subcommand.
+    ("--n 3 sample", 2, &["unrecognized `sample`; did you mean `--data-path sample`?"]),
     ("--n 0", 2, &["--n is 0; it must be at least 1"]),
     ("--n=ten", 2, &["invalid value 'ten' for '--n <N>'"]),
     ("--n x", 2, &["invalid value 'x' for '--n <N>': give a whole number, such as 10"]),

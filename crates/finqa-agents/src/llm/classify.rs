@@ -168,6 +168,10 @@ pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<(), Box<Mode
         let mut error = broken.clone();
         if let Some(source) = &broken.source {
             error.message = one_line(&innermost(source.as_ref()).to_string());
+            // What rustls reads where the answer is not encrypted.
+            if error.message.contains("InvalidContentType") {
+                error.message.push_str("; does the server speak http?");
+            }
         }
         return Err(Box::new(with_exchange(error, exchange, secret)));
     }

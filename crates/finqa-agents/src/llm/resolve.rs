@@ -59,9 +59,15 @@ impl ModelConnection {
             });
         }
         if api_key.is_none() && matches!(endpoint, Endpoint::Own(_)) {
+            let is_claude = provider != Provider::Anthropic && flags.name.starts_with("claude");
             return Err(SettingsError::NoKey {
                 variable: key_variable,
                 host: host(),
+                hint: if is_claude {
+                    "; for Claude: --provider anthropic"
+                } else {
+                    ""
+                },
             });
         }
         // A local model on a small machine takes minutes.

@@ -21,10 +21,12 @@ pub(crate) const AZURE_API_VERSION: &str = "2024-10-21";
 
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    #[error("no key for {host}: set {variable} (in the environment or in .env)")]
+    #[error("no key for {host}: set {variable} (in the environment or in .env){hint}")]
     NoKey {
         variable: &'static str,
         host: String,
+        /// The option that is missing, if the model's name tells.
+        hint: &'static str,
     },
     #[error(
         "{variable} would be sent to {host} unencrypted: use https://, unset the key, or set CONVFINQA_ALLOW_HTTP=true"

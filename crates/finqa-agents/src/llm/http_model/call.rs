@@ -213,7 +213,14 @@ impl HttpCall<'_> {
     fn judge(&self, exchange: &HttpReply) -> Result<ChatReply, Box<ModelError>> {
         let model = self.model;
         let secret = model.settings.key();
-        classify::success(exchange, secret)?;
+        classify::success(exchange, secret).map_err(|mut error| {
+            if error.status == Some(401) && secret.is_empty() {
+                let variable = model.settings.provider.profile().key_variable;
+                let hint = format!("; no key was sent: set {variable} to the server's key");
+                error.message.push_str(&hint);
+            }
+            error
+        })?;
         let malformed = |reason: &str| {
             let words = unreadable(reason, exchange, secret);
             classify::refusal(ErrorKind::Malformed, &words, exchange, secret)

@@ -135,6 +135,12 @@ fn what_is_missing_is_named() {
         let told = error(vars);
         assert!(told.starts_with(missing), "{told}");
     }
+    let claude = resolve(&[], |flags| flags.name = "claude-sonnet-4-5".into());
+    let told = claude.unwrap_err().to_string();
+    assert!(
+        told.ends_with("; for Claude: --provider anthropic"),
+        "{told}"
+    );
 }
 
 #[test]
