@@ -34,8 +34,7 @@ pub(super) struct RoundFindings {
     pub summary: String,
     /// Findings of the checks and the critic, one line each.
     pub findings: Vec<String>,
-    /// The findings for a person: without the corrections, which are addressed to a model,
-    /// and without the reason of a doubt, which is in the answer.
+    /// The same for a person.
     #[serde(skip)]
     pub problems: Vec<String>,
 }
@@ -43,11 +42,11 @@ pub(super) struct RoundFindings {
 /// A round's verdict in a few words.
 pub(super) fn verdict_text(round: &Round) -> String {
     match &round.verdict {
-        CriticVerdict::Ok => match round.objections() {
-            0 => "accepted".to_owned(),
-            1 => "accepted, although 1 check objects".to_owned(),
-            n => format!("accepted, although {n} checks object"),
-        },
+        CriticVerdict::Ok if round.objections() == 0 => "accepted".to_owned(),
+        CriticVerdict::Ok => format!(
+            "not accepted: {} (the critic model accepted it)",
+            counted(round.findings.len(), "finding")
+        ),
         CriticVerdict::Revise { findings } => {
             let count = findings.len() + round.findings.len();
             format!("not accepted: {}", counted(count, "finding"))
@@ -114,22 +113,11 @@ impl AnswerView<'_> {
 
 fn round_findings(round: &Round) -> RoundFindings {
     let mut findings: Vec<String> = round.findings.iter().map(ToString::to_string).collect();
-    let mut problems: Vec<String> = round.findings.iter().map(problem).collect();
     match &round.verdict {
         CriticVerdict::Revise { findings: others } => {
             findings.extend(others.iter().map(ToString::to_string));
-            problems.extend(others.iter().map(|finding| {
-                let mut unfixed = finding.clone();
-                if !unfixed.problem.is_empty() {
-                    unfixed.fix.clear();
-                }
-                unfixed.to_string()
-            }));
         }
-        CriticVerdict::Unparsable { reason } => {
-            findings.push(reason.clone());
-            problems.push(reason.clone());
-        }
+        CriticVerdict::Unparsable { reason } => findings.push(reason.clone()),
         CriticVerdict::Ok | CriticVerdict::Skipped => {}
     }
     RoundFindings {
@@ -138,8 +126,25 @@ fn round_findings(round: &Round) -> RoundFindings {
         verdict: round.verdict.name(),
         summary: verdict_text(round),
         findings,
-        problems,
+        problems: problems(round),
     }
+}
+
+/// A round's findings for a person: without the corrections, which are addressed to a model.
+pub(super) fn problems(round: &Round) -> Vec<String> {
+    let mut problems: Vec<String> = round.findings.iter().map(problem).collect();
+    match &round.verdict {
+        CriticVerdict::Revise { findings } => problems.extend(findings.iter().map(|finding| {
+            let mut unfixed = finding.clone();
+            if !unfixed.problem.is_empty() {
+                unfixed.fix.clear();
+            }
+            unfixed.to_string()
+        })),
+        CriticVerdict::Unparsable { reason } => problems.push(reason.clone()),
+        CriticVerdict::Ok | CriticVerdict::Skipped => {}
+    }
+    problems
 }
 
 /// A check's finding for a person.

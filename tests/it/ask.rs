@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use crate::support::agents::analysis;
+use crate::support::agents::{analysis, is_critic};
 use crate::support::cli::{CommandExt, Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::json::has;
@@ -182,13 +182,35 @@ fn a_label_answers_which_and_a_growth_from_a_loss_is_a_guess() {
     ran.prints("not accepted");
 }
 
+/// A round that is sent back was "accepted, although 1 check objects".
+#[test]
+fn what_the_critic_model_alone_accepts_is_not_accepted() {
+    let server = FaultServer::start(|request| match is_critic(request) {
+        true => Reply::chat("ALL_OK"),
+        false => analysis("77.7"),
+    });
+    let url = server.base_url();
+    let model = format!("--model m --base-url {url} --second-opinion off");
+    let line = format!("ask report.md 'what was revenue in 2019?' {model}");
+    let ran = workplace(&[]).run(&line);
+    ran.prints("round 1: 77.7, not accepted: 1 finding (the critic model accepted it)");
+}
+
 #[test]
 fn a_refused_key_is_exit_code_5() {
     let server = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "wrong key"));
     let url = server.base_url();
     let ran = workplace(&[]).run(&format!("ask report.md why? --model m --base-url {url}"));
-    ran.fails(5, &["wrong key"]);
+    ran.fails(
+        5,
+        &["wrong key; no key was sent: set OPENAI_API_KEY to the server's key"],
+    );
     assert_eq!(ran.stdout, "");
+    let https = url.replace("http:", "https:");
+    let line = format!("ask report.md why? --model m --base-url {https} --attempts 1");
+    workplace(&[])
+        .run(&line)
+        .fails(5, &["does the server speak http?"]);
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn the_first_run_says_what_was_measured_shows_few_figures_and_leaves_its_files()
     let place = Workplace::new();
     let ran = place.run("");
     let shown = &ran.succeeds().stdout;
-    let start = "Embedded analyst, built-in sample (fictional), 58 questions:\n  \
+    let start = "Embedded analyst, built-in sample (fictional), 58 questions on 32 pages:\n  \
                  financial equivalence (FE) ";
     assert!(shown.starts_with(start), "{shown}");
     let first: String = shown.lines().take(2).collect();

@@ -84,7 +84,8 @@ fn headline(solution: &Solution) -> String {
     if !label.is_empty() {
         line.push_str(&format!("  ({label})"));
     }
-    if let Some(confidence) = answer.confidence {
+    // A guess has none: what is not sure is not 0.91 sure.
+    if let Some(confidence) = answer.confidence.filter(|_| answer.doubt.is_none()) {
         line.push_str(&format!(", confidence {confidence:.2}"));
     }
     line

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 
 use crate::dataset::Outcome;
-use crate::output::answer::verdict_text;
+use crate::output::answer::{problems, verdict_text};
 use crate::run::{Event, Finish, Row, command};
 use finqa_agents::llm::{Cost, LimitStatus};
 use finqa_core::text::{counted, cut, single_spaced};
@@ -58,7 +58,7 @@ impl RunProgress {
         let writer = TerminalWriter::new(options);
         let bar = writer.bar.clone();
         // Without a total the template has nothing to show; `Started` brings it.
-        set_template(&bar, BAR);
+        set_template(&bar, "{wide_msg}");
         let now = Instant::now();
         Self {
             options,
@@ -84,6 +84,7 @@ impl RunProgress {
             } => {
                 self.continuation = meta.continuation(&self.output);
                 self.counts.total = *total;
+                set_template(&self.bar, BAR);
                 self.bar.set_length(*total as u64);
                 if *answered > 0 {
                     let questions = counted(*total, "question");
@@ -94,8 +95,10 @@ impl RunProgress {
             Event::Round { key, round } if verbose => {
                 let (number, answer) = (round.number, &round.answer.printed);
                 let verdict = verdict_text(round);
-                self.writer
-                    .say(&format!("  {key}: round {number}: {answer}, {verdict}"));
+                let mut lines = vec![format!("  {key}: round {number}: {answer}, {verdict}")];
+                let found = problems(round).into_iter();
+                lines.extend(found.map(|problem| format!("    · {problem}")));
+                self.writer.say(&lines.join("\n"));
             }
             Event::Postponed { key, reason } if verbose => self.writer.say(&format!(
                 "  {key}: the provider failed ({reason}); not answered yet"
@@ -267,7 +270,7 @@ impl RunProgress {
     }
 }
 
-/// Id, question, expected and generated answer; of an episode how it ended, its
+/// Id, question, gold and answer; of an episode how it ended, its
 /// reward and steps.
 fn verbose_lines(row: &Row) -> String {
     if let Some(episode) = &row.solution.episode {
@@ -283,8 +286,8 @@ fn verbose_lines(row: &Row) -> String {
             single_spaced(result.map_or("", String::as_str))
         );
     }
-    let expected = row.ground_truth().unwrap_or("(no gold)".into());
-    let generated = match row.solution.outcome {
+    let gold = row.ground_truth().unwrap_or("(no gold)".into());
+    let answer = match row.solution.outcome {
         Outcome::Answered => row.prediction().into_owned(),
         outcome => format!(
             "({outcome}) {}",
@@ -292,7 +295,7 @@ fn verbose_lines(row: &Row) -> String {
         ),
     };
     format!(
-        "{}\n  question:  {}\n  expected:  {expected}\n  generated: {generated}\n  rounds:    {} · {:.2} s",
+        "{}\n  question: {}\n  gold:     {gold}\n  answer:   {answer}\n  rounds:   {} · {:.2} s",
         row.key,
         row.question,
         row.solution.rounds.len(),

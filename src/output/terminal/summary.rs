@@ -14,6 +14,9 @@ use finqa_core::text::counted;
 use super::scores::{interval, outcome_line, scorecard_tables, with_interval};
 use super::style::{TerminalStyle, unbroken};
 
+/// Questions below which a constant answer says nothing: it is right about the only one.
+const ENOUGH: usize = 10;
+
 /// The summary of a run in `output`.
 pub(crate) fn summary_text(
     summary: &Summary,
@@ -58,7 +61,11 @@ fn headline(summary: &Summary) -> String {
         None if summary.scores.questions == 0 => "no question was answered".to_owned(),
         None => "no question has a gold answer, so nothing is scored".to_owned(),
     };
-    let questions = counted(summary.scores.questions, "question");
+    let mut questions = counted(summary.scores.questions, "question");
+    // --n counts records, which have one question or more.
+    if summary.episodes.is_none() {
+        questions.push_str(&format!(" on {}", counted(summary.scores.pages, "page")));
+    }
     let score = unbroken(&score);
     format!("{}, {questions}: {score}", measured(&summary.run))
 }
@@ -94,7 +101,7 @@ fn other_rules(scores: &Scorecard) -> Option<String> {
     if let Some(rate) = scores.rates.get(Rule::NumericalMatch) {
         line.push_str(&format!(", numeric match (NM) {}", percent(rate.rate)));
     }
-    if let Some(floor) = scores.rates.floor() {
+    if let Some(floor) = scores.rates.floor().filter(|floor| floor.n >= ENOUGH) {
         let floor = percent(floor.rate);
         line.push_str(&format!("; the best constant answer gets {floor} by NM"));
     }

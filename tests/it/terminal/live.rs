@@ -34,7 +34,7 @@ fn the_progress_bar_does_not_tear_among_log_lines() {
         // Lines are broken at words, and 80 columns hold these.
         let start = row["question"].chars().take(20).collect::<String>();
         let start = start.rsplit_once(' ').unwrap().0;
-        let key = format!("{} ({})\r\n  question:  {start} ", row["id"], row["part"]);
+        let key = format!("{} ({})\r\n  question: {start} ", row["id"], row["part"]);
         let at = written
             .find(&key)
             .unwrap_or_else(|| panic!("{key:?} is torn in {written:?}"));
