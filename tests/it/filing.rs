@@ -243,6 +243,21 @@ fn an_answer_to_a_part_of_the_question_is_not_sure() {
 }
 
 #[test]
+fn a_heading_over_two_columns_may_stand_above_the_first() {
+    let rows = [
+        ["", "12 weeks ended June 30, 2031", "July 1, 2030"],
+        ["Fees", "60", "50"],
+    ];
+    let rows = rows.map(|cells| format!("<tr><td>{}</td></tr>", cells.join("</td><td>")));
+    let place = Workplace::new();
+    place.write("weeks.htm", &format!("<table>{}</table>", rows.concat()));
+    let ran = place.run("ask weeks.htm 'percent change in fees' --json");
+    let json = ran.succeeds().json();
+    assert_eq!(json["answer"], "20.0%", "{json}");
+    assert_eq!(json["doubt"], Json::Null, "{json}");
+}
+
+#[test]
 fn what_was_read_can_be_listed() {
     let place = Workplace::new();
     place.write("report.htm", &report());

@@ -3,6 +3,7 @@
 //! counting in part.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::reading::similarity;
 use crate::tables::ways_to_say;
@@ -40,7 +41,7 @@ pub struct Passages {
 #[derive(Debug)]
 struct Words {
     text: HashSet<String>,
-    above: HashSet<String>,
+    above: Arc<HashSet<String>>,
 }
 
 /// A stem of a question, with the row of its vector and its weight.
@@ -53,9 +54,15 @@ struct AskedWord {
 impl Passages {
     /// Reads the passages.
     pub fn read<'t>(passages: impl IntoIterator<Item = Passage<'t>>) -> Self {
-        let words = |passage: Passage<'_>| Words {
+        // The rows of a table have most headings in common.
+        let mut headings: HashMap<String, Arc<HashSet<String>>> = HashMap::new();
+        let words = |passage: Passage<'t>| Words {
             text: stems(passage.text).into_iter().collect(),
-            above: stems(passage.above).into_iter().collect(),
+            above: Arc::clone(
+                headings
+                    .entry(passage.above.to_owned())
+                    .or_insert_with_key(|above| Arc::new(stems(above).into_iter().collect())),
+            ),
         };
         let passages: Vec<Words> = passages.into_iter().map(words).collect();
         let mut frequency = HashMap::new();

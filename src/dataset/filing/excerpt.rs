@@ -1,6 +1,8 @@
 //! The part of a report that a question is about, as a page: the best tables and paragraphs that
 //! fit into a number of tokens, each table with its title, in their order.
 
+use std::sync::OnceLock;
+
 use finqa_core::page::{FigureTag, TableStart};
 use finqa_core::question::Document;
 use finqa_embedded::{Passage, Passages};
@@ -27,11 +29,16 @@ const STATEMENT: f64 = 1.15;
 /// What a paragraph counts less than a row, whose words are all of one figure.
 const PARAGRAPH: f64 = 0.7;
 
-/// A report whose passages have been read.
+/// A report; its passages are read when the first question needs them.
 #[derive(Debug)]
 pub(crate) struct ReadFiling {
     filing: Filing,
-    passages: Passages,
+    passages: OnceLock<BlockPassages>,
+}
+
+#[derive(Debug)]
+struct BlockPassages {
+    all: Passages,
     /// The first passage of each block, and one past its last.
     places: Vec<(usize, usize)>,
 }
@@ -43,30 +50,37 @@ struct FitBlock {
     rows: Vec<f64>,
 }
 
-impl ReadFiling {
-    pub(crate) fn new(filing: Filing) -> Self {
-        let mut texts: Vec<(String, String)> = Vec::new();
+impl BlockPassages {
+    fn read(blocks: &[FiledBlock]) -> Self {
+        let mut texts: Vec<(&str, String)> = Vec::new();
         let mut places = Vec::new();
-        for block in &filing.blocks {
+        for block in blocks {
             let first = texts.len();
             match block {
-                FiledBlock::Text(text) => texts.push((text.clone(), String::new())),
+                FiledBlock::Text(text) => texts.push((text, String::new())),
                 FiledBlock::Table(table) => texts.extend(table.rows_in_words()),
             }
             places.push((first, texts.len()));
         }
-        let passages = Passages::read(texts.iter().map(|(text, above)| Passage { text, above }));
+        let all = Passages::read(texts.iter().map(|(text, above)| Passage { text, above }));
+        Self { all, places }
+    }
+}
+
+impl ReadFiling {
+    pub(crate) fn new(filing: Filing) -> Self {
         Self {
             filing,
-            passages,
-            places,
+            passages: OnceLock::new(),
         }
     }
 
     /// The blocks by how well they fit a question, the best first.
     fn ranked(&self, question: &str) -> Vec<FitBlock> {
-        let fits = self.passages.fit(question);
-        let blocks = self.filing.blocks.iter().zip(&self.places).enumerate();
+        let blocks = &self.filing.blocks;
+        let passages = self.passages.get_or_init(|| BlockPassages::read(blocks));
+        let fits = passages.all.fit(question);
+        let blocks = blocks.iter().zip(&passages.places).enumerate();
         let mut ranked: Vec<FitBlock> = blocks
             .filter_map(|(at, (block, (first, end)))| {
                 let rows = fits.get(*first..*end)?.to_vec();
@@ -183,8 +197,8 @@ fn heads_rows(row: &[FiledCell]) -> bool {
 
 impl FiledTable {
     /// Each row's label, and the headings above it.
-    fn rows_in_words(&self) -> Vec<(String, String)> {
-        let mut heading = String::new();
+    fn rows_in_words(&self) -> Vec<(&str, String)> {
+        let mut heading = "";
         let mut words = Vec::new();
         let head: Vec<&str> = self
             .rows
@@ -196,9 +210,9 @@ impl FiledTable {
         let head = head.join(" ");
         for row in self.rows.iter().skip(1) {
             let label = row.first().map_or("", |label| label.text.as_str());
-            words.push((label.to_owned(), format!("{} {head} {heading}", self.title)));
+            words.push((label, format!("{} {head} {heading}", self.title)));
             if heads_rows(row) {
-                heading = label.to_owned();
+                heading = label;
             }
         }
         words

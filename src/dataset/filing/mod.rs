@@ -2,8 +2,9 @@
 //! paragraphs and tables in their order. What is printed is what is read. The tags of a figure are
 //! listed with it; an answer that they contradict in scale, year or length is doubted.
 //!
-//! `html`, `pdf` and `workbook` read files into `block`s, of which `report` makes a report. `spans` makes a table of cells, `lines`
-//! of aligned text, `tags` reads what marks figures, and `cover` when the fiscal years end.
+//! `html`, `pdf` and `workbook` read files into `block`s, of which `report` makes a report.
+//! `nesting` refuses HTML that is nested too deep, `spans` makes a table of cells, `lines` of
+//! aligned text, `tags` reads what marks figures, and `cover` when the fiscal years end.
 //! `confirm` finds figures that may be misread, and `excerpt` the part that a question is about.
 
 mod block;
@@ -12,6 +13,7 @@ mod cover;
 mod excerpt;
 mod html;
 mod lines;
+mod nesting;
 mod pdf;
 mod report;
 mod spans;

@@ -73,7 +73,8 @@ impl Filing {
         table.unit = above
             .iter()
             .find(|text| states_unit(text))
-            .map(|text| (*text).to_owned());
+            .map(|text| (*text).to_owned())
+            .or_else(|| self.unit_before());
         let mut headings = above
             .iter()
             .filter(|text| text.len() <= HEADING && !text.starts_with('('));
@@ -97,6 +98,28 @@ impl Filing {
             Some(last) => last.rows.extend(table.rows.into_iter().skip(1)),
             None => self.blocks.push(FiledBlock::Table(table)),
         }
+    }
+
+    /// The unit of the table before, where nothing but headings is below it and either nothing is
+    /// or it was said of several tables.
+    fn unit_before(&self) -> Option<String> {
+        let mut only_marks = true;
+        for block in self.blocks.iter().rev() {
+            match block {
+                FiledBlock::Text(text) if is_page_mark(text) => {}
+                FiledBlock::Text(text) if text.len() > HEADING / 2 || text.ends_with('.') => {
+                    return None;
+                }
+                FiledBlock::Text(_) => only_marks = false,
+                FiledBlock::Table(last) => {
+                    let unit = last.unit.as_ref();
+                    return unit
+                        .filter(|unit| only_marks || unit.contains("tables"))
+                        .cloned();
+                }
+            }
+        }
+        None
     }
 
     /// What the cover says, in a line; none if it says nothing.
@@ -133,6 +156,8 @@ impl FiledTable {
     pub(crate) fn json(&self, number: usize) -> serde_json::Value {
         let document = self.document();
         let table = &document.page().table;
+        let width = self.rows.first().map_or(0, Vec::len);
+        let shares: Vec<bool> = (0..width).map(|at| table.is_of_percent(at)).collect();
         let cell = |row: usize, column: usize, cell: &FiledCell| {
             let figure = table.cell(row, column).and_then(Cell::value);
             let scale = table
@@ -140,7 +165,7 @@ impl FiledTable {
                 .map_or(1.0, |scale| f64::from(scale.units()));
             let in_units = |figure: f64| match cell.tags.first() {
                 Some(tag) if cell.text.contains('%') => tag.signed(figure),
-                None if cell.text.contains('%') => figure,
+                None if cell.text.contains('%') || shares.get(column) == Some(&true) => figure,
                 Some(tag) => tag.value(figure),
                 None => figure * scale,
             };
@@ -238,10 +263,10 @@ fn is_page_mark(text: &str) -> bool {
 fn states_unit(text: &str) -> bool {
     let lower = text.to_lowercase();
     let scales = [
-        "in millions", "in thousands", "in billions", "thousands of", "millions of",
+        "in millions", "in thousands", "in billions", "in 000", "thousands of", "millions of",
     ];
     let stated = scales.iter().any(|words| lower.contains(words));
-    stated && (text.starts_with('(') || text.ends_with([':', ')']))
+    stated && (text.starts_with('(') || text.trim_end_matches('.').ends_with([':', ')']))
 }
 
 /// A text as a reader sees it: without characters of no width, its blanks single.
@@ -277,6 +302,33 @@ mod tests {
         let table = filing.tables().next().unwrap();
         assert_eq!(table.title, "Costs by kind");
         assert_eq!(table.unit.as_deref(), Some("(In millions)"));
+    }
+
+    #[test]
+    fn a_unit_is_of_the_tables_that_follow_it() {
+        let table = format!("<table>{HEAD}{ROW}</table>");
+        let other = format!("<table>{}{ROW}</table>", HEAD.replace("2031", "2030"));
+        for (above, between, of_both) in [
+            ("Costs (in millions):", "", true),
+            (
+                "The following tables show costs (in millions):",
+                "<p>Other</p>",
+                true,
+            ),
+            (
+                "The following table shows costs (in millions):",
+                "<p>Other</p>",
+                false,
+            ),
+            (
+                "The tables show costs (in millions):", "<p>It rose.</p>", false,
+            ),
+            ("Costs by kind (in 000\u{2019}s) (Unaudited).", "", true),
+        ] {
+            let filing = read(&format!("<p>{above}</p>{table}{between}{other}"));
+            let units: Vec<bool> = filing.tables().map(|one| one.unit.is_some()).collect();
+            assert_eq!(units, [true, of_both], "{above} {between}");
+        }
     }
 
     #[test]

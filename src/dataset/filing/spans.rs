@@ -134,7 +134,13 @@ pub(super) fn is_year(text: &str) -> bool {
 /// A row above the figures: words and years.
 fn is_header(row: &[SpannedCell]) -> bool {
     !row.iter()
-        .any(|cell| cell.is_figure() && !is_year(cell.text()))
+        .any(|cell| cell.is_figure() && !is_year(cell.text()) || is_duration(cell.text()))
+}
+
+/// "11.3 years"; "5 years" may be a heading.
+fn is_duration(text: &str) -> bool {
+    let number = text.strip_suffix(" years");
+    number.is_some_and(|number| number.contains('.') && is_figure(number))
 }
 
 /// A row that is only a label.
@@ -369,6 +375,21 @@ mod tests {
                 ["Rent", "5", "4"]
             ]
         );
+    }
+
+    #[test]
+    fn a_row_of_durations_is_no_header() {
+        let rows = texts(vec![
+            row(&[("2031", 1, 2), ("2030", 2, 3)]),
+            row(&[
+                ("Remaining term", 0, 1),
+                ("11.3 years", 1, 2),
+                ("12.0 years", 2, 3),
+            ]),
+            row(&[("Rate", 0, 1), ("6.5%", 1, 2), ("6.4%", 2, 3)]),
+        ]);
+        assert_eq!(rows[0], ["", "2031", "2030"]);
+        assert_eq!(rows[1], ["Remaining term", "11.3 years", "12.0 years"]);
     }
 
     #[test]

@@ -25,8 +25,7 @@ impl Caption {
     pub(super) fn in_label(label: &str) -> Option<Self> {
         parenthesised(label).or_else(|| {
             let label = label.trim();
-            let lower = label.to_lowercase();
-            names_unit(&lower).then(|| Self::new(strip(label)))
+            names_unit(&words(label)).then(|| Self::new(strip(label)))
         })
     }
 
@@ -49,7 +48,7 @@ impl Caption {
     }
 
     fn new(text: &str) -> Self {
-        let lower = text.to_lowercase();
+        let lower = words(text);
         let names = |scale: &Scale| {
             let digits = *scale == Scale::Thousand && lower.contains("000s");
             digits || lower.contains(scale.word())
@@ -67,12 +66,17 @@ fn parenthesised(text: &str) -> Option<Caption> {
     let mut rest = text;
     while let Some((front, inside)) = rest.rsplit_once('(') {
         let inside = inside.split(')').next().unwrap_or_default();
-        if names_unit(&inside.to_lowercase()) {
+        if names_unit(&words(inside)) {
             return Some(Caption::new(inside.trim()));
         }
         rest = front;
     }
     None
+}
+
+/// A text in lower case, "000's" as "000s".
+fn words(text: &str) -> String {
+    text.to_lowercase().replace(['\'', '\u{2019}'], "")
 }
 
 /// True if lower-cased text is a phrase of a unit and not an amount.
@@ -135,6 +139,7 @@ mod tests {
                 Some(Scale::Thousand),
             ),
             ("years ended ( ", "in millions", " )", Some(Scale::Million)),
+            ("costs (", "in 000\u{2019}s", ")", Some(Scale::Thousand)),
         ] {
             let label = format!("{before}{text}{after}");
             let caption = Caption::in_label(&label).unwrap_or_else(|| panic!("{label}"));

@@ -102,7 +102,7 @@ impl Cell {
     }
 
     /// The number, if it is one and nothing else.
-    fn alone(&self) -> Option<&CellNumber> {
+    pub(super) fn alone(&self) -> Option<&CellNumber> {
         let number = self.number.as_ref();
         number.filter(|_| self.kind == CellKind::Number)
     }

@@ -121,25 +121,50 @@ impl Table {
         self.caption.as_ref()
     }
 
+    /// The scale that it states; what one column is stated in is not that of the table.
+    pub fn scale(&self) -> Option<Scale> {
+        let caption = self.caption.as_ref()?;
+        let mut columns = self.columns.iter().skip(1);
+        let of_column = columns.any(|column| column.label.contains(&caption.text));
+        caption.scale.filter(|_| !of_column)
+    }
+
     /// The scale of a row's amounts, where its table is "in millions, except per share amounts"
     /// or has "shares in thousands".
     pub fn scale_of(&self, row: usize) -> Option<Scale> {
         let caption = self.caption.as_ref()?;
+        let cells = self.cells.get(row)?;
         let row = self.rows.get(row)?;
-        let section = row.section.as_deref().unwrap_or_default();
-        let name = format!("{section} {}", row.label).to_lowercase();
-        let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
-        if says(&["shares", "units"]) && says(&SHARE_COUNTS) {
-            let unit = caption.text.to_lowercase();
+        let section = row.section.as_deref().unwrap_or_default().to_lowercase();
+        let label = without_figures(&row.label.to_lowercase());
+        let says = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+        let counts = |text: &str| says(text, &SHARES) && says(text, &SHARE_COUNTS);
+        let rated = |text: &str| says(text, &[" per ", "in years", "(years)"]);
+        if rated(&label) && !counts(&label) {
+            return None;
+        }
+        let shares = counts(&format!("{section} {label}")) || section.starts_with("denominator");
+        if shares && !label.contains("par value") {
+            let unit = caption.text.to_lowercase().replace("per share", "");
             let (_, of_shares) = unit.split_once("share").unwrap_or_default();
+            let figures = cells.iter().filter_map(Cell::value);
+            let in_units = figures.fold(0.0, f64::max) >= MOST_SCALED_SHARES;
             return match () {
                 () if of_shares.contains("thousand") => Some(Scale::Thousand),
                 () if of_shares.contains("million") => Some(Scale::Million),
-                () if unit.contains("except") && unit.contains("share") => None,
+                () if in_units || unit.contains("except") && unit.contains("share") => None,
                 () => caption.scale,
             };
         }
-        caption.scale.filter(|_| !says(&[" per "]))
+        caption.scale.filter(|_| !rated(&section))
+    }
+
+    /// Whether a column is of percentages, whose sign only the first of them may have.
+    pub fn is_of_percent(&self, column: usize) -> bool {
+        let cells = self.cells.iter().skip(1).filter_map(|row| row.get(column));
+        let mut numbers = cells.filter_map(Cell::alone).peekable();
+        numbers.peek().is_some_and(|first| first.percent)
+            && numbers.all(|one| one.value.abs() <= 100.0)
     }
 
     /// True if row 0 holds data instead of labels (`2003 | $ 268496`).
@@ -148,8 +173,25 @@ impl Table {
     }
 }
 
-/// Words of a row that counts shares.
-const SHARE_COUNTS: [&str; 5] = ["weighted", "outstanding", "used in", "used to", "number of"];
+/// What a row may count besides money, and its words that say so.
+const SHARES: [&str; 3] = ["shares", "units", "awards"];
+const SHARE_COUNTS: [&str; 6] = [
+    "weighted", "outstanding", "used in", "used to", "number of", "dilutive",
+];
+
+/// A label without the brackets that hold figures: "Dividends ($0.16 per share)" are no rate.
+fn without_figures(label: &str) -> String {
+    let parts = label
+        .split_inclusive(')')
+        .map(|part| match part.split_once('(') {
+            Some((before, inside)) if inside.contains(|c: char| c.is_ascii_digit()) => before,
+            _ => part,
+        });
+    parts.collect()
+}
+
+/// Nobody prints as many thousands of shares: they are shares.
+const MOST_SCALED_SHARES: f64 = 1e8;
 
 /// True if row 0 is data: an amount that no label would be, e.g. `$ 268496` or a doubled
 /// number, follows the row's label.

@@ -62,6 +62,74 @@ fn cells_are_found_by_their_ids() {
 }
 
 #[test]
+fn a_row_has_the_scale_that_its_table_states_for_it() {
+    let million = Some(Scale::Million);
+    let thousand = Some(Scale::Thousand);
+    let shares_apart = "(In thousands, except share and per share data)";
+    let per_share_apart = "(In millions, except per share data)";
+    let reflected = "(In millions, except number of shares, which are reflected in thousands, and per-share amounts)";
+    for (unit, section, label, figure, scale) in [
+        (per_share_apart, "Costs:", "Rent", "12", million),
+        (
+            per_share_apart, "Net income per share:", "Basic", "1.20", None,
+        ),
+        (
+            per_share_apart, "", "Dividends ($0.16 per share)", "(395)", million,
+        ),
+        (
+            per_share_apart, "", "Net (loss) income per share", "1.20", None,
+        ),
+        (
+            per_share_apart, "", "Basic (in dollars per share)", "1.20", None,
+        ),
+        (
+            per_share_apart, "Weighted average shares outstanding:", "Dividends per share", "1.20",
+            None,
+        ),
+        (
+            per_share_apart, "", "Weighted average shares outstanding", "2,487", million,
+        ),
+        (
+            per_share_apart, "Shares used in per share computation:", "Basic", "2,487", million,
+        ),
+        (
+            per_share_apart, "", "Total number of shares repurchased", "61.9", million,
+        ),
+        (
+            shares_apart, "", "Weighted average shares outstanding", "37,159", None,
+        ),
+        (
+            shares_apart, "", "Shares, $0.01 par value; 9 outstanding", "14", thousand,
+        ),
+        (
+            reflected, "", "Shares used to compute earnings", "15,343,783", thousand,
+        ),
+        (
+            reflected, "Denominator:", "Effect of dilutive awards", "64,312", thousand,
+        ),
+        (
+            "(In thousands)", "", "Weighted average shares outstanding", "37,159", thousand,
+        ),
+        (
+            "(In thousands)", "", "Weighted average shares outstanding", "138,848,177", None,
+        ),
+        ("(In thousands)", "", "Remaining term in years", "1.2", None),
+    ] {
+        let rows = [[unit, "2031"], [section, ""], [label, figure]];
+        let rows = rows.each_ref().map(|row| row.as_slice());
+        let document = Document {
+            own: true,
+            ..document(&rows)
+        };
+        assert_eq!(
+            document.page().table.scale_of(2),
+            scale,
+            "{unit} {section} {label}"
+        );
+    }
+}
+
+#[test]
 fn a_lone_2014_is_a_dash_among_values_and_a_year_among_years() {
     let document = document(&[
         &["lease", "expires", "rent", "2014"],

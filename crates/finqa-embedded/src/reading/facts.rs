@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use finqa_core::number::Scale;
-use finqa_core::page::{Caption, CellNumber, Table, year_in_text, years_in};
+use finqa_core::page::{CellNumber, Table, year_in_text, years_in};
 use finqa_core::question::Document;
 
 pub(crate) use super::fact::{Fact, FactColumn, FactPlace, FactRow, Sentence};
@@ -149,7 +149,10 @@ impl Facts {
     /// Reads the table, its header repaired.
     fn read_table(&mut self, document: &Document) {
         let table = &document.page().table;
-        self.scale = table.caption().and_then(|caption| caption.scale);
+        self.scale = match self.own {
+            true => table.scale(),
+            false => table.caption().and_then(|caption| caption.scale),
+        };
         for (i, column) in table.columns().iter().enumerate() {
             let name = if table.is_headerless() {
                 ""
@@ -167,14 +170,6 @@ impl Facts {
             });
         }
         if self.own {
-            // What one column is stated in is not the scale of the table.
-            let of_column = |caption: &Caption| {
-                let mut columns = self.columns.iter().skip(1);
-                columns.any(|column| column.name.contains(&caption.text))
-            };
-            self.scale = self
-                .scale
-                .filter(|_| !table.caption().is_some_and(of_column));
             let corner = self.columns.first().map(|corner| corner.name.as_str());
             self.scale = self.scale.or_else(|| scale_of_label(corner?));
             self.date_repeated_columns();

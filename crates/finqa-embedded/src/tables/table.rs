@@ -90,21 +90,6 @@ const QUALIFIERS: [&str; 7] = [
     "parent", "forma", "discontinued", "predecessor", "guarantor", "guarantors", "consolidating",
 ];
 
-/// Whether a column is of percentages, whose sign only the first of them may have.
-fn is_of_percent(table: &Table, column: usize) -> bool {
-    let cells = table
-        .cells()
-        .iter()
-        .skip(1)
-        .filter_map(|row| row.get(column));
-    let numbers: Vec<_> = cells
-        .filter(|cell| cell.kind == CellKind::Number)
-        .filter_map(|cell| cell.number.as_ref())
-        .collect();
-    numbers.first().is_some_and(|first| first.percent)
-        && numbers.iter().all(|one| one.value.abs() <= 100.0)
-}
-
 /// A heading without its unit in brackets.
 fn without_unit(text: &str) -> String {
     let mut parts = text.split('(');
@@ -168,22 +153,11 @@ impl ReportTable {
     fn read_rows(&self, table: &Table) -> Vec<ReportRow> {
         let width = self.columns.len();
         let percent: Vec<bool> = (0..width)
-            .map(|at| !self.plain && is_of_percent(table, at))
+            .map(|at| !self.plain && table.is_of_percent(at))
             .collect();
-        // What one column is stated in is not the scale of the table.
-        let of_column = table.caption().is_some_and(|caption| {
-            let mut columns = self.columns.iter().skip(1);
-            columns.any(|column| column.printed.contains(&caption.text))
-        });
-        let of_table = self
-            .columns
-            .first()
-            .and_then(|corner| scale_of_label(&corner.printed));
-        let of_table = table
-            .caption()
-            .and_then(|caption| caption.scale)
-            .filter(|_| !of_column)
-            .or(of_table);
+        let corner = self.columns.first();
+        let of_corner = || scale_of_label(&corner?.printed);
+        let of_table = table.scale().or_else(of_corner);
         let (mut section, mut after_heading) = (String::new(), false);
         let mut rows = Vec::new();
         for (at, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
@@ -280,8 +254,17 @@ fn date_repeated(columns: &mut [ReportColumn]) {
     }
 }
 
-/// A heading over several columns may stand above the last.
+/// A heading over several columns may stand above the first or the last of them.
 fn date_spanned(columns: &mut [ReportColumn]) {
+    let mut months = None;
+    for column in columns.iter_mut().skip(1) {
+        match &mut column.label.period {
+            Some(period) if period.months.is_none() && period.end.day.is_some() => {
+                period.months = months;
+            }
+            period => months = period.and_then(|period| period.months),
+        }
+    }
     let period = |at: usize| columns.get(at).and_then(|column| column.label.period);
     if columns.len() < 3 || period(1).is_some() || period(columns.len() - 1).is_none() {
         return;

@@ -1,6 +1,7 @@
 //! The words of labels and questions, as they are compared.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 
@@ -38,11 +39,15 @@ pub(super) fn stemmed(list: &str) -> HashSet<String> {
     words.map(|word| stem(word).into_owned()).collect()
 }
 
+static FILLER_WORDS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| FILLERS.split_whitespace().collect());
+
 /// The words of a text that name something, in lower case and stemmed; numbers too.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let names = |token: &TextToken<'_>| {
-        matches!(token.kind, TokenKind::Word | TokenKind::Number) && !lists(FILLERS, &token.text)
+        let named = matches!(token.kind, TokenKind::Word | TokenKind::Number);
+        named && !FILLER_WORDS.contains(token.text.as_ref())
     };
     let stems = |chunk: &str| -> Vec<String> {
         // "Units sold" are no sales.
