@@ -228,5 +228,10 @@ fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&PageNumbers>) -> Cause
         .first()
         .map(|place| place.id.as_str())
         .unwrap_or_default();
-    CauseFound::new(Cause::WrongRow, detail(&first.id, own))
+    let detail = match own == first.id && first.cell.is_none() {
+        // Neither a row nor another sentence.
+        true => format!("{}, both in sentence {own}", detail("", "")),
+        false => detail(&first.id, own),
+    };
+    CauseFound::new(Cause::WrongRow, detail)
 }

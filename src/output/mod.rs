@@ -10,6 +10,7 @@ mod jsonl;
 mod leaderboard;
 mod misses;
 pub(crate) mod mlflow;
+mod names;
 pub(crate) mod numbers;
 pub mod report;
 mod staged;

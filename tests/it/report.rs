@@ -95,6 +95,14 @@ fn a_run_leaves_a_report_and_the_command_makes_the_same_again() {
     place.run("report --to again").succeeds();
     assert_eq!(html, place.read("again/report.html"));
     assert!(!html.contains("http://") && !html.contains("https://"));
+    for words in [
+        "<bdi>Embedded analyst</bdi>",
+        "The embedded analyst does not revise; the checks doubt ",
+        ">first question</button>",
+        " ms</p>",
+    ] {
+        assert!(html.contains(words), "{words}");
+    }
     let index = index(&html);
     let questions = entries(&html, "q");
     let rows = index["rows"].as_array().unwrap();

@@ -42,6 +42,19 @@ fn every_table_fits_into_80_columns() {
     }
 }
 
+/// What a page shows of a command in its nth block of text is printed. If the weights have
+/// changed, copy it from the failure.
+fn shows_the_same(page: &str, nth: usize, printed: &str) {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(root.join(page)).unwrap();
+    let block = text.split("```text\n").nth(nth).unwrap();
+    let block = block.split("```").next().unwrap();
+    let is_of_every_run = |line: &&str| line.trim() != "…" && !line.contains("output/runs/");
+    for line in block.lines().filter(is_of_every_run) {
+        assert!(printed.contains(line), "{page}: no {line:?} in\n{printed}");
+    }
+}
+
 #[test]
 fn the_first_run_says_what_was_measured_shows_few_figures_and_leaves_its_files() {
     let place = Workplace::new();
@@ -60,6 +73,9 @@ fn the_first_run_says_what_was_measured_shows_few_figures_and_leaves_its_files()
         !shown.contains("execution accuracy"),
         "only with --verbose: {shown}"
     );
+    shows_the_same("docs/tutorial.md", 1, shown);
+    let analysis = place.run("analyze").succeeds().stdout.clone();
+    shows_the_same("docs/tutorial.md", 2, &analysis);
     let report = shown
         .lines()
         .find_map(|line| line.strip_prefix("Report:  "));

@@ -1,9 +1,8 @@
 // What every page of ours shares: making elements, unpacking the data of this
 // file, showing report pages and programs, the list. Whatever comes from the
 // data is inserted as text, never as markup.
-"use strict";
 const at = (id) => document.getElementById(id);
-const words = (name) => String(name).replaceAll("_", " ");
+const words = (name) => WORDS[name] ?? String(name).replaceAll("_", " ");
 /** A facet's value in words; a turn is named as one. */
 const valued = (facet, value) => facet === "part" && /^\d+$/.test(value) ? `turn ${value}` : words(value);
 

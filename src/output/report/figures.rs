@@ -95,6 +95,14 @@ pub(super) fn short(value: f64) -> String {
     }
 }
 
+/// A time in about three digits, with its unit.
+pub(super) fn seconds(value: f64) -> String {
+    match value < 0.1 {
+        true => format!("{} ms", short(1000.0 * value)),
+        false => format!("{} s", short(value)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,5 +119,6 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(short(value), text);
         }
+        assert_eq!([0.00114, 1.5].map(seconds), ["1.14 ms", "1.5 s"]);
     }
 }

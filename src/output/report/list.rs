@@ -55,7 +55,7 @@ pub(super) const FACETS: [(&str, &str); 11] = [
     ("outcome", "Outcome"),
     ("cause", "Cause"),
     ("reason", "Accepted by"),
-    ("diagnostic", "Misses only by"),
+    ("diagnostic", "Only mistake"),
     ("critic", "Critic"),
     ("rounds", "Rounds"),
     ("stop", "Stopped because"),

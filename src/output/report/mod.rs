@@ -18,6 +18,7 @@ mod list;
 mod risk;
 mod view;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use minijinja::Environment;
@@ -27,6 +28,7 @@ use strum::VariantArray;
 use crate::analysis::Miss;
 use crate::dataset::Dataset;
 use crate::improve::Improvement;
+use crate::output::names;
 use crate::output::numbers::{self, p_value};
 use crate::run::Row;
 use crate::score::Rule;
@@ -142,7 +144,7 @@ impl WrittenPage<'_> {
     fn render(&self, view: &impl Serialize) -> Result<String, minijinja::Error> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
-        environment.add_filter("spaced", |text: &str| text.replace('_', " "));
+        environment.add_filter("spaced", names::in_words);
         environment.add_filter("in_words", in_words);
         environment.add_filter("rule_title", |name: &str| {
             let mut rules = Rule::VARIANTS.iter();
@@ -155,6 +157,7 @@ impl WrittenPage<'_> {
         });
         environment.add_filter("signed", signed);
         environment.add_filter("short", figures::short);
+        environment.add_filter("seconds", figures::seconds);
         environment.add_filter("p_value", p_value);
         environment.add_filter("grouped", finqa_core::text::grouped);
         // The names decide that everything is escaped as HTML.
@@ -162,12 +165,18 @@ impl WrittenPage<'_> {
             environment.add_template(name, source)?;
         }
         let page = environment.get_template(self.template)?;
+        let words: BTreeMap<_, _> = names::WORDS.into_iter().collect();
+        let words = serde_json::to_string(&words).unwrap_or_default();
+        let script = format!(
+            "\"use strict\"; const WORDS = {words};\n{BASE_SCRIPT}{}",
+            self.script
+        );
         let nonce = blake3::hash(self.secret.as_bytes()).to_hex();
         page.render(minijinja::context! {
             view => minijinja::Value::from(minijinja::value::Serde(view)),
             nonce => nonce.as_str(),
             style => minijinja::Value::from_safe_string(STYLE.to_owned()),
-            script => minijinja::Value::from_safe_string(format!("{BASE_SCRIPT}{}", self.script)),
+            script => minijinja::Value::from_safe_string(script),
         })
     }
 }
@@ -177,7 +186,7 @@ fn in_words(value: &str, facet: &str) -> String {
     if facet == "part" && value.parse::<u32>().is_ok() {
         format!("turn {value}")
     } else {
-        value.replace('_', " ")
+        names::in_words(value)
     }
 }
 

@@ -89,7 +89,7 @@ start(async () => {
       // The list has the beginning of it.
       data.question === row[QUESTION] ? null : el("p", { class: "full", dir: "auto", tabindex: "0" }, data.question),
       el("ul", { class: "chips" }, index.rules.map((rule, n) => el("li", {}, badge(row[MARKS][n]), ` ${words(rule)}`)),
-        verdict?.reason ? el("li", { class: "soft" }, `accepted by ${words(verdict.reason)}`) : null, verdict?.diagnostics?.length ? el("li", { class: "wrong-text" }, `misses only by ${verdict.diagnostics.map(words).join(", ")}`) : null,
+        verdict?.reason ? el("li", { class: "soft" }, `accepted by ${words(verdict.reason)}`) : null, verdict?.diagnostics?.length ? el("li", { class: "wrong-text" }, `only mistake: ${verdict.diagnostics.map(words).join(", ")}`) : null,
         data.outcome !== "answered" ? el("li", { class: "wrong-text" }, words(data.outcome)) : null),
       cause ? el("p", { class: "finding", dir: "auto" }, el("strong", {}, `Cause: ${words(cause)}`), row[CAUSE] ? `: ${row[CAUSE]}` : "") : null,
       data.error ? el("p", { class: "finding", dir: "auto" }, data.error) : null,

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::run::{EpisodeSummary, Summary};
 use crate::score::{LabelFloor, Rule, RuleRates};
+use finqa_agents::llm::settings::OFFLINE;
 use finqa_core::stats::Rate;
 
 use super::figures::{BarPart, FacetRates, percent};
@@ -17,6 +18,9 @@ pub(super) struct ReportView<'a> {
     summary: &'a Summary,
     /// The model's name, without where it is.
     title: &'a str,
+    is_embedded: bool,
+    /// Answers that the checks did not accept.
+    doubted: usize,
     settings: String,
     /// The reason why the run is not complete, and the command that continues it.
     unfinished: Option<(String, String)>,
@@ -69,10 +73,21 @@ impl<'a> ReportView<'a> {
         let mut exchange = slices(&["rounds"]);
         exchange.extend(FacetRates::by_count("stop", list).filter(FacetRates::differ));
         exchange.extend(FacetRates::by_count("finding", list));
+        let mut stops = list.values("stop");
+        let accepted = stops.find(|(name, _)| *name == "accepted");
+        let accepted = accepted.map_or(0, |(_, value)| value.count);
+        let model = summary.run.model();
+        let is_embedded = model == OFFLINE;
         let without_suspects = scores.without_suspects.as_ref();
         Self {
             summary,
-            title: summary.run.model(),
+            title: if is_embedded {
+                "Embedded analyst"
+            } else {
+                model
+            },
+            is_embedded,
+            doubted: list.rows.saturating_sub(accepted),
             settings: summary.run.settings.to_string(),
             unfinished: summary.unfinished(&summary.run.output()),
             answered: list.rows,

@@ -1,6 +1,7 @@
 //! Misses by cause, as tables.
 
 use crate::analysis::{Cause, Miss, MissAnalysis};
+use crate::output::names::in_words;
 use finqa_core::text::{counted, cut, single_spaced};
 
 use super::scores::align;
@@ -62,7 +63,7 @@ fn causes(analysis: &MissAnalysis, style: TerminalStyle) -> String {
 }
 
 pub(super) fn title(cause: Cause) -> String {
-    cause.name().replace('_', " ")
+    in_words(cause.name())
 }
 
 fn examples_of(analysis: &MissAnalysis, cause: Cause, examples: usize) -> String {

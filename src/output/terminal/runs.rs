@@ -1,4 +1,4 @@
-//! The list of runs: plain columns, so that an id is never broken in two.
+//! The list of runs: plain columns of at most 80 characters, so that an id is never broken in two.
 
 use comfy_table::{ContentArrangement, Table, presets};
 
@@ -25,8 +25,10 @@ fn row(id: &str, state: &Result<RunState, String>) -> [String; 5] {
             let meta = &state.meta;
             // Minutes, so that a line fits 80 columns; the id is in the order of time.
             let started = meta.started.get(..16).unwrap_or(&meta.started);
+            // A prefix names a run: that of a UUID has its time and four more digits.
+            let named = id.get(..18).filter(|_| id.len() == 36);
             [
-                id.to_owned(),
+                named.unwrap_or(id).to_owned(),
                 format!("{started}Z"),
                 meta.model().to_owned(),
                 meta.progress(state.answered),

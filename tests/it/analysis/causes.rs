@@ -109,6 +109,14 @@ fn of_a_program(#[case] part: &str, #[case] program: &str, #[case] cause: Cause)
     assert_eq!(miss.cause, cause, "{miss:#?}");
 }
 
+/// It was "610 (t9) instead of 19825 (t9)".
+#[test]
+fn another_figure_of_one_sentence_is_named_as_such() {
+    let row = format!("{SPENDING},qa_1,1.0%,\"divide(610, 62290)\",");
+    let miss = only(&row, Rule::FinancialEquivalence);
+    assert_eq!(miss.detail, "610 instead of 19825, both in sentence t9");
+}
+
 #[test]
 fn a_right_program_with_a_wrong_figure_is_arithmetic() {
     let row = format!("{CHANGE},2,-2510,\"subtract(62290, 64700)\",");

@@ -1,0 +1,21 @@
+//! Names in files, in words for people.
+
+/// The words for names that their own words do not explain.
+pub(crate) const WORDS: [(&str, &str); 10] = [
+    ("absolute_for_relative", "difference or percentage mixed up"),
+    ("abs_vs_rel", "difference or percentage mixed up"),
+    ("doubt", "a guess"),
+    ("no_new_answer", "no other answer"),
+    ("percent_decimal", "percent or decimal"),
+    ("qa", "only question"),
+    ("qa_0", "first question"),
+    ("qa_1", "second question"),
+    ("wrong_row", "wrong row or figure"),
+    ("yes_no", "yes or no"),
+];
+
+/// A name in words.
+pub(crate) fn in_words(name: &str) -> String {
+    let known = WORDS.iter().find(|(known, _)| *known == name);
+    known.map_or_else(|| name.replace('_', " "), |(_, words)| (*words).to_owned())
+}
