@@ -85,11 +85,14 @@ fn quarterly() -> String {
         &["Total net sales", "500", "400", "1,400", "1,000"],
         &["Research and development", "50", "44", "140", "120"],
         &["Income from operations", "100", "60", "210", "150"],
+        &["Purchases of equipment", "(30)", "(20)", "(65)", "(40)"],
     ]);
     let balances = table(&[
         &["", "July 1, 2031", "September 30, 2030"],
         &["Cash and cash equivalents", "70", "56"],
         &["Total assets", "900", "800"],
+        &["LIABILITIES AND PARTNERS' CAPITAL:", "", ""],
+        &["Notes payable", "33", "44"],
     ]);
     let note = table(&[
         &[
@@ -130,6 +133,17 @@ fn questions_are_answered_as_people_ask_them() {
             true,
         ),
         ("cash at the end of fiscal 2030", "56", true),
+        ("notes payable at the end of fiscal 2030", "44", true),
+        (
+            "purchases of equipment in the first nine months of fiscal 2031",
+            "65",
+            true,
+        ),
+        (
+            "growth of purchases of equipment in the June 2031 quarter in percent",
+            "50.0%",
+            true,
+        ),
         (
             "percent change in total assets since September 30, 2030",
             "12.5%",

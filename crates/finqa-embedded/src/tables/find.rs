@@ -324,8 +324,8 @@ impl Tables {
         Ok(Amount { doubt, ..amount })
     }
 
-    /// A figure as an amount. Where a plain page prints all of a cost below zero, the sign only
-    /// repeats its name.
+    /// A figure as an amount. Where all of a cost are printed below zero, the sign only repeats
+    /// its name; a report's loss has its sign.
     pub(super) fn amount(&self, at: FitFigure) -> Option<Amount> {
         let place = at.place();
         let cell = self.cell(place)?;
@@ -334,7 +334,8 @@ impl Tables {
             value: literal_value(&cell.literal)?,
             source: Some(place),
         };
-        let cost = |label: &Label| names_cost(&label.name);
+        let loses = |label: &Label| label.words.iter().any(|word| word == "loss");
+        let cost = |label: &Label| names_cost(&label.name) && (self.is_plain() || !loses(label));
         let mut amount = Amount {
             expr: FigureExpr::Leaf(leaf),
             kind: match cell.percent {
@@ -342,7 +343,7 @@ impl Tables {
                 false => AmountKind::Plain,
             },
             at: Some(at),
-            turned: self.is_plain() && self.is_below_zero(place, cost),
+            turned: self.is_below_zero(place, cost),
             scale: cell.scale,
             name: String::new(),
             doubt: None,

@@ -18,10 +18,10 @@ static UNMEANT: LazyLock<HashSet<String>> = LazyLock::new(|| {
 /// Words of a section that say where in a statement a row is, not of whom.
 static STRUCTURAL: LazyLock<HashSet<String>> = LazyLock::new(|| {
     set(
-        "assets liabilities equity current noncurrent operating investing financing activities cash flow flows \
+        "assets liabilities equity current noncurrent non operating investing financing activities cash flow flows \
         costs expenses revenue revenues sales income earnings loss other statement adjustments reconcile \
         provided used change changes per share shares stockholders shareholders common stock capital basic \
-        diluted commitments contingencies continuing operations",
+        diluted commitments contingencies continuing operations partners members deficit class b",
     )
 });
 

@@ -83,6 +83,10 @@ static STATEMENT: LazyLock<Regex> = LazyLock::new(|| {
 static WHICH_PERIOD: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\b(?:which|what) (?:fiscal )?(?P<unit>quarter|half)\b"));
 
+/// The first nine months are nine.
+static FIRST_MONTHS: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"\b(?P<unit>first) (?:three|six|nine|\d+)[- ](?:months?|weeks?)\b"));
+
 /// What a figure of a report is called by: "earnings per diluted share".
 static PER_SHARE: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r"\b(?P<per>per) (?:(?:diluted|basic|common|limited|partnership) )*(?:share|unit)s?\b")
@@ -127,6 +131,7 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
         (&RELATIVE_TIME, TokenPart::Filler),
         (&STATEMENT, TokenPart::Filler),
         (&WHICH_PERIOD, TokenPart::Filler),
+        (&FIRST_MONTHS, TokenPart::Filler),
     ];
     for (form, part) in forms {
         for found in form.captures_iter(&text.clone()) {

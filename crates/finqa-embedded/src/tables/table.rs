@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use finqa_core::number::Scale;
 use finqa_core::page::period::{Period, Times};
 use finqa_core::page::{Cell, CellKind, Table};
+use finqa_core::regex;
+use regex::Regex;
 
 use super::words::{plain_stems, same_word, stemmed};
 use crate::reading::scales::scale_of_label;
@@ -90,21 +92,9 @@ const QUALIFIERS: [&str; 7] = [
     "parent", "forma", "discontinued", "predecessor", "guarantor", "guarantors", "consolidating",
 ];
 
-/// A heading without its unit in brackets.
-fn without_unit(text: &str) -> String {
-    let mut parts = text.split('(');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| match part.split_once(')') {
-        Some((inside, after))
-            if ["million", "thousand", "billion", "percent"]
-                .iter()
-                .any(|unit| inside.contains(unit)) =>
-        {
-            text + after
-        }
-        _ => text + " " + part,
-    })
-}
+/// A unit in the brackets of a heading.
+static UNIT: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"\([^()]*(?:million|thousand|billion|percent)[^()]*\)"));
 
 impl ReportTable {
     /// Reads a table with the texts above it; of a plain one there are none.
@@ -328,7 +318,7 @@ impl ReportColumn {
         let mut label = Label::read(printed, plain);
         if !plain {
             let (_, rest) = Times::heading(printed);
-            label.words = plain_stems(&without_unit(&rest.to_lowercase()));
+            label.words = plain_stems(&UNIT.replace_all(&rest.to_lowercase(), " "));
             label.aside = Vec::new();
         }
         Self {
