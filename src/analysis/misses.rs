@@ -30,9 +30,6 @@ pub struct MissAnalysis {
     pub questions: usize,
     /// Questions that it cannot: they have no gold.
     pub without_gold: usize,
-    /// Questions of an unfinished run that were not asked.
-    #[serde(skip)]
-    pub not_asked: usize,
     /// The causes, the most frequent first.
     pub causes: Vec<CauseCount>,
     /// The misses, in the order of the answers.
@@ -87,7 +84,6 @@ pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
         rule,
         questions,
         without_gold: answers.rows.len() - questions,
-        not_asked: answers.not_asked,
         causes: counted(&misses),
         misses,
     }

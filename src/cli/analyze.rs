@@ -10,6 +10,7 @@ use crate::output::terminal::{TerminalStyle, analysis_tables};
 use crate::output::write_misses;
 use crate::run::RunFolder;
 use crate::score::{Rule, ScoreError};
+use finqa_core::text::counted;
 
 use super::args::OutputFolder;
 use super::exit::with_output_hint;
@@ -56,6 +57,12 @@ pub(crate) fn execute(
     let answers = Answers::open(&named, dataset.as_ref())?;
     if let Some(reason) = &answers.no_records {
         without_records(reason);
+    }
+    if answers.not_asked > 0 {
+        let left = counted(answers.not_asked, "question");
+        super::note(format_args!(
+            "note: the run is not complete: {left} not asked yet"
+        ));
     }
     let analysis = analyze(&answers, args.rule);
     if analysis.questions == 0 {

@@ -126,13 +126,15 @@ fn round_findings(round: &Round) -> RoundFindings {
         verdict: round.verdict.name(),
         summary: verdict_text(round),
         findings,
-        problems: problems(round),
+        problems: problems(round, false),
     }
 }
 
-/// A round's findings for a person: without the corrections, which are addressed to a model.
-pub(super) fn problems(round: &Round) -> Vec<String> {
-    let mut problems: Vec<String> = round.findings.iter().map(problem).collect();
+/// A round's findings for a person: without the corrections, which are addressed to a model, and
+/// without the reason of a doubt, which is in the answer, unless it is `wanted`.
+pub(super) fn problems(round: &Round, wanted: bool) -> Vec<String> {
+    let found = round.findings.iter();
+    let mut problems: Vec<String> = found.map(|finding| problem(finding, wanted)).collect();
     match &round.verdict {
         CriticVerdict::Revise { findings } => problems.extend(findings.iter().map(|finding| {
             let mut unfixed = finding.clone();
@@ -148,9 +150,9 @@ pub(super) fn problems(round: &Round) -> Vec<String> {
 }
 
 /// A check's finding for a person.
-fn problem(finding: &Finding) -> String {
+fn problem(finding: &Finding, wanted: bool) -> String {
     match finding.kind {
-        FindingKind::Doubt => "the answer is a guess".to_owned(),
+        FindingKind::Doubt if !wanted => "the answer is a guess".to_owned(),
         _ => format!("{}: {}", finding.place, finding.problem),
     }
 }

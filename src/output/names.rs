@@ -1,9 +1,11 @@
 //! Names in files, in words for people.
 
+const MIXED_UP: &str = "difference or percentage mixed up";
+
 /// The words for names that their own words do not explain.
 pub(crate) const WORDS: [(&str, &str); 10] = [
-    ("absolute_for_relative", "difference or percentage mixed up"),
-    ("abs_vs_rel", "difference or percentage mixed up"),
+    ("absolute_for_relative", MIXED_UP),
+    ("abs_vs_rel", MIXED_UP),
     ("doubt", "a guess"),
     ("no_new_answer", "no other answer"),
     ("percent_decimal", "percent or decimal"),

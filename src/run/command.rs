@@ -17,11 +17,6 @@ pub(super) fn list_command(runs: &Path) -> String {
     command("runs", runs.parent().unwrap_or(runs))
 }
 
-/// The command that starts a run in the folder `runs` of an output folder.
-pub(super) fn start_command(runs: &Path) -> String {
-    command("run", runs.parent().unwrap_or(runs))
-}
-
 /// A word as a shell takes it.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./+:,=@%".contains(c);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::command::{command, list_command, start_command};
+use super::command::{command, list_command};
 use super::folder::{RunFolder, RunStage};
 use super::journal::JournalError;
 use super::run_meta::RunKind;
@@ -25,7 +25,7 @@ pub enum FolderError {
         list_command(folder)
     )]
     NoSuchRun { run: String, folder: PathBuf },
-    #[error("no runs yet in {folder}: start one with `{}`", start_command(folder))]
+    #[error("no runs yet in {folder}: start one with `convfinqa`, or name their folder with -o")]
     NoRuns { folder: PathBuf },
     #[error(
         "{run}: no run of this name was started with --shard in {folder}; `{}` lists the runs, and \

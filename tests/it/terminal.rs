@@ -98,6 +98,20 @@ fn the_first_run_says_what_was_measured_shows_few_figures_and_leaves_its_files()
     assert!(said && !config.contains("# note"), "{config}");
 }
 
+/// It was only "1 finding", and gold was "expected".
+#[test]
+fn verbose_says_what_the_checks_found_and_what_gold_is() {
+    let told = Workplace::new()
+        .run("--data-path sample --n 3 --verbose")
+        .stderr;
+    for part in [
+        ", not accepted: 1 finding\n    · answer: it is a guess",
+        "\n  gold:     3354\n  answer:   ",
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
+}
+
 #[test]
 fn colours_are_for_terminals_unless_somebody_says_otherwise() {
     let place = Workplace::new();

@@ -73,9 +73,8 @@ impl<'a> ReportView<'a> {
         let mut exchange = slices(&["rounds"]);
         exchange.extend(FacetRates::by_count("stop", list).filter(FacetRates::differ));
         exchange.extend(FacetRates::by_count("finding", list));
-        let mut stops = list.values("stop");
-        let accepted = stops.find(|(name, _)| *name == "accepted");
-        let accepted = accepted.map_or(0, |(_, value)| value.count);
+        let stops = list.values("stop");
+        let doubted = stops.filter(|(name, _)| *name != "accepted");
         let model = summary.run.model();
         let is_embedded = model == OFFLINE;
         let without_suspects = scores.without_suspects.as_ref();
@@ -87,7 +86,7 @@ impl<'a> ReportView<'a> {
                 model
             },
             is_embedded,
-            doubted: list.rows.saturating_sub(accepted),
+            doubted: doubted.map(|(_, value)| value.count).sum(),
             settings: summary.run.settings.to_string(),
             unfinished: summary.unfinished(&summary.run.output()),
             answered: list.rows,

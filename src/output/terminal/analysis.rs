@@ -29,12 +29,6 @@ pub(crate) fn analysis_tables(
         counted(analysis.misses.len(), "miss"),
         counted(analysis.questions, "question")
     ))];
-    if analysis.not_asked > 0 {
-        parts.push(format!(
-            "Not complete: {} not asked yet (convfinqa --resume asks the rest).",
-            counted(analysis.not_asked, "question")
-        ));
-    }
     if analysis.without_gold > 0 {
         parts.push(format!(
             "Left out: {} without gold for this rule.",

@@ -96,7 +96,7 @@ impl RunProgress {
                 let (number, answer) = (round.number, &round.answer.printed);
                 let verdict = verdict_text(round);
                 let mut lines = vec![format!("  {key}: round {number}: {answer}, {verdict}")];
-                let found = problems(round).into_iter();
+                let found = problems(round, true).into_iter();
                 lines.extend(found.map(|problem| format!("    · {problem}")));
                 self.writer.say(&lines.join("\n"));
             }

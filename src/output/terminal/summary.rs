@@ -93,7 +93,7 @@ fn measured(run: &RunMeta) -> String {
     format!("{model}, {}{fictional}{mode}", run.data)
 }
 
-/// The rules of the LangGraph baseline; NM is never quoted without what a constant gets.
+/// The rules of the LangGraph baseline; NM is quoted with what a constant gets.
 fn other_rules(scores: &Scorecard) -> Option<String> {
     let percent = |rate: f64| format!("{:.1} %", 100.0 * rate);
     let exact = scores.rates.get(Rule::ExactMatch)?;

@@ -1,15 +1,25 @@
 //! The unit a table is stated in: `in millions`, `$ in thousands except per share`.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use crate::number::Scale;
+use crate::regex;
 use crate::text::single_spaced;
 
 /// The phrases that state a scale wherever they are, the most frequent first.
 const PHRASES: [&str; 3] = ["in millions", "in thousands", "in billions"];
 
-/// The words that may stand next to a scale in a sentence that only states the unit.
-const WORDS: &str = " all amounts figures numbers values dollars dollar us usd euros euro eur \
-    pounds gbp in are is stated expressed shown reported presented of unless otherwise noted \
-    indicated except per share data and ";
+/// A sentence that says nothing but a unit.
+static ONLY_UNIT: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?x)^ (?: \W | \b (?: all | amounts | figures | numbers | values | dollars? | us | u\.s | usd
+        | euros? | eur | pounds | gbp | in | are | is | stated | expressed | shown | reported
+        | presented | of | unless | otherwise | noted | indicated | except | per | share | data | and
+        | thousands | millions | billions ) \b )+ $"
+    )
+});
 
 /// The unit stated by the table or the sentence before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +47,8 @@ impl Caption {
         }
         let text = sentence.trim().trim_end_matches([':', '.', ' ']);
         let lower = text.to_lowercase();
-        if only_names_unit(&lower) {
-            return Some(Self::new(strip(text)));
+        if ONLY_UNIT.is_match(&lower) {
+            return Some(Self::new(strip(text))).filter(|unit| unit.scale.is_some());
         }
         let start = PHRASES.iter().find_map(|phrase| lower.rfind(phrase))?;
         // Only at the end: `… rose in millions of cases` is not a caption.
@@ -101,17 +111,6 @@ fn names_unit(lower: &str) -> bool {
         "millions" | "thousands" | "billions" | "000s"
     );
     (phrase || alone) && !amount || PHRASES.iter().any(|phrase| lower.contains(phrase))
-}
-
-/// True if every word of a lower-cased sentence is one of a caption, and one is a scale.
-fn only_names_unit(lower: &str) -> bool {
-    let lower = lower.replace("u.s.", "us");
-    let mut words = lower
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
-    let scales = ["millions", "thousands", "billions"];
-    let scaled = words.clone().any(|word| scales.contains(&word));
-    scaled && words.all(|word| scales.contains(&word) || WORDS.contains(&format!(" {word} ")))
 }
 
 fn strip(label: &str) -> &str {

@@ -140,7 +140,8 @@ impl Table {
         let says = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
         let counts = |text: &str| says(text, &SHARES) && says(text, &SHARE_COUNTS);
         let rated = |text: &str| says(text, &[" per ", "in years", "(years)"]);
-        if rated(&label) && !counts(&label) {
+        let people = ["employees", "number of employees", "headcount"];
+        if rated(&label) && !counts(&label) || people.contains(&label.trim()) {
             return None;
         }
         let shares = counts(&format!("{section} {label}")) || section.starts_with("denominator");

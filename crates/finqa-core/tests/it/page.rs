@@ -114,6 +114,7 @@ fn a_row_has_the_scale_that_its_table_states_for_it() {
             "(In thousands)", "", "Weighted average shares outstanding", "138,848,177", None,
         ),
         ("(In thousands)", "", "Remaining term in years", "1.2", None),
+        ("(In thousands)", "", "Number of employees", "34", None),
     ] {
         let rows = [[unit, "2031"], [section, ""], [label, figure]];
         let rows = rows.each_ref().map(|row| row.as_slice());
