@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use crate::mlflow::fake::Fake;
 use crate::support::agents::analysis;
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
@@ -66,11 +67,21 @@ fn change(new: &str) -> Reply {
 }
 
 fn improve(place: &Workplace, server: &FaultServer, more: &str) -> Ran {
+    improve_with(place, server, more, &[])
+}
+
+fn improve_with(
+    place: &Workplace,
+    server: &FaultServer,
+    more: &str,
+    variables: &[(&str, &str)],
+) -> Ran {
     let url = server.base_url();
-    place.run(&format!(
+    let line = format!(
         "improve --model m --base-url {url} --data-path data.json --critic off --second-opinion off \
          --detect 20 {more}"
-    ))
+    );
+    place.run_with(&line, variables)
 }
 
 #[test]
@@ -153,6 +164,27 @@ fn a_candidate_that_helps_is_promoted_and_the_same_command_asks_nothing_again() 
     let other = improve(&place, &server, "--json").succeeds().json();
     assert_eq!(other["candidates"][0]["effect"]["difference"], 0.0);
     assert_eq!(server.count(), answers + 3 + parts[1] + 2);
+}
+
+#[test]
+fn a_search_is_four_runs_to_mlflow_and_replays_without_a_request() {
+    let recorded = place(true);
+    let server = server(vec![
+        change(&format!("{OLD}\n{RULE}")),
+        Reply::chat("I cannot."),
+        Reply::chat("I still cannot."),
+    ]);
+    let mlflow = Fake::start(|_| None);
+    let tracked = [("MLFLOW_TRACKING_URI", &*mlflow.uri())];
+    let found = improve_with(&recorded, &server, "--cache replies --json", &tracked);
+    let found = found.succeeds().json();
+    assert_eq!(found["promoted"], 1);
+    let told = mlflow.told();
+    assert_eq!((told.runs, &*told.status), (4, "FINISHED"));
+    let (sent, fresh) = (server.count(), place(true));
+    let replay = format!("--replay {} --json", recorded.path("replies").display());
+    assert_eq!(improve(&fresh, &server, &replay).succeeds().json(), found);
+    assert_eq!(server.count(), sent);
 }
 
 #[test]
