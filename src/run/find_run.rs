@@ -25,7 +25,10 @@ pub enum FolderError {
         list_command(folder)
     )]
     NoSuchRun { run: String, folder: PathBuf },
-    #[error("no runs yet in {folder}: start one with `convfinqa`, or name their folder with -o")]
+    #[error(
+        "no whole run yet in {folder}: `{}` starts one, and -o names another folder",
+        command("run", folder.parent().unwrap_or(folder))
+    )]
     NoRuns { folder: PathBuf },
     #[error(
         "{run}: no run of this name was started with --shard in {folder}; `{}` lists the runs, and \

@@ -22,7 +22,7 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("compare mine.csv mine.csv", 3, &["none of the 2 questions has gold", "--data-path"]),
     ("score mine.csv --fail-under fe=1", 6, &["could not score any question"]),
     ("score missing.csv", 3, &["missing.csv"]),
-    ("analyze", 2, &["no runs yet in output/runs: start one with `convfinqa`"]),
+    ("analyze", 2, &["no whole run yet in output/runs: `convfinqa run` starts one"]),
     ("compare . .", 3, &["journal.sqlite"]),
     // Opening a FIFO would wait forever, and a device is no file of data.
     ("--data-path in", 3, &["not a regular file"]),

@@ -15,7 +15,7 @@ fn a_run_killed_before_it_began_is_in_nobodys_way() {
         place.write(&format!("output/runs/{run}/{file}"), "");
     }
     place.run("--resume").fails(2, &["no unfinished run"]);
-    place.run("report last").fails(2, &["no such run"]);
+    place.run("report last").fails(2, &["no whole run yet"]);
     place.run("--data-path sample --n 2").succeeds();
     place.run("report last").succeeds();
 }

@@ -309,8 +309,8 @@ mod tests {
         };
         let [questions, metadata] = [QUESTIONS, METADATA].map(|path| (path, 1));
         assert_eq!(files(&[questions, metadata]), "");
-        for part in [questions, metadata] {
-            assert!(files(&[part]).starts_with("it has no "));
+        for (part, missing) in [(questions, METADATA), (metadata, QUESTIONS)] {
+            assert_eq!(files(&[part]), format!("it has no {missing}"));
         }
         for path in ["input_companies/../../a.json", "a//b.json", "C:a.json"] {
             let refused = files(&[questions, metadata, (path, 0)]);

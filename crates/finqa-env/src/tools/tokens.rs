@@ -183,6 +183,13 @@ mod tests {
     }
 
     #[test]
+    fn terms_of_nested_selects_multiply() {
+        let nested = tokens("select a, b from (select c, 'd' as e, f from t)");
+        // a and b; c, 'd', e, f and t.
+        assert_eq!(most_terms(&nested), 2 * 5);
+    }
+
+    #[test]
     fn filters_count_only_as_words_of_the_statement() {
         for sql in [
             "select a from t where a = 1",
