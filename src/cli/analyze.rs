@@ -61,7 +61,7 @@ pub(crate) fn execute(
     if answers.not_asked > 0 {
         let left = counted(answers.not_asked, "question");
         super::note(format_args!(
-            "note: the run is not complete: {left} not asked yet"
+            "note: the run is not complete: {left} not answered yet"
         ));
     }
     let analysis = analyze(&answers, args.rule);

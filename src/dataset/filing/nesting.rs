@@ -1,5 +1,9 @@
 //! Refuses HTML whose elements are nested too deep.
 
+use std::sync::LazyLock;
+
+use finqa_core::regex;
+use regex::Regex;
 use scraper::Html;
 
 /// How deep elements may be in each other: each takes a part of the stack.
@@ -9,12 +13,17 @@ const DEEPEST: usize = 500;
 /// begins; it closes some by itself, so that fewer of them are in each other.
 const MOST_OPEN: usize = 10 * DEEPEST;
 
-/// Elements that need no end.
+/// Elements that need no end, and those of a drawing that end in themselves.
 #[rustfmt::skip]
-const ENDLESS: [&str; 22] = [
-    "area", "base", "br", "c", "col", "dd", "dt", "hr", "img", "input", "li", "link", "meta", "option", "p", "page",
-    "s", "tbody", "td", "th", "tr", "wbr",
+const ENDLESS: [&str; 36] = [
+    "area", "base", "br", "c", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option", "p",
+    "page", "param", "s", "source", "tbody", "td", "th", "tr", "track", "wbr",
+    "circle", "ellipse", "image", "line", "path", "polygon", "polyline", "rect", "stop", "use",
 ];
+
+/// What holds no elements.
+static SCRIPT: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?is)<script\b.*?</script|<style\b.*?</style"));
 
 /// Whether a text may be parsed in a reasonable time.
 pub(super) fn check_text(text: &str) -> Result<(), String> {
@@ -37,6 +46,7 @@ fn refuse_if(deep: bool) -> Result<(), String> {
 }
 
 fn opens_too_many(text: &str) -> bool {
+    let text = SCRIPT.replace_all(text, "");
     let mut open = 0_usize;
     for tag in text.split('<').skip(1) {
         let (name, ends) = match tag.strip_prefix('/') {
@@ -74,6 +84,7 @@ fn is_deep(html: &Html) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::html::blocks;
+    use super::opens_too_many;
 
     #[test]
     fn elements_that_are_nested_too_deep_are_refused() {
@@ -89,8 +100,10 @@ mod tests {
 
     #[test]
     fn elements_without_ends_are_not_nested() {
-        for element in ["<p>a", "<PAGE>a<br>", "<li>a<hr>"] {
-            assert!(blocks(&element.repeat(6000)).is_ok(), "{element}");
+        for element in ["<p>a", "<PAGE>a<br>", "<li>a<hr>", "<path d='M0 0'/>"] {
+            assert!(!opens_too_many(&element.repeat(6000)), "{element}");
         }
+        let script = format!("<script>{}</script>", "i<n;".repeat(6000));
+        assert!(blocks(&script).is_ok());
     }
 }

@@ -74,7 +74,7 @@ impl Filing {
             .iter()
             .find(|text| states_unit(text))
             .map(|text| (*text).to_owned())
-            .or_else(|| self.unit_before());
+            .or_else(|| self.unit_before().filter(|_| table.own_unit().is_none()));
         let mut headings = above
             .iter()
             .filter(|text| text.len() <= HEADING && !text.starts_with('('));
@@ -107,7 +107,13 @@ impl Filing {
         for block in self.blocks.iter().rev() {
             match block {
                 FiledBlock::Text(text) if is_page_mark(text) => {}
-                FiledBlock::Text(text) if text.len() > HEADING / 2 || text.ends_with('.') => {
+                FiledBlock::Text(text)
+                    if text.len() > HEADING / 2
+                        || text.ends_with('.')
+                        || ["Item", "ITEM", "Note", "NOTE"]
+                            .iter()
+                            .any(|of| text.starts_with(of)) =>
+                {
                     return None;
                 }
                 FiledBlock::Text(_) => only_marks = false,
@@ -157,7 +163,17 @@ impl FiledTable {
         let document = self.document();
         let table = &document.page().table;
         let width = self.rows.first().map_or(0, Vec::len);
-        let shares: Vec<bool> = (0..width).map(|at| table.is_of_percent(at)).collect();
+        // The heading says so too: a row of percentages may be the first above amounts.
+        let says = |text: &str| {
+            ["%", "percent", "change"]
+                .iter()
+                .any(|word| text.contains(word))
+        };
+        let heading = |at: usize| table.columns().get(at).map(|one| one.label.to_lowercase());
+        let of_percent = |at: usize| heading(at).is_some_and(|text| says(&text));
+        let shares: Vec<bool> = (0..width)
+            .map(|at| of_percent(at) && table.is_of_percent(at))
+            .collect();
         let cell = |row: usize, column: usize, cell: &FiledCell| {
             let figure = table.cell(row, column).and_then(Cell::value);
             let scale = table
@@ -197,7 +213,12 @@ impl FiledTable {
     /// The line above it that states its unit, or what its title or its cells say of it.
     pub(crate) fn stated_unit(&self) -> Option<String> {
         let line = self.unit.clone().filter(|unit| *unit != self.title);
-        line.or_else(|| Some(self.document().page().table.caption()?.text.clone()))
+        line.or_else(|| self.own_unit())
+    }
+
+    /// What its title or its cells say of its unit.
+    fn own_unit(&self) -> Option<String> {
+        Some(self.document().page().table.caption()?.text.clone())
     }
 
     /// Its cells as text.

@@ -21,6 +21,8 @@ pub(super) struct ReportView<'a> {
     is_embedded: bool,
     /// Answers that the checks did not accept.
     doubted: usize,
+    /// Answers that the checks have seen.
+    checked: usize,
     settings: String,
     /// The reason why the run is not complete, and the command that continues it.
     unfinished: Option<(String, String)>,
@@ -73,8 +75,12 @@ impl<'a> ReportView<'a> {
         let mut exchange = slices(&["rounds"]);
         exchange.extend(FacetRates::by_count("stop", list).filter(FacetRates::differ));
         exchange.extend(FacetRates::by_count("finding", list));
-        let stops = list.values("stop");
-        let doubted = stops.filter(|(name, _)| *name != "accepted");
+        let [accepted, unchecked] = ["accepted", "no_verdict"].map(|wanted| {
+            let mut stops = list.values("stop");
+            stops
+                .find(|(name, _)| *name == wanted)
+                .map_or(0, |(_, value)| value.count)
+        });
         let model = summary.run.model();
         let is_embedded = model == OFFLINE;
         let without_suspects = scores.without_suspects.as_ref();
@@ -86,7 +92,8 @@ impl<'a> ReportView<'a> {
                 model
             },
             is_embedded,
-            doubted: doubted.map(|(_, value)| value.count).sum(),
+            checked: list.rows.saturating_sub(unchecked),
+            doubted: list.rows.saturating_sub(accepted + unchecked),
             settings: summary.run.settings.to_string(),
             unfinished: summary.unfinished(&summary.run.output()),
             answered: list.rows,

@@ -62,7 +62,7 @@ fn headline(summary: &Summary) -> String {
         None => "no question has a gold answer, so nothing is scored".to_owned(),
     };
     let mut questions = counted(summary.scores.questions, "question");
-    // --n counts records, which have one question or more.
+    // --n counts records: two may share a page, and most have several questions.
     if summary.episodes.is_none() {
         questions.push_str(&format!(" on {}", counted(summary.scores.pages, "page")));
     }

@@ -230,7 +230,7 @@ fn an_interrupted_run_says_how_many_questions_were_not_asked() {
     place.journal_tables().execute(sql, []).unwrap();
     place
         .run("analyze")
-        .tells("not complete: 4 questions not asked yet");
+        .tells("not complete: 4 questions not answered yet");
 }
 
 /// Tables, CSV and JSON of the command.

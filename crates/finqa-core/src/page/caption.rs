@@ -15,9 +15,9 @@ const PHRASES: [&str; 3] = ["in millions", "in thousands", "in billions"];
 static ONLY_UNIT: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?x)^ (?: \W | \b (?: all | amounts | figures | numbers | values | dollars? | us | u\.s | usd
-        | euros? | eur | pounds | gbp | in | are | is | stated | expressed | shown | reported
-        | presented | of | unless | otherwise | noted | indicated | except | per | share | data | and
-        | thousands | millions | billions ) \b )+ $"
+        | canadian | euros? | eur | pounds | gbp | in | are | is | stated | expressed | shown
+        | reported | presented | of | unless | otherwise | noted | indicated | except | per | share
+        | data | and | unaudited | 000s? | thousands? | millions? | billions? ) \b )+ $"
     )
 });
 
@@ -84,9 +84,14 @@ fn parenthesised(text: &str) -> Option<Caption> {
     None
 }
 
-/// A text in lower case, "000's" as "000s".
+/// A text in lower case, "000's" and a last "000" as "000s".
 fn words(text: &str) -> String {
-    text.to_lowercase().replace(['\'', '\u{2019}'], "")
+    let mut text = text.to_lowercase().replace(['\'', '\u{2019}'], "");
+    let thousands = text.strip_suffix("000");
+    if thousands.is_some_and(|before| before.is_empty() || before.ends_with([' ', '$'])) {
+        text.push('s');
+    }
+    text
 }
 
 /// True if lower-cased text is a phrase of a unit and not an amount.
@@ -139,6 +144,7 @@ mod tests {
             ),
             ("years ended ( ", "in millions", " )", Some(Scale::Million)),
             ("costs (", "in 000\u{2019}s", ")", Some(Scale::Thousand)),
+            ("costs (", "in $000", ")", Some(Scale::Thousand)),
         ] {
             let label = format!("{before}{text}{after}");
             let caption = Caption::in_label(&label).unwrap_or_else(|| panic!("{label}"));
@@ -172,6 +178,7 @@ mod tests {
             ("Amounts in thousands of dollars.", Scale::Thousand),
             ("All figures in $ thousands", Scale::Thousand),
             ("(U.S. dollars, millions)", Scale::Million),
+            ("Amounts in EUR million, unaudited", Scale::Million),
             (
                 "All amounts are stated in millions of euros unless otherwise noted:",
                 Scale::Million,

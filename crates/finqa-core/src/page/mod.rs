@@ -24,7 +24,7 @@ mod years;
 pub use caption::Caption;
 pub use cell::{Cell, CellKind, CellNumber};
 pub use normalise::normalise_sentence;
-pub use page_table::{Column, Table, TableRow};
+pub use page_table::{Column, Table, TableRow, counts_things};
 pub use places::{NumberPlace, PagePlaces, is_percent_label};
 pub(crate) use text::PageText;
 pub use text::{Cover, FigureTag, TableStart, position};

@@ -138,14 +138,18 @@ impl Table {
         let section = row.section.as_deref().unwrap_or_default().to_lowercase();
         let label = without_figures(&row.label.to_lowercase());
         let says = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
-        let counts = |text: &str| says(text, &SHARES) && says(text, &SHARE_COUNTS);
-        let rated = |text: &str| says(text, &[" per ", "in years", "(years)"]);
-        let people = ["employees", "number of employees", "headcount"];
-        if rated(&label) && !counts(&label) || people.contains(&label.trim()) {
+        let counts = |text: &str| {
+            says(text, &["shares", "units"]) && says(text, &SHARE_COUNTS)
+                || text.contains("dilutive awards")
+        };
+        let rated = |text: &str| {
+            says(text, &[" per ", "(in years", "(years)"]) || text.ends_with("in years")
+        };
+        if rated(&label) && !counts(&label) || counts_things(&label) {
             return None;
         }
         let shares = counts(&format!("{section} {label}")) || section.starts_with("denominator");
-        if shares && !label.contains("par value") {
+        if shares && !says(&label, &["par value", "cost", "expense", "compensation"]) {
             let unit = caption.text.to_lowercase().replace("per share", "");
             let (_, of_shares) = unit.split_once("share").unwrap_or_default();
             let figures = cells.iter().filter_map(Cell::value);
@@ -174,8 +178,21 @@ impl Table {
     }
 }
 
-/// What a row may count besides money, and its words that say so.
-const SHARES: [&str; 3] = ["shares", "units", "awards"];
+/// Whether the name of a row or column is that of things which no table states in thousands:
+/// "Number of employees", "Stores".
+pub fn counts_things(name: &str) -> bool {
+    let name = name.trim().to_lowercase();
+    let bare = ["number of ", "total ", "full-time "];
+    let name = bare
+        .iter()
+        .fold(&*name, |name, start| name.trim_start_matches(start));
+    let things = [
+        "employees", "headcount", "staff", "stores", "customers", "locations", "branches",
+    ];
+    things.contains(&name)
+}
+
+/// Words of a row that counts shares.
 const SHARE_COUNTS: [&str; 6] = [
     "weighted", "outstanding", "used in", "used to", "number of", "dilutive",
 ];

@@ -115,6 +115,12 @@ fn a_row_has_the_scale_that_its_table_states_for_it() {
         ),
         ("(In thousands)", "", "Remaining term in years", "1.2", None),
         ("(In thousands)", "", "Number of employees", "34", None),
+        (
+            "(In thousands)", "", "Cost of awards outstanding", "1,250", thousand,
+        ),
+        (
+            "(In millions)", "", "Debt due in years two and three", "77", million,
+        ),
     ] {
         let rows = [[unit, "2031"], [section, ""], [label, figure]];
         let rows = rows.each_ref().map(|row| row.as_slice());

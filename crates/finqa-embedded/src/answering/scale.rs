@@ -4,6 +4,7 @@
 use crate::expr::Expr;
 use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::Scale;
+use finqa_core::page::counts_things;
 use finqa_core::program::Op;
 
 /// The scale of an amount: the word next to it, else the table's caption.
@@ -135,24 +136,44 @@ pub(crate) fn of_quotient(facts: &Facts, expr: &Expr) -> Result<Option<Scale>, &
 }
 
 /// Whether a row or column has values to which a table's scale does not apply: prices,
-/// rates, years, numbers of people.
+/// rates, times, numbers of people.
 fn is_apart(facts: &Facts, fact: &Fact) -> bool {
-    const APART: [&str; 16] = [
-        "per", "price", "prices", "rate", "rates", "ratio", "percent", "percentage", "%", "years",
-        "months", "days", "employees", "headcount", "yield", "multiple",
-    ];
     let Some((row, column)) = fact.cell() else {
         return false;
     };
-    let names = [
-        facts.rows.get(row).map(|row| row.name.as_str()),
-        facts.columns.get(column).map(|column| column.name.as_str()),
+    let row = facts.rows.get(row).map(|row| row.name.as_str());
+    let column = facts.columns.get(column).map(|column| column.name.as_str());
+    // A column of "three months ended" has amounts.
+    row.is_some_and(|name| names_apart(name) || names_time(name)) || column.is_some_and(names_apart)
+}
+
+fn words(name: &str) -> Vec<String> {
+    let between = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '-' | '/');
+    let lower = name.to_lowercase();
+    let words = lower.split(between).filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
+}
+
+fn names_apart(name: &str) -> bool {
+    const ANYWHERE: [&str; 8] = [
+        "per", "ratio", "percent", "percentage", "%", "yield", "multiple", "eps",
     ];
-    names.into_iter().flatten().any(|name| {
-        let name = name.to_lowercase();
-        let between = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '-' | '/');
-        name.split(between).any(|word| APART.contains(&word))
-    })
+    // Not of an "interest rate swap" or of "price increases".
+    const AFTER: [&str; 6] = ["of", "on", "for", "at", "paid", "received"];
+    let words = words(name);
+    let mut at = words.iter().enumerate();
+    let rated = at.any(|(at, word)| {
+        let rate = matches!(word.as_str(), "price" | "prices" | "rate" | "rates");
+        let next = words.get(at + 1);
+        rate && next.is_none_or(|next| AFTER.contains(&next.as_str()))
+    });
+    rated || counts_things(name) || words.iter().any(|word| ANYWHERE.contains(&word.as_str()))
+}
+
+fn names_time(name: &str) -> bool {
+    words(name)
+        .iter()
+        .any(|word| matches!(word.as_str(), "years" | "months" | "days"))
 }
 
 #[cfg(test)]

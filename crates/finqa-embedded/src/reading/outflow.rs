@@ -36,6 +36,8 @@ pub(crate) fn names_cost(name: &str) -> bool {
     let name = name.to_lowercase();
     let received = [
         "income before", "interest income", "net interest", "net debt", "benefit", "cash flow",
+        // Of either sign: "Income (loss) before taxes", "Other income (expense)".
+        "(loss", "(income", "(gain", "(expense", "(liabilit",
     ];
     let says = |texts: &[&str]| texts.iter().any(|text| name.contains(text));
     says(&["loss"]) && !says(&["profit", "income"]) || says(&names) && !says(&received)

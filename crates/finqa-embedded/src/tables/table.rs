@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use finqa_core::number::Scale;
-use finqa_core::page::period::{Period, Times};
+use finqa_core::page::period::{Date, Period, Times};
 use finqa_core::page::{Cell, CellKind, Table};
 use finqa_core::regex;
 use regex::Regex;
@@ -246,13 +246,14 @@ fn date_repeated(columns: &mut [ReportColumn]) {
 
 /// A heading over several columns may stand above the first or the last of them.
 fn date_spanned(columns: &mut [ReportColumn]) {
-    let mut months = None;
+    let mut left: Option<Period> = None;
     for column in columns.iter_mut().skip(1) {
         match &mut column.label.period {
             Some(period) if period.months.is_none() && period.end.day.is_some() => {
-                period.months = months;
+                let same = left.filter(|left| is_same_day(left.end, period.end));
+                period.months = same.and_then(|left| left.months);
             }
-            period => months = period.and_then(|period| period.months),
+            period => left = *period,
         }
     }
     let period = |at: usize| columns.get(at).and_then(|column| column.label.period);
@@ -265,6 +266,12 @@ fn date_spanned(columns: &mut [ReportColumn]) {
         right = period.filter(|one| one.months.is_some()).or(right);
         *period = period.or(right);
     }
+}
+
+/// Whether two dates are of one day of the year, or of the weeks in which a fiscal year ends.
+fn is_same_day(a: Date, b: Date) -> bool {
+    let day = |date: Date| Some(31 * i32::from(date.month?) + i32::from(date.day?));
+    day(a).zip(day(b)).is_some_and(|(a, b)| (a - b).abs() <= 7)
 }
 
 /// A text before brackets with what follows them, and what is in them.

@@ -123,7 +123,9 @@ Operating cash flow;9;11";
 /// Revenue per employee was 36.765, and the employees 34 thousand.
 #[test]
 fn money_for_each_thing_is_in_the_scale_of_the_money() {
-    let table = document("(in thousands);2023;2024\nRevenue;1000;1250\nEmployees;30;34");
+    let table = "(in thousands);2023;2024\nRevenue;1000;1250\nEmployees;30;34\nStores;8;10\n\
+                 Interest Rate Swaps;9;12";
+    let table = document(table);
     for (question, expected, scale) in [
         (
             "revenue per employee in 2024?",
@@ -131,6 +133,8 @@ fn money_for_each_thing_is_in_the_scale_of_the_money() {
             Some(Scale::Thousand),
         ),
         ("how many employees in 2024?", "34", None),
+        ("revenue per store in 2024?", "125", Some(Scale::Thousand)),
+        ("interest rate swaps in 2024?", "12", Some(Scale::Thousand)),
     ] {
         let found = answer(&table, &[], question);
         assert_eq!(

@@ -350,7 +350,7 @@ pub(super) fn magnitude(answer: &Answer, asked: &QuestionCues) -> Option<Finding
         let fix = "check the base, and that both numbers are in one unit.";
         return Some(found(format!("{printed} is beyond 1,000 %."), fix));
     }
-    let percent = 100.0 * fraction;
+    let percent = 100.0 * answer.value.as_ref()?.number()?;
     let problem = format!("{printed} without a % sign means {percent:.0} %.");
     let fix = format!("write {printed}%, or let the program yield the fraction.");
     Some(found(problem, &fix))
