@@ -260,3 +260,45 @@ fn the_answers_in_the_documents_are_those_that_are_printed() {
         );
     }
 }
+
+/// A loss was printed without its sign, a balance was of nine months, and a table's own unit was
+/// hidden by that of the table above it.
+#[test]
+fn a_table_has_its_own_signs_dates_and_units() {
+    let rows = |rows: &[[&str; 3]]| {
+        let row = |cells: &[&str; 3]| format!("<tr><td>{}</td></tr>", cells.join("</td><td>"));
+        format!(
+            "<table>{}</table>",
+            rows.iter().map(row).collect::<String>()
+        )
+    };
+    let losses = rows(&[
+        ["", "2031", "2030"],
+        ["Income (loss) before income taxes", "(50)", "(40)"],
+    ]);
+    let balances = rows(&[
+        [
+            "", "Nine months ended September 30, 2031", "As of December 31, 2030",
+        ],
+        ["Total assets", "700", "600"],
+    ]);
+    let fleet = rows(&[
+        ["(in thousands)", "2031", "2030"],
+        ["Vehicle leases", "8", "7"],
+    ]);
+    let place = Workplace::new();
+    place.write(
+        "a.htm",
+        &format!("<p>Results (in millions):</p>{losses}{fleet}"),
+    );
+    place.write("b.htm", &balances);
+    for (question, value) in [
+        ("a.htm 'income before income taxes in 2031?'", -50e6),
+        ("a.htm 'vehicle leases in 2031?'", 8000.0),
+        ("b.htm 'total assets at December 31, 2030?'", 600.0),
+    ] {
+        let json = place.run(&format!("ask {question} --json"));
+        let json = json.succeeds().json();
+        assert_eq!(json["plain_value"], value, "{json}");
+    }
+}
