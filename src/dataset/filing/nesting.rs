@@ -25,66 +25,48 @@ const ENDLESS: [&str; 36] = [
 static SCRIPT: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?is)<script\b.*?</script|<style\b.*?</style"));
 
-/// Whether a text may be parsed in a reasonable time.
+const REFUSED: &str =
+    "its elements are nested more than 500 deep; save it from a browser as HTML again";
+
+/// Refuses a text that would take long to parse.
 pub(super) fn check_text(text: &str) -> Result<(), String> {
-    refuse_if(opens_too_many(text))
-}
-
-/// Whether a parsed page may be walked through.
-pub(super) fn check(html: &Html) -> Result<(), String> {
-    refuse_if(is_deep(html))
-}
-
-fn refuse_if(deep: bool) -> Result<(), String> {
-    let why = "its elements are nested more than";
-    match deep {
-        true => Err(format!(
-            "{why} {DEEPEST} deep; save it from a browser as HTML again"
-        )),
-        false => Ok(()),
-    }
-}
-
-fn opens_too_many(text: &str) -> bool {
     let text = SCRIPT.replace_all(text, "");
     let mut open = 0_usize;
     for tag in text.split('<').skip(1) {
-        let (name, ends) = match tag.strip_prefix('/') {
-            Some(name) => (name, true),
-            None => (tag, false),
-        };
-        let length = name.find(|c: char| !c.is_ascii_alphanumeric());
-        let (name, _) = name.split_at(length.unwrap_or(name.len()));
+        let ends = tag.starts_with('/');
+        let name = tag.trim_start_matches('/');
+        let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+        let name = words.next().unwrap_or_default();
         if name.is_empty() || ENDLESS.iter().any(|one| name.eq_ignore_ascii_case(one)) {
             continue;
         }
-        open = if ends {
-            open.saturating_sub(1)
-        } else {
-            open + 1
+        open = match ends {
+            true => open.saturating_sub(1),
+            false => open + 1,
         };
         if open > MOST_OPEN {
-            return true;
+            return Err(REFUSED.to_owned());
         }
     }
-    false
+    Ok(())
 }
 
-fn is_deep(html: &Html) -> bool {
+/// Refuses a page that would take too much of the stack to walk through.
+pub(super) fn check(html: &Html) -> Result<(), String> {
     let mut open = vec![(html.tree.root(), 0)];
     while let Some((node, depth)) = open.pop() {
         if depth > DEEPEST {
-            return true;
+            return Err(REFUSED.to_owned());
         }
         open.extend(node.children().map(|child| (child, depth + 1)));
     }
-    false
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::html::blocks;
-    use super::opens_too_many;
+    use super::check_text;
 
     #[test]
     fn elements_that_are_nested_too_deep_are_refused() {
@@ -101,7 +83,7 @@ mod tests {
     #[test]
     fn elements_without_ends_are_not_nested() {
         for element in ["<p>a", "<PAGE>a<br>", "<li>a<hr>", "<path d='M0 0'/>"] {
-            assert!(!opens_too_many(&element.repeat(6000)), "{element}");
+            assert_eq!(check_text(&element.repeat(6000)), Ok(()), "{element}");
         }
         let script = format!("<script>{}</script>", "i<n;".repeat(6000));
         assert!(blocks(&script).is_ok());

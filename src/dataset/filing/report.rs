@@ -162,17 +162,15 @@ impl FiledTable {
     pub(crate) fn json(&self, number: usize) -> serde_json::Value {
         let document = self.document();
         let table = &document.page().table;
-        let width = self.rows.first().map_or(0, Vec::len);
         // The heading says so too: a row of percentages may be the first above amounts.
-        let says = |text: &str| {
+        let says = |heading: &str| {
             ["%", "percent", "change"]
                 .iter()
-                .any(|word| text.contains(word))
+                .any(|it| heading.contains(it))
         };
-        let heading = |at: usize| table.columns().get(at).map(|one| one.label.to_lowercase());
-        let of_percent = |at: usize| heading(at).is_some_and(|text| says(&text));
-        let shares: Vec<bool> = (0..width)
-            .map(|at| of_percent(at) && table.is_of_percent(at))
+        let columns = table.columns().iter().enumerate();
+        let shares: Vec<bool> = columns
+            .map(|(at, one)| says(&one.label.to_lowercase()) && table.is_of_percent(at))
             .collect();
         let cell = |row: usize, column: usize, cell: &FiledCell| {
             let figure = table.cell(row, column).and_then(Cell::value);

@@ -70,7 +70,8 @@ fn a_run_that_gave_the_provider_up_is_finished_by_resume() {
     let place = Workplace::new();
     let broken = FaultServer::start(|_| Reply::error(500, "x", "sorry"));
     let address = broken.address();
-    is_given_up(&place.start(&asking(&broken, "")).unwrap());
+    // With several calls at the same time, one more may have failed when it stops.
+    is_given_up(&place.start(&asking(&broken, "concurrency = 1")).unwrap());
     drop(broken);
     let _server = FaultServer::at(address, scripted);
     let resumed = place.resume("last", "").unwrap();
