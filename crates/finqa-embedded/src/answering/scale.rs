@@ -141,39 +141,31 @@ fn is_apart(facts: &Facts, fact: &Fact) -> bool {
     let Some((row, column)) = fact.cell() else {
         return false;
     };
-    let row = facts.rows.get(row).map(|row| row.name.as_str());
-    let column = facts.columns.get(column).map(|column| column.name.as_str());
+    let (row, column) = (facts.rows.get(row), facts.columns.get(column));
     // A column of "three months ended" has amounts.
-    row.is_some_and(|name| names_apart(name) || names_time(name)) || column.is_some_and(names_apart)
+    row.is_some_and(|row| names_apart(&row.name, true))
+        || column.is_some_and(|column| names_apart(&column.name, false))
 }
 
-fn words(name: &str) -> Vec<String> {
-    let between = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '-' | '/');
-    let lower = name.to_lowercase();
-    let words = lower.split(between).filter(|word| !word.is_empty());
-    words.map(str::to_owned).collect()
-}
-
-fn names_apart(name: &str) -> bool {
+/// `times`: whether a time is apart too.
+fn names_apart(name: &str, times: bool) -> bool {
     const ANYWHERE: [&str; 8] = [
         "per", "ratio", "percent", "percentage", "%", "yield", "multiple", "eps",
     ];
     // Not of an "interest rate swap" or of "price increases".
     const AFTER: [&str; 6] = ["of", "on", "for", "at", "paid", "received"];
-    let words = words(name);
-    let mut at = words.iter().enumerate();
-    let rated = at.any(|(at, word)| {
-        let rate = matches!(word.as_str(), "price" | "prices" | "rate" | "rates");
-        let next = words.get(at + 1);
-        rate && next.is_none_or(|next| AFTER.contains(&next.as_str()))
-    });
-    rated || counts_things(name) || words.iter().any(|word| ANYWHERE.contains(&word.as_str()))
-}
-
-fn names_time(name: &str) -> bool {
-    words(name)
-        .iter()
-        .any(|word| matches!(word.as_str(), "years" | "months" | "days"))
+    let lower = name.to_lowercase();
+    let between = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '-' | '/');
+    let words = lower.split(between).filter(|word| !word.is_empty());
+    let words: Vec<&str> = words.collect();
+    let apart = |(at, word): (usize, &&str)| match *word {
+        "price" | "prices" | "rate" | "rates" => {
+            words.get(at + 1).is_none_or(|next| AFTER.contains(next))
+        }
+        "years" | "months" | "days" => times,
+        word => ANYWHERE.contains(&word),
+    };
+    counts_things(name) || words.iter().enumerate().any(apart)
 }
 
 #[cfg(test)]
