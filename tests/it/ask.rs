@@ -302,3 +302,106 @@ fn a_table_has_its_own_signs_dates_and_units() {
         assert_eq!(json["plain_value"], value, "{json}");
     }
 }
+
+/// What stands below "Earnings per share" was once printed in the millions of its table.
+#[test]
+fn earnings_per_share_below_their_heading_are_not_in_the_scale_of_the_table() {
+    let place = Workplace::new();
+    let page = "(in millions, except per share amounts)\n\n| | 2023 | 2022 |\n|---|---|---|\n\
+        | Net income | 150 | 120 |\n| Earnings per share: | | |\n| Basic | 1.52 | 1.21 |\n";
+    place.write("a.md", page);
+    for (question, answer, value) in [
+        ("what was basic EPS in 2023?", "1.52", 1.52),
+        ("what was net income in 2023?", "150", 150e6),
+    ] {
+        let json = place.run(&format!("ask a.md '{question}' --json"));
+        let json = json.succeeds().json();
+        has(&json, json!({"answer": answer, "plain_value": value}));
+    }
+}
+
+/// Without a year, a ratio was once of the earlier period; "A to B" was once A, and a share that
+/// of a row in itself.
+#[test]
+fn a_figure_of_a_report_is_of_the_period_and_the_operation_asked_for() {
+    let row = |cells: &[&str]| format!("<tr><td>{}</td></tr>", cells.join("</td><td>"));
+    let quarters = [
+        "Three Months Ended September 30, 2031", "Three Months Ended September 30, 2030",
+    ];
+    let halves = [
+        "Nine Months Ended September 30, 2031", "Nine Months Ended September 30, 2030",
+    ];
+    let table = [
+        row(&[
+            &["(Millions, except per share data)"],
+            &quarters[..],
+            &halves[..],
+        ]
+        .concat()),
+        row(&["Net sales", "400", "380", "1,200", "1,100"]),
+        row(&["Cost of goods sold", "250", "240", "780", "700"]),
+        row(&["Gross profit", "150", "140", "420", "400"]),
+        row(&[
+            "Cash dividends declared per share", "0.18", "0.16", "0.54", "0.48",
+        ]),
+    ];
+    let retailer = [
+        row(&[
+            "", "Fiscal Year Ended January 28, 2033", "Fiscal Year Ended January 29, 2032",
+        ]),
+        row(&["Net sales", "400", "380"]),
+        row(&["Gross profit", "150", "140"]),
+    ];
+    let balance = [
+        row(&["", "September 30, 2031", "December 31, 2030"]),
+        row(&["Assets", "", ""]),
+        row(&["Goodwill", "51", "50"]),
+        row(&["Total assets", "700", "690"]),
+    ];
+    let place = Workplace::new();
+    place.write("a.htm", &format!("<table>{}</table>", table.concat()));
+    place.write("c.htm", &format!("<table>{}</table>", balance.concat()));
+    place.write("b.htm", &format!("<table>{}</table>", retailer.concat()));
+    for (question, value) in [
+        (
+            "a.htm 'what was the gross margin in the third quarter?'",
+            37.5,
+        ),
+        (
+            "a.htm 'what was gross profit minus cost of goods sold in the quarter?'",
+            -100e6,
+        ),
+        (
+            "a.htm 'what were cash dividends declared per share in the nine months?'",
+            0.54,
+        ),
+        (
+            "b.htm 'what were net sales in the year ended January 28, 2033?'",
+            400.0,
+        ),
+    ] {
+        let json = place.run(&format!("ask {question} --json"));
+        let json = json.succeeds().json();
+        has(&json, json!({"plain_value": value, "doubt": null}));
+    }
+    for (question, doubt) in [
+        ("a.htm 'what was the gross margin?'", "several figures fit"),
+        (
+            "c.htm 'what was goodwill to total assets at September 30, 2031?'",
+            "the question also says \"to\"",
+        ),
+        (
+            "b.htm 'what were net sales in fiscal 2032?'",
+            "its 2032 ends in January 2032 or January 2033",
+        ),
+        (
+            "b.htm 'what was the gross margin in fiscal 2032?'",
+            "its 2032 ends in January",
+        ),
+    ] {
+        let json = place.run(&format!("ask {question} --json"));
+        let json = json.succeeds().json();
+        let why = json["doubt"].as_str().unwrap_or_default();
+        assert!(why.contains(doubt), "{question}: {json}");
+    }
+}

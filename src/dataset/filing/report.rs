@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use finqa_core::page::{Cell, Cover};
+use finqa_core::page::{Caption, Cell, Cover};
 use finqa_core::question::Document;
 use finqa_core::text::single_spaced;
 use serde_json::json;
@@ -284,6 +284,11 @@ fn states_unit(text: &str) -> bool {
     let scales = [
         "in millions", "in thousands", "in billions", "in 000", "thousands of", "millions of",
     ];
+    // "(Millions)", "($000s, except per share data)"
+    let bare = Caption::in_label(text).is_some_and(|unit| unit.scale.is_some());
+    if bare && text.starts_with('(') && text.ends_with(')') {
+        return true;
+    }
     let stated = scales.iter().any(|words| lower.contains(words));
     stated && (text.starts_with('(') || text.trim_end_matches('.').ends_with([':', ')']))
 }

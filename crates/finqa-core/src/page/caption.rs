@@ -32,7 +32,7 @@ pub struct Caption {
 
 impl Caption {
     /// The unit that a label names, e.g. the header's corner cell or a column label.
-    pub(super) fn in_label(label: &str) -> Option<Self> {
+    pub fn in_label(label: &str) -> Option<Self> {
         parenthesised(label).or_else(|| {
             let label = label.trim();
             names_unit(&words(label)).then(|| Self::new(strip(label)))
@@ -108,9 +108,11 @@ fn names_unit(lower: &str) -> bool {
         .replace("000s", "")
         .chars()
         .any(|c| c.is_ascii_digit());
-    let phrase = ["in ", "of ", "$", "dollars", "except", "amounts", "shares"]
-        .iter()
-        .any(|word| lower.contains(word));
+    let phrase = [
+        "in ", "of ", "$", "dollars", "except", "amounts", "shares", "omitted",
+    ]
+    .iter()
+    .any(|word| lower.contains(word));
     let alone = matches!(
         lower.trim_matches([' ', ',', ':', '(', ')']),
         "millions" | "thousands" | "billions" | "000s"

@@ -28,6 +28,20 @@ pub struct TableRow {
     pub section: Option<String>,
 }
 
+impl TableRow {
+    /// Whether its heading says that its figures are rates, "Earnings per share", to which no
+    /// scale of the table applies.
+    pub fn is_of_rates(&self) -> bool {
+        is_rate(&self.section.as_deref().unwrap_or_default().to_lowercase())
+    }
+}
+
+/// Whether a label in lower case is of a rate or of a time in years.
+fn is_rate(label: &str) -> bool {
+    let says = [" per ", "(in years", "(years)"];
+    says.iter().any(|words| label.contains(words)) || label.ends_with("in years")
+}
+
 /// A report page's table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -142,10 +156,7 @@ impl Table {
             says(text, &["shares", "units"]) && says(text, &SHARE_COUNTS)
                 || text.contains("dilutive awards")
         };
-        let rated = |text: &str| {
-            says(text, &[" per ", "(in years", "(years)"]) || text.ends_with("in years")
-        };
-        if rated(&label) && !counts(&label) || counts_things(&label) {
+        if is_rate(&label) && !counts(&label) || counts_things(&label) {
             return None;
         }
         let shares = counts(&format!("{section} {label}")) || section.starts_with("denominator");
@@ -161,7 +172,7 @@ impl Table {
                 () => caption.scale,
             };
         }
-        caption.scale.filter(|_| !rated(&section))
+        caption.scale.filter(|_| !row.is_of_rates())
     }
 
     /// Whether a column is of percentages, whose sign only the first of them may have.

@@ -143,7 +143,7 @@ fn is_apart(facts: &Facts, fact: &Fact) -> bool {
     };
     let (row, column) = (facts.rows.get(row), facts.columns.get(column));
     // A column of "three months ended" has amounts.
-    row.is_some_and(|row| names_apart(&row.name, true))
+    row.is_some_and(|row| row.is_rate || names_apart(&row.name, true))
         || column.is_some_and(|column| names_apart(&column.name, false))
 }
 

@@ -110,6 +110,8 @@ pub(crate) struct FactRow {
     /// Words of the label and of the section heading above it.
     pub full: Arc<[u32]>,
     pub(crate) years: Vec<u16>,
+    /// Its heading says that it is a rate, such as earnings per share.
+    pub(crate) is_rate: bool,
     /// The sum of the weights of the label's words.
     pub weight: f64,
     /// Whether it is paid or lost, by its name, once that was asked.

@@ -186,6 +186,7 @@ impl Facts {
                 name,
                 label,
                 full: full.into(),
+                is_rate: row.is_of_rates(),
                 ..FactRow::default()
             });
             for (c, cell) in cells.iter().enumerate().skip(1) {

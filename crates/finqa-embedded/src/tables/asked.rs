@@ -238,13 +238,17 @@ impl Form {
             (Operation::Difference, [_, _, ..]) => return None,
             _ => {}
         }
+        // "Net loans to total loans" may be a ratio, "payments to suppliers" are none.
+        let named = |side| operand(side, None).is_some_and(|of| of.is_named());
+        let joined = split(tokens, Cue::To).is_some_and(|(a, b)| named(a) && named(b));
+        let joined = !plain && *operation == Operation::Figure && joined;
         Some(Asked {
             operation: asked,
             operands,
             relative,
             since: tokens.iter().any(|token| token.text == "since")
                 || has(tokens, &[Cue::Versus]) && !has(tokens, &[Cue::YearAgo]),
-            unused: Vec::new(),
+            unused: joined.then(|| " to ".to_owned()).into_iter().collect(),
         })
     }
 }

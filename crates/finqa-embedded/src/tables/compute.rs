@@ -88,7 +88,8 @@ impl Tables {
         let name = |one: &&FitFigure| self.full_name(one.place()).to_lowercase();
         let says = |word: &String| figures.iter().any(|one| name(one).contains(word));
         if let Some(word) = asked.unused.iter().find(|word| !says(word)) {
-            return Some(Doubt::Missing(format!("the question also says {word:?}")));
+            let why = format!("the question also says {:?}", word.trim());
+            return Some(Doubt::Missing(why));
         }
         let joins = |one: &&FitFigure| {
             let name = name(one);

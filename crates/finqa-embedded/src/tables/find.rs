@@ -1,5 +1,6 @@
 //! From an operand to the figure that it names, or the reason why none is sure.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use finqa_core::number::Scale;
@@ -176,6 +177,16 @@ impl Tables {
         })
     }
 
+    /// Why the year of a report's column may not be the one that is asked for.
+    fn unclear_year(&self, one: &FitFigure, asked: Option<Period>) -> Option<Doubt> {
+        let (column, asked) = (one.period?, asked?);
+        let unclear = !self.is_plain() && self.years.is_unclear(&column, &asked);
+        let year = asked.end.year.filter(|_| unclear)?;
+        let ends = format!("January {year} or January {}", year + 1);
+        let why = format!("the report does not say whether its {year} ends in {ends}");
+        Some(Doubt::Missing(why))
+    }
+
     /// A year may be a part of two seasons: "2031/32".
     pub(super) fn is_clear(&self, asked: Period) -> Reading<()> {
         let bare = !asked.is_season() && asked.months.is_none() && self.is_plain();
@@ -317,6 +328,7 @@ impl Tables {
             }
             _ => Some(self.unclear(best.place())),
         });
+        doubt = doubt.or_else(|| self.unclear_year(&best, asked));
         if let Some(doubt) = doubt.clone().filter(|_| self.is_plain()) {
             return Err(doubt);
         }
@@ -383,28 +395,34 @@ impl Tables {
         let mut wholes = self.candidates(whole, asked);
         parts.truncate(PAIRED);
         wholes.truncate(PAIRED);
-        if asked.is_none() {
+        if asked.is_none_or(|asked| asked.end.year.is_none()) {
             latest(&mut parts);
         }
         let pairs = parts
             .iter()
             .flat_map(|part| wholes.iter().map(move |whole| (part, whole)));
+        let one_period = part.spans == whole.spans;
         let pairs = pairs.filter(|(part, whole)| {
-            part.table == whole.table && (part.row, part.column) != (whole.row, whole.column)
+            // A figure is no share of the same one of another year.
+            let apart = part.row != whole.row
+                || part.column != whole.column && (part.period == whole.period || !one_period);
+            part.table == whole.table && apart
         });
         let score = |(part, whole): &(&FitFigure, &FitFigure)| {
             let together = part.column == whole.column || part.row == whole.row;
             part.score + whole.score + if together { TOGETHER } else { 0.0 }
         };
         let (part, whole) = pairs
-            .max_by(|a, b| score(a).total_cmp(&score(b)))
+            // Of equal ones the first.
+            .max_by(|a, b| score(a).total_cmp(&score(b)).then(Ordering::Greater))
             .ok_or(Doubt::Open)?;
+        let end = |one: &FitFigure| one.period.map(|period| period.end);
         let rival = |all: &[FitFigure], one: &FitFigure| {
             let close = all
                 .iter()
                 .filter(|other| other.full && other.score >= one.score - CLOSE);
             close
-                .filter(|other| other.period == one.period)
+                .filter(|other| end(other) == end(one))
                 .any(|other| !same(other.value, one.value))
         };
         let names = || {
@@ -419,8 +437,10 @@ impl Tables {
             None
         };
         let amount = |one: &FitFigure| self.amount(*one).ok_or(Doubt::Open);
+        let first = part;
         let (mut part, whole) = (amount(part)?, amount(whole)?);
-        part.doubt = doubt.map(Doubt::Missing);
+        let doubt = doubt.map(Doubt::Missing);
+        part.doubt = doubt.or_else(|| self.unclear_year(first, asked));
         Ok(vec![part, whole])
     }
 

@@ -89,7 +89,9 @@ static FIRST_MONTHS: LazyLock<Regex> =
 
 /// What a figure of a report is called by: "earnings per diluted share".
 static PER_SHARE: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(r"\b(?P<per>per) (?:(?:diluted|basic|common|limited|partnership) )*(?:share|unit)s?\b")
+    regex!(
+        r"\b(?P<per>per) (?:(?:diluted|basic|common|limited|partnership) )*(?P<unit>share|unit)s?\b"
+    )
 });
 
 /// A word without the marks around it, and the marks after it.
@@ -153,10 +155,14 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     let periods = times.found.into_iter().filter(|(at, _)| !is_named(at));
     marks.extend(periods.map(|(at, period)| (at, TokenPart::Period(period))));
     marks.sort_by_key(|(at, _)| at.start);
-    let shares = PER_SHARE.captures_iter(&text);
+    let shares = || PER_SHARE.captures_iter(&text);
+    // "Dividends per share" are no share.
+    let units: Vec<usize> = shares()
+        .filter_map(|found| Some(found.name("unit")?.start()))
+        .collect();
     let shares: Vec<Range<usize>> = match tables.is_plain() && tables.says("per") {
         true => Vec::new(),
-        false => shares
+        false => shares()
             .filter_map(|found| Some(found.name("per")?.range()))
             .collect(),
     };
@@ -201,6 +207,7 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
         let cue = cue_at(texts.get(at..).unwrap_or_default()).filter(|(cue, length)| {
             let mut own = words.iter().skip(at).take(*length);
             !(own.any(|(range, ..)| is_named(range))
+                || *cue == Cue::Share && !tables.is_plain() && units.contains(&range.start)
                 || *cue == Cue::Share && tables.is_plain() && tables.says("share")
                 || *cue == Cue::And && joins_periods)
         });
@@ -226,7 +233,10 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
             && !own.iter().any(|own| tables.says(own));
         let (length, part) = match (name, cue) {
             _ if shares.contains(range) && cue.is_some() && name.is_none() => {
-                let part = match tables.is_plain() {
+                let next = words
+                    .get(at + 1)
+                    .map_or(usize::MAX, |(range, ..)| range.start);
+                let part = match tables.is_plain() || units.contains(&next) {
                     true => TokenPart::Word(own),
                     false => TokenPart::Filler,
                 };

@@ -162,6 +162,7 @@ impl ReportTable {
                         .columns
                         .get(c)
                         .and_then(|column| scale_of_label(&column.printed));
+                    let of_table = of_table.filter(|_| !row.is_of_rates());
                     scale_of_label(&row.label).or(column).or(of_table)
                 };
                 let scale = match self.plain {

@@ -10,6 +10,8 @@ pub struct FiscalYears {
     last_month: u8,
     /// How many years earlier they are called than they end.
     behind: u16,
+    /// Nothing says so of a year that ends in January.
+    unclear: bool,
 }
 
 impl FiscalYears {
@@ -38,6 +40,7 @@ impl FiscalYears {
         let plain = Self {
             last_month: last_month.unwrap_or(12),
             behind: 0,
+            unclear: false,
         };
         let named = cover
             .fiscal_year
@@ -45,7 +48,18 @@ impl FiscalYears {
         // Retailers call a year that ends in January by its first month.
         let retail = u16::from(weekly && plain.last_month == 1);
         let behind = named.map_or(retail, |(named, ends)| ends.saturating_sub(named));
-        Self { behind, ..plain }
+        Self {
+            behind,
+            unclear: named.is_none() && !weekly && plain.last_month == 1,
+            ..plain
+        }
+    }
+
+    /// Whether a question names a year that a dated column may have under another number: many
+    /// companies call a year that ends in January by the one before.
+    pub fn is_unclear(self, column: &Period, asked: &Period) -> bool {
+        let named = asked.end.year.is_some() && asked.end.month.is_none();
+        self.unclear && named && column.end.month.is_some()
     }
 
     /// The fiscal year that a period ends in.
@@ -146,6 +160,7 @@ mod tests {
         let years = FiscalYears {
             last_month: 9,
             behind: 0,
+            unclear: false,
         };
         for (column, asked, fits) in [
             (
@@ -206,5 +221,25 @@ mod tests {
         let asked = &Times::read("sales in fiscal 2024").found[0].1;
         assert!(years.fits(&heading("Fiscal year ended February 1, 2025"), asked));
         assert!(!years.fits(&heading("Fiscal year ended February 3, 2024"), asked));
+        assert!(!years.is_unclear(&heading("Fiscal year ended February 1, 2025"), asked));
+    }
+
+    #[test]
+    fn a_year_that_ends_in_january_is_unclear_unless_the_cover_names_it() {
+        let cover = Cover {
+            period_end: "January 28, 2023".to_owned(),
+            ..Cover::default()
+        };
+        let column = heading("Fiscal Year Ended January 28, 2023");
+        let years = FiscalYears::read(&cover, &[column], false);
+        for (asked, unclear) in [
+            ("sales in fiscal 2022", true),
+            ("sales in the year ended January 28, 2023", false),
+        ] {
+            let asked = &Times::read(asked).found[0].1;
+            assert_eq!(years.is_unclear(&column, asked), unclear, "{asked:?}");
+        }
+        let asked = &Times::read("sales in fiscal 2022").found[0].1;
+        assert!(!years.is_unclear(&heading("Fiscal 2022"), asked));
     }
 }
