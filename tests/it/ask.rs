@@ -356,6 +356,7 @@ fn a_figure_of_a_report_is_of_the_period_and_the_operation_asked_for() {
         row(&["", "September 30, 2031", "December 31, 2030"]),
         row(&["Assets", "", ""]),
         row(&["Goodwill", "51", "50"]),
+        row(&["Allowance for losses", "(7)", "(6)"]),
         row(&["Total assets", "700", "690"]),
     ];
     let place = Workplace::new();
@@ -391,8 +392,12 @@ fn a_figure_of_a_report_is_of_the_period_and_the_operation_asked_for() {
             "the question also says \"to\"",
         ),
         (
+            "c.htm 'what was the allowance for losses as a percentage of total assets at September 30, 2031?'",
+            "is below zero",
+        ),
+        (
             "b.htm 'what were net sales in fiscal 2032?'",
-            "its 2032 ends in January 2032 or January 2033",
+            "its 2032 ends in January 2032 or 2033",
         ),
         (
             "b.htm 'what was the gross margin in fiscal 2032?'",

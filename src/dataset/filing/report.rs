@@ -280,17 +280,8 @@ fn is_page_mark(text: &str) -> bool {
 
 /// "(In millions, except per share amounts)", or a sentence that ends with it.
 fn states_unit(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let scales = [
-        "in millions", "in thousands", "in billions", "in 000", "thousands of", "millions of",
-    ];
-    // "(Millions)", "($000s, except per share data)"
-    let bare = Caption::in_label(text).is_some_and(|unit| unit.scale.is_some());
-    if bare && text.starts_with('(') && text.ends_with(')') {
-        return true;
-    }
-    let stated = scales.iter().any(|words| lower.contains(words));
-    stated && (text.starts_with('(') || text.trim_end_matches('.').ends_with([':', ')']))
+    let unit = Caption::in_label(text).and_then(|unit| unit.scale);
+    unit.is_some() && (text.starts_with('(') || text.trim_end_matches('.').ends_with([':', ')']))
 }
 
 /// A text as a reader sees it: without characters of no width, its blanks single.

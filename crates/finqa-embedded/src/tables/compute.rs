@@ -165,14 +165,18 @@ impl Tables {
         if !self.is_plain() {
             return in_one_scale(amounts);
         }
-        let signed = |place: Place| self.labels_of(place).any(|label| label.is_one_of(&SIGNED));
-        let below = |place: &Place| !signed(*place) && self.is_below_zero(*place, |_| true);
+        let below = |place: &Place| !self.is_signed(*place) && self.is_below_zero(*place, |_| true);
         let mut unturned = amounts.iter().filter(|one| !one.turned);
         let odd = unturned.find_map(|one| one.place().filter(below));
         match odd.map(|place| self.name_of(place)) {
             Some(name) => missing(format!("all figures of {name} are below zero")),
             None => in_one_scale(amounts),
         }
+    }
+
+    /// Whether what a cell is of may be below zero.
+    fn is_signed(&self, place: Place) -> bool {
+        self.labels_of(place).any(|label| label.is_one_of(&SIGNED))
     }
 
     /// The later and the earlier figure of a change.
@@ -225,7 +229,7 @@ impl Tables {
 
     /// A part and a whole, or what is divided by what.
     fn parts(&self, operands: &[Operand], percent: bool) -> Reading<[Amount; 2]> {
-        let pair = match (self.listed(operands), operands) {
+        let mut pair = match (self.listed(operands), operands) {
             // A whole without a row of its own is the sum of all.
             (Err(_), [part, whole]) if whole.total && self.is_plain() => {
                 let all = self.in_labels(whole, None)?;
@@ -237,8 +241,14 @@ impl Tables {
             (found, _) => found?.try_into().map_err(|_| Doubt::Open)?,
         };
         self.check(&pair)?;
-        let [a, b] = &pair;
+        let [a, b] = &mut pair;
         if !self.is_plain() {
+            // An allowance is printed below zero, but is no negative share.
+            let loses = |at| format!(" {} ", self.name_of(at).to_lowercase()).contains(" loss ");
+            let odd = |at: &Place| !self.is_signed(*at) && !loses(*at);
+            let odd = a.place().filter(|at| a.number() < 0.0 && odd(at));
+            let why = odd.map(|at| format!("{} is below zero", self.full_name(at)));
+            a.doubt = a.doubt.take().or(why.map(Doubt::Missing));
             return Ok(pair);
         }
         if a.kind != b.kind || a.kind == AmountKind::Share {

@@ -182,9 +182,10 @@ impl Tables {
         let (column, asked) = (one.period?, asked?);
         let unclear = !self.is_plain() && self.years.is_unclear(&column, &asked);
         let year = asked.end.year.filter(|_| unclear)?;
-        let ends = format!("January {year} or January {}", year + 1);
-        let why = format!("the report does not say whether its {year} ends in {ends}");
-        Some(Doubt::Missing(why))
+        Some(Doubt::Missing(format!(
+            "the report does not say whether its {year} ends in January {year} or {}",
+            year + 1
+        )))
     }
 
     /// A year may be a part of two seasons: "2031/32".

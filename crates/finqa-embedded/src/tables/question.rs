@@ -155,17 +155,13 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     let periods = times.found.into_iter().filter(|(at, _)| !is_named(at));
     marks.extend(periods.map(|(at, period)| (at, TokenPart::Period(period))));
     marks.sort_by_key(|(at, _)| at.start);
-    let shares = || PER_SHARE.captures_iter(&text);
     // "Dividends per share" are no share.
-    let units: Vec<usize> = shares()
-        .filter_map(|found| Some(found.name("unit")?.start()))
-        .collect();
-    let shares: Vec<Range<usize>> = match tables.is_plain() && tables.says("per") {
-        true => Vec::new(),
-        false => shares()
-            .filter_map(|found| Some(found.name("per")?.range()))
-            .collect(),
-    };
+    let per_share = PER_SHARE.captures_iter(&text);
+    let per_share =
+        per_share.filter_map(|of| Some((of.name("per")?.range(), of.name("unit")?.start())));
+    let (shares, units): (Vec<Range<usize>>, Vec<usize>) = per_share
+        .filter(|_| !(tables.is_plain() && tables.says("per")))
+        .unzip();
     let text = text.replace(['-', '/'], " ");
     let words: Vec<(Range<usize>, &str, bool)> = WORD
         .captures_iter(&text)
@@ -233,9 +229,6 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
             && !own.iter().any(|own| tables.says(own));
         let (length, part) = match (name, cue) {
             _ if shares.contains(range) && cue.is_some() && name.is_none() => {
-                let next = words
-                    .get(at + 1)
-                    .map_or(usize::MAX, |(range, ..)| range.start);
                 let part = match tables.is_plain() || units.contains(&next) {
                     true => TokenPart::Word(own),
                     false => TokenPart::Filler,
