@@ -147,6 +147,7 @@ mod tests {
             ("years ended ( ", "in millions", " )", Some(Scale::Million)),
             ("costs (", "in 000\u{2019}s", ")", Some(Scale::Thousand)),
             ("costs (", "in $000", ")", Some(Scale::Thousand)),
+            ("(", "000s omitted", ")", Some(Scale::Thousand)),
         ] {
             let label = format!("{before}{text}{after}");
             let caption = Caption::in_label(&label).unwrap_or_else(|| panic!("{label}"));
