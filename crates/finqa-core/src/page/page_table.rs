@@ -172,7 +172,7 @@ impl Table {
                 () => caption.scale,
             };
         }
-        caption.scale.filter(|_| !row.is_of_rates())
+        caption.scale.filter(|_| !is_rate(&section))
     }
 
     /// Whether a column is of percentages, whose sign only the first of them may have.

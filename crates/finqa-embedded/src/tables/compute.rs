@@ -243,7 +243,7 @@ impl Tables {
         self.check(&pair)?;
         let [a, b] = &mut pair;
         if !self.is_plain() {
-            // An allowance is printed below zero, but is no negative share.
+            // An allowance is printed as a negative number, but its share is positive.
             let loses = |at| format!(" {} ", self.name_of(at).to_lowercase()).contains(" loss ");
             let odd = |at: &Place| !self.is_signed(*at) && !loses(*at);
             let odd = a.place().filter(|at| a.number() < 0.0 && odd(at));

@@ -404,7 +404,7 @@ impl Tables {
             .flat_map(|part| wholes.iter().map(move |whole| (part, whole)));
         let one_period = part.spans == whole.spans;
         let pairs = pairs.filter(|(part, whole)| {
-            // A figure is no share of the same one of another year.
+            // Nobody asks for the share of a row in the same row of another year.
             let apart = part.row != whole.row
                 || part.column != whole.column && (part.period == whole.period || !one_period);
             part.table == whole.table && apart
@@ -438,11 +438,10 @@ impl Tables {
             None
         };
         let amount = |one: &FitFigure| self.amount(*one).ok_or(Doubt::Open);
-        let first = part;
-        let (mut part, whole) = (amount(part)?, amount(whole)?);
         let doubt = doubt.map(Doubt::Missing);
-        part.doubt = doubt.or_else(|| self.unclear_year(first, asked));
-        Ok(vec![part, whole])
+        let doubt = doubt.or_else(|| self.unclear_year(part, asked));
+        let part = amount(part)?;
+        Ok(vec![Amount { doubt, ..part }, amount(whole)?])
     }
 
     /// The figures of several operands in one table: those in the row or the column of one of
