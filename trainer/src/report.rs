@@ -1,6 +1,6 @@
 //! The figures of questions on pages that the weights were not trained on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use finqa_core::stats::Rate;
@@ -30,6 +30,26 @@ pub struct Report<'a>(Vec<Answer<'a>>);
 impl<'a> Report<'a> {
     pub fn add(&mut self, answers: Vec<Answer<'a>>) {
         self.0.extend(answers);
+    }
+
+    /// For the questions of a file and for all others, by mode: how many, and how many are right.
+    pub fn rates_beside(&self, file: &str) -> BTreeMap<String, (usize, usize)> {
+        let mut rates: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        for answer in &self.0 {
+            let of = if answer.item.file == file {
+                file
+            } else {
+                "others"
+            };
+            let mode = match answer.history {
+                "" => "stand-alone".to_owned(),
+                history => format!("{history} history"),
+            };
+            let (n, right) = rates.entry(format!("{of}, {mode}")).or_default();
+            *n += 1;
+            *right += usize::from(answer.right);
+        }
+        rates
     }
 
     pub fn print(&self) {
@@ -81,6 +101,18 @@ impl<'a> Report<'a> {
             let of_class = |a: &&Answer<'_>| a.history != "own" && holds(a.item);
             print_rate(name, &finqa().filter(of_class).collect::<Vec<_>>());
         }
+        for (mode, history) in [("stand-alone", ""), ("turns, gold history", "gold")] {
+            println!("by place of gold's figures, {mode}:");
+            let mut by_place: BTreeMap<&str, Vec<&Answer<'_>>> = BTreeMap::new();
+            for answer in finqa().filter(|a| a.history == history) {
+                let place = classes::place_of_figures(answer.item);
+                by_place.entry(place).or_default().push(answer);
+            }
+            for (name, answers) in &by_place {
+                print_rate(name, answers);
+            }
+        }
+        self.print_later_turns();
         println!("place of the first right candidate by the linear model, stand-alone:");
         let alone = || finqa().filter(|a| a.item.stand_alone);
         let mut from = 0;
@@ -93,6 +125,43 @@ impl<'a> Report<'a> {
             "  none    {:5}",
             alone().filter(|a| a.place.is_none()).count()
         );
+    }
+
+    /// How turns after the first fare if all answers before are right and if one is wrong.
+    fn print_later_turns(&self) {
+        let of = |history: &'static str| self.0.iter().filter(move |a| a.history == history);
+        let with_gold: HashMap<_, _> = of("gold")
+            .map(|a| (&a.item.question.key, a.right))
+            .collect();
+        let mut sets: BTreeMap<(&str, &str), Vec<(bool, bool)>> = BTreeMap::new();
+        // The answers of a conversation are one after the other.
+        let mut all_right = true;
+        for answer in of("own") {
+            let item = answer.item;
+            if !item.first {
+                let before = if all_right {
+                    "all before right"
+                } else {
+                    "one before wrong"
+                };
+                let both = (answer.right, with_gold[&item.question.key]);
+                for taken in [classes::taken_from_earlier(item), "all"] {
+                    sets.entry((taken, before)).or_default().push(both);
+                }
+            }
+            all_right = answer.right && (all_right || item.first);
+        }
+        println!("turns after the first, own history: n, right; right with gold history");
+        for ((taken, before), answers) in sets {
+            let n = answers.len() as f64;
+            let own = answers.iter().filter(|(own, _)| *own).count() as f64;
+            let gold = answers.iter().filter(|(_, gold)| *gold).count() as f64;
+            println!(
+                "{taken}, {before:17} {n:5} {:5.1} % {:5.1} %",
+                100.0 * own / n,
+                100.0 * gold / n
+            );
+        }
     }
 
     /// The answers to which the confidence is fitted: not those to TAT-QA's questions.

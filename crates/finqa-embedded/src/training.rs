@@ -18,7 +18,7 @@ use crate::{shape, sketch};
 
 use crate::answering::analyst::EmbeddedAnalyst;
 use crate::answering::answer::PageIndex;
-use crate::answering::candidates::{self as made, COMPARED};
+use crate::answering::candidates as made;
 use crate::question::conversation::EarlierTurns;
 use crate::question::follow_up;
 use crate::question::slots::Rankings;
@@ -59,7 +59,8 @@ pub fn candidates(
     let asked = Wording::read(&facts.written(&question.text));
     let state = EarlierTurns::read(facts, &question.history);
     let (context, plans) = embedded.context(facts, &asked, &state, question);
-    let most = if all { usize::MAX } else { COMPARED };
+    let (_, compared) = made::breadth(&context);
+    let most = if all { usize::MAX } else { compared };
     let found = made::candidates(&context, &plans, &embedded.weights.choice, most);
     let details = if all {
         Vec::new()

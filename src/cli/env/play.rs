@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::cli::args::{ControlArgs, RunDisplay};
 use crate::cli::exit::with_output_hint;
 use crate::cli::outputs::check_outputs;
-use crate::cli::run::{RunCommand, RunInputs, drive, load};
+use crate::cli::run::{RunCommand, drive, load};
 use crate::cli::{Exit, Failure, dotenv};
 use crate::dataset::Source;
 use crate::episodes::{
@@ -111,12 +111,7 @@ pub(crate) fn execute(
     matches: &ArgMatches,
     style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
-    let RunInputs {
-        mut settings,
-        resumed,
-        replay,
-        recorded,
-    } = load(args, matches, &args.control, RunKind::Episodes)?;
+    let (mut settings, context) = load(args, matches, &args.control, RunKind::Episodes)?;
     if args.export_episodes.is_some() && settings.shards.shard.is_some() {
         let line = "--export-episodes is for whole runs: merge the shards, then pass it to \
                     `env play --resume RUN`";
@@ -128,15 +123,8 @@ pub(crate) fn execute(
     let mut command = EpisodeRun {
         args,
         gives_steps: matches.value_source("max_steps") == Some(ValueSource::CommandLine),
-        replayed: recorded.as_ref().and_then(|run| run.episodes.clone()),
+        replayed: (context.recorded.as_ref()).and_then(|run| run.episodes.clone()),
         server: None,
-    };
-    let context = RunContext {
-        resumed,
-        replay,
-        recorded,
-        variables: dotenv::variables(),
-        ..RunContext::default()
     };
     let display = RunDisplay {
         verbose: args.verbose,

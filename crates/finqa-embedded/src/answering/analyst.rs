@@ -7,12 +7,11 @@ use finqa_core::program::Op;
 use finqa_core::question::{Document, HistorySource, Question, QuestionKind};
 
 use super::answer::{EmbeddedAnswer, PageIndex};
-use super::candidates::{COMPARED, candidates, details};
+use super::candidates::{breadth, candidates, details};
 use super::confidence;
 use super::description::{DescribedPage, describe};
 use super::doubt;
 use super::filling::FilledPlan;
-use crate::expr::Expr;
 use crate::question::alone;
 use crate::question::conversation::EarlierTurns;
 use crate::question::follow_up;
@@ -142,7 +141,8 @@ impl EmbeddedAnalyst {
     /// is the network's.
     fn rank(&self, context: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<(f64, FilledPlan)> {
         let weights = &*self.weights;
-        let compared = candidates(context, plans, &weights.choice, COMPARED);
+        let (_, compared) = breadth(context);
+        let compared = candidates(context, plans, &weights.choice, compared);
         let scores = if weights.network.is_empty() {
             compared.iter().map(|one| one.rank.linear).collect()
         } else {
@@ -152,33 +152,17 @@ impl EmbeddedAnalyst {
         };
         let filled = compared.into_iter().map(|one| one.filled);
         let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();
-        // Yes or no is answered by a comparison; a compound rate, what is described in full, the
-        // year of the largest and the largest itself by their plans, if there is one.
+        // Yes or no is answered by a comparison, a compound rate and what is described in full by
+        // their plans, if there is one.
         let name = |filled: &FilledPlan| plans.get(filled.plan).map_or("", |plan| plan.name);
         let first = context.state.turns.is_empty();
-        let only_extreme = alone::only_extreme(context.facts, context.asked);
-        if only_extreme {
-            // A look-up of the same number came first.
-            for (_, filled) in &mut ranked {
-                if let Expr::Leaf(leaf) = &filled.expr
-                    && let Some(plan) = plans.iter().position(|plan| {
-                        let fact = plan.slots.first().and_then(|query| query.only);
-                        plan.name == alone::EXTREME && fact.is_some() && fact == leaf.source
-                    })
-                {
-                    filled.plan = plan;
-                }
-            }
-        }
-        let wanted: [&dyn Fn(&FilledPlan) -> bool; 5] = [
+        let wanted: [&dyn Fn(&FilledPlan) -> bool; 3] = [
             &|filled| {
                 let compares = matches!(filled.expr.top(), Some((Op::Greater, ..)));
                 compares && context.asked.asks_yes_no()
             },
             &|filled| name(filled) == alone::COMPOUND_GROWTH,
             &|filled| first && alone::DESCRIBED.contains(&name(filled)),
-            &|filled| name(filled) == alone::YEAR_OF,
-            &|filled| only_extreme && name(filled) == alone::EXTREME,
         ];
         for wanted in wanted {
             if ranked.iter().any(|(_, filled)| wanted(filled)) {

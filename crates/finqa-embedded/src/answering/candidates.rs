@@ -8,8 +8,11 @@ use crate::question::slots::Rankings;
 use crate::ranking::{self, ChoiceContext, LinearRank, Operands};
 use crate::shape::shape;
 
-/// How many candidates the network compares.
-pub(crate) const COMPARED: usize = 32;
+/// How many fillings of a plan are candidates, and how many candidates the network compares. For
+/// a question by itself, which names more than a turn does, the right facts come later.
+pub(crate) fn breadth(context: &ChoiceContext<'_>) -> (usize, usize) {
+    if context.alone { (20, 64) } else { (8, 32) }
+}
 
 /// A program that may answer, and what the choice knows of it.
 pub(crate) struct Candidate {
@@ -49,9 +52,10 @@ pub(crate) fn candidates(
 ) -> Vec<Candidate> {
     let mut out: Vec<Candidate> = Vec::new();
     let scale = context.asked.of_all().scale;
+    let (fillings, _) = breadth(context);
     let mut rankings = Rankings::default();
     for (i, plan) in plans.iter().enumerate() {
-        let filled = fill(context.facts, plan, i, FILLINGS, &mut rankings);
+        let filled = fill(context.facts, plan, i, fillings, &mut rankings);
         let best = filled.first().map_or(0.0, |f| f.score);
         for filled in filled {
             // What another plan gave has the same variants, which were added with it.
@@ -118,6 +122,3 @@ fn mark(expr: &Expr) -> u64 {
         Expr::Step(op, a, b) => mix(mix(*op as u64, mark(a)), mark(b)),
     }
 }
-
-/// How many fillings of a plan are candidates.
-const FILLINGS: usize = 8;

@@ -10,13 +10,13 @@ use crate::ranking::{ChoiceContext, flag};
 use crate::shape::{SHAPES, shape};
 use finqa_core::question::{HistoryEntry, HistorySource};
 
-pub(crate) const SIGNAL_NAMES: [&str; 25] = [
+pub(crate) const SIGNAL_NAMES: [&str; 26] = [
     "by itself", "own history", "given history", "odds, by itself", "odds, own history",
     "odds, given history", "odds, look-up by itself", "own turns", "value of an own turn",
     "question words not covered", "words that the page lacks", "a year asked for is missing",
     "kind not proposed", "look-up", "ratio", "difference", "relative change", "sum", "average",
     "product", "more steps", "opens a conversation", "score, by itself", "score, own history",
-    "score, given history",
+    "score, given history", "squared odds, by itself",
 ];
 
 /// The signals of the best of the ranked fillings, in the order of [`SIGNAL_NAMES`].
@@ -79,6 +79,7 @@ pub(crate) fn signals(
         flag(alone) * score,
         flag(own) * score,
         flag(!alone && !own) * score,
+        flag(alone) * odds * odds,
     ]
 }
 

@@ -1,7 +1,7 @@
 //! What makes an answer no more than a guess: a kind of question that no program of the
 //! analyst answers, a year or a thing that the page lacks, or a low confidence.
 
-use crate::question::alone::{COMPLEMENT, COMPOUND_GROWTH, PROFIT};
+use crate::question::alone::COMPOUND_GROWTH;
 use crate::question::operation_words::{
     COMPOUND, LARGEST, LEFT_OF_WHOLE, SMALLEST, STATISTICS, is_operation,
 };
@@ -50,7 +50,7 @@ pub(crate) fn doubt(
     let answered = |what: &str| match what {
         "a compound rate" => plan_name == COMPOUND_GROWTH,
         "a date" => year,
-        "what is left of a whole" => plan_name == COMPLEMENT || best.program.contains("subtract("),
+        "what is left of a whole" => best.program.contains("subtract("),
         _ => false,
     };
     let which = asked.starts(&["which", "in which", "what company", "what segment"]);
@@ -73,9 +73,7 @@ pub(crate) fn doubt(
     if let Some(year) = context.missing_year() {
         return Some(format!("the page has no {year}"));
     }
-    if plan_name != PROFIT
-        && let Some(word) = lacking(context, asked)
-    {
+    if let Some(word) = lacking(context, asked) {
         return Some(format!("the page does not mention {word:?}"));
     }
     (confidence < SURE).then(|| "confidence is low".to_owned())

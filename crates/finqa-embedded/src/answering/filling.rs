@@ -23,7 +23,8 @@ pub(crate) struct FilledPlan {
     pub(crate) variant: usize,
 }
 
-const TRIED: usize = 8;
+/// The most facts that are tried for a slot.
+const TRIED: usize = 14;
 
 /// The best fillings of a plan, best first.
 pub(crate) fn fill(
@@ -35,7 +36,7 @@ pub(crate) fn fill(
 ) -> Vec<FilledPlan> {
     #[allow(clippy::cast_precision_loss, reason = "a plan has a handful of slots")]
     let count = plan.slots.len().max(1) as f64;
-    choices(facts, plan, TRIED, keep, rankings)
+    choices(facts, plan, keep.min(TRIED), keep, rankings)
         .iter()
         .filter_map(|choice| {
             let leaves = leaves(facts, plan, &choice.facts)?;

@@ -21,15 +21,6 @@ impl PlanExpr {
         Self::Fixed(Expr::constant(n))
     }
 
-    /// The same over slots that come so many later.
-    pub(crate) fn after(self, slots: usize) -> Self {
-        match self {
-            Self::Slot(i) => Self::Slot(i + slots),
-            Self::Fixed(expr) => Self::Fixed(expr),
-            Self::Step(op, a, b) => step(op, a.after(slots), b.after(slots)),
-        }
-    }
-
     /// The facts of its known parts.
     pub(crate) fn known_facts(&self, out: &mut Vec<usize>) {
         match self {

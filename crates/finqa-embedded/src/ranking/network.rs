@@ -1,5 +1,5 @@
-//! A network with one hidden layer over the features of candidates: how it ranks them. Only sums, products and comparisons in a fixed order, so that it chooses the same on
-//! every platform.
+//! A network with one hidden layer over the features of candidates: how it ranks them. Only sums,
+//! products and comparisons in a fixed order, so that it chooses the same on every platform.
 
 use serde::{Deserialize, Serialize};
 

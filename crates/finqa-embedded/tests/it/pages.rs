@@ -290,18 +290,8 @@ fn programs_of_several_numbers_are_among_the_compared() {
         (halves, "what is the interest a year?", "4.5%"),
         (
             due,
-            "what portion of the debt is due within the next three years?",
-            "add(100, 300), divide(#0, 1000)",
-        ),
-        (
-            due,
             "what percentage of the leases is due after 5 years?",
             "divide(40, 240)",
-        ),
-        (
-            due,
-            "what is the interest on the total debt?",
-            "multiply(1000, 4.5%)",
         ),
         (
             warranties,

@@ -4,11 +4,11 @@
 
 use super::super::conversation::EarlierTurns;
 use super::super::plan::PlanExpr::Slot;
-use super::super::plan::{LOW, Pairing, PlanExpr, ProgramPlan, of_slots, step};
+use super::super::plan::{LOW, PlanExpr, ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
+use super::parts;
 use super::parts::added;
-use super::{factors, parts, series, steps, sums};
 use crate::expr::Expr;
 use crate::operations;
 use crate::shape::SHAPES;
@@ -19,13 +19,9 @@ use finqa_core::program::Op;
 const LEAST: f64 = -5.0;
 
 pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> Vec<ProgramPlan> {
-    let facts = q.facts;
     let whole = q.whole().amount();
-    let dated = q.periods();
     let mut out = Vec::new();
-    let compared = parts::comparison(q).is_some()
-        || parts::direction(q).is_some()
-        || steps::profit(q).is_some();
+    let compared = parts::comparison(q).is_some();
     let mut all: Vec<(usize, f64)> = proposal.iter().copied().enumerate().collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     let likely = all.into_iter().filter(|(_, likely)| *likely >= LEAST);
@@ -49,32 +45,8 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
             _ => None,
         };
         if let Some((expr, n, kind)) = parts {
-            let plan = |name, pairing, slots| {
-                ProgramPlan::new(name, expr.clone(), slots).paired(pairing, LOW, kind)
-            };
-            out.push(plan("any parts", Pairing::Parts, vec![whole.clone(); n]));
-            if matches!(name, "difference" | "relative change")
-                && let Some((a, b)) = dated.clone()
-            {
-                out.push(plan("any periods", Pairing::Periods, vec![a, b]));
-            }
-            if name == "ratio"
-                && let Some(total) = facts.total
-            {
-                let mut of_total = whole.clone();
-                of_total.words.retain(|(word, _)| *word != total);
-                of_total.words.push((total, 1.5));
-                let slots = vec![whole.clone(), of_total];
-                out.push(plan("any share", Pairing::Parts, slots));
-            }
-        }
-        match name {
-            "ratio" => out.extend(sums::shares(facts, &whole)),
-            "sum of three or more" => out.extend(series::sums(facts, &whole, false)),
-            "average of three or more" => out.extend(series::sums(facts, &whole, true)),
-            "product" => out.extend(factors::factors(facts, &whole)),
-            "over a sum" => out.extend(sums::shares_of_column(facts, &whole)),
-            _ => {}
+            let plan = ProgramPlan::new("any parts", expr, vec![whole.clone(); n]);
+            out.push(plan.parts(LOW, kind));
         }
         if !q.state.turns.is_empty() {
             out.extend(of_turns(q.state, &whole, name));

@@ -7,19 +7,15 @@ mod amounts;
 mod any;
 mod balance;
 mod described;
-mod due;
-mod factors;
 mod parts;
 mod returns;
 mod series;
 mod steps;
-mod sums;
 
 pub(crate) use any::proposed;
 pub(crate) use described::{DESCRIBED, described};
 pub(crate) use returns::{index_return, starts_at_hundred};
-pub(crate) use series::{EXTREME, YEAR_OF, only_extreme};
-pub(crate) use steps::{COMPLEMENT, COMPOUND_GROWTH, PROFIT};
+pub(crate) use steps::COMPOUND_GROWTH;
 
 use super::mention::{operands, span};
 use super::plan::PlanExpr::Slot;
@@ -39,8 +35,6 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     ]);
     out.extend(super::arithmetic::constant(q));
     out.extend(parts::comparison(q));
-    out.extend(parts::direction(q));
-    out.extend(amounts::difference_over(q));
     out.extend(index_return(q));
     if set_against {
         out.extend(parts::ratio(q));
@@ -53,22 +47,16 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     if !set_against {
         out.extend(parts::ratio(q));
     }
-    out.extend(parts::product(q));
     out.extend(difference(q));
     out.extend(parts::sum(q));
     out.push(ProgramPlan::look_up(q.whole()));
     out.extend(parts::any_share(q));
     out.extend(parts::both(q));
     out.extend(amounts::margin(q));
-    out.extend(amounts::count_times_price(q));
     out.extend(balance::roll_forward(q));
     out.extend(series::series(q));
-    out.extend(series::extremes(q));
-    out.extend(due::due(q));
-    out.extend(steps::complement(q));
     out.extend(steps::compound(q));
     out.extend(steps::same_rate(q));
-    out.extend(steps::profit(q));
     out
 }
 

@@ -1,4 +1,4 @@
-//! Plans over several things: shares, sums, averages, products, comparisons.
+//! Plans over several things: shares, sums, averages, comparisons.
 
 use super::super::mention::{operands, ratio_operands, span};
 use super::super::plan::PlanExpr::Slot;
@@ -90,20 +90,6 @@ pub(crate) fn average(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     Some(ProgramPlan::new("average", pattern, slots).periods(0.85, Number))
 }
 
-/// A quantity times a price.
-pub(crate) fn product(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
-    let (a, b) = operands(
-        q.asked,
-        &[
-            ("product of", &["and", "by"]),
-            ("", &["times", "multiplied by"]),
-        ],
-    )?;
-    (span(&a).names() && span(&b).names()).then(|| {
-        ProgramPlan::new("product", of_slots(Op::Multiply), q.parts_of(&a, &b)).parts(0.8, Number)
-    })
-}
-
 /// `greater(a, b)`
 pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
@@ -142,24 +128,6 @@ pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         )
         .parts(0.8, YesNo),
     )
-}
-
-/// "Did sales grow from 2011 to 2012?": the later against the earlier year.
-pub(crate) fn direction(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
-    let asked = q.asked;
-    let up = asked.says(&[
-        "increase", "grow", "improve", "rise", "gain", "increased", "grown", "improved", "risen",
-    ]);
-    let down = asked.says(&[
-        "decrease", "decline", "fall", "drop", "shrink", "decreased", "declined", "fallen",
-        "dropped", "worsen",
-    ]);
-    if up == down || !asked.starts(&["did", "has", "have", "so did", "and did"]) {
-        return None;
-    }
-    let (late, early) = q.periods()?;
-    let (a, b) = if up { (late, early) } else { (early, late) };
-    Some(ProgramPlan::new("comparison", of_slots(Op::Greater), vec![a, b]).periods(0.8, YesNo))
 }
 
 /// "The total of A and B": two things that the question joins by `and`.

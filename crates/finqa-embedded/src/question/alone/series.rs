@@ -1,18 +1,13 @@
-//! Plans over a whole row or column, or a list in the text: its sum, its average, its
-//! highest and lowest number, the difference between them, and the year of one.
+//! Plans over a whole row or column, or a list in the text: its sum and its average.
 
-use super::super::operation_words::{LARGEST, SMALLEST};
-use super::super::plan::PlanExpr::Slot;
-use super::super::plan::{PlanExpr, ProgramPlan, of_slots};
+use super::super::plan::{PlanExpr, ProgramPlan};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
 use super::parts::added;
-use crate::expr::Expr;
 use crate::operations;
 use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::UnitKind::Number;
-use finqa_core::program::Op;
 
 /// How many facts are considered for the rows and columns that they are in.
 const LOOKED_AT: usize = 6;
@@ -29,11 +24,8 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     ];
     let average =
         asked.says(&["average", "mean", "averaged"]) && (span.is_some() || !asked.says(&one));
-    let range = asked.says(&["highest", "largest", "maximum", "strongest", "best", "high"])
-        && asked.says(&["lowest", "smallest", "minimum", "weakest", "worst", "low"])
-        || asked.says(&["range"]);
     let sum = asked.sum() || asked.says(&["total", "in all", "all years", "aggregate"]);
-    if !(average || range || sum) || asked.percent() || asked.years.len() > 1 {
+    if !(average || sum) || asked.percent() || asked.years.len() > 1 {
         return Vec::new();
     }
     let base = q.whole().undated();
@@ -49,80 +41,9 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let plan = |run: Vec<usize>| {
         if average {
             mean(&run).map(|expr| over("series average", expr, run, &base, sure))
-        } else if range {
-            let ends = [extreme(facts, &run, true), extreme(facts, &run, false)];
-            let ends = ends.into_iter().flatten().collect();
-            let expr = of_slots(Op::Subtract);
-            Some(over("series range", expr, ends, &base, 0.6))
         } else {
             let expr = added(run.len());
             expr.map(|expr| over("series sum", expr, run, &base, sure.min(0.6)))
-        }
-    };
-    found.into_iter().filter_map(plan).collect()
-}
-
-/// The name of the plan for the year of the largest or smallest.
-pub(crate) const YEAR_OF: &str = "year of the extreme";
-
-/// The name of the plan for the largest or smallest of a row or column.
-pub(crate) const EXTREME: &str = "series extreme";
-
-/// Whether nothing but the largest or smallest of several can be asked for: no row or column
-/// has the word, and no calculation is asked for.
-pub(crate) fn only_extreme(facts: &Facts, asked: &Wording) -> bool {
-    let calculated = asked.change() || asked.share() || asked.sum();
-    let known = |text: &str| {
-        let word = facts.vocabulary.find(text);
-        let labels = facts.rows.iter().map(|row| &*row.full);
-        let mut labels = labels.chain(facts.columns.iter().map(|column| &*column.label));
-        word.is_some_and(|word| labels.any(|label| label.contains(&word)))
-    };
-    asked.extreme().is_some()
-        && !calculated
-        && !asked.says(&["average", "mean", "return", "most"])
-        && asked.years.len() != 1
-        && !LARGEST
-            .iter()
-            .chain(&SMALLEST)
-            .any(|word| asked.says(&[word]) && known(word))
-}
-
-/// The largest or smallest number of a row or column, or the year in which it is.
-pub(crate) fn extremes(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
-    let facts = q.facts;
-    let Some(largest) = q.asked.extreme() else {
-        return Vec::new();
-    };
-    let year = q.asked.says(&["which year", "what year"]);
-    let base = q.whole().undated();
-    let found = distinct_runs(facts, &base, |run| {
-        (!year || of_periods(facts, &run)).then_some(run)
-    });
-    let plan = |run: Vec<usize>| {
-        let at = extreme(facts, &run, largest)?;
-        if year {
-            let year = facts.all.get(at)?.years.iter().max()?;
-            let expr = Expr::literal(&year.to_string())?;
-            return Some(ProgramPlan::fixed(YEAR_OF, expr, Number).free(0.9, Number));
-        }
-        let expr = Slot(0);
-        Some(over(EXTREME, expr, vec![at], &base, 0.5))
-    };
-    found.into_iter().filter_map(plan).collect()
-}
-
-/// Sums, or averages, over the rows, columns and lists that the question names best.
-pub(super) fn sums(facts: &Facts, whole: &SlotQuery, average: bool) -> Vec<ProgramPlan> {
-    let base = whole.clone().undated();
-    let found = distinct_runs(facts, &base, |run| {
-        (!average || of_periods(facts, &run)).then_some(run)
-    });
-    let plan = |run: Vec<usize>| {
-        if average {
-            mean(&run).map(|expr| over("any average", expr, run, &base, 0.2))
-        } else {
-            added(run.len()).map(|expr| over("any sum", expr, run, &base, 0.2))
         }
     };
     found.into_iter().filter_map(plan).collect()
@@ -178,17 +99,6 @@ fn of_periods(facts: &Facts, run: &[usize]) -> bool {
             .all(|i| of(i).is_some_and(|f| f.near.contains(&word) || f.label.contains(&word)))
     });
     years.len() == run.len() || quarters
-}
-
-fn extreme(facts: &Facts, run: &[usize], largest: bool) -> Option<usize> {
-    let size = |i: &&usize| facts.all.get(**i).map_or(0.0, |f| f.number);
-    let by_size = |a: &&usize, b: &&usize| size(a).total_cmp(&size(b));
-    let found = if largest {
-        run.iter().max_by(by_size)
-    } else {
-        run.iter().min_by(by_size)
-    };
-    found.copied()
 }
 
 /// The row and the column of a cell, without totals and percentages; the list of a number in
