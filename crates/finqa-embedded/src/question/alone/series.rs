@@ -103,7 +103,7 @@ fn of_periods(facts: &Facts, run: &[usize]) -> bool {
 
 /// The row and the column of a cell, without totals and percentages; the list of a number in
 /// the text.
-pub(super) fn runs(facts: &Facts, index: usize) -> Vec<Vec<usize>> {
+fn runs(facts: &Facts, index: usize) -> Vec<Vec<usize>> {
     let Some(fact) = facts.all.get(index) else {
         return Vec::new();
     };
