@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::number::Value;
-use crate::page::{Cover, LazyPage, Page, PageText, TableStart};
+use crate::page::{Cover, LazyPage, Page, PagePlaces, PageText, TableStart};
 
 /// One report page: sentences before the table, the table, sentences after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct Document {
     /// it is not repaired.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
-    /// What [`Document::page`] returns.
+    /// What [`Document::page`] and [`Document::places`] return.
     #[doc(hidden)]
     #[serde(skip)]
     pub lazy_page: LazyPage,
@@ -43,7 +43,12 @@ pub struct Document {
 impl Document {
     /// The page, read once for all questions that share the document.
     pub fn page(&self) -> &Page {
-        self.lazy_page.get(&self.text())
+        self.lazy_page.page(&self.text())
+    }
+
+    /// The places of the page's numbers, likewise.
+    pub fn places(&self) -> &PagePlaces {
+        self.lazy_page.places(&self.text())
     }
 
     fn text(&self) -> PageText<'_> {

@@ -40,7 +40,6 @@ pub struct Page {
     pub table: Table,
     /// The other tables of an excerpt of a report.
     pub others: Vec<Table>,
-    pub places: PagePlaces,
 }
 
 static READ: AtomicUsize = AtomicUsize::new(0);
@@ -57,11 +56,9 @@ impl Page {
         let tables = text.each_table().into_iter();
         let mut tables = tables.map(|(first_row, alone)| Table::read(&alone, first_row));
         let table = tables.next().unwrap_or_else(|| Table::read(text, 0));
-        let others: Vec<Table> = tables.collect();
         Self {
-            places: PagePlaces::read(text, std::iter::once(&table).chain(&others)),
             table,
-            others,
+            others: tables.collect(),
         }
     }
 
@@ -78,14 +75,22 @@ impl Page {
     }
 }
 
-/// The page of a document, read when it is first asked for. A copy of the document may be
-/// changed, so it reads its own.
+/// The page of a document and the places of its numbers, each read when it is first asked for. A
+/// copy of the document may be changed, so it reads its own.
 #[derive(Debug, Default)]
-pub struct LazyPage(OnceLock<Page>);
+pub struct LazyPage {
+    page: OnceLock<Page>,
+    places: OnceLock<PagePlaces>,
+}
 
 impl LazyPage {
-    pub(crate) fn get(&self, text: &PageText<'_>) -> &Page {
-        self.0.get_or_init(|| Page::read(text))
+    pub(crate) fn page(&self, text: &PageText<'_>) -> &Page {
+        self.page.get_or_init(|| Page::read(text))
+    }
+
+    pub(crate) fn places(&self, text: &PageText<'_>) -> &PagePlaces {
+        let read = || PagePlaces::read(text, self.page(text).tables());
+        self.places.get_or_init(read)
     }
 }
 

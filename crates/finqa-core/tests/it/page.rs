@@ -172,7 +172,7 @@ fn sentences_have_numbers_with_places_and_years() {
         ..Document::default()
     };
     assert_eq!(document.sentences().count(), 2);
-    let numbers = &document.page().places.numbers;
+    let numbers = &document.places().numbers;
     let place = |id: &str, magnitude: f64| {
         let mut found = numbers.iter().filter(|number| number.id == id);
         found.any(|number| number.magnitude == magnitude && (id != "t1" || number.years == [2031]))

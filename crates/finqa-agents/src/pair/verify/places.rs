@@ -44,7 +44,7 @@ impl LiteralPlaces {
     }
 
     fn all(&self) -> impl Iterator<Item = &NumberPlace> {
-        let of_page = &self.document.page().places.numbers;
+        let of_page = &self.document.places().numbers;
         of_page.iter().chain(&self.of_question)
     }
 
@@ -70,7 +70,7 @@ impl LiteralPlaces {
     }
 
     pub(crate) fn names_year(&self, year: u16) -> bool {
-        self.document.page().places.years.contains(&year)
+        self.document.places().years.contains(&year)
     }
 }
 
