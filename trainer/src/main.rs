@@ -201,6 +201,7 @@ fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item]) -> Vec<Answer<'a>> 
         let is_right = |program: &str| item.value(program).is_some_and(|v| item.right(&v));
         let all = candidates(&analyst, &page, &item.question, true);
         let place = all.iter().position(|c| is_right(&c.program));
+        let compared = candidates(&analyst, &page, &item.question, false);
         let by_linear = linear.answer(&page, &item.question);
         out.push(Answer {
             item,
@@ -208,6 +209,7 @@ fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item]) -> Vec<Answer<'a>> 
             right: guess.as_ref().is_some_and(|g| is_right(&g.best.program)),
             linear: by_linear.is_some_and(|g| is_right(&g.best.program)),
             place,
+            compared: compared.iter().any(|c| is_right(&c.program)),
             program: guess.as_ref().map(|g| g.best.program.clone()),
             signals: guess.map(|g| g.signals).unwrap_or_default(),
         });
@@ -221,6 +223,7 @@ fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item]) -> Vec<Answer<'a>> 
                 right: answered.right,
                 linear: false,
                 place: None,
+                compared: false,
                 program: answered.program,
                 signals: answered.signals,
             });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use finqa_core::question::Question;
 
-use crate::answering::filling::{choices, joint_features};
+use crate::answering::filling::{JointChoices, joint_features};
 use crate::expr::{Expr, alike_but_for_signs};
 use crate::question::alone;
 use crate::question::plan::PlanExpr;
@@ -21,7 +21,6 @@ use crate::answering::answer::PageIndex;
 use crate::answering::candidates as made;
 use crate::question::conversation::EarlierTurns;
 use crate::question::follow_up;
-use crate::question::slots::Rankings;
 
 pub use crate::question::proposal::{BUCKETS, ShapeModel, SketchModel, WordClassifier};
 pub use crate::ranking::network::{InputRange, Network};
@@ -59,9 +58,7 @@ pub fn candidates(
     let asked = Wording::read(&facts.written(&question.text));
     let state = EarlierTurns::read(facts, &question.history);
     let (context, plans) = embedded.context(facts, &asked, &state, question);
-    let (_, compared) = made::breadth(&context);
-    let most = if all { usize::MAX } else { compared };
-    let found = made::candidates(&context, &plans, &embedded.weights.choice, most);
+    let found = made::candidates(&context, &plans, &embedded.weights.choice, all);
     let details = if all {
         Vec::new()
     } else {
@@ -160,7 +157,8 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
                 .zip(literal.as_ref())
                 .is_some_and(|(f, l)| alike_but_for_signs(&f.literal, l))
         };
-        let choices: Vec<_> = choices(facts, &plan, TRIED, TRIED * 3, &mut Rankings::default())
+        let choices: Vec<_> = JointChoices::default()
+            .of(facts, &plan, TRIED, TRIED * 3)
             .iter()
             .map(|choice| {
                 let right = choice

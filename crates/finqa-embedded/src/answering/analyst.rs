@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use finqa_core::program::Op;
 use finqa_core::question::{Document, HistorySource, Question, QuestionKind};
 
 use super::answer::{EmbeddedAnswer, PageIndex};
-use super::candidates::{breadth, candidates, details};
+use super::candidates::{WANTED, candidates, details};
 use super::confidence;
 use super::description::{DescribedPage, describe};
 use super::doubt;
@@ -141,8 +140,7 @@ impl EmbeddedAnalyst {
     /// is the network's.
     fn rank(&self, context: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<(f64, FilledPlan)> {
         let weights = &*self.weights;
-        let (_, compared) = breadth(context);
-        let compared = candidates(context, plans, &weights.choice, compared);
+        let compared = candidates(context, plans, &weights.choice, false);
         let scores = if weights.network.is_empty() {
             compared.iter().map(|one| one.rank.linear).collect()
         } else {
@@ -152,19 +150,11 @@ impl EmbeddedAnalyst {
         };
         let filled = compared.into_iter().map(|one| one.filled);
         let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();
-        // Yes or no is answered by a comparison, a compound rate and what is described in full by
-        // their plans, if there is one.
-        let name = |filled: &FilledPlan| plans.get(filled.plan).map_or("", |plan| plan.name);
-        let first = context.state.turns.is_empty();
-        let wanted: [&dyn Fn(&FilledPlan) -> bool; 3] = [
-            &|filled| {
-                let compares = matches!(filled.expr.top(), Some((Op::Greater, ..)));
-                compares && context.asked.asks_yes_no()
-            },
-            &|filled| name(filled) == alone::COMPOUND_GROWTH,
-            &|filled| first && alone::DESCRIBED.contains(&name(filled)),
-        ];
-        for wanted in wanted {
+        for wanted in WANTED {
+            let wanted = |filled: &FilledPlan| {
+                let plan = plans.get(filled.plan);
+                plan.is_some_and(|plan| wanted(context, plan, filled))
+            };
             if ranked.iter().any(|(_, filled)| wanted(filled)) {
                 ranked.retain(|(_, filled)| wanted(filled));
             }

@@ -1,11 +1,12 @@
 //! Fills a plan's slots with facts: the best joint choice, and the next best.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::scale;
 use crate::expr::{Expr, PageLeaf, literal_value};
 use crate::question::plan::{Pairing, PlanExpr, ProgramPlan};
-use crate::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, SlotScorer};
+use crate::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, SlotScorer, best_first};
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::outflow::is_outflow;
 use finqa_core::program::Op;
@@ -32,11 +33,11 @@ pub(crate) fn fill(
     plan: &ProgramPlan,
     index: usize,
     keep: usize,
-    rankings: &mut Rankings,
+    made: &mut JointChoices,
 ) -> Vec<FilledPlan> {
     #[allow(clippy::cast_precision_loss, reason = "a plan has a handful of slots")]
     let count = plan.slots.len().max(1) as f64;
-    choices(facts, plan, keep.min(TRIED), keep, rankings)
+    made.of(facts, plan, keep.min(TRIED), keep)
         .iter()
         .filter_map(|choice| {
             let leaves = leaves(facts, plan, &choice.facts)?;
@@ -66,17 +67,48 @@ pub(crate) struct FactChoice {
     pub(crate) lowest: Option<f64>,
 }
 
-/// The `keep` best joint choices of facts for a plan's slots, best first; `tried` facts for each
-/// slot.
-pub(crate) fn choices(
+/// The joint choices of facts that a question's plans have needed so far: many plans differ only in
+/// what they calculate.
+#[derive(Default)]
+pub(crate) struct JointChoices {
+    rankings: Rankings,
+    made: Vec<(ChoiceKey, Rc<[FactChoice]>)>,
+}
+
+/// What joint choices depend on: the rankings of the slots, the pairing, and the known facts.
+type ChoiceKey = (Vec<usize>, Pairing, Vec<usize>);
+
+impl JointChoices {
+    /// The `keep` best joint choices of facts for a plan's slots, best first; `tried` facts for
+    /// each slot. Neither number must change.
+    pub(crate) fn of(
+        &mut self,
+        facts: &Facts,
+        plan: &ProgramPlan,
+        tried: usize,
+        keep: usize,
+    ) -> Rc<[FactChoice]> {
+        let mut known = Vec::new();
+        plan.expr.known_facts(&mut known);
+        let slots = plan.slots.iter();
+        let slots = slots.map(|query| self.rankings.of(facts, query, tried));
+        let key = (slots.collect(), plan.pairing, known);
+        if let Some((_, choices)) = self.made.iter().find(|(known, _)| *known == key) {
+            return Rc::clone(choices);
+        }
+        let choices: Rc<[FactChoice]> = choices(facts, &key, &self.rankings, tried, keep).into();
+        self.made.push((key, Rc::clone(&choices)));
+        choices
+    }
+}
+
+fn choices(
     facts: &Facts,
-    plan: &ProgramPlan,
+    (slots, pairing, known): &ChoiceKey,
+    rankings: &Rankings,
     tried: usize,
     keep: usize,
-    rankings: &mut Rankings,
 ) -> Vec<FactChoice> {
-    let mut known = Vec::new();
-    plan.expr.known_facts(&mut known);
     let weight = |k: usize| {
         facts
             .slot_weights
@@ -89,25 +121,27 @@ pub(crate) fn choices(
         score: 0.0,
         lowest: None,
     }];
-    for (slot, query) in plan.slots.iter().enumerate() {
-        let last = slot + 1 == plan.slots.len();
-        let ranked = rankings.of(facts, query, tried);
+    for (slot, ranking) in slots.iter().enumerate() {
+        let last = slot + 1 == slots.len();
+        let ranked = rankings.ranked(*ranking);
         let mut next = Vec::with_capacity(beam.len() * ranked.len());
-        for choice in &beam {
-            for (fact, score) in ranked {
-                let pairs = pairs(facts, plan.pairing, &known, &choice.facts, *fact);
+        for (at, choice) in beam.iter().enumerate() {
+            for (of_ranking, (fact, score)) in ranked.iter().enumerate() {
+                let pairs = pairs(facts, *pairing, known, &choice.facts, *fact);
                 let joint: f64 = pairs.map(weight).sum();
-                let lowest = choice.lowest.map_or(*score, |lowest| lowest.min(*score));
-                next.push(FactChoice {
-                    facts: choice.facts.iter().copied().chain([*fact]).collect(),
-                    score: choice.score + score + joint,
-                    lowest: Some(lowest),
-                });
+                next.push((choice.score + score + joint, (at, of_ranking)));
             }
         }
-        next.sort_by(|a, b| b.score.total_cmp(&a.score));
-        next.truncate(if last { keep } else { tried * 3 });
-        beam = next;
+        let next = best_first(next, if last { keep } else { tried * 3 });
+        let longer = |(sum, (at, of_ranking)): (f64, (usize, usize))| {
+            let (choice, (fact, score)) = beam.get(at).zip(ranked.get(of_ranking))?;
+            Some(FactChoice {
+                facts: choice.facts.iter().copied().chain([*fact]).collect(),
+                score: sum,
+                lowest: Some(choice.lowest.map_or(*score, |lowest| lowest.min(*score))),
+            })
+        };
+        beam = next.into_iter().filter_map(longer).collect();
     }
     beam
 }

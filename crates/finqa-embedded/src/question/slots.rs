@@ -446,18 +446,18 @@ pub(crate) struct Rankings {
 }
 
 impl Rankings {
-    /// The `keep` best facts for a query, best first; `keep` must not change.
-    pub(crate) fn of(&mut self, facts: &Facts, query: &SlotQuery, keep: usize) -> &[(usize, f64)] {
-        let at = match self.made.iter().position(|(known, _)| known == query) {
-            Some(at) => at,
-            None => {
-                self.made.push((query.clone(), rank(facts, query, keep)));
-                self.made.len() - 1
-            }
-        };
-        self.made
-            .get(at)
-            .map_or(&[], |(_, ranked)| ranked.as_slice())
+    /// The number of the ranking of the `keep` best facts for a query; `keep` must not change.
+    pub(crate) fn of(&mut self, facts: &Facts, query: &SlotQuery, keep: usize) -> usize {
+        let known = self.made.iter().position(|(known, _)| known == query);
+        known.unwrap_or_else(|| {
+            self.made.push((query.clone(), rank(facts, query, keep)));
+            self.made.len() - 1
+        })
+    }
+
+    /// The facts of a ranking with their scores, best first.
+    pub(crate) fn ranked(&self, number: usize) -> &[(usize, f64)] {
+        self.made.get(number).map_or(&[], |(_, ranked)| ranked)
     }
 }
 
@@ -468,14 +468,22 @@ pub(crate) fn rank(facts: &Facts, query: &SlotQuery, keep: usize) -> Vec<(usize,
         let fact = facts.all.get(i);
         return fact.map(|f| (i, scorer.score(f, i))).into_iter().collect();
     }
-    let mut scored: Vec<(usize, f64)> = facts
-        .all
-        .iter()
-        .enumerate()
-        .map(|(i, f)| (i, scorer.score(f, i)))
-        .collect();
-    scored.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let all = facts.all.iter().enumerate();
+    let scored = all.map(|(i, fact)| (scorer.score(fact, i), i));
+    let best = best_first(scored.collect(), keep).into_iter();
+    best.map(|(score, i)| (i, score)).collect()
+}
+
+/// The `keep` with the highest scores, best first; of equal ones the first first, by what
+/// comes after the score.
+pub(crate) fn best_first<T: Ord>(mut scored: Vec<(f64, T)>, keep: usize) -> Vec<(f64, T)> {
+    let order =
+        |(a, of_a): &(f64, T), (b, of_b): &(f64, T)| b.total_cmp(a).then_with(|| of_a.cmp(of_b));
+    if (1..scored.len()).contains(&keep) {
+        scored.select_nth_unstable_by(keep, order);
+    }
     scored.truncate(keep);
+    scored.sort_unstable_by(order);
     scored
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Wording {
     /// Lower-case words joined by single blanks, with a blank at both ends, so that phrases
     /// can be searched for as whole words.
     pub(crate) phrase: String,
+    /// One bit for each letter that begins a word of it, by the letter's low six bits.
+    initials: u64,
     /// Years in order of mention, ranges filled in.
     pub(crate) years: Vec<u16>,
     of_all: OnceCell<CommonQuery>,
@@ -43,10 +45,12 @@ impl Wording {
             .collect();
         let phrase = plain(question);
         let years = years(&tokens, &phrase);
+        let initials = phrase.split(' ').map(initial).fold(0, |all, one| all | one);
         Self {
             of_all: OnceCell::new(),
             tokens,
             phrase,
+            initials,
             years,
         }
     }
@@ -72,7 +76,12 @@ impl Wording {
 
     /// Byte offset in `phrase` of the blank before these whole words.
     pub(crate) fn find(&self, words: &str) -> Option<usize> {
-        self.phrase.find(&format!(" {words} "))
+        if self.initials & initial(words) == 0 {
+            return None;
+        }
+        let words = words.as_bytes();
+        let mut places = self.phrase.as_bytes().windows(words.len() + 2);
+        places.position(|place| matches!(place, [b' ', within @ .., b' '] if within == words))
     }
 
     /// What it asks of all its numbers, read once: every slot asks for the same.
@@ -233,6 +242,11 @@ impl Wording {
                 "greater than the", "which one is greater", "was greater", "is greater",
             ])
     }
+}
+
+/// The bit of a text's first letter.
+fn initial(text: &str) -> u64 {
+    text.bytes().next().map_or(0, |first| 1 << (first % 64))
 }
 
 /// Lower-case words, single blanks, no punctuation; `percentage` is `percent`.

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::context::count;
 use super::detail::CATEGORIES;
 
+/// How many hidden units are summed at a time, so that their sums stay in registers.
+const TOGETHER: usize = 16;
+
 /// The inputs are the features, cut to their usual range, and for each value of a category whether
 /// it is that value.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -54,6 +57,7 @@ impl Network {
             && [self.hidden.len(), self.direct.len()] == [width; 2]
             && self.output.len() == units
             && self.hidden.iter().all(|of| of.len() == units)
+            && units % TOGETHER == 0
             && units > 0
     }
 
@@ -80,26 +84,48 @@ impl Network {
     /// The score of each candidate.
     #[must_use]
     pub fn scores(&self, candidates: &[&[f64]]) -> Vec<f64> {
-        let of = |features: &&[f64]| f64::from(self.score(features));
-        candidates.iter().map(of).collect()
-    }
-
-    fn score(&self, features: &[f64]) -> f32 {
-        let mut units = self.bias.clone();
-        let mut sum = 0.0;
-        let inputs = Self::inputs(&self.ranges, features);
-        for (input, value) in inputs.filter(|(_, value)| *value != 0.0) {
-            sum += self.direct.get(input).map_or(0.0, |weight| weight * value);
-            // A plain slice, so that the compiler takes several units at a time.
-            let weights = self.hidden.get(input).map_or(&[][..], Vec::as_slice);
-            for (unit, weight) in units.iter_mut().zip(weights) {
-                *unit += value * weight;
+        let inputs = candidates.iter().map(|features| self.inputs_used(features));
+        let inputs: Vec<Vec<(usize, f32)>> = inputs.collect();
+        let direct = |(input, value): &(usize, f32)| {
+            let weight = self.direct.get(*input).copied().unwrap_or_default();
+            weight * value
+        };
+        let of_direct = inputs.iter().map(|inputs| inputs.iter().map(direct).sum());
+        let mut scores: Vec<f32> = of_direct.collect();
+        let units = self.bias.as_chunks().0.iter();
+        let units = units.zip(self.output.as_chunks().0).enumerate();
+        // A few units of all candidates at a time, so that their weights stay in the cache.
+        for (chunk, (bias, output)) in units {
+            let weights = self.hidden.iter();
+            let weights = weights.filter_map(|of| of.as_chunks().0.get(chunk));
+            let weights: Vec<&[f32; TOGETHER]> = weights.collect();
+            for (score, inputs) in scores.iter_mut().zip(&inputs) {
+                let mut sums: [f32; TOGETHER] = *bias;
+                for (input, value) in inputs {
+                    let weights = weights.get(*input).copied().unwrap_or(&[0.0; TOGETHER]);
+                    for (sum, weight) in sums.iter_mut().zip(weights) {
+                        *sum += value * weight;
+                    }
+                }
+                let output: &[f32; TOGETHER] = output;
+                for (unit, weight) in sums.iter().zip(output) {
+                    *score += unit.max(0.0) * weight;
+                }
             }
         }
-        for (unit, weight) in units.iter().zip(&self.output) {
-            sum += unit.max(0.0) * weight;
-        }
-        sum
+        scores.into_iter().map(f64::from).collect()
+    }
+
+    /// The inputs of a candidate that differ from zero.
+    fn inputs_used(&self, features: &[f64]) -> Vec<(usize, f32)> {
+        let mut out = Vec::with_capacity(features.len());
+        // `for_each` is faster than `extend` through the chain of iterators.
+        Self::inputs(&self.ranges, features).for_each(|(input, value)| {
+            if value != 0.0 {
+                out.push((input, value));
+            }
+        });
+        out
     }
 }
 
@@ -131,7 +157,12 @@ mod tests {
 
     #[test]
     fn a_unit_counts_above_zero_only() {
-        let of_units = |first: f32, last: f32| vec![first, last];
+        // Of the other units nothing comes out.
+        let of_units = |first: f32, last: f32| {
+            let mut units = vec![0.0; TOGETHER];
+            (units[0], units[TOGETHER - 1]) = (first, last);
+            units
+        };
         let network = Network {
             ranges: vec![RANGE],
             hidden: vec![of_units(1.0, -1.0)],
