@@ -3,7 +3,7 @@
 
 use finqa_core::question::Question;
 use finqa_embedded::EmbeddedAnalyst;
-use finqa_embedded::training::candidates;
+use finqa_embedded::training::{Pool, candidates};
 
 use crate::items::Item;
 
@@ -16,7 +16,7 @@ pub struct Choices {
 pub fn choices(analyst: &EmbeddedAnalyst, item: &Item, question: &Question) -> Option<Choices> {
     item.gold.as_ref()?;
     let page = analyst.index(&question.document);
-    let all: Vec<_> = candidates(analyst, &page, question, true)
+    let all: Vec<_> = candidates(analyst, &page, question, Pool::All)
         .into_iter()
         .map(|c| {
             let right = item.value(&c.program).is_some_and(|v| item.right(&v));
@@ -34,11 +34,11 @@ pub struct Row {
     pub right: bool,
 }
 
-/// The candidates that the network compares; `None` unless one is right and one is not.
+/// The candidates from which the network learns; `None` unless one is right and one is not.
 pub fn rows(analyst: &EmbeddedAnalyst, item: &Item, question: &Question) -> Option<Vec<Row>> {
     item.gold.as_ref()?;
     let page = analyst.index(&question.document);
-    let all: Vec<Row> = candidates(analyst, &page, question, false)
+    let all: Vec<Row> = candidates(analyst, &page, question, Pool::Best)
         .into_iter()
         .map(|c| Row {
             right: item.value(&c.program).is_some_and(|v| item.right(&v)),

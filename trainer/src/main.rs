@@ -37,7 +37,9 @@ use std::time::Instant;
 
 use clap::Parser;
 use finqa_embedded::EmbeddedAnalyst;
-use finqa_embedded::training::{EmbeddedWeights, Network, ShapeModel, SketchModel, candidates};
+use finqa_embedded::training::{
+    EmbeddedWeights, Network, Pool, ShapeModel, SketchModel, candidates,
+};
 
 use choice::Choices;
 use classifiers::Example;
@@ -199,9 +201,9 @@ fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item]) -> Vec<Answer<'a>> 
         let page = analyst.index(&item.question.document);
         let guess = analyst.answer(&page, &item.question);
         let is_right = |program: &str| item.value(program).is_some_and(|v| item.right(&v));
-        let all = candidates(&analyst, &page, &item.question, true);
+        let all = candidates(&analyst, &page, &item.question, Pool::All);
         let place = all.iter().position(|c| is_right(&c.program));
-        let compared = candidates(&analyst, &page, &item.question, false);
+        let compared = candidates(&analyst, &page, &item.question, Pool::Compared);
         let by_linear = linear.answer(&page, &item.question);
         out.push(Answer {
             item,

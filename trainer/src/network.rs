@@ -8,7 +8,7 @@ use crate::random::Random;
 
 /// How many are trained, each with the next seed.
 const NETWORKS: u64 = 3;
-/// The hidden units of each.
+/// The hidden units of each, a multiple of 16.
 const UNITS: usize = 64;
 const PASSES: usize = 8;
 const BATCH: usize = 32;

@@ -46,7 +46,7 @@ impl Document {
         self.lazy_page.page(&self.text())
     }
 
-    /// The places of the page's numbers, likewise.
+    /// The places of the page's numbers, read once as well.
     pub fn places(&self) -> &PagePlaces {
         self.lazy_page.places(&self.text())
     }

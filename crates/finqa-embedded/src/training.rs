@@ -22,6 +22,7 @@ use crate::answering::candidates as made;
 use crate::question::conversation::EarlierTurns;
 use crate::question::follow_up;
 
+pub use crate::answering::candidates::Pool;
 pub use crate::question::proposal::{BUCKETS, ShapeModel, SketchModel, WordClassifier};
 pub use crate::ranking::network::{InputRange, Network};
 pub use crate::weights::EmbeddedWeights;
@@ -41,28 +42,26 @@ pub struct ProgramCandidate {
     pub features: Vec<(usize, f64)>,
     /// Its score by the linear model.
     pub linear: f64,
-    /// What the network sees of it, if it is one of those that are compared.
+    /// What the network sees of it, if the pool is [`Pool::Best`].
     pub detail: Vec<f64>,
 }
 
-/// The programs that the analyst makes for a question, best by the linear model first: those
-/// that it compares, or all.
+/// The programs that the analyst makes for a question, best by the linear model first.
 #[must_use]
 pub fn candidates(
     embedded: &EmbeddedAnalyst,
     page: &PageIndex,
     question: &Question,
-    all: bool,
+    pool: Pool,
 ) -> Vec<ProgramCandidate> {
     let facts = &*page.facts;
     let asked = Wording::read(&facts.written(&question.text));
     let state = EarlierTurns::read(facts, &question.history);
     let (context, plans) = embedded.context(facts, &asked, &state, question);
-    let found = made::candidates(&context, &plans, &embedded.weights.choice, all);
-    let details = if all {
-        Vec::new()
-    } else {
-        made::details(&context, &plans, &found)
+    let found = made::candidates(&context, &plans, &embedded.weights.choice, pool);
+    let details = match pool {
+        Pool::Best => made::details(&context, &plans, &found),
+        Pool::All | Pool::Compared => Vec::new(),
     };
     let mut details = details.chunks_exact(ranking::FEATURES);
     found
@@ -157,8 +156,8 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
                 .zip(literal.as_ref())
                 .is_some_and(|(f, l)| alike_but_for_signs(&f.literal, l))
         };
-        let choices: Vec<_> = JointChoices::default()
-            .of(facts, &plan, TRIED, TRIED * 3)
+        let choices: Vec<_> = JointChoices::new(TRIED, TRIED * 3)
+            .of(facts, &plan)
             .iter()
             .map(|choice| {
                 let right = choice

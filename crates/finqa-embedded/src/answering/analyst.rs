@@ -6,7 +6,7 @@ use std::sync::Arc;
 use finqa_core::question::{Document, HistorySource, Question, QuestionKind};
 
 use super::answer::{EmbeddedAnswer, PageIndex};
-use super::candidates::{WANTED, candidates, details};
+use super::candidates::{Pool, RULES, candidates, details};
 use super::confidence;
 use super::description::{DescribedPage, describe};
 use super::doubt;
@@ -136,11 +136,10 @@ impl EmbeddedAnalyst {
         })
     }
 
-    /// All candidates with their scores, best first: of the best by the linear model the order
-    /// is the network's.
+    /// The compared candidates with their scores by the network, best first.
     fn rank(&self, context: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<(f64, FilledPlan)> {
         let weights = &*self.weights;
-        let compared = candidates(context, plans, &weights.choice, false);
+        let compared = candidates(context, plans, &weights.choice, Pool::Compared);
         let scores = if weights.network.is_empty() {
             compared.iter().map(|one| one.rank.linear).collect()
         } else {
@@ -150,13 +149,10 @@ impl EmbeddedAnalyst {
         };
         let filled = compared.into_iter().map(|one| one.filled);
         let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();
-        for wanted in WANTED {
-            let wanted = |filled: &FilledPlan| {
-                let plan = plans.get(filled.plan);
-                plan.is_some_and(|plan| wanted(context, plan, filled))
-            };
-            if ranked.iter().any(|(_, filled)| wanted(filled)) {
-                ranked.retain(|(_, filled)| wanted(filled));
+        for rule in RULES {
+            let meets = |filled: &FilledPlan| rule(context, plans, filled);
+            if ranked.iter().any(|(_, filled)| meets(filled)) {
+                ranked.retain(|(_, filled)| meets(filled));
             }
         }
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));

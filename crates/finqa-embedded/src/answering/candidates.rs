@@ -9,44 +9,69 @@ use crate::ranking::{self, ChoiceContext, LinearRank, Operands};
 use crate::shape::shape;
 use finqa_core::program::Op;
 
+/// Which candidates are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Pool {
+    /// All, from which the linear model learns.
+    All,
+    /// The best by the linear model, from which the network learns.
+    Best,
+    /// Those of the best that the network compares for an answer.
+    Compared,
+}
+
+/// The most facts that are tried for a slot.
+const TRIED: usize = 14;
+
 /// How many candidates there are.
 struct Breadth {
     /// The most fillings of a plan.
     fillings: usize,
-    /// The most candidates that the network compares.
-    compared: usize,
-    /// How far one that is compared may be behind the best by the linear model.
+    best: usize,
+    /// How far a compared candidate may be behind the best one, in the linear model's score.
     behind: f64,
 }
 
 impl Breadth {
-    /// For a question by itself, which names more than a turn does, the right facts come later.
-    /// Of 5,750 on FinQA's training pages the network chose a candidate farther behind for two.
-    fn of(context: &ChoiceContext<'_>) -> Self {
-        let (fillings, compared, behind) = match context.alone {
+    /// A question by itself names more than a turn does, so the right facts come later; but of
+    /// 5,750 in FinQA's training file, the network chose a candidate farther behind for two.
+    fn of(context: &ChoiceContext<'_>, pool: Pool) -> Self {
+        let (fillings, best, behind) = match context.alone {
             true => (20, 64, 5.0),
             false => (8, 32, f64::INFINITY),
         };
+        let (best, behind) = match pool {
+            Pool::All => (usize::MAX, f64::INFINITY),
+            Pool::Best => (best, f64::INFINITY),
+            Pool::Compared => (best, behind),
+        };
         Self {
             fillings,
-            compared,
+            best,
             behind,
         }
     }
 }
 
-type Wanted = fn(&ChoiceContext<'_>, &ProgramPlan, &FilledPlan) -> bool;
+type Rule = fn(&ChoiceContext<'_>, &[ProgramPlan], &FilledPlan) -> bool;
 
-/// What answers whatever the network prefers, if a candidate does it: yes or no is answered by a
+/// Rules that override the network if a candidate meets them: yes or no is answered by a
 /// comparison, a compound rate and what is described in full by their plans.
-pub(crate) const WANTED: [Wanted; 3] = [
+pub(crate) const RULES: [Rule; 3] = [
     |context, _, filled| {
         let compares = matches!(filled.expr.top(), Some((Op::Greater, ..)));
         compares && context.asked.asks_yes_no()
     },
-    |_, plan, _| plan.name == alone::COMPOUND_GROWTH,
-    |context, plan, _| context.state.turns.is_empty() && alone::DESCRIBED.contains(&plan.name),
+    |_, plans, filled| plan_name(plans, filled) == alone::COMPOUND_GROWTH,
+    |context, plans, filled| {
+        let first = context.state.turns.is_empty();
+        first && alone::DESCRIBED.contains(&plan_name(plans, filled))
+    },
 ];
+
+fn plan_name(plans: &[ProgramPlan], filled: &FilledPlan) -> &'static str {
+    plans.get(filled.plan).map_or("", |plan| plan.name)
+}
 
 /// A program that may answer, and what the choice knows of it.
 pub(crate) struct Candidate {
@@ -76,20 +101,20 @@ pub(crate) fn details(
     out
 }
 
-/// The fillings of all plans and their variants, best by the linear model first: `all`, or those
-/// that the network compares. A program that several plans give counts for the first.
+/// The fillings of the plans and their variants, best by the linear model first. A program that
+/// several plans give counts for the first.
 pub(crate) fn candidates(
     context: &ChoiceContext<'_>,
     plans: &[ProgramPlan],
     linear: &[f64],
-    all: bool,
+    pool: Pool,
 ) -> Vec<Candidate> {
     let mut out: Vec<Candidate> = Vec::new();
     let scale = context.asked.of_all().scale;
-    let breadth = Breadth::of(context);
-    let mut choices = JointChoices::default();
+    let breadth = Breadth::of(context, pool);
+    let mut choices = JointChoices::new(breadth.fillings.min(TRIED), breadth.fillings);
     for (i, plan) in plans.iter().enumerate() {
-        let filled = fill(context.facts, plan, i, breadth.fillings, &mut choices);
+        let filled = fill(context.facts, plan, i, &mut choices);
         let best = filled.first().map_or(0.0, |f| f.score);
         for filled in filled {
             // What another plan gave has the same variants, which were added with it.
@@ -118,9 +143,7 @@ pub(crate) fn candidates(
     out.sort_by(|a, b| b.rank.linear.total_cmp(&a.rank.linear));
     let values: Vec<Option<f64>> = out.iter().map(|one| one.filled.expr.number()).collect();
     let top = out.first().map_or(0.0, |one| one.rank.linear);
-    if !all {
-        out.truncate(breadth.compared);
-    }
+    out.truncate(breadth.best);
     let mut shapes: Vec<(usize, f64, usize)> = Vec::new();
     for (rank, one) in out.iter_mut().enumerate() {
         let value = values.get(rank).copied().flatten();
@@ -137,13 +160,10 @@ pub(crate) fn candidates(
         one.rank.rank = rank;
         one.rank.votes = values.iter().filter(|other| **other == value).count();
     }
-    if !all {
-        out.retain(|one| {
-            let plan = plans.get(one.filled.plan);
-            let is = |wanted: &Wanted| plan.is_some_and(|plan| wanted(context, plan, &one.filled));
-            one.rank.behind <= breadth.behind || WANTED.iter().any(is)
-        });
-    }
+    out.retain(|one| {
+        let meets = |rule: &Rule| rule(context, plans, &one.filled);
+        one.rank.behind <= breadth.behind || RULES.iter().any(meets)
+    });
     out
 }
 

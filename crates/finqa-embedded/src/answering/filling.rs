@@ -24,20 +24,17 @@ pub(crate) struct FilledPlan {
     pub(crate) variant: usize,
 }
 
-/// The most facts that are tried for a slot.
-const TRIED: usize = 14;
-
 /// The best fillings of a plan, best first.
 pub(crate) fn fill(
     facts: &Facts,
     plan: &ProgramPlan,
     index: usize,
-    keep: usize,
-    made: &mut JointChoices,
+    choices: &mut JointChoices,
 ) -> Vec<FilledPlan> {
     #[allow(clippy::cast_precision_loss, reason = "a plan has a handful of slots")]
     let count = plan.slots.len().max(1) as f64;
-    made.of(facts, plan, keep.min(TRIED), keep)
+    choices
+        .of(facts, plan)
         .iter()
         .filter_map(|choice| {
             let leaves = leaves(facts, plan, &choice.facts)?;
@@ -59,7 +56,6 @@ pub(crate) fn fill(
 }
 
 /// Facts chosen jointly for a plan's slots.
-#[derive(Clone)]
 pub(crate) struct FactChoice {
     pub(crate) facts: Vec<usize>,
     /// The sum of the slots' scores and of what the pairs add.
@@ -67,10 +63,13 @@ pub(crate) struct FactChoice {
     pub(crate) lowest: Option<f64>,
 }
 
-/// The joint choices of facts that a question's plans have needed so far: many plans differ only in
-/// what they calculate.
-#[derive(Default)]
+/// The best joint choices of facts for the slots of a question's plans, many of which differ only
+/// in what they calculate: each is made once.
 pub(crate) struct JointChoices {
+    /// The most facts that are tried for a slot.
+    tried: usize,
+    /// The most choices for a plan.
+    keep: usize,
     rankings: Rankings,
     made: Vec<(ChoiceKey, Rc<[FactChoice]>)>,
 }
@@ -79,71 +78,67 @@ pub(crate) struct JointChoices {
 type ChoiceKey = (Vec<usize>, Pairing, Vec<usize>);
 
 impl JointChoices {
-    /// The `keep` best joint choices of facts for a plan's slots, best first; `tried` facts for
-    /// each slot. Neither number must change.
-    pub(crate) fn of(
-        &mut self,
-        facts: &Facts,
-        plan: &ProgramPlan,
-        tried: usize,
-        keep: usize,
-    ) -> Rc<[FactChoice]> {
+    pub(crate) fn new(tried: usize, keep: usize) -> Self {
+        Self {
+            tried,
+            keep,
+            rankings: Rankings::default(),
+            made: Vec::new(),
+        }
+    }
+
+    /// The choices for a plan, best first.
+    pub(crate) fn of(&mut self, facts: &Facts, plan: &ProgramPlan) -> Rc<[FactChoice]> {
         let mut known = Vec::new();
         plan.expr.known_facts(&mut known);
         let slots = plan.slots.iter();
-        let slots = slots.map(|query| self.rankings.of(facts, query, tried));
+        let slots = slots.map(|query| self.rankings.of(facts, query, self.tried));
         let key = (slots.collect(), plan.pairing, known);
-        if let Some((_, choices)) = self.made.iter().find(|(known, _)| *known == key) {
+        if let Some((_, choices)) = self.made.iter().find(|(made, _)| *made == key) {
             return Rc::clone(choices);
         }
-        let choices: Rc<[FactChoice]> = choices(facts, &key, &self.rankings, tried, keep).into();
+        let choices: Rc<[FactChoice]> = self.make(facts, &key).into();
         self.made.push((key, Rc::clone(&choices)));
         choices
     }
-}
 
-fn choices(
-    facts: &Facts,
-    (slots, pairing, known): &ChoiceKey,
-    rankings: &Rankings,
-    tried: usize,
-    keep: usize,
-) -> Vec<FactChoice> {
-    let weight = |k: usize| {
-        facts
-            .slot_weights
-            .get(PAIRS + k)
-            .copied()
-            .unwrap_or_default()
-    };
-    let mut beam = vec![FactChoice {
-        facts: Vec::new(),
-        score: 0.0,
-        lowest: None,
-    }];
-    for (slot, ranking) in slots.iter().enumerate() {
-        let last = slot + 1 == slots.len();
-        let ranked = rankings.ranked(*ranking);
-        let mut next = Vec::with_capacity(beam.len() * ranked.len());
-        for (at, choice) in beam.iter().enumerate() {
-            for (of_ranking, (fact, score)) in ranked.iter().enumerate() {
-                let pairs = pairs(facts, *pairing, known, &choice.facts, *fact);
-                let joint: f64 = pairs.map(weight).sum();
-                next.push((choice.score + score + joint, (at, of_ranking)));
-            }
-        }
-        let next = best_first(next, if last { keep } else { tried * 3 });
-        let longer = |(sum, (at, of_ranking)): (f64, (usize, usize))| {
-            let (choice, (fact, score)) = beam.get(at).zip(ranked.get(of_ranking))?;
-            Some(FactChoice {
-                facts: choice.facts.iter().copied().chain([*fact]).collect(),
-                score: sum,
-                lowest: Some(choice.lowest.map_or(*score, |lowest| lowest.min(*score))),
-            })
+    fn make(&self, facts: &Facts, (slots, pairing, known): &ChoiceKey) -> Vec<FactChoice> {
+        let weight = |k: usize| {
+            facts
+                .slot_weights
+                .get(PAIRS + k)
+                .copied()
+                .unwrap_or_default()
         };
-        beam = next.into_iter().filter_map(longer).collect();
+        let mut beam = vec![FactChoice {
+            facts: Vec::new(),
+            score: 0.0,
+            lowest: None,
+        }];
+        for (slot, ranking) in slots.iter().enumerate() {
+            let last = slot + 1 == slots.len();
+            let ranked = self.rankings.ranked(*ranking);
+            let mut next = Vec::with_capacity(beam.len() * ranked.len());
+            for (at, choice) in beam.iter().enumerate() {
+                for (of_ranking, (fact, score)) in ranked.iter().enumerate() {
+                    let pairs = pairs(facts, *pairing, known, &choice.facts, *fact);
+                    let joint: f64 = pairs.map(weight).sum();
+                    next.push((choice.score + score + joint, (at, of_ranking)));
+                }
+            }
+            let next = best_first(next, if last { self.keep } else { self.tried * 3 });
+            let longer = |(sum, (at, of_ranking)): (f64, (usize, usize))| {
+                let (choice, (fact, score)) = beam.get(at).zip(ranked.get(of_ranking))?;
+                Some(FactChoice {
+                    facts: choice.facts.iter().copied().chain([*fact]).collect(),
+                    score: sum,
+                    lowest: Some(choice.lowest.map_or(*score, |lowest| lowest.min(*score))),
+                })
+            };
+            beam = next.into_iter().filter_map(longer).collect();
+        }
+        beam
     }
-    beam
 }
 
 /// The features of a joint choice, summed over its slots.

@@ -446,7 +446,7 @@ pub(crate) struct Rankings {
 }
 
 impl Rankings {
-    /// The number of the ranking of the `keep` best facts for a query; `keep` must not change.
+    /// The index of the ranking of the `keep` best facts for a query; `keep` must not change.
     pub(crate) fn of(&mut self, facts: &Facts, query: &SlotQuery, keep: usize) -> usize {
         let known = self.made.iter().position(|(known, _)| known == query);
         known.unwrap_or_else(|| {
@@ -456,8 +456,8 @@ impl Rankings {
     }
 
     /// The facts of a ranking with their scores, best first.
-    pub(crate) fn ranked(&self, number: usize) -> &[(usize, f64)] {
-        self.made.get(number).map_or(&[], |(_, ranked)| ranked)
+    pub(crate) fn ranked(&self, index: usize) -> &[(usize, f64)] {
+        self.made.get(index).map_or(&[], |(_, ranked)| ranked)
     }
 }
 
@@ -474,8 +474,8 @@ pub(crate) fn rank(facts: &Facts, query: &SlotQuery, keep: usize) -> Vec<(usize,
     best.map(|(score, i)| (i, score)).collect()
 }
 
-/// The `keep` with the highest scores, best first; of equal ones the first first, by what
-/// comes after the score.
+/// The `keep` with the highest scores, best first; ties are broken by the second field, lowest
+/// first.
 pub(crate) fn best_first<T: Ord>(mut scored: Vec<(f64, T)>, keep: usize) -> Vec<(f64, T)> {
     let order =
         |(a, of_a): &(f64, T), (b, of_b): &(f64, T)| b.total_cmp(a).then_with(|| of_a.cmp(of_b));

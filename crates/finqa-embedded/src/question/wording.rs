@@ -16,7 +16,8 @@ pub(crate) struct Wording {
     /// Lower-case words joined by single blanks, with a blank at both ends, so that phrases
     /// can be searched for as whole words.
     pub(crate) phrase: String,
-    /// One bit for each letter that begins a word of it, by the letter's low six bits.
+    /// For each of its words the bit of the first byte: most phrases that it does not have begin
+    /// otherwise.
     initials: u64,
     /// Years in order of mention, ranges filled in.
     pub(crate) years: Vec<u16>,
@@ -244,7 +245,7 @@ impl Wording {
     }
 }
 
-/// The bit of a text's first letter.
+/// The bit of a text's first byte, by its low six bits.
 fn initial(text: &str) -> u64 {
     text.bytes().next().map_or(0, |first| 1 << (first % 64))
 }

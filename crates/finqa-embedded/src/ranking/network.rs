@@ -17,6 +17,7 @@ pub struct Network {
     pub ranges: Vec<InputRange>,
     /// For each input the weights of the hidden units.
     pub hidden: Vec<Vec<f32>>,
+    /// Of each hidden unit; how many there are is a multiple of 16.
     pub bias: Vec<f32>,
     /// The weight of each hidden unit.
     pub output: Vec<f32>,
@@ -92,22 +93,21 @@ impl Network {
         };
         let of_direct = inputs.iter().map(|inputs| inputs.iter().map(direct).sum());
         let mut scores: Vec<f32> = of_direct.collect();
-        let units = self.bias.as_chunks().0.iter();
-        let units = units.zip(self.output.as_chunks().0).enumerate();
+        let bias = self.bias.as_chunks::<TOGETHER>().0.iter();
+        let units = bias.zip(self.output.as_chunks::<TOGETHER>().0).enumerate();
         // A few units of all candidates at a time, so that their weights stay in the cache.
         for (chunk, (bias, output)) in units {
             let weights = self.hidden.iter();
             let weights = weights.filter_map(|of| of.as_chunks().0.get(chunk));
             let weights: Vec<&[f32; TOGETHER]> = weights.collect();
             for (score, inputs) in scores.iter_mut().zip(&inputs) {
-                let mut sums: [f32; TOGETHER] = *bias;
+                let mut sums = *bias;
                 for (input, value) in inputs {
                     let weights = weights.get(*input).copied().unwrap_or(&[0.0; TOGETHER]);
                     for (sum, weight) in sums.iter_mut().zip(weights) {
                         *sum += value * weight;
                     }
                 }
-                let output: &[f32; TOGETHER] = output;
                 for (unit, weight) in sums.iter().zip(output) {
                     *score += unit.max(0.0) * weight;
                 }
@@ -157,10 +157,10 @@ mod tests {
 
     #[test]
     fn a_unit_counts_above_zero_only() {
-        // Of the other units nothing comes out.
+        // The units between the first and the last contribute nothing.
         let of_units = |first: f32, last: f32| {
-            let mut units = vec![0.0; TOGETHER];
-            (units[0], units[TOGETHER - 1]) = (first, last);
+            let mut units = vec![0.0; 2 * TOGETHER];
+            (units[0], units[2 * TOGETHER - 1]) = (first, last);
             units
         };
         let network = Network {

@@ -31,3 +31,16 @@ fn a_fact_has_the_same_features_whichever_fact_is_read_before_it() {
         }
     }
 }
+
+#[test]
+fn the_best_are_kept_and_ties_go_to_the_first() {
+    let scored = vec![(1.0, 0), (3.0, 1), (2.0, 2), (3.0, 3), (2.0, 4)];
+    let kept = |n: usize| -> Vec<i32> {
+        let best = best_first(scored.clone(), n).into_iter();
+        best.map(|(_, at)| at).collect()
+    };
+    assert_eq!(kept(3), [1, 3, 2]);
+    assert_eq!(kept(5), [1, 3, 2, 4, 0]);
+    assert_eq!(kept(9), kept(5));
+    assert!(kept(0).is_empty());
+}
