@@ -22,6 +22,7 @@ mod env_play;
 mod env_server;
 mod filing;
 mod filing_pdf;
+mod filing_segments;
 mod improve;
 mod inputs;
 mod keys;

@@ -76,6 +76,12 @@ pub(crate) fn read_own(path: &Path) -> Result<OwnDocument, OwnError> {
     let text = decoded.text.as_str();
     // Tables are of pipes in Markdown, of aligned columns in plain text.
     let page = match extension(path).as_str() {
+        "json" | "jsonl" => {
+            return Err(OwnError::Nothing {
+                path: path.to_owned(),
+                reason: "it is JSON, not a page; a run reads records with --data-path".to_owned(),
+            });
+        }
         "csv" => markdown::table_alone(grid::separated(path, text, None)?),
         "tsv" | "tab" => markdown::table_alone(grid::separated(path, text, Some(b'\t'))?),
         "txt" | "text" => markdown::page_of(path, aligned::blocks(text))?,

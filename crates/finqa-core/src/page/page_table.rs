@@ -197,8 +197,10 @@ pub fn counts_things(name: &str) -> bool {
     let name = bare
         .iter()
         .fold(&*name, |name, start| name.trim_start_matches(start));
+    let name = name.split(" at ").next().unwrap_or_default();
     let things = [
-        "employees", "headcount", "staff", "stores", "customers", "locations", "branches",
+        "employees", "headcount", "staff", "stores", "shops", "restaurants", "hotels", "outlets",
+        "customers", "locations", "branches", "offices",
     ];
     things.contains(&name)
 }

@@ -205,6 +205,10 @@ impl Form {
             }
             Sides(cue) => {
                 let (left, right) = split(tokens, *cue)?;
+                // "Did sales exceed their budget?": the budget of which?
+                if right.iter().any(|token| lists("its their", &token.text)) {
+                    return None;
+                }
                 // "In May, was A or B larger?"
                 let verb = left.iter().position(|token| lists(YES_NO, &token.text));
                 let before = left.get(..verb.filter(|_| self.0).unwrap_or_default())?;

@@ -7,12 +7,13 @@ use finqa_core::number::UnitKind;
 use finqa_core::page::period::Period;
 
 use super::asked::{Asked, Operation, Which};
-use super::find::{Amount, AmountKind, FigureExpr, in_one_scale};
+use super::find::{Amount, AmountKind, FigureExpr};
 use super::fit::FitFigure;
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
 use super::table::Place;
 use super::words::stemmed;
+use crate::expr::turn_sign;
 use crate::operations;
 
 /// An answer from labels.
@@ -47,11 +48,11 @@ impl Tables {
                 (vec![found.clone()], self.look_up(found, of))
             }
             Operation::Compare => {
-                let pair = self.pair(asked)?;
+                let pair = self.as_losses(operands, self.pair(asked)?)?;
                 (pair.to_vec(), greater(pair, of.falls)?)
             }
             Operation::Difference => {
-                let pair = self.pair(asked)?;
+                let pair = self.as_losses(operands, self.pair(asked)?)?;
                 (pair.to_vec(), change(pair, of.falls, asked.relative)?)
             }
             Operation::Ratio => {
@@ -65,13 +66,14 @@ impl Tables {
             }
             Operation::Average => {
                 let parts = self.all_of(operands)?;
+                self.in_one_unit(&parts)?;
                 (parts.clone(), average(&parts)?)
             }
             Operation::Extreme { largest, which } => {
                 return self.extreme(of, *largest, which.as_ref());
             }
             Operation::Larger { largest } => {
-                let pair = self.listed(operands)?;
+                let pair = self.as_losses(operands, self.listed(operands)?)?;
                 (pair.clone(), self.larger(&pair, *largest)?)
             }
         };
@@ -124,7 +126,12 @@ impl Tables {
             let table = self.table(at.place());
             table.is_some_and(|table| table.is_money(at.row))
         });
+        let margin = |at: Place| self.name_of(at).to_lowercase().contains("margin");
+        let share = found.kind == AmountKind::Percent && found.place().is_some_and(margin);
         let why = match () {
+            () if share && !of.wants_percent() && !of.says("margin") => {
+                Some("the page has it as a percentage only")
+            }
             () if of.wants_percent() && plain => Some("the question asks for a percentage"),
             () if of.counts && money && !self.is_plain() => {
                 Some("the question asks for a number of things")
@@ -163,15 +170,32 @@ impl Tables {
     /// Figures that are compared have one scale, and no sign that their names do not explain.
     pub(super) fn check(&self, amounts: &[Amount]) -> Reading<()> {
         if !self.is_plain() {
-            return in_one_scale(amounts);
+            return self.in_one_unit(amounts);
         }
         let below = |place: &Place| !self.is_signed(*place) && self.is_below_zero(*place, |_| true);
         let mut unturned = amounts.iter().filter(|one| !one.turned);
         let odd = unturned.find_map(|one| one.place().filter(below));
         match odd.map(|place| self.name_of(place)) {
             Some(name) => missing(format!("all figures of {name} are below zero")),
-            None => in_one_scale(amounts),
+            None => self.in_one_unit(amounts),
         }
+    }
+
+    /// Losses that a report prints below zero without their signs, to be compared: the larger one
+    /// is the larger loss.
+    fn as_losses<T: AsMut<[Amount]>>(&self, operands: &[Operand], mut amounts: T) -> Reading<T> {
+        let all = amounts.as_mut();
+        let below = all.iter().filter(|one| one.number() < 0.0).count();
+        if self.is_plain() || below == 0 || !operands.iter().any(Operand::is_loss) {
+            return Ok(amounts);
+        }
+        if below < all.len() {
+            return missing("only some of the figures are losses");
+        }
+        for one in all {
+            one.expr.change_leaves(&mut turn_sign);
+        }
+        Ok(amounts)
     }
 
     /// Whether what a cell is of may be below zero.
@@ -289,6 +313,7 @@ impl Tables {
     /// The sum of amounts that have one.
     fn sum(&self, parts: &[Amount]) -> Reading<Amount> {
         let first = parts.first().ok_or(Doubt::Open)?;
+        self.in_one_unit(parts)?;
         let places = parts.iter().filter_map(Amount::place);
         let mut labels = places.flat_map(|place| self.labels_of(place));
         if let Some(label) = labels.find(|label| label.is_one_of(&RATES)) {
@@ -308,7 +333,8 @@ impl Tables {
     }
 
     fn extreme(&self, of: &Operand, largest: bool, which: Option<&Which>) -> Reading<DirectAnswer> {
-        let series = self.series(of, which)?;
+        let series = self.as_losses(std::slice::from_ref(of), self.series(of, which)?)?;
+        self.in_one_unit(&series)?;
         let numbers: Vec<f64> = series.iter().map(Amount::number).collect();
         let places = operations::extremes(&numbers, largest);
         let found: Vec<&Amount> = places.iter().filter_map(|at| series.get(*at)).collect();

@@ -1,9 +1,10 @@
 //! From an operand to the figure that it names, or the reason why none is sure.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use finqa_core::number::Scale;
+use finqa_core::page::counts_things;
 use finqa_core::page::period::Period;
 use finqa_core::program::{Expression, Leaf};
 
@@ -265,6 +266,9 @@ impl Tables {
         let pair: [Amount; 2] = self.listed(&pair)?.try_into().map_err(|_| Doubt::Open)?;
         let doubt = pair.iter().find_map(|one| one.doubt.clone());
         let [part, whole] = pair;
+        let places = part.place().zip(whole.place());
+        let crossed = places.filter(|(a, b)| a.row != b.row && a.column != b.column);
+        let doubt = doubt.or(crossed.map(|(_, whole)| self.unclear(whole)));
         let plain = [part.kind, whole.kind] == [AmountKind::Plain; 2];
         let apart = part.place() != whole.place() && part.scale == whole.scale;
         if !plain || !apart || whole.number() <= 0.0 {
@@ -473,7 +477,7 @@ impl Tables {
             }
         }
         let found = found?;
-        in_one_scale(&found)?;
+        self.in_one_unit(&found)?;
         let places: BTreeSet<Place> = found.iter().filter_map(Amount::place).collect();
         let tables: BTreeSet<usize> = places.iter().map(|one| one.table).collect();
         let apart = places.len() == found.iter().filter(|one| one.at.is_some()).count();
@@ -482,14 +486,20 @@ impl Tables {
             false => Err(Doubt::Open),
         }
     }
-}
 
-/// Figures that are compared or added up have one scale.
-pub(super) fn in_one_scale(amounts: &[Amount]) -> Reading<()> {
-    let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
-    let scales: Vec<_> = plain.map(|one| one.scale).collect();
-    match scales.windows(2).any(|two| two.first() != two.last()) {
-        true => missing("the figures may be in different units"),
-        false => Ok(()),
+    /// Figures that are compared or added up are in one unit, by their scales and by a column that
+    /// names it.
+    pub(super) fn in_one_unit(&self, amounts: &[Amount]) -> Reading<()> {
+        let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
+        let scales = plain.clone().map(|one| one.scale);
+        let counts = |at: &Place| self.labels_of(*at).any(|label| counts_things(&label.name));
+        let places = plain.filter_map(Amount::place).filter(|at| !counts(at));
+        let rows = places.filter_map(|at| self.table(at)?.rows.get(at.row));
+        let units = rows.map(|row| &row.unit).filter(|unit| !unit.is_empty());
+        let (scales, units): (HashSet<_>, HashSet<_>) = (scales.collect(), units.collect());
+        match scales.len() > 1 || units.len() > 1 {
+            true => missing("the figures may be in different units"),
+            false => Ok(()),
+        }
     }
 }

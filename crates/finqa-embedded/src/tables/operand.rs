@@ -76,6 +76,20 @@ impl Operand {
         words.chain(names).collect::<Vec<_>>().join(" ")
     }
 
+    /// Whether a word is one of its own, or of the names that it says.
+    pub(super) fn says(&self, word: &str) -> bool {
+        let names = self.names.iter();
+        let mut named = names
+            .filter_map(|(one, said)| one.names.get(*said))
+            .flatten();
+        self.words.iter().any(|(stem, _)| stem == word) || named.any(|stem| stem == word)
+    }
+
+    /// Whether a loss is asked for.
+    pub(super) fn is_loss(&self) -> bool {
+        self.says("loss")
+    }
+
     /// Whether it names a figure.
     pub(super) fn is_named(&self) -> bool {
         !self.words.is_empty() || !self.names.is_empty()

@@ -110,20 +110,24 @@ impl Tables {
         labels.map(|label| label.name.as_str())
     }
 
-    /// Whether new words name rows and an old one does too, or all of them columns.
+    /// Whether new words name rows and an old one does too, or all of them columns; of a report,
+    /// whether no table has the ones in its rows and the other in its columns.
     pub(super) fn is_alike(&self, new: &[String], old: &str) -> bool {
-        let all = |labels: &[&Label]| {
-            let named = labels
-                .iter()
-                .any(|label| new.iter().all(|word| label.says(word)));
-            named && labels.iter().any(|label| label.says(old))
+        let alike = |table: &ReportTable| {
+            let rows = table.rows.iter().skip(1).map(|row| &row.label);
+            let columns = table.columns.iter().skip(1).map(|column| &column.label);
+            let new = |label: &Label| new.iter().all(|word| label.says(word));
+            let old = |label: &Label| label.says(old);
+            let rows = (rows.clone().any(new), rows.clone().any(old));
+            let columns = (columns.clone().any(new), columns.clone().any(old));
+            match table.plain {
+                true => rows == (true, true) || columns == (true, true),
+                false => {
+                    ![[rows, columns], [columns, rows]].contains(&[(true, false), (false, true)])
+                }
+            }
         };
-        let Some(table) = self.tables.first().filter(|table| table.plain) else {
-            return true;
-        };
-        let rows: Vec<&Label> = table.rows.iter().skip(1).map(|row| &row.label).collect();
-        let columns: Vec<&Label> = table.columns.iter().skip(1).map(|one| &one.label).collect();
-        all(&rows) || all(&columns)
+        self.tables.iter().all(alike)
     }
 }
 

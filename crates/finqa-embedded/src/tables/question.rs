@@ -227,7 +227,16 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
         let noun = matches!(before, Some(&("both" | "all")))
             && tables.is_plain()
             && !own.iter().any(|own| tables.says(own));
+        // "IT" is a name where a label has it so, "it" is not.
+        let spelled = question.get(range.clone()).filter(|spelled| {
+            let other = spelled.eq_ignore_ascii_case(text) && spelled != text;
+            other && own.is_empty() && tables.is_plain() && tables.says(spelled)
+        });
         let (length, part) = match (name, cue) {
+            _ if spelled.is_some() => {
+                let stems = spelled.into_iter().map(str::to_owned);
+                (1, TokenPart::Word(stems.collect()))
+            }
             _ if shares.contains(range) && cue.is_some() && name.is_none() => {
                 let part = match tables.is_plain() || units.contains(&next) {
                     true => TokenPart::Word(own),
@@ -242,6 +251,7 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
             _ => (1, TokenPart::Word(own)),
         };
         let said = texts.get(at..at + length).unwrap_or_default().join(" ");
+        let said = spelled.map_or(said, str::to_owned);
         let names = matches!(part, TokenPart::Word(_) | TokenPart::Name(..));
         out.push(Token { text: said, part });
         at += length;

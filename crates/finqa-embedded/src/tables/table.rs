@@ -63,6 +63,8 @@ pub(super) struct ReportRow {
     /// The headings above it.
     pub(super) heading: String,
     pub(super) section: Vec<String>,
+    /// What a column "Unit" or "Currency" says of it.
+    pub(super) unit: String,
     pub(super) cells: Vec<Option<ReportFigure>>,
 }
 
@@ -145,6 +147,10 @@ impl ReportTable {
         let percent: Vec<bool> = (0..width)
             .map(|at| !self.plain && table.is_of_percent(at))
             .collect();
+        let unit = self.columns.iter().position(|column| {
+            let heading = column.printed.to_lowercase();
+            ["unit", "units", "currency"].contains(&heading.as_str())
+        });
         let corner = self.columns.first();
         let of_corner = || scale_of_label(&corner?.printed);
         let of_table = table.scale().or_else(of_corner);
@@ -178,6 +184,9 @@ impl ReportTable {
                 })
             };
             read.cells = cells.iter().enumerate().map(figure).collect();
+            let unit = unit.and_then(|at| cells.get(at));
+            let unit = unit.filter(|cell| cell.number.is_none());
+            read.unit = unit.map_or_else(String::new, |cell| cell.raw.clone());
             let heading = at > 0 && read.cells.iter().all(Option::is_none);
             // "Total assets" below current assets is not of these alone.
             let apart = self.plain && read.label.total && read.label.words.len() > 1;

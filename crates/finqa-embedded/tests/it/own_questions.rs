@@ -479,4 +479,16 @@ Biology;70;80;90", &[
     (";31 Dec 2031;31 Dec 2032\nDeposits;500;550", &[
         ("What were deposits on 30 December 2032?", Unsure("no 30 December of 2032")),
     ]),
+    ("Department;Budget 2034;Actual 2034\nSales;500;620\nIT;300;310\nTotal;800;930", &[
+        ("what was the IT budget in 2034?", Is("300")),
+        ("what was IT actual as a percentage of IT budget in 2034?", Is("103.3%")),
+        ("did sales exceed its budget in 2034?", Unsure("")),
+    ]),
+    ("Mine;Currency;Sales 2034\nAtla;USD;120\nBorr;EUR;98", &[
+        ("which mine had the highest sales in 2034?", Unsure("different units")),
+        ("what were the sales of Borr in 2034?", Is("98")),
+    ]),
+    (";2034;2033\nRevenue;100;90\nGross margin;40.0%;39.0%", &[
+        ("what was gross profit in 2034?", Unsure("as a percentage only")),
+    ]),
 ];

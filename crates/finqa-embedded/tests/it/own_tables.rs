@@ -124,7 +124,7 @@ Operating cash flow;9;11";
 #[test]
 fn money_for_each_thing_is_in_the_scale_of_the_money() {
     let table = "(in thousands);2023;2024\nRevenue;1000;1250\nEmployees;30;34\nStores;8;10\n\
-                 Interest Rate Swaps;9;12";
+                 Number of shops;3;4\nHotels at year end;1;2\nInterest Rate Swaps;9;12";
     let table = document(table);
     for (question, expected, scale) in [
         (
@@ -134,6 +134,8 @@ fn money_for_each_thing_is_in_the_scale_of_the_money() {
         ),
         ("how many employees in 2024?", "34", None),
         ("revenue per store in 2024?", "125", Some(Scale::Thousand)),
+        ("how many shops were there in 2024?", "4", None),
+        ("how many hotels at year end in 2024?", "2", None),
         ("interest rate swaps in 2024?", "12", Some(Scale::Thousand)),
     ] {
         let found = answer(&table, &[], question);
