@@ -484,7 +484,8 @@ Biology;70;80;90", &[
         ("what was IT actual as a percentage of IT budget in 2034?", Is("103.3%")),
         ("did sales exceed its budget in 2034?", Unsure("")),
     ]),
-    ("Mine;Currency;Sales 2034\nAtla;USD;120\nBorr;EUR;98", &[
+    ("Mine;Currency;Sales 2034;Staff\nAtla;USD;120;40\nBorr;EUR;98;60", &[
+        ("what is the total staff?", Is("100")),
         ("which mine had the highest sales in 2034?", Unsure("different units")),
         ("what were the sales of Borr in 2034?", Is("98")),
     ]),
