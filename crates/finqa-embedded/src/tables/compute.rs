@@ -186,7 +186,8 @@ impl Tables {
     fn as_losses<T: AsMut<[Amount]>>(&self, operands: &[Operand], mut amounts: T) -> Reading<T> {
         let all = amounts.as_mut();
         let below = all.iter().filter(|one| one.number() < 0.0).count();
-        if self.is_plain() || below == 0 || !operands.iter().any(Operand::is_loss) {
+        let named = operands.iter().any(|of| of.says("loss"));
+        if self.is_plain() || below == 0 || !named {
             return Ok(amounts);
         }
         if below < all.len() {

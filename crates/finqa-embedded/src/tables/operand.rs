@@ -85,11 +85,6 @@ impl Operand {
         self.words.iter().any(|(stem, _)| stem == word) || named.any(|stem| stem == word)
     }
 
-    /// Whether a loss is asked for.
-    pub(super) fn is_loss(&self) -> bool {
-        self.says("loss")
-    }
-
     /// Whether it names a figure.
     pub(super) fn is_named(&self) -> bool {
         !self.words.is_empty() || !self.names.is_empty()
