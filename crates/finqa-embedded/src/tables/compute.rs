@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use finqa_core::number::UnitKind;
+use finqa_core::page::counts_things;
 use finqa_core::page::period::Period;
 
 use super::asked::{Asked, Operation, Which};
@@ -178,6 +179,22 @@ impl Tables {
         match odd.map(|place| self.name_of(place)) {
             Some(name) => missing(format!("all figures of {name} are below zero")),
             None => self.in_one_unit(amounts),
+        }
+    }
+
+    /// Figures that are compared or added up are in one unit, by their scales and by a column that
+    /// names it.
+    pub(super) fn in_one_unit(&self, amounts: &[Amount]) -> Reading<()> {
+        let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
+        let scales = plain.clone().map(|one| one.scale);
+        let counts = |at: &Place| self.labels_of(*at).any(|label| counts_things(&label.name));
+        let places = plain.filter_map(Amount::place).filter(|at| !counts(at));
+        let rows = places.filter_map(|at| self.table(at)?.rows.get(at.row));
+        let units = rows.map(|row| &row.unit).filter(|unit| !unit.is_empty());
+        let (scales, units): (HashSet<_>, HashSet<_>) = (scales.collect(), units.collect());
+        match scales.len() > 1 || units.len() > 1 {
+            true => missing("the figures may be in different units"),
+            false => Ok(()),
         }
     }
 

@@ -1,10 +1,9 @@
 //! From an operand to the figure that it names, or the reason why none is sure.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use finqa_core::number::Scale;
-use finqa_core::page::counts_things;
 use finqa_core::page::period::Period;
 use finqa_core::program::{Expression, Leaf};
 
@@ -484,22 +483,6 @@ impl Tables {
         match apart && tables.len() < 2 {
             true => Ok(found),
             false => Err(Doubt::Open),
-        }
-    }
-
-    /// Figures that are compared or added up are in one unit, by their scales and by a column that
-    /// names it.
-    pub(super) fn in_one_unit(&self, amounts: &[Amount]) -> Reading<()> {
-        let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
-        let scales = plain.clone().map(|one| one.scale);
-        let counts = |at: &Place| self.labels_of(*at).any(|label| counts_things(&label.name));
-        let places = plain.filter_map(Amount::place).filter(|at| !counts(at));
-        let rows = places.filter_map(|at| self.table(at)?.rows.get(at.row));
-        let units = rows.map(|row| &row.unit).filter(|unit| !unit.is_empty());
-        let (scales, units): (HashSet<_>, HashSet<_>) = (scales.collect(), units.collect());
-        match scales.len() > 1 || units.len() > 1 {
-            true => missing("the figures may be in different units"),
-            false => Ok(()),
         }
     }
 }
