@@ -1,4 +1,4 @@
-"""Rust sources as `.ci/measure` and `.ci/circles` read them; rustfmt has written them."""
+"""Rust sources as `.ci/circles` reads them; rustfmt has written them."""
 
 import re
 
