@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use super::classify::ErrorDetails;
+use super::error_details::ErrorDetails;
 use super::protocol::{ApiDialect, FormatLevel, Protocol, SystemRole, TokenLimit};
 use super::provider::Endpoint;
 use super::settings::OpenAiApi;
@@ -232,9 +232,8 @@ fn is_unsupported(words: &ErrorDetails, message: &str) -> bool {
         "unexpected", "not permitted", "not allowed", "only the default", "enabled only for",
         "invalid parameter",
     ];
-    words.code.starts_with("unsupported_")
-        || words.code == "unknown_parameter"
-        || PHRASES.iter().any(|phrase| message.contains(phrase))
+    let is_code = |code: &String| code.starts_with("unsupported_") || code == "unknown_parameter";
+    words.codes.iter().any(is_code) || PHRASES.iter().any(|phrase| message.contains(phrase))
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub enum ErrorKind {
     /// The account has no money or quota left (`insufficient_quota`): waiting does not help.
     #[error("the account's quota is used up")]
     QuotaExceeded,
-    /// The server failed (408, 409, 425 and 5xx).
+    /// The server failed (408, 409, 425, 498 and 5xx).
     #[error("the provider failed")]
     ServerError,
     /// No complete answer within the time of an attempt.
@@ -62,6 +62,20 @@ pub enum ErrorKind {
     /// The prompt does not fit into the model's context.
     #[error("the prompt is longer than the model's context")]
     ContextTooLong,
+    /// The prompt and the limit of the reply together are more than the model, or a minute's
+    /// allowance, takes.
+    #[error("the limit of output tokens is too high")]
+    OutputLimitTooHigh,
+    /// The provider refused what its model wrote: it is not the JSON that was asked for.
+    #[error("the provider refused its model's reply")]
+    BadGeneration,
+    /// A success status with the report that the provider failed while it replied. It counts
+    /// as paid.
+    #[error("the provider failed while it replied")]
+    GatewayFailed,
+    /// A failure that `data/failures.json` does not know.
+    #[error("the provider failed in an unknown way")]
+    Unknown,
     /// The caller's token was cancelled.
     #[error("cancelled")]
     Cancelled,
@@ -84,6 +98,7 @@ impl ErrorKind {
                 | Self::Connect
                 | Self::CutOff
                 | Self::Malformed
+                | Self::BadGeneration
         )
     }
 
@@ -182,8 +197,10 @@ impl ModelError {
             ErrorKind::Timeout
             | ErrorKind::CutOff
             | ErrorKind::Malformed
+            | ErrorKind::BadGeneration
+            | ErrorKind::GatewayFailed
             | ErrorKind::Cancelled => true,
-            ErrorKind::ServerError => !matches!(self.status, Some(409 | 425 | 503 | 529)),
+            ErrorKind::ServerError => !matches!(self.status, Some(409 | 425 | 498 | 503 | 529)),
             ErrorKind::ContentFilter | ErrorKind::ContextTooLong => self.status == Some(400),
             _ => false,
         }
@@ -207,13 +224,17 @@ impl ModelError {
             ErrorKind::Cancelled => Scope::Cancelled,
             ErrorKind::ContentFilter
             | ErrorKind::ContextTooLong
+            | ErrorKind::OutputLimitTooHigh
             | ErrorKind::BadRequest { .. }
-            | ErrorKind::ToolsUnsupported => Scope::Request,
+            | ErrorKind::ToolsUnsupported
+            | ErrorKind::Unknown => Scope::Request,
             ErrorKind::RateLimited
             | ErrorKind::ServerError
             | ErrorKind::Timeout
             | ErrorKind::CutOff
-            | ErrorKind::Malformed => Scope::Provider,
+            | ErrorKind::Malformed
+            | ErrorKind::BadGeneration
+            | ErrorKind::GatewayFailed => Scope::Provider,
             ErrorKind::QuotaExceeded | ErrorKind::NotStored => Scope::Run,
             ErrorKind::Unauthorized if self.status == Some(401) => Scope::Run,
             ErrorKind::Connect if self.after_success => Scope::Provider,

@@ -14,6 +14,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::error::ModelError;
+use super::failures::{FinishMeaning, finish_meaning};
 
 /// Stops work from outside.
 #[derive(Clone, Debug, Default)]
@@ -242,15 +243,12 @@ impl fmt::Display for FinishReason {
 
 impl From<String> for FinishReason {
     fn from(word: String) -> Self {
-        match word.as_str() {
-            // The words of Anthropic's API, which some compatible servers send too, and `eos`.
-            "stop" | "eos" | "end_turn" | "stop_sequence" => Self::Stop,
-            "length" | "max_tokens" | "max_output_tokens" | "model_context_window_exceeded" => {
-                Self::Length
-            }
-            "content_filter" => Self::ContentFilter,
-            "tool_calls" | "function_call" | "tool_use" => Self::ToolCalls,
-            _ => Self::Other(word),
+        match finish_meaning(&word) {
+            Some(FinishMeaning::Stop) => Self::Stop,
+            Some(FinishMeaning::Length) => Self::Length,
+            Some(FinishMeaning::ContentFilter) => Self::ContentFilter,
+            Some(FinishMeaning::ToolCalls) => Self::ToolCalls,
+            Some(FinishMeaning::Failed) | None => Self::Other(word),
         }
     }
 }

@@ -15,9 +15,11 @@ use super::HttpModel;
 use crate::llm::address::ServerAddress;
 use crate::llm::batch::{BatchReply, BatchSender};
 use crate::llm::capabilities::{MAX_TOKENS, corrected, without_limit};
-use crate::llm::classify::{self, ErrorDetails};
+use crate::llm::classify;
 use crate::llm::error::{ErrorKind, ModelError};
+use crate::llm::error_details::ErrorDetails;
 use crate::llm::event::CallEvent;
+use crate::llm::failures::kind_of;
 use crate::llm::limits::{LimitVerdict, reported_quotas};
 use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel};
 use crate::llm::provider::Provider;
@@ -240,9 +242,12 @@ impl HttpCall<'_> {
             }
             // Some gateways return the failure of the server behind them as a success.
             let words = ErrorDetails::read(&exchange.body);
-            let status = words.code.parse().ok();
-            let status = status.filter(|status| (400..600).contains(status));
-            let kind = classify::kind_of(status.unwrap_or(500), &words);
+            let mut codes = words.codes.iter().filter_map(|code| code.parse().ok());
+            let status = codes.find(|status| (400..600).contains(status));
+            let kind = match kind_of(status.unwrap_or_default(), &words) {
+                ErrorKind::Unknown if status.is_none() => ErrorKind::ServerError,
+                kind => kind,
+            };
             classify::refusal(kind, &words.message, exchange, secret)
         })?;
         if decoded.model.is_empty() {
@@ -259,7 +264,11 @@ impl HttpCall<'_> {
     fn correct(&self, dialect: ApiDialect, error: &ModelError) -> Option<ApiDialect> {
         let refused = matches!(
             error.kind,
-            ErrorKind::BadRequest { .. } | ErrorKind::ToolsUnsupported | ErrorKind::ContextTooLong
+            ErrorKind::BadRequest { .. }
+                | ErrorKind::ToolsUnsupported
+                | ErrorKind::ContextTooLong
+                | ErrorKind::OutputLimitTooHigh
+                | ErrorKind::Unknown
         );
         if !refused || !matches!(error.status, Some(400 | 422)) {
             return None;

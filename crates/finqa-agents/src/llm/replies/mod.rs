@@ -66,17 +66,20 @@ impl StoredReplies {
         });
         found.filter(|outcome| match outcome {
             CallOutcome::Reply(reply) => !may_pass(reply),
-            CallOutcome::Failure(_) => true,
+            CallOutcome::Failure(error) => error.kind != ErrorKind::Unknown,
         })
     }
 }
 
-/// True for the failure of a request that another attempt would not change: it is the
-/// outcome of its call.
+/// True for the failure of a request that is the outcome of its call.
 fn settles(error: &ModelError) -> bool {
     matches!(
         error.kind,
-        ErrorKind::ContentFilter | ErrorKind::ContextTooLong | ErrorKind::BadRequest { .. }
+        ErrorKind::ContentFilter
+            | ErrorKind::ContextTooLong
+            | ErrorKind::OutputLimitTooHigh
+            | ErrorKind::BadRequest { .. }
+            | ErrorKind::Unknown
     )
 }
 

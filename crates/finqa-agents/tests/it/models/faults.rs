@@ -316,15 +316,15 @@ async fn requests_that_may_have_been_billed_are_counted_and_refused_ones_are_not
 }
 
 #[tokio::test]
-async fn a_403_or_404_after_an_answer_affects_only_its_own_request() {
-    for status in [403, 404] {
+async fn a_403_and_after_an_answer_a_404_affects_only_its_own_request() {
+    for (status, scope) in [(403, Scope::Request), (404, Scope::Run)] {
         let server = FaultServer::start(move |request| match request.user().as_str() {
             "forbidden" => Reply::error(status, "x", "not this one"),
             _ => Reply::chat("42"),
         });
         let model = HttpModel::new(openai(&server)).unwrap();
         let first = chat(&model, &ask("forbidden")).await.unwrap_err();
-        assert_eq!(first.scope(), Scope::Run, "{first}");
+        assert_eq!(first.scope(), scope, "{first}");
         chat(&model, &ask("How much?")).await.unwrap();
         let later = chat(&model, &ask("forbidden")).await.unwrap_err();
         assert_eq!(later.scope(), Scope::Request, "{later}");

@@ -78,6 +78,7 @@ pub(super) fn translated(request: &Request, mut reply: Reply) -> Reply {
                 reply = reply.header("request-id", "req_fault");
                 let kind = match reply.status {
                     401 => "authentication_error",
+                    403 => "permission_error",
                     404 => "not_found_error",
                     429 => "rate_limit_error",
                     529 => "overloaded_error",

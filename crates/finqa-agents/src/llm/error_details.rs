@@ -1,0 +1,205 @@
+//! A server's description of a failure, whatever its shape.
+//!
+//! Servers disagree on shape (`error` as object, as string, absent) and on the type of `code`
+//! (string, integer, null). Gateways put the words of the server behind them into a text.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use serde_json::{Deserializer, Value};
+
+use finqa_core::text;
+
+/// A server's description of a failure.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct ErrorDetails {
+    /// One line; may be empty.
+    pub message: String,
+    /// The codes, types, states, reasons and quota ids that it names; lower case.
+    pub codes: Vec<String>,
+    pub parameter: Option<String>,
+    /// The wait that the body asks for.
+    pub wait: Option<Duration>,
+}
+
+impl ErrorDetails {
+    /// Reads a body: JSON of any of the known shapes, an HTML page, or plain text.
+    pub(crate) fn read(body: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(body);
+        match serde_json::from_str::<Value>(&text) {
+            Ok(Value::Array(list)) => list.first().map(Self::from_json).unwrap_or_default(),
+            Ok(value @ Value::Object(_)) => Self::from_json(&value),
+            _ if text.trim_start().starts_with('<') => Self {
+                message: "an HTML page".to_owned(),
+                ..Self::default()
+            },
+            _ => Self::from_text(&text),
+        }
+    }
+
+    fn from_text(text: &str) -> Self {
+        let mut details = Self {
+            message: one_line(text),
+            wait: stated_wait(text),
+            ..Self::default()
+        };
+        details.add_quoted(text);
+        details
+    }
+
+    fn from_json(value: &Value) -> Self {
+        let error = match value.get("error") {
+            Some(Value::String(message)) => return Self::from_text(message),
+            Some(error @ Value::Object(_)) => error,
+            _ => value,
+        };
+        let message = match (error.get("message"), error.get("detail")) {
+            (Some(Value::String(text)), _) | (None, Some(Value::String(text))) => text.clone(),
+            // FastAPI's list of validation errors.
+            (Some(other), _) | (None, Some(other)) => other.to_string(),
+            (None, None) => String::new(),
+        };
+        let mut details = Self::from_text(&message);
+        let named = ["/code", "/type", "/status", "/innererror/code"];
+        let named = named.iter().filter_map(|path| error.pointer(path));
+        details.codes.extend(named.filter_map(word));
+        details.parameter = error.get("param").and_then(word).or(details.parameter);
+        // Anthropic names it at the beginning of the message: `max_tokens: …`, `tools.0.name: …`.
+        if details.parameter.is_none()
+            && value.get("type").is_some_and(|kind| kind == "error")
+            && let Some((path, _)) = message.split_once(": ")
+            && path.bytes().all(|byte| {
+                byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.".contains(&byte)
+            })
+        {
+            details.parameter = Some(path.to_owned());
+        }
+        let parts = error.get("details").and_then(Value::as_array);
+        for part in parts.into_iter().flatten() {
+            details.add_google(part);
+        }
+        // OpenRouter quotes the server behind it.
+        if let Some(raw) = error.pointer("/metadata/raw").and_then(Value::as_str) {
+            details.message = one_line(&format!("{} {raw}", details.message));
+            details.add_quoted(raw);
+        }
+        details
+    }
+
+    /// Adds what a part of Google's `details` says.
+    fn add_google(&mut self, part: &Value) {
+        let delay = part.get("retryDelay").and_then(Value::as_str);
+        self.wait = delay.and_then(duration).or(self.wait);
+        self.codes.extend(part.get("reason").and_then(word));
+        let violations = part.get("violations").and_then(Value::as_array);
+        let violations = violations.into_iter().flatten();
+        let quotas = violations.filter_map(|it| word(it.get("quotaId")?));
+        self.codes.extend(quotas);
+    }
+
+    /// Adds what an error in the middle of a text says: a gateway quotes another server's.
+    fn add_quoted(&mut self, text: &str) {
+        let json = text.find('{').and_then(|at| text.get(at..));
+        let quoted = json.and_then(|json| Deserializer::from_str(json).into_iter().next()?.ok());
+        if let Some(quoted @ Value::Object(_)) = quoted {
+            let quoted = Self::from_json(&quoted);
+            self.codes.extend(quoted.codes);
+            self.parameter = self.parameter.take().or(quoted.parameter);
+            self.wait = self.wait.or(quoted.wait);
+        }
+    }
+}
+
+/// A word or number, in lower case.
+fn word(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.is_empty() => Some(text.to_ascii_lowercase()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// The wait in a sentence: `Please retry in 36s.`, `try again in 1m30.5s`, `retry after 20 seconds`.
+fn stated_wait(text: &str) -> Option<Duration> {
+    let text = text.to_ascii_lowercase();
+    let asked = ["retry in ", "try again in ", "retry after "];
+    let mut waits = asked.iter().filter_map(|words| text.split_once(words));
+    waits.find_map(|(_, rest)| {
+        let mut words = rest.split_ascii_whitespace();
+        let first = words.next()?;
+        let both = format!("{first} {}", words.next().unwrap_or_default());
+        duration(&both).or_else(|| duration(first))
+    })
+}
+
+fn duration(text: &str) -> Option<Duration> {
+    let text = text.trim_end_matches(|c: char| !c.is_alphanumeric());
+    text.parse::<SignedDuration>().ok()?.try_into().ok()
+}
+
+/// At most 300 characters of a text, on one line.
+pub(super) fn one_line(text: &str) -> String {
+    text::one_line(text, 300)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shape_of_error_body_is_read() {
+        for body in [
+            r#"{"error":{"message":"slow down","type":"requests","param":null,"code":"x"}}"#,
+            r#"{"error":{"message":"slow down","code":429}}"#,
+            r#"{"error":"slow down"}"#,
+            r#"{"object":"error","message":"slow down","type":"x","param":null,"code":429}"#,
+            r#"{"detail":"slow down"}"#,
+            r#"[{"error":{"message":"slow down"}}]"#,
+            "slow\n  down\n",
+        ] {
+            let read = ErrorDetails::read(body.as_bytes());
+            assert_eq!(read.message, "slow down", "{body}");
+        }
+        let page = ErrorDetails::read(b"\n<!doctype html><html><head>");
+        assert_eq!(page.message, "an HTML page");
+        assert_eq!(ErrorDetails::read(b"").message, "");
+        let unreadable = ErrorDetails::read(&[0xff, 0xfe]);
+        assert_eq!(unreadable.message, "\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn a_wait_in_the_body_is_read_in_each_form() {
+        let wait = |body: &str| ErrorDetails::read(body.as_bytes()).wait;
+        for (words, millis) in [
+            ("Please retry in 36.5s.", Some(36_500)),
+            ("Please try again in 1m30.5s. Visit", Some(90_500)),
+            ("Please try again in 6ms", Some(6)),
+            ("Please retry after 20 seconds.", Some(20_000)),
+            ("Please try again in a minute", None),
+            ("retry", None),
+        ] {
+            let body = serde_json::json!({"error": {"message": words}}).to_string();
+            assert_eq!(wait(&body), millis.map(Duration::from_millis), "{words}");
+        }
+        let google = r#"[{"error": {"details": [{"@type": "x"}, {"retryDelay": "36s"}]}}]"#;
+        assert_eq!(wait(google), Some(Duration::from_secs(36)));
+    }
+
+    #[test]
+    fn what_a_gateway_quotes_is_read() {
+        let inner = r#"{"error": {"message": "no", "code": "content_filter", "param": "prompt"}}"#;
+        let openrouter = serde_json::json!({"error": {
+            "message": "Provider returned error", "code": 400, "metadata": {"raw": inner}}});
+        let litellm = serde_json::json!({"error": {
+            "message": format!("litellm.BadRequestError: AzureException - {inner}"), "code": "400"}});
+        for body in [openrouter, litellm] {
+            let read = ErrorDetails::read(body.to_string().as_bytes());
+            assert!(
+                read.codes.iter().any(|code| code == "content_filter"),
+                "{read:?}"
+            );
+            assert_eq!(read.parameter.as_deref(), Some("prompt"));
+            assert!(read.message.contains("content_filter"), "{read:?}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What a failure means: `data/failures.json`, as a table with one lookup.
+//!
+//! The table says which reply means what, with its provider and what was read for the row. The
+//! provider is never a condition, because the same reply comes through gateways.
+
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+use super::error::ErrorKind;
+use super::error_details::ErrorDetails;
+
+const TABLE: &str = include_str!("../../../../data/failures.json");
+
+#[derive(Default, Deserialize)]
+struct FailureTable {
+    failures: Vec<FailureRow>,
+    finish_words: Vec<FinishRow>,
+}
+
+/// A row: every column that is not empty must fit.
+#[derive(Deserialize)]
+#[serde(default)]
+struct FailureRow {
+    /// Statuses, `5xx` for a class.
+    status: String,
+    /// One of the codes, `*` for any text.
+    code: String,
+    parameter: String,
+    /// Words of the message in lower case, `…` for any text between them.
+    phrase: String,
+    kind: ErrorKind,
+}
+
+impl Default for FailureRow {
+    fn default() -> Self {
+        Self {
+            status: String::new(),
+            code: String::new(),
+            parameter: String::new(),
+            phrase: String::new(),
+            kind: ErrorKind::Unknown,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct FinishRow {
+    word: String,
+    means: FinishMeaning,
+}
+
+/// What the reason that a reply ended means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum FinishMeaning {
+    Stop,
+    Length,
+    ContentFilter,
+    ToolCalls,
+    /// The provider failed after it had begun to reply.
+    Failed,
+}
+
+/// The embedded table; empty only if it does not parse, which a test rules out.
+fn table() -> &'static FailureTable {
+    static PARSED: OnceLock<FailureTable> = OnceLock::new();
+    PARSED.get_or_init(|| serde_json::from_str(TABLE).unwrap_or_default())
+}
+
+/// The kind of a failure with this status, 0 for none, and these words.
+///
+/// A status that the table does not know is [`ErrorKind::Unknown`], or a bad request if the
+/// server names a parameter.
+pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
+    let message = words.message.to_lowercase();
+    let parameter = words.parameter.clone();
+    let row = table()
+        .failures
+        .iter()
+        .find(|row| row.fits(status, words, &message));
+    match (row.map(|row| &row.kind), &parameter) {
+        (Some(ErrorKind::BadRequest { .. }), _) | (None, Some(_)) => {
+            ErrorKind::BadRequest { parameter }
+        }
+        (Some(kind), _) => kind.clone(),
+        (None, None) => ErrorKind::Unknown,
+    }
+}
+
+/// What a finish word means, if the table has it.
+pub(super) fn finish_meaning(word: &str) -> Option<FinishMeaning> {
+    let mut rows = table().finish_words.iter();
+    let row = rows.find(|row| row.word.eq_ignore_ascii_case(word))?;
+    Some(row.means)
+}
+
+impl FailureRow {
+    fn fits(&self, status: u16, words: &ErrorDetails, message: &str) -> bool {
+        let is_status = |pattern: &str| match pattern.strip_suffix("xx") {
+            Some(class) => class.parse() == Ok(status / 100),
+            None => pattern.parse() == Ok(status),
+        };
+        let is_code = |code: &String| {
+            holds_in_order(code, self.code.split('*'))
+                && (self.code.contains('*') || *code == self.code)
+        };
+        (self.status.is_empty() || self.status.split(' ').any(is_status))
+            && (self.code.is_empty() || words.codes.iter().any(is_code))
+            && (self.parameter.is_empty() || words.parameter.as_deref() == Some(&*self.parameter))
+            && (self.phrase.is_empty()
+                // A wait says more than words.
+                || words.wait.is_none() && holds_in_order(message, self.phrase.split('…')))
+    }
+}
+
+/// True if a text has these parts one after the other.
+fn holds_in_order<'p>(text: &str, mut parts: impl Iterator<Item = &'p str>) -> bool {
+    let mut rest = text;
+    parts.all(|part| match rest.split_once(part) {
+        Some((_, after)) => {
+            rest = after;
+            true
+        }
+        None => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn kind(status: u16, body: &Value) -> ErrorKind {
+        kind_of(status, &ErrorDetails::read(body.to_string().as_bytes()))
+    }
+
+    fn rows(name: &str) -> Vec<Value> {
+        let table: Value = serde_json::from_str(TABLE).unwrap();
+        table[name].as_array().unwrap().clone()
+    }
+
+    #[test]
+    fn each_row_decides_its_sample_and_says_what_was_read_for_it() {
+        serde_json::from_str::<FailureTable>(TABLE).unwrap();
+        for (at, row) in rows("failures").iter().enumerate() {
+            let status: u16 = serde_json::from_value(row["sample"][0].clone()).unwrap();
+            let words = ErrorDetails::read(row["sample"][1].to_string().as_bytes());
+            let message = words.message.to_lowercase();
+            let rows = &table().failures;
+            let first = rows
+                .iter()
+                .position(|row| row.fits(status, &words, &message));
+            assert_eq!(first, Some(at), "{row}");
+        }
+        for row in rows("failures").iter().chain(&rows("finish_words")) {
+            assert!(!row["provider"].as_str().unwrap().is_empty(), "{row}");
+            let read = row["read"].as_str().unwrap();
+            let known = ["docs", "client", "report", "not verified"];
+            assert!(known.iter().any(|word| read.starts_with(word)), "{row}");
+        }
+    }
+
+    #[test]
+    fn phrases_come_after_codes_and_statuses_that_decide_and_are_whole_phrases() {
+        let mut seen = BTreeSet::new();
+        for row in &table().failures {
+            let key = (&row.status, &row.code, &row.parameter, &row.phrase);
+            assert!(seen.insert(key), "twice: {key:?}");
+            let texts = [&row.code, &row.parameter, &row.phrase];
+            assert!(
+                texts.iter().all(|text| **text == text.to_lowercase()),
+                "{key:?}"
+            );
+            let is_phrase = row.status.is_empty() && row.code.is_empty();
+            assert!(
+                !is_phrase || row.phrase.is_empty() || row.phrase.contains([' ', '…']),
+                "{key:?}"
+            );
+        }
+        let phrase = json!({"error": {"message": "Content Exists Risk"}});
+        for (status, expected) in [
+            (401, ErrorKind::Unauthorized),
+            (402, ErrorKind::QuotaExceeded),
+            (404, ErrorKind::NotFound),
+            (429, ErrorKind::RateLimited),
+            (503, ErrorKind::ServerError),
+            (400, ErrorKind::ContentFilter),
+        ] {
+            assert_eq!(kind(status, &phrase), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_status_with_unknown_words_is_retried_unknown_or_one_of_five() {
+        for body in [
+            json!({}),
+            json!({"error": {"message": "frobnicated"}}),
+            json!("x"),
+        ] {
+            for status in 400..600 {
+                let expected = match status {
+                    401 => ErrorKind::Unauthorized,
+                    402 => ErrorKind::QuotaExceeded,
+                    404 | 405 | 410 => ErrorKind::NotFound,
+                    429 => ErrorKind::RateLimited,
+                    408 | 409 | 425 | 498 | 500.. => ErrorKind::ServerError,
+                    _ => ErrorKind::Unknown,
+                };
+                assert_eq!(kind(status, &body), expected, "{status} {body}");
+            }
+        }
+        let named = json!({"error": {"message": "no", "param": "temperature"}});
+        let parameter = Some("temperature".into());
+        assert_eq!(kind(400, &named), ErrorKind::BadRequest { parameter });
+        assert_eq!(kind(307, &json!({})), ErrorKind::Settings);
+    }
+
+    #[test]
+    fn a_refusal_of_tools_is_distinguished_from_other_refused_requests() {
+        for message in ["toolbench-7b: bad messages", "temperature is not supported"] {
+            let body = json!({"error": {"message": message}});
+            assert_eq!(kind(400, &body), ErrorKind::Unknown, "{message}");
+        }
+    }
+}
