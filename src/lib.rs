@@ -43,6 +43,7 @@ pub use settings::Settings;
 
 #[doc(hidden)]
 pub mod analysis;
+pub mod ask;
 #[doc(hidden)]
 pub mod calibration;
 #[doc(hidden)]

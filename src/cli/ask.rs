@@ -11,25 +11,19 @@ use serde::Serialize;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
-use crate::calibration::Judge;
-use crate::dataset::{
-    Document, Filing, HistoryEntry, Outcome, Question, QuestionKey, QuestionKind, ReadFiling,
-    is_filing, read_filing, read_own,
-};
+use crate::ask::{AskError, Asked, PAGE_TOKENS, Session};
+use crate::dataset::Outcome;
+use crate::output::AnswerView;
 use crate::output::terminal::{
     ProgressOptions, TerminalWriter, answer_text, short_answer, table_lines,
 };
-use crate::output::{AnswerView, tag_doubt};
 use crate::pipeline::{ModelContext, advice, judge_of_own_document, pair_setup, stored_replies};
 use crate::run::left_out_line;
 use crate::settings::LogSettings;
 use finqa_agents::llm::{CallEvent, ModelSettings, Observer, Stop};
-use finqa_agents::pair::{
-    AgentSettings, Answer, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution, Solver,
-    answer_history,
-};
-
+use finqa_agents::pair::{AgentSettings, Sampling};
 use finqa_core::text::single_spaced;
+use finqa_documents::Document;
 
 use super::args::{ConfigFile, ReplayArgs, needs_model};
 use super::run::{fatal, notify};
@@ -43,7 +37,7 @@ pub(crate) struct AskArgs {
     /// Question, in quotes; without it, each line of stdin is a question and may refer to earlier ones
     question: Option<String>,
     /// Of a report, show a model the best parts for each question, up to this many tokens of three characters
-    #[arg(long, value_name = "N", default_value_t = 2000)]
+    #[arg(long, value_name = "N", default_value_t = PAGE_TOKENS)]
     page_tokens: usize,
     /// List the tables that were read in the report, and ask nothing; with --json also their cells
     #[arg(long, help_heading = "Output", conflicts_with = "question")]
@@ -87,28 +81,11 @@ struct AskSettings {
 pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
     refuse_question_alone(&args.file)?;
-    let filing = is_filing(&args.file).then(|| read_filing(&args.file));
-    let filing = filing.transpose()?;
+    let document = finqa_documents::open(&args.file)?;
     if args.list_tables {
-        return list_tables(filing.as_ref(), args.json);
+        return list_tables(&document, args.json);
     }
-    let (source, notes) = match filing {
-        Some(filing) => {
-            let notes = filing.notes.clone();
-            let report = Box::new(ReadFiling::new(filing));
-            let tables = || Arc::new(report.tables());
-            let source = PageSource::Report {
-                tables: settings.model.is_offline().then(tables),
-                tokens: args.page_tokens,
-                report,
-            };
-            (source, notes)
-        }
-        None => {
-            let own = read_own(&args.file)?;
-            (PageSource::Page(Arc::new(own.document)), own.notes)
-        }
-    };
+    let notes = document.notes.clone();
     let replay = args.stored.open()?;
     needs_model(replay.as_ref(), &settings.model)?;
     let quiet = args.quiet;
@@ -152,21 +129,20 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     }
     let (judge, warning) = judge_of_own_document(&settings, &setup)?;
     warning.iter().for_each(|line| writer.warn(line));
-    let session = Session {
-        pair: Pair::new(&setup.pair)?,
-        judge,
-        source,
+    let stop = Stop::default();
+    let session = Session::new(document, &setup.pair, args.page_tokens, judge, stop.clone())?;
+    let asking = Asking {
+        session,
         json: args.json,
         quiet,
-        shows_opinion: settings.agents.second_opinion == OpinionUse::Show,
-        stop: Stop::default(),
+        stop: stop.clone(),
         writer,
     };
     let exit = runtime.block_on(async {
-        signals::listen(session.stop.clone(), None, |_| {});
+        signals::listen(stop, None, |_| {});
         match &args.question {
-            Some(question) => session.once(question).await,
-            None => session.questions().await,
+            Some(question) => asking.once(question).await,
+            None => asking.questions().await,
         }
     });
     // A pending read of stdin must not delay the exit.
@@ -186,74 +162,22 @@ fn refuse_question_alone(file: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// Where the page of a question comes from.
-enum PageSource {
-    Page(Arc<Document>),
-    Report {
-        report: Box<ReadFiling>,
-        /// All its tables, for the embedded analyst.
-        tables: Option<Arc<Document>>,
-        /// The tokens of the best parts, for a model.
-        tokens: usize,
-    },
-}
-
-impl PageSource {
-    fn page(&self, question: &str, history: &[HistoryEntry]) -> Arc<Document> {
-        match self {
-            Self::Page(page) => Arc::clone(page),
-            Self::Report {
-                tables: Some(tables),
-                ..
-            } => Arc::clone(tables),
-            Self::Report { report, tokens, .. } => {
-                // A follow-up names what it changes.
-                let before = history
-                    .last()
-                    .map_or("", |earlier| earlier.question.as_str());
-                Arc::new(report.excerpt(&format!("{before} {question}"), *tokens))
-            }
-        }
-    }
-
-    /// The reason of a report to doubt an answer.
-    fn doubt(&self, question: &Question, answer: &Answer) -> Option<String> {
-        let Self::Report { report, .. } = self else {
-            return None;
-        };
-        let literals = answer.evidence.iter().map(|cited| cited.literal.as_str());
-        tag_doubt(question, answer).or_else(|| report.doubt(literals))
-    }
-
-    fn name(&self) -> &str {
-        match self {
-            Self::Page(page) => &page.id,
-            Self::Report { report, .. } => report.name(),
-        }
-    }
-}
-
-/// A document and who answers about it.
-struct Session {
-    pair: Pair,
-    judge: Option<Judge>,
-    source: PageSource,
+/// A session, and how its answers are printed.
+struct Asking {
+    session: Session,
     json: bool,
     /// Only the answers are printed.
     quiet: bool,
-    /// A second opinion that is sure and differs is a caveat.
-    shows_opinion: bool,
     stop: Stop,
     writer: TerminalWriter,
 }
 
-impl Session {
-    async fn once(&self, text: &str) -> anyhow::Result<Exit> {
+impl Asking {
+    async fn once(mut self, text: &str) -> anyhow::Result<Exit> {
         if text.trim().is_empty() {
             return Err(Failure::usage("the question is empty").into());
         }
-        let mut history = Vec::new();
-        match self.ask(text, &mut history).await? {
+        match self.ask(text).await? {
             None => Ok(Exit::Interrupted),
             Some((Outcome::Answered, _)) => Ok(Exit::Done),
             Some(_) => Ok(Exit::Unanswered),
@@ -261,16 +185,13 @@ impl Session {
     }
 
     /// Asks every line of stdin.
-    async fn questions(&self) -> anyhow::Result<Exit> {
+    async fn questions(mut self) -> anyhow::Result<Exit> {
         let prompt = !self.quiet && std::io::stdin().is_terminal();
         if prompt {
-            super::note(format_args!(
-                "Ask about {}; Ctrl-D ends.",
-                self.source.name()
-            ));
+            let name = &self.session.document().name;
+            super::note(format_args!("Ask about {name}; Ctrl-D ends."));
         }
         let mut lines = lines();
-        let mut history = Vec::new();
         let mut exit = Exit::Done;
         let mut asked = false;
         loop {
@@ -286,8 +207,7 @@ impl Session {
             let line = line.context("stdin cannot be read")?;
             if !line.trim().is_empty() {
                 asked = true;
-                let answer = self.ask(line.trim(), &mut history).await?;
-                let Some((outcome, has_reader)) = answer else {
+                let Some((outcome, has_reader)) = self.ask(line.trim()).await? else {
                     return Ok(Exit::Interrupted);
                 };
                 if outcome != Outcome::Answered {
@@ -310,65 +230,22 @@ impl Session {
 
     /// Asks one question and prints its answer; `None` if it was given up, otherwise the
     /// outcome, and false if stdout is closed.
-    async fn ask(
-        &self,
-        text: &str,
-        history: &mut Vec<HistoryEntry>,
-    ) -> anyhow::Result<Option<(Outcome, bool)>> {
-        let document = self.source.page(text, history);
-        let question = Arc::new(Question {
-            key: QuestionKey {
-                id: document.id.clone(),
-                part: history.len().to_string(),
-            },
-            kind: match history.is_empty() {
-                true => QuestionKind::StandAlone,
-                false => QuestionKind::Turn,
-            },
-            document,
-            text: text.trim().to_owned(),
-            history: history.clone(),
-        });
-        let memory = CallMemory::default();
-        let stop = self.stop.clone();
-        let asking = self
-            .pair
-            .solve(Arc::clone(&question), 0, memory, stop, &|_| {});
-        let solution = tokio::select! {
-            // There is nothing to drain: the first Ctrl-C gives the question up.
-            () = self.stop.drain.cancelled() => return Ok(None),
-            solution = asking => solution,
+    async fn ask(&mut self, text: &str) -> anyhow::Result<Option<(Outcome, bool)>> {
+        let asked = match self.session.ask(text).await {
+            Err(AskError::Failure(failure)) => return Err(fatal(failure).into()),
+            asked => asked?,
         };
-        let mut solution = match solution {
-            Ok(solution) => solution,
-            Err(Interruption::Cancelled) => return Ok(None),
-            Err(Interruption::Provider(solution)) => *solution,
-            Err(Interruption::Fatal(failure)) => {
-                return Err(fatal(failure).into());
-            }
+        let Some(Asked { question, solution }) = asked else {
+            return Ok(None);
         };
-        if let Some(judge) = &self.judge {
-            solution = judge.judge(solution);
-        }
-        if history.is_empty() {
+        if question.history.is_empty() {
             let replies = solution.calls.iter().filter_map(|call| call.reply.as_ref());
             let left_out = replies.flat_map(|reply| &reply.left_out);
             if let Some(line) = left_out_line(left_out) {
                 self.writer.say(&format!("note: {line}"));
             }
         }
-        history.push(answer_history(&question.text, solution.answer.as_ref()));
-        let doubt = match self.shows_opinion {
-            true => opinion_caveat(&solution),
-            false => None,
-        };
-        let answer = solution.answer.as_ref();
-        let doubt = doubt.or_else(|| self.source.doubt(&question, answer?));
-        if let (Some(answer), Some(doubt)) = (&mut solution.answer, doubt) {
-            answer.doubt.get_or_insert(doubt);
-        }
-        let calibration = self.judge.as_ref().map(|judge| judge.calibration().name());
-        let view = AnswerView::new(&question, &solution, calibration);
+        let view = AnswerView::new(&question, &solution, self.session.calibration());
         let read = stdout::print(|out| {
             if self.json {
                 serde_json::to_writer(&mut *out, &view.json())?;
@@ -396,12 +273,12 @@ impl Session {
 }
 
 /// Prints what was read of a report: a line for each table, or its cells as JSON.
-fn list_tables(filing: Option<&Filing>, json: bool) -> anyhow::Result<Exit> {
-    let Some(report) = filing else {
+fn list_tables(report: &Document, json: bool) -> anyhow::Result<Exit> {
+    if !report.is_report() {
         return Err(
             Failure::usage("--list-tables needs a report: HTML, a PDF or a workbook").into(),
         );
-    };
+    }
     for note in &report.notes {
         super::note(format_args!("note: {note}"));
     }
@@ -416,17 +293,6 @@ fn list_tables(filing: Option<&Filing>, json: bool) -> anyhow::Result<Exit> {
         .map(|(number, table)| table_lines(number, table))
         .collect();
     stdout::print_text(&text)
-}
-
-/// A caveat if a second opinion that is sure disagrees.
-fn opinion_caveat(solution: &Solution) -> Option<String> {
-    solution.answer.as_ref()?.value.as_ref()?;
-    let other = solution.opinion.as_ref()?;
-    let differs = other.agrees == Some(false) && other.arbitration.is_none();
-    (differs && other.is_sure()).then(|| {
-        let (printed, confidence) = (single_spaced(&other.printed), other.confidence);
-        format!("the second opinion is {printed}, confidence {confidence:.2}")
-    })
 }
 
 /// The lines of stdin, read on a separate thread because a blocking read of a terminal

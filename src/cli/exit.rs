@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::analysis::AnalysisError;
 use crate::calibration::CalibrationError;
-use crate::dataset::{DatasetError, OwnError};
+use crate::dataset::DatasetError;
 use crate::episodes::RemoteError;
 use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
@@ -20,6 +20,7 @@ use finqa_agents::pair::Fault;
 use finqa_agents::prompt::PromptError;
 use finqa_core::fetch::DownloadError;
 use finqa_core::text::single_spaced;
+use finqa_documents::DocumentError;
 use finqa_env::data::{EnvError, HubError};
 use finqa_env::server::ServerError;
 
@@ -135,7 +136,7 @@ fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         return Some(Exit::Usage);
     }
     if cause.is::<AnalysisError>()
-        || cause.is::<OwnError>()
+        || cause.is::<DocumentError>()
         || cause.is::<PlanError>()
         || cause.is::<ScoreError>()
     {

@@ -10,9 +10,7 @@
 mod assemble;
 mod check;
 mod error;
-mod filing;
 mod load;
-mod own;
 mod published;
 mod raw;
 mod read;
@@ -23,10 +21,8 @@ mod types;
 
 pub use check::{ProgramDefect, check};
 pub use error::DatasetError;
-pub(crate) use filing::{FiledTable, Filing, ReadFiling, is_filing, read_filing};
 pub(crate) use load::load_named;
 pub use load::{Source, from_str, load, sample};
-pub(crate) use own::{OwnError, read_own};
 pub(crate) use published::DATA_FOLDER;
 pub use published::published;
 pub use select::{RecordRange, Selection, select};

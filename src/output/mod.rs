@@ -20,7 +20,6 @@ pub mod terminal;
 pub(crate) use answer::AnswerView;
 pub(crate) use csv::CsvFile;
 pub(crate) use episode_export::write_episodes;
-pub(crate) use evidence::tag_doubt;
 pub(crate) use jsonl::Transcripts;
 pub(crate) use leaderboard::write_leaderboard;
 pub(crate) use misses::write_misses;

@@ -25,6 +25,17 @@ finqa-core
     stats
     table       number question text
     text
+finqa-documents
+    error
+    text
+    cells
+    decode      error
+    tags
+    grid        cells error tags
+    block       grid
+    lines       block grid text
+    formats     block decode error grid lines tags text
+    document    block formats grid tags
 finqa-embedded
     expr
     shape       expr
@@ -58,11 +69,12 @@ convfinqa
     dataset
     calibration pair
     score       calibration dataset llm pair
+    ask         calibration graph llm pair
     settings    calibration dataset llm pair
     run         calibration data dataset llm pair score settings solve
     analysis    dataset run score
     improve     analysis dataset llm prompt
-    output      analysis calibration dataset graph improve llm pair run score solve
+    output      analysis ask calibration dataset graph improve llm pair run score solve
     pipeline    analysis calibration dataset graph llm output pair prompt run score settings solve
     env_build   data dataset
     episodes    data dataset env_build episode llm pair pipeline run score settings solve tools
@@ -220,7 +232,9 @@ fn gold_is_named_in_no_other_package() {
 fn files_stay_under_500_lines() {
     let tests = packages()
         .into_iter()
-        .flat_map(|(_, folder)| rust_files(&folder.join("tests")));
+        .map(|(_, folder)| folder.join("tests"))
+        .filter(|tests| tests.is_dir())
+        .flat_map(|tests| rust_files(&tests));
     let lines = |file: &PathBuf| std::fs::read_to_string(file).unwrap().lines().count();
     let long: Vec<_> = source_files()
         .into_iter()

@@ -1,13 +1,13 @@
 //! A list of the tables of a report.
 
 use super::style::{TerminalStyle, broken};
-use crate::dataset::FiledTable;
+use finqa_documents::PrintedTable;
 
 /// The column that the words begin in.
 const INDENT: usize = 5;
 
 /// A table with its number: its title, and what there is of it.
-pub(crate) fn table_lines(number: usize, table: &FiledTable) -> String {
+pub(crate) fn table_lines(number: usize, table: &PrintedTable) -> String {
     let columns: Vec<&str> = table.headings().collect();
     let unit = table.stated_unit();
     let of_table = format!(

@@ -7,7 +7,7 @@ use finqa_core::page::{Cover, MONTHS};
 use finqa_core::regex;
 use regex::Regex;
 
-use super::block::FiledBlock;
+use crate::block::Block;
 
 static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
     let date = format!(r"(?:{}) \d\d?, ?\d{{4}}", MONTHS.join("|"));
@@ -18,10 +18,10 @@ static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Reads it from the tags of the cover, from a table of the same names as a workbook has, or
 /// from its sentences.
-pub(super) fn read(blocks: &[FiledBlock], tagged: &HashMap<String, String>) -> Cover {
+pub(super) fn read(blocks: &[Block], tagged: &HashMap<String, String>) -> Cover {
     let mut named = tagged.clone();
     for block in blocks {
-        let FiledBlock::Table(table) = block else {
+        let Block::Table(table) = block else {
             continue;
         };
         for row in &table.rows {
@@ -36,8 +36,8 @@ pub(super) fn read(blocks: &[FiledBlock], tagged: &HashMap<String, String>) -> C
     let text = |name: &str| named.get(name).filter(|text| !text.is_empty()).cloned();
     let texts = || {
         blocks.iter().filter_map(|block| match block {
-            FiledBlock::Text(text) => Some(text.as_str()),
-            FiledBlock::Table(_) => None,
+            Block::Text(text) => Some(text.as_str()),
+            Block::Table(_) => None,
         })
     };
     let exact = |text: &str| text.to_lowercase().contains("exact name of");
@@ -85,8 +85,8 @@ fn called(month: u8, day: u8) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::html::blocks;
     use super::*;
+    use crate::formats::html::blocks;
 
     #[test]
     fn a_cover_is_read_from_tags_or_sentences() {

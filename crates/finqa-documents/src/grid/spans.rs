@@ -7,20 +7,20 @@ use std::cmp::Reverse;
 use finqa_core::page::{MONTHS, years_in};
 use serde::Serialize;
 
-use super::tags::Tag;
+use crate::tags::Tag;
 
 /// A cell as filed, with the columns of the layout that it covers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct SpannedCell {
-    pub(super) start: usize,
+pub(crate) struct SpannedCell {
+    pub(crate) start: usize,
     /// One past its last column.
-    pub(super) end: usize,
-    pub(super) content: FiledCell,
+    pub(crate) end: usize,
+    pub(crate) content: PrintedCell,
 }
 
 /// A cell as printed, with the tags of its figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct FiledCell {
+pub struct PrintedCell {
     pub text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<Tag>,
@@ -42,7 +42,7 @@ impl SpannedCell {
     }
 
     /// A number or a dash, in a column of figures.
-    pub(super) fn is_figure(&self) -> bool {
+    pub(crate) fn is_figure(&self) -> bool {
         self.start > 0 && (!self.content.tags.is_empty() || is_figure(self.text()))
     }
 
@@ -59,7 +59,7 @@ impl SpannedCell {
 }
 
 /// The printed table, its header first, all rows of one length; `None` if it has no figures.
-pub(super) fn grid(rows: Vec<Vec<SpannedCell>>) -> Option<Vec<Vec<FiledCell>>> {
+pub(crate) fn grid(rows: Vec<Vec<SpannedCell>>) -> Option<Vec<Vec<PrintedCell>>> {
     let rows = rows.into_iter().map(join_signs);
     let rows: Vec<Vec<SpannedCell>> = rows.filter(|row| !row.is_empty()).collect();
     let above = rows.iter().take_while(|row| is_header(row)).count();
@@ -97,19 +97,19 @@ fn join_signs(row: Vec<SpannedCell>) -> Vec<SpannedCell> {
 }
 
 /// A currency sign or an open bracket whose number is in the next cell.
-pub(super) fn opens(text: &str) -> bool {
+pub(crate) fn opens(text: &str) -> bool {
     let bare = text.trim_matches(['(', '-', ' ']);
     CURRENCIES.contains(&bare) || bare.is_empty() && text.contains('(')
 }
 
 /// What follows a number.
-pub(super) fn closes(text: &str) -> bool {
+pub(crate) fn closes(text: &str) -> bool {
     let marks = text.chars().all(|c| matches!(c, ')' | '%' | ' '));
     marks || matches!(text, "pts" | "bps" | ")pts" | "x")
 }
 
 /// A number or a dash, and nothing else.
-pub(super) fn is_figure(text: &str) -> bool {
+pub(crate) fn is_figure(text: &str) -> bool {
     let around = |c: char| c.is_whitespace() || "$€£¥()%-+—–−".contains(c);
     let bare = text.trim_matches(around);
     let bare = CURRENCIES
@@ -125,7 +125,7 @@ pub(super) fn is_figure(text: &str) -> bool {
 }
 
 /// "2024", "2024 (1)", "2024*".
-pub(super) fn is_year(text: &str) -> bool {
+pub(crate) fn is_year(text: &str) -> bool {
     text.len() <= 8
         && text.get(..4).is_some_and(|year| years_in(year).len() == 1)
         && !text.chars().skip(4).any(|c| matches!(c, ',' | '.' | '%'))
@@ -148,7 +148,7 @@ fn is_label(row: &[SpannedCell]) -> bool {
     matches!(row, [cell] if cell.start == 0 && !cell.text().starts_with('(') && !names_period(cell.text()))
 }
 
-pub(super) fn names_period(text: &str) -> bool {
+pub(crate) fn names_period(text: &str) -> bool {
     let lower = text.to_lowercase();
     let words = ["ended", "ending", "fiscal"];
     !years_in(text).is_empty() || words.iter().chain(&MONTHS).any(|word| lower.contains(word))
@@ -199,9 +199,9 @@ fn distance(one: Span, other: Span) -> usize {
 }
 
 /// The headings of each column, from the top down; the corner first.
-fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<FiledCell> {
+fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<PrintedCell> {
     let first = columns.first().map_or(0, |column| column.0);
-    let mut header = vec![FiledCell::default(); columns.len() + 1];
+    let mut header = vec![PrintedCell::default(); columns.len() + 1];
     for cell in rows.iter().flatten() {
         let met = columns
             .iter()
@@ -234,7 +234,7 @@ fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<FiledCell> {
 }
 
 /// The cells of a row under their columns, its label first.
-fn placed(row: &[SpannedCell], columns: &[Span]) -> Vec<FiledCell> {
+fn placed(row: &[SpannedCell], columns: &[Span]) -> Vec<PrintedCell> {
     let mut cells = vec![SpannedCell::default(); columns.len() + 1];
     for cell in row {
         let met = columns
@@ -265,7 +265,7 @@ mod tests {
         let cell = |(text, start, end): &(&str, usize, usize)| SpannedCell {
             start: *start,
             end: *end,
-            content: FiledCell {
+            content: PrintedCell {
                 text: (*text).to_owned(),
                 tags: Vec::new(),
             },
@@ -275,7 +275,7 @@ mod tests {
 
     fn texts(rows: Vec<Vec<SpannedCell>>) -> Vec<Vec<String>> {
         let grid = grid(rows).unwrap();
-        let row = |row: Vec<FiledCell>| row.into_iter().map(|cell| cell.text).collect();
+        let row = |row: Vec<PrintedCell>| row.into_iter().map(|cell| cell.text).collect();
         grid.into_iter().map(row).collect()
     }
 

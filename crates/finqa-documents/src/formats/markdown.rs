@@ -5,9 +5,9 @@ use std::path::Path;
 
 use finqa_core::text::single_spaced;
 
-use super::grid::{self, NumberedRow};
-use super::sentences::sentences;
-use super::{Grid, OwnError};
+use crate::error::DocumentError;
+use crate::grid::plain::{self, Grid, NumberedRow, PlainBlock};
+use crate::text::sentences;
 
 /// The parts of a page.
 #[derive(Default)]
@@ -17,21 +17,16 @@ pub(super) struct MarkdownPage {
     pub(super) after: Vec<String>,
 }
 
-pub(super) enum Block {
-    Text(String),
-    Table(Vec<NumberedRow>),
-}
-
 /// Reads a page; without a table, it gets an empty one.
-pub(super) fn page(path: &Path, text: &str) -> Result<MarkdownPage, OwnError> {
+pub(super) fn page(path: &Path, text: &str) -> Result<MarkdownPage, DocumentError> {
     page_of(path, blocks(text))
 }
 
 /// The page of these blocks.
-pub(super) fn page_of(path: &Path, blocks: Vec<Block>) -> Result<MarkdownPage, OwnError> {
-    let size = |block: &Block| match block {
-        Block::Table(rows) => rows.iter().map(|(_, row)| row.len()).sum(),
-        Block::Text(_) => 0,
+pub(super) fn page_of(path: &Path, blocks: Vec<PlainBlock>) -> Result<MarkdownPage, DocumentError> {
+    let size = |block: &PlainBlock| match block {
+        PlainBlock::Table(rows) => rows.iter().map(|(_, row)| row.len()).sum(),
+        PlainBlock::Text(_) => 0,
     };
     let largest = blocks.iter().map(size).max().filter(|size| *size > 0);
     let tables = blocks.iter().filter(|block| size(block) > 0).count();
@@ -45,12 +40,12 @@ pub(super) fn page_of(path: &Path, blocks: Vec<Block>) -> Result<MarkdownPage, O
             &mut page.before
         };
         match block {
-            Block::Table(rows) if is_largest => {
-                page.grid = grid::shape(path, rows)?;
+            PlainBlock::Table(rows) if is_largest => {
+                page.grid = plain::shape(path, rows)?;
                 chosen = true;
             }
-            Block::Table(rows) => side.extend(row_sentences(&rows)),
-            Block::Text(text) => side.extend(sentences(&text)),
+            PlainBlock::Table(rows) => side.extend(row_sentences(&rows)),
+            PlainBlock::Text(text) => side.extend(sentences(&text)),
         }
     }
     if tables > 1 {
@@ -62,18 +57,10 @@ pub(super) fn page_of(path: &Path, blocks: Vec<Block>) -> Result<MarkdownPage, O
     Ok(page)
 }
 
-/// A page with only a table.
-pub(super) fn table_alone(grid: Grid) -> MarkdownPage {
-    MarkdownPage {
-        grid,
-        ..MarkdownPage::default()
-    }
-}
-
 /// The most lines that a header has above its `|---|` line.
 const HEADER_LINES: usize = 4;
 
-fn blocks(text: &str) -> Vec<Block> {
+fn blocks(text: &str) -> Vec<PlainBlock> {
     let lines: Vec<&str> = text.lines().collect();
     let mut blocks = Vec::new();
     let mut plain = String::new();
@@ -84,13 +71,13 @@ fn blocks(text: &str) -> Vec<Block> {
             .take_while(|line| line.contains('|'))
             .any(|line| is_rule(line));
         if line.contains('|') && ruled {
-            blocks.push(Block::Text(std::mem::take(&mut plain)));
+            blocks.push(PlainBlock::Text(std::mem::take(&mut plain)));
             let rows = lines.iter().enumerate().skip(at);
             let rows: Vec<(usize, &&str)> =
                 rows.take_while(|(_, line)| line.contains('|')).collect();
             at += rows.len();
             let rows = rows.into_iter().filter(|(_, line)| !is_rule(line));
-            blocks.push(Block::Table(
+            blocks.push(PlainBlock::Table(
                 rows.map(|(index, line)| (index as u64 + 1, cells(line)))
                     .collect(),
             ));
@@ -100,7 +87,7 @@ fn blocks(text: &str) -> Vec<Block> {
             at += 1;
         }
     }
-    blocks.push(Block::Text(plain));
+    blocks.push(PlainBlock::Text(plain));
     blocks
 }
 

@@ -6,22 +6,17 @@ use std::path::Path;
 
 use finqa_core::files;
 
-use super::{LARGEST, OwnError};
+use crate::error::DocumentError;
 
 /// A file's text, line ends as `\n`.
-pub(in crate::dataset) struct DecodedText {
-    pub(in crate::dataset) text: String,
-    pub(in crate::dataset) notes: Vec<String>,
-}
-
-/// Reads a text file of one page.
-pub(super) fn file(path: &Path) -> Result<DecodedText, OwnError> {
-    decode(path, &bytes(path, LARGEST)?)
+pub(crate) struct DecodedText {
+    pub(crate) text: String,
+    pub(crate) notes: Vec<String>,
 }
 
 /// The bytes of a file that is not larger than a limit.
-pub(in crate::dataset) fn bytes(path: &Path, largest: u64) -> Result<Vec<u8>, OwnError> {
-    let unreadable = |source| OwnError::Unreadable {
+pub(crate) fn bytes(path: &Path, largest: u64) -> Result<Vec<u8>, DocumentError> {
+    let unreadable = |source| DocumentError::Unreadable {
         path: path.to_owned(),
         source,
     };
@@ -38,7 +33,7 @@ pub(in crate::dataset) fn bytes(path: &Path, largest: u64) -> Result<Vec<u8>, Ow
 }
 
 /// The text of bytes.
-pub(in crate::dataset) fn decode(path: &Path, bytes: &[u8]) -> Result<DecodedText, OwnError> {
+pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<DecodedText, DocumentError> {
     let known = [
         (
             &b"PK\x03\x04"[..],
@@ -92,8 +87,8 @@ pub(in crate::dataset) fn decode(path: &Path, bytes: &[u8]) -> Result<DecodedTex
     })
 }
 
-fn not_text(path: &Path, reason: &str) -> OwnError {
-    OwnError::NotText {
+fn not_text(path: &Path, reason: &str) -> DocumentError {
+    DocumentError::NotText {
         path: path.to_owned(),
         reason: reason.to_owned(),
     }

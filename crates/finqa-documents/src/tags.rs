@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// The period of a context.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct TagPeriod {
+pub struct TagPeriod {
     /// `2023-10-01`; none at a point in time.
     pub start: Option<String>,
     /// `2024-09-28`.
@@ -15,7 +15,7 @@ pub(crate) struct TagPeriod {
 }
 
 impl TagPeriod {
-    pub(super) fn in_words(&self) -> String {
+    pub(crate) fn in_words(&self) -> String {
         match &self.start {
             Some(start) => format!("{start} to {}", self.end),
             None => self.end.clone(),
@@ -25,7 +25,7 @@ impl TagPeriod {
 
 /// The tag of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Tag {
+pub struct Tag {
     /// `us-gaap:NetIncomeLoss`.
     pub concept: String,
     pub period: TagPeriod,
@@ -42,12 +42,12 @@ pub(crate) struct Tag {
 impl Tag {
     /// The value of the figure that is printed, in units: of its sign and scale, whatever is
     /// printed of these.
-    pub(super) fn value(&self, printed: f64) -> f64 {
+    pub(crate) fn value(&self, printed: f64) -> f64 {
         self.signed(printed) * 10_f64.powi(self.scale)
     }
 
     /// The figure that is printed, with the sign of its value.
-    pub(super) fn signed(&self, printed: f64) -> f64 {
+    pub(crate) fn signed(&self, printed: f64) -> f64 {
         let sign = if self.negative { -1.0 } else { 1.0 };
         sign * printed.abs()
     }
@@ -61,11 +61,11 @@ struct Context {
 
 /// The contexts and units of a filing.
 #[derive(Debug, Default)]
-pub(super) struct Contexts {
+pub(crate) struct Contexts {
     contexts: HashMap<String, Context>,
     units: HashMap<String, String>,
     /// What the cover says, by the names of its tags in small letters.
-    pub(super) cover: HashMap<String, String>,
+    pub(crate) cover: HashMap<String, String>,
 }
 
 /// The name without its prefix.
@@ -80,7 +80,7 @@ fn text(element: ElementRef<'_>) -> String {
 
 impl Contexts {
     /// Reads them, wherever they are; none for a filing without tags.
-    pub(super) fn read(html: &Html) -> Self {
+    pub(crate) fn read(html: &Html) -> Self {
         let mut read = Self::default();
         for element in html.root_element().descendent_elements() {
             if let Some(name) = element
@@ -114,7 +114,7 @@ impl Contexts {
     }
 
     /// What an `ix:nonFraction` says; `None` if its context is missing.
-    pub(super) fn tag(&self, element: ElementRef<'_>) -> Option<Tag> {
+    pub(crate) fn tag(&self, element: ElementRef<'_>) -> Option<Tag> {
         if element.value().name() != "ix:nonfraction" {
             return None;
         }

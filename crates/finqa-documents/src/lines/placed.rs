@@ -1,26 +1,26 @@
 //! Lines of text whose pieces have places.
 
-use super::super::report::printed;
-use super::super::spans;
+use crate::grid::spans;
+use crate::text::printed;
 
 /// The most between lines of a paragraph, in heights of a line.
 pub(super) const LINES_APART: f64 = 1.9;
 
 /// A piece of a line, between wide gaps.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::dataset::filing) struct PlacedPiece {
-    pub(in crate::dataset::filing) start: usize,
-    pub(in crate::dataset::filing) end: usize,
-    pub(in crate::dataset::filing) text: String,
+pub(crate) struct PlacedPiece {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) text: String,
 }
 
 /// A line with its pieces from left to right.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::dataset::filing) struct PlacedLine {
+pub(crate) struct PlacedLine {
     /// How far from the top of the page it is.
-    pub(in crate::dataset::filing) top: f64,
-    pub(in crate::dataset::filing) height: f64,
-    pub(in crate::dataset::filing) pieces: Vec<PlacedPiece>,
+    pub(crate) top: f64,
+    pub(crate) height: f64,
+    pub(crate) pieces: Vec<PlacedPiece>,
 }
 
 impl PlacedPiece {
@@ -38,7 +38,7 @@ impl PlacedPiece {
     }
 
     /// Whether a character behind a blank begins the next figure of a row: "327 $ 35,005", "581 34".
-    pub(in crate::dataset::filing) fn ends_before(&self, next: char) -> bool {
+    pub(crate) fn ends_before(&self, next: char) -> bool {
         let begins = matches!(next, '$' | '€' | '£' | '¥' | '-' | '—') || next.is_ascii_digit();
         begins && self.text.len() > 1 && spans::is_figure(&self.text)
     }

@@ -1,9 +1,9 @@
 //! The table that lines begin with: rows whose figures are below each other. Its columns are where
 //! they lie, and its header is what is centred above these.
 
-use super::super::report::printed;
-use super::super::spans::{self, FiledCell, SpannedCell};
 use super::placed::{LINES_APART, PlacedLine, PlacedPiece};
+use crate::grid::spans::{self, PrintedCell, SpannedCell};
+use crate::text::printed;
 
 /// In heights of a line: the most between rows, and between the lines above them.
 const ROWS_APART: f64 = 4.0;
@@ -162,7 +162,7 @@ pub(super) fn cells(
     lines: &[PlacedLine],
     header: usize,
     columns: &[Column],
-) -> Option<Vec<Vec<FiledCell>>> {
+) -> Option<Vec<Vec<PrintedCell>>> {
     let first = columns.first()?.0;
     let mut rows: Vec<Vec<SpannedCell>> = Vec::new();
     let mut open_label = false;
@@ -207,7 +207,7 @@ pub(super) fn cells(
             .first()
             .filter(|row| row.iter().skip(1).all(|cell| cell.text.is_empty()))
     {
-        grid.insert(0, vec![FiledCell::default(); corner.len()]);
+        grid.insert(0, vec![PrintedCell::default(); corner.len()]);
     }
     Some(grid)
 }
@@ -284,7 +284,7 @@ fn spanned(piece: &PlacedPiece, (start, end): Column) -> SpannedCell {
     SpannedCell {
         start,
         end,
-        content: FiledCell {
+        content: PrintedCell {
             text: printed(&piece.text),
             tags: Vec::new(),
         },

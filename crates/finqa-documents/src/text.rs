@@ -1,4 +1,6 @@
-//! Text to sentences, so that each can be cited.
+//! Texts as a reader sees them, and their sentences, so that each can be cited.
+
+use finqa_core::text::single_spaced;
 
 /// Words before a full stop that does not end a sentence.
 const ABBREVIATIONS: &[&str] = &[
@@ -6,8 +8,19 @@ const ABBREVIATIONS: &[&str] = &[
     "ltd", "mr", "mrs", "ms", "no", "nos", "p", "par", "pp", "sec", "sr", "st", "u.k", "u.s", "vs",
 ];
 
+/// A text as a reader sees it: without characters of no width, its blanks single.
+pub(crate) fn printed(text: &str) -> String {
+    let seen = |c: &char| {
+        !matches!(
+            c,
+            '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{ad}'
+        )
+    };
+    single_spaced(&text.chars().filter(seen).collect::<String>())
+}
+
 /// The sentences of a text. Paragraphs end at blank lines, headings and list items.
-pub(super) fn sentences(text: &str) -> Vec<String> {
+pub(crate) fn sentences(text: &str) -> Vec<String> {
     let mut paragraphs: Vec<String> = Vec::new();
     let mut open = false;
     for line in text.lines() {

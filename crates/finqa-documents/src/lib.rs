@@ -1,37 +1,51 @@
-//! A report as it was filed, as HTML with inline XBRL or without, as a PDF or as a workbook:
-//! paragraphs and tables in their order. What is printed is what is read. The tags of a figure are
-//! listed with it; an answer that they contradict in scale, year or length is doubted.
+//! Documents that questions are asked about: any file (CSV, Markdown, text, HTML with inline XBRL
+//! or without, workbook, PDF) as tables and paragraphs in their order, and as the page that is
+//! asked about. What is printed is what is read.
 //!
-//! `html`, `pdf` and `workbook` read files into `block`s, of which `report` makes a report.
-//! `nesting` refuses HTML that is nested too deep, `spans` makes a table of cells, `lines` of
-//! aligned text, `tags` reads what marks figures, and `cover` when the fiscal years end.
-//! `confirm` finds figures that may be misread, and `excerpt` the part that a question is about.
+//! `decode` reads the bytes of text. `formats` delivers grids of texts and lines with places, of
+//! which `grid` and `lines` make tables; `cells` brings figures into one notation, and `tags` reads
+//! what marks them. `document` names the tables, reads the cover, makes pages, and says which
+//! figures may be misread. Nothing here answers a question.
+
+#![warn(unreachable_pub)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        reason = "a test fails by panicking"
+    )
+)]
 
 mod block;
-mod confirm;
-mod cover;
-mod excerpt;
-mod html;
+mod cells;
+mod decode;
+mod document;
+mod error;
+mod formats;
+mod grid;
 mod lines;
-mod nesting;
-mod pdf;
-mod report;
-mod spans;
 mod tags;
-mod workbook;
+mod text;
 
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 
-use super::own::OwnError;
-use super::own::decode::{bytes, decode};
-pub(crate) use block::FiledTable;
-pub(crate) use excerpt::ReadFiling;
-pub(crate) use report::Filing;
+pub use block::{Block, PrintedTable};
+use decode::{bytes, decode};
+pub use document::{Document, Shown};
+pub use error::DocumentError;
+use formats::{html, pdf, plain, workbook};
+pub use grid::spans::PrintedCell;
+pub use tags::{Tag, TagPeriod};
 
 /// The largest file that is read as a report, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// The largest file that is read as a page, in bytes.
+const LARGEST_PAGE: u64 = 8 * 1024 * 1024;
 
 /// How a workbook begins that is encrypted, or older than XLSX.
 const OLD_OFFICE: &[u8] = b"\xD0\xCF\x11\xE0";
@@ -43,7 +57,7 @@ const DOCUMENTS: [&str; 3] = ["<html", "<!doctype", "<?xml"];
 const END: usize = 2048;
 
 /// Whether a file is read as a report, by its extension.
-pub(crate) fn is_filing(path: &Path) -> bool {
+fn is_report(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let extensions = ["htm", "html", "xhtml", "xlsx", "xlsm", "pdf"];
     extensions
@@ -51,14 +65,29 @@ pub(crate) fn is_filing(path: &Path) -> bool {
         .any(|one| extension.eq_ignore_ascii_case(one))
 }
 
-/// Reads a report.
+/// Reads a document.
 ///
 /// # Errors
 ///
 /// One line that names the file if it cannot be read or has nothing to ask about.
-pub(crate) fn read_filing(path: &Path) -> Result<Filing, OwnError> {
+pub fn open(path: &Path) -> Result<Document, DocumentError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if is_report(path) {
+        return report(path, name.into_owned());
+    }
+    let decoded = decode(path, &bytes(path, LARGEST_PAGE)?)?;
+    let (page, notes) = plain::page(path, &name, decoded)?;
+    Ok(Document {
+        name: name.into_owned(),
+        notes,
+        plain: Some(page),
+        ..Document::default()
+    })
+}
+
+fn report(path: &Path, name: String) -> Result<Document, DocumentError> {
     let content = bytes(path, LARGEST)?;
-    let refused = |reason: String| OwnError::NotText {
+    let refused = |reason: String| DocumentError::NotText {
         path: path.to_owned(),
         reason,
     };
@@ -90,18 +119,13 @@ pub(crate) fn read_filing(path: &Path) -> Result<Filing, OwnError> {
         }
         html::blocks(&decoded.text).map_err(refused)?
     };
-    let name = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let mut filing = Filing::of_blocks(name, blocks, &tagged, notes);
-    filing.placed = placed;
-    filing.cut = cut;
-    if filing.tables().next().is_none() {
+    let mut document = Document::of_blocks(name, blocks, &tagged, notes);
+    document.placed = placed;
+    document.cut = cut;
+    if document.tables().next().is_none() {
         return Err(refused("it has no table with figures; save the report itself, not a page that links to it or asks to sign in".to_owned()));
     }
-    Ok(filing)
+    Ok(document)
 }
 
 /// Whether a text breaks off: a document without its end, or a part that ends in no tag.

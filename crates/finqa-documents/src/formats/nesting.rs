@@ -65,8 +65,8 @@ pub(super) fn check(html: &Html) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::html::blocks;
     use super::check_text;
+    use crate::formats::html::blocks;
 
     #[test]
     fn elements_that_are_nested_too_deep_are_refused() {

@@ -1,6 +1,7 @@
 //! Lines of placed pieces, of a PDF or of text in aligned columns, to paragraphs and tables. A
 //! table is rows whose figures are below each other (`table`).
 
+pub(crate) mod aligned;
 mod placed;
 mod table;
 
@@ -9,10 +10,10 @@ use std::sync::LazyLock;
 use finqa_core::regex;
 use regex::{Captures, Regex};
 
-use super::block::{FiledBlock, FiledTable};
-use super::spans;
+use crate::block::{Block, PrintedTable};
+use crate::grid::spans;
 use placed::LINES_APART;
-pub(super) use placed::{PlacedLine, PlacedPiece};
+pub(crate) use placed::{PlacedLine, PlacedPiece};
 use table::{cells, extent, header};
 
 /// Dots from a label to its figures.
@@ -22,7 +23,7 @@ static LEADER: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?:\. ?){3,}"));
 const FULL_LINE_PERCENT: usize = 75;
 
 /// The lines of a text whose columns are aligned with blanks; the unit is a character.
-pub(super) fn of_text(text: &str) -> Vec<PlacedLine> {
+pub(crate) fn of_text(text: &str) -> Vec<PlacedLine> {
     let mut lines = Vec::new();
     let mut top = 0.0;
     for line in text.lines() {
@@ -69,7 +70,7 @@ fn pieces(line: &str) -> Vec<PlacedPiece> {
 }
 
 /// The paragraphs and tables of a page or of a text, in their order.
-pub(super) fn blocks(mut lines: Vec<PlacedLine>) -> Vec<FiledBlock> {
+pub(crate) fn blocks(mut lines: Vec<PlacedLine>) -> Vec<Block> {
     for line in &mut lines {
         line.pieces.retain(|piece| !piece.is_rule());
         join_signs(&mut line.pieces);
@@ -89,9 +90,9 @@ pub(super) fn blocks(mut lines: Vec<PlacedLine>) -> Vec<FiledBlock> {
         match cells(table, header, &columns).filter(|_| rows + header > 1) {
             Some(rows) => {
                 blocks.extend(paragraphs(text, width));
-                blocks.push(FiledBlock::Table(FiledTable {
+                blocks.push(Block::Table(PrintedTable {
                     rows,
-                    ..FiledTable::default()
+                    ..PrintedTable::default()
                 }));
             }
             None => blocks.extend(paragraphs(
@@ -123,7 +124,7 @@ fn join_signs(pieces: &mut Vec<PlacedPiece>) {
 }
 
 /// The paragraphs of lines of text.
-fn paragraphs(lines: &[PlacedLine], width: usize) -> Vec<FiledBlock> {
+fn paragraphs(lines: &[PlacedLine], width: usize) -> Vec<Block> {
     let mut texts: Vec<String> = Vec::new();
     let mut last: Option<&PlacedLine> = None;
     for line in lines {
@@ -140,13 +141,13 @@ fn paragraphs(lines: &[PlacedLine], width: usize) -> Vec<FiledBlock> {
         }
         last = Some(line);
     }
-    texts.into_iter().map(FiledBlock::Text).collect()
+    texts.into_iter().map(Block::Text).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::block::printed_texts;
     use super::*;
+    use crate::block::printed_texts;
 
     fn read(text: &str) -> (Vec<Vec<Vec<String>>>, Vec<String>) {
         printed_texts(blocks(of_text(text)))

@@ -25,7 +25,7 @@ fn is_comma(votes: i32) -> Option<bool> {
 }
 
 /// Rewrites the cells below the header; a note for each column in which a value changes.
-pub(super) fn normalise(rows: &mut [Vec<String>]) -> Vec<String> {
+pub(crate) fn normalise(rows: &mut [Vec<String>]) -> Vec<String> {
     let Some((header, body)) = rows.split_first_mut() else {
         return Vec::new();
     };

@@ -6,9 +6,9 @@ use std::io::Cursor;
 use calamine::{Data, Reader, Xlsx, XlsxError};
 use finqa_core::text::single_spaced;
 
-use super::block::{FiledBlock, FiledTable};
-use super::report::printed as as_seen;
-use super::spans::{self, FiledCell, SpannedCell};
+use crate::block::{Block, PrintedTable};
+use crate::grid::spans::{self, PrintedCell, SpannedCell};
+use crate::text::printed as as_seen;
 
 /// The most bytes that the files in a workbook take when they are unpacked.
 const LARGEST: u64 = 256 * 1024 * 1024;
@@ -17,7 +17,7 @@ const LARGEST: u64 = 256 * 1024 * 1024;
 const MOST_CELLS: usize = 5_000_000;
 
 /// The blocks of a workbook, or why it cannot be read.
-pub(super) fn blocks(bytes: &[u8]) -> Result<Vec<FiledBlock>, String> {
+pub(crate) fn blocks(bytes: &[u8]) -> Result<Vec<Block>, String> {
     let archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|error| broken(&error))?;
     let unpacked = archive.decompressed_size().unwrap_or(u128::MAX);
     if unpacked > LARGEST.into() {
@@ -30,7 +30,7 @@ pub(super) fn blocks(bytes: &[u8]) -> Result<Vec<FiledBlock>, String> {
     let mut blocks = Vec::new();
     for sheet in book.sheet_names() {
         let rows = rows(&mut book, &sheet).map_err(|error| broken(&error))?;
-        blocks.push(FiledBlock::Text(sheet));
+        blocks.push(Block::Text(sheet));
         add_tables(&mut blocks, rows);
     }
     Ok(blocks)
@@ -86,7 +86,7 @@ fn rows(book: &mut Xlsx<Cursor<&[u8]>>, sheet: &str) -> Result<Vec<Vec<SpannedCe
         let end = ends
             .get(&(row, column))
             .map_or(column, |end| column.max(*end));
-        let content = FiledCell {
+        let content = PrintedCell {
             text,
             tags: Vec::new(),
         };
@@ -124,7 +124,7 @@ fn in_percent(share: f64) -> f64 {
 }
 
 /// Adds a sheet's tables, which end at a blank row after their figures, and the lines above them.
-fn add_tables(blocks: &mut Vec<FiledBlock>, rows: Vec<Vec<SpannedCell>>) {
+fn add_tables(blocks: &mut Vec<Block>, rows: Vec<Vec<SpannedCell>>) {
     let mut open: Vec<Vec<SpannedCell>> = Vec::new();
     for row in rows.into_iter().chain([Vec::new()]) {
         if !row.is_empty() {
@@ -133,18 +133,18 @@ fn add_tables(blocks: &mut Vec<FiledBlock>, rows: Vec<Vec<SpannedCell>>) {
             add_table(blocks, std::mem::take(&mut open));
         }
     }
-    blocks.extend(open.into_iter().filter_map(line).map(FiledBlock::Text));
+    blocks.extend(open.into_iter().filter_map(line).map(Block::Text));
 }
 
-fn add_table(blocks: &mut Vec<FiledBlock>, mut rows: Vec<Vec<SpannedCell>>) {
+fn add_table(blocks: &mut Vec<Block>, mut rows: Vec<Vec<SpannedCell>>) {
     // A cell alone above wider rows is a title.
     let titles = rows.iter().take_while(|row| row.len() == 1).count();
     let titles: Vec<_> = rows.drain(..titles).collect();
-    blocks.extend(titles.into_iter().filter_map(line).map(FiledBlock::Text));
+    blocks.extend(titles.into_iter().filter_map(line).map(Block::Text));
     if let Some(rows) = spans::grid(rows) {
-        blocks.push(FiledBlock::Table(FiledTable {
+        blocks.push(Block::Table(PrintedTable {
             rows,
-            ..FiledTable::default()
+            ..PrintedTable::default()
         }));
     }
 }

@@ -4,8 +4,8 @@
 
 use finqa_core::number;
 
-use super::block::{FiledBlock, FiledTable};
-use super::report::Filing;
+use super::Document;
+use crate::block::{Block, PrintedTable};
 
 /// The fewest digits of a figure that does not occur twice by chance.
 const DIGITS: usize = 3;
@@ -13,10 +13,10 @@ const DIGITS: usize = 3;
 /// How far a total may be from the sum of its rows, in its last digits: each row is rounded.
 const ROUNDED: f64 = 1.5;
 
-impl Filing {
+impl Document {
     /// The reason to doubt an answer from these figures, if their columns may be wrong or others
     /// are missing.
-    pub(super) fn doubt<'l>(&self, mut literals: impl Iterator<Item = &'l str>) -> Option<String> {
+    pub fn doubt<'l>(&self, mut literals: impl Iterator<Item = &'l str>) -> Option<String> {
         if self.cut {
             return Some("the report may be cut off".to_owned());
         }
@@ -31,12 +31,12 @@ impl Filing {
         let figure = bare(literal);
         let digits = figure.chars().filter(char::is_ascii_digit).count();
         let occurs = || {
-            let of_block = |block: &FiledBlock| match block {
-                FiledBlock::Text(text) => text
+            let of_block = |block: &Block| match block {
+                Block::Text(text) => text
                     .split_whitespace()
                     .filter(|word| bare(word) == figure)
                     .count(),
-                FiledBlock::Table(table) => table.places(&figure).count(),
+                Block::Table(table) => table.places(&figure).count(),
             };
             self.blocks.iter().map(of_block).sum::<usize>()
         };
@@ -44,7 +44,7 @@ impl Filing {
     }
 }
 
-impl FiledTable {
+impl PrintedTable {
     /// The rows and columns of a figure.
     fn places(&self, figure: &str) -> impl Iterator<Item = (usize, usize)> {
         let rows = self.rows.iter().enumerate().skip(1);
@@ -119,12 +119,12 @@ mod tests {
 
     #[test]
     fn a_figure_that_occurs_twice_is_confirmed() {
-        let filing = Filing {
+        let filing = Document {
             blocks: vec![
-                FiledBlock::Text("Sales rose to $1,204, costs to 35.".to_owned()),
-                FiledBlock::Text("Sales of 1,204 and costs of 35.".to_owned()),
+                Block::Text("Sales rose to $1,204, costs to 35.".to_owned()),
+                Block::Text("Sales of 1,204 and costs of 35.".to_owned()),
             ],
-            ..Filing::default()
+            ..Document::default()
         };
         for (figure, confirmed) in [
             ("$ 1,204", true),

@@ -1,16 +1,20 @@
 //! A report as it was read: its paragraphs and tables in their order, each table with the heading
 //! and the unit above it.
 
+mod confirm;
+mod cover;
+mod page;
+
+pub use page::Shown;
+
 use std::collections::{HashMap, HashSet};
 
 use finqa_core::page::{Caption, Cell, Cover};
-use finqa_core::question::Document;
-use finqa_core::text::single_spaced;
+use finqa_core::question;
 use serde_json::json;
 
-use super::block::{FiledBlock, FiledTable};
-use super::cover;
-use super::spans::{FiledCell, is_year};
+use crate::block::{Block, PrintedTable};
+use crate::grid::spans::{PrintedCell, is_year};
 
 /// The most paragraphs above a table that may name it.
 const ABOVE: usize = 4;
@@ -18,27 +22,29 @@ const ABOVE: usize = 4;
 /// The most characters of a heading; a longer paragraph is text.
 const HEADING: usize = 240;
 
-/// A report, read once for all questions about it.
+/// A document, read once for all questions about it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Filing {
+pub struct Document {
     /// The name of its file.
     pub name: String,
-    pub blocks: Vec<FiledBlock>,
+    pub blocks: Vec<Block>,
     pub cover: Cover,
     /// Its columns were found by the places of figures on a page, and may be wrong.
-    pub placed: bool,
+    pub(crate) placed: bool,
     /// Its end may be missing.
-    pub cut: bool,
+    pub(crate) cut: bool,
     /// What is read differently from the file, one line each.
     pub notes: Vec<String>,
+    /// The page of a file that is not a report: a table and its text.
+    pub(crate) plain: Option<question::Document>,
 }
 
-impl Filing {
+impl Document {
     /// Names the tables by the paragraphs above them, and puts tables together that the end of
     /// a page has cut.
-    pub(super) fn of_blocks(
+    pub(crate) fn of_blocks(
         name: String,
-        blocks: Vec<FiledBlock>,
+        blocks: Vec<Block>,
         tagged: &HashMap<String, String>,
         notes: Vec<String>,
     ) -> Self {
@@ -49,22 +55,23 @@ impl Filing {
             placed: false,
             cut: false,
             notes,
+            plain: None,
         };
         let running = running_lines(&blocks);
         for block in blocks {
             match block {
-                FiledBlock::Text(text) if running.contains(&without_numbers(&text)) => {}
-                FiledBlock::Text(text) => filing.blocks.push(FiledBlock::Text(text)),
-                FiledBlock::Table(table) => filing.add(table),
+                Block::Text(text) if running.contains(&without_numbers(&text)) => {}
+                Block::Text(text) => filing.blocks.push(Block::Text(text)),
+                Block::Table(table) => filing.add(table),
             }
         }
         filing
     }
 
-    fn add(&mut self, mut table: FiledTable) {
+    fn add(&mut self, mut table: PrintedTable) {
         let texts = self.blocks.iter().rev().map_while(|block| match block {
-            FiledBlock::Text(text) => Some(text.as_str()),
-            FiledBlock::Table(_) => None,
+            Block::Text(text) => Some(text.as_str()),
+            Block::Table(_) => None,
         });
         let above: Vec<&str> = texts
             .take(ABOVE)
@@ -82,21 +89,21 @@ impl Filing {
         let cut = above.is_empty();
         // The texts above a table are shown with it.
         let texts = self.blocks.iter().rev();
-        let texts = texts.take_while(|block| matches!(block, FiledBlock::Text(_)));
+        let texts = texts.take_while(|block| matches!(block, Block::Text(_)));
         let start = self.blocks.len() - texts.count();
         let is_own = |text: &String| *text == table.title || table.unit.as_ref() == Some(text);
         let above = self.blocks.split_off(start);
         let others = above
             .into_iter()
-            .filter(|block| !matches!(block, FiledBlock::Text(text) if is_own(text)));
+            .filter(|block| !matches!(block, Block::Text(text) if is_own(text)));
         self.blocks.extend(others);
         let last = self.blocks.iter_mut().rev().find_map(|block| match block {
-            FiledBlock::Table(table) => Some(table),
-            FiledBlock::Text(_) => None,
+            Block::Table(table) => Some(table),
+            Block::Text(_) => None,
         });
         match last.filter(|last| cut && last.continues_in(&table)) {
             Some(last) => last.rows.extend(table.rows.into_iter().skip(1)),
-            None => self.blocks.push(FiledBlock::Table(table)),
+            None => self.blocks.push(Block::Table(table)),
         }
     }
 
@@ -106,8 +113,8 @@ impl Filing {
         let mut only_marks = true;
         for block in self.blocks.iter().rev() {
             match block {
-                FiledBlock::Text(text) if is_page_mark(text) => {}
-                FiledBlock::Text(text)
+                Block::Text(text) if is_page_mark(text) => {}
+                Block::Text(text)
                     if text.len() > HEADING / 2
                         || text.ends_with('.')
                         || ["Item", "ITEM", "Note", "NOTE"]
@@ -116,8 +123,8 @@ impl Filing {
                 {
                     return None;
                 }
-                FiledBlock::Text(_) => only_marks = false,
-                FiledBlock::Table(last) => {
+                Block::Text(_) => only_marks = false,
+                Block::Table(last) => {
                     let unit = last.unit.as_ref();
                     return unit
                         .filter(|unit| only_marks || unit.contains("tables"))
@@ -128,38 +135,29 @@ impl Filing {
         None
     }
 
-    /// What the cover says, in a line; none if it says nothing.
-    pub(super) fn in_words(&self) -> Option<String> {
-        let Cover {
-            company,
-            period_end,
-            fiscal_year,
-            ..
-        } = &self.cover;
-        let period = Some(format!("period ended {period_end}")).filter(|_| !period_end.is_empty());
-        let year = fiscal_year.map(|year| format!("fiscal year {year}"));
-        let company = Some(company.clone()).filter(|company| !company.is_empty());
-        let parts: Vec<String> = [company, period, year].into_iter().flatten().collect();
-        (!parts.is_empty()).then(|| parts.join(", ") + ".")
+    /// Whether it is a report, of any number of tables, and not one page.
+    pub fn is_report(&self) -> bool {
+        self.plain.is_none()
     }
 
-    pub(crate) fn tables(&self) -> impl Iterator<Item = &FiledTable> {
+    /// Its tables, in their order.
+    pub fn tables(&self) -> impl Iterator<Item = &PrintedTable> {
         self.blocks.iter().filter_map(|block| match block {
-            FiledBlock::Table(table) => Some(table),
-            FiledBlock::Text(_) => None,
+            Block::Table(table) => Some(table),
+            Block::Text(_) => None,
         })
     }
 }
 
-impl FiledTable {
+impl PrintedTable {
     /// The headings of its columns.
-    pub(crate) fn headings(&self) -> impl Iterator<Item = &str> {
+    pub fn headings(&self) -> impl Iterator<Item = &str> {
         let cells = self.rows.iter().take(1).flatten().skip(1);
         cells.map(|cell| cell.text.as_str())
     }
 
     /// What was read of it, for programs; each figure with its value in units.
-    pub(crate) fn json(&self, number: usize) -> serde_json::Value {
+    pub fn json(&self, number: usize) -> serde_json::Value {
         let document = self.document();
         let table = &document.page().table;
         // The heading says so too: a row of percentages may be the first above amounts.
@@ -172,7 +170,7 @@ impl FiledTable {
         let shares: Vec<bool> = columns
             .map(|(at, one)| says(&one.label.to_lowercase()) && table.is_of_percent(at))
             .collect();
-        let cell = |row: usize, column: usize, cell: &FiledCell| {
+        let cell = |row: usize, column: usize, cell: &PrintedCell| {
             let figure = table.cell(row, column).and_then(Cell::value);
             let scale = table
                 .scale_of(row)
@@ -199,17 +197,17 @@ impl FiledTable {
     }
 
     /// A page of this table.
-    fn document(&self) -> Document {
-        Document {
+    fn document(&self) -> question::Document {
+        question::Document {
             pre_text: self.above(),
             table: self.printed().collect(),
             own: true,
-            ..Document::default()
+            ..question::Document::default()
         }
     }
 
     /// The line above it that states its unit, or what its title or its cells say of it.
-    pub(crate) fn stated_unit(&self) -> Option<String> {
+    pub fn stated_unit(&self) -> Option<String> {
         let line = self.unit.clone().filter(|unit| *unit != self.title);
         line.or_else(|| self.own_unit())
     }
@@ -226,10 +224,21 @@ impl FiledTable {
     }
 
     /// The lines above it: its title, its unit.
-    pub(super) fn above(&self) -> Vec<String> {
+    pub fn above(&self) -> Vec<String> {
         let lines = [Some(&self.title), self.unit.as_ref()];
         let lines = lines.into_iter().flatten().filter(|line| !line.is_empty());
         lines.cloned().collect()
+    }
+
+    /// Whether it is one of the primary statements, by its title.
+    pub fn is_statement(&self) -> bool {
+        let title = self.title.to_lowercase();
+        title.contains("balance sheet")
+            || title.contains("statement")
+                && title.len() < 120
+                && ["operations", "income", "cash flows", "earnings", "equity"]
+                    .iter()
+                    .any(|of| title.contains(of))
     }
 
     /// Whether another table that follows it has its columns, or none of its own.
@@ -247,10 +256,10 @@ const RUNNING: usize = 5;
 
 /// The lines at the head or the foot of every page, without their digits: page numbers, the
 /// company's name, a link to the table of contents.
-fn running_lines(blocks: &[FiledBlock]) -> HashSet<String> {
+fn running_lines(blocks: &[Block]) -> HashSet<String> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for block in blocks {
-        if let FiledBlock::Text(text) = block
+        if let Block::Text(text) = block
             && text.len() <= HEADING / 2
             && !states_unit(text)
         {
@@ -284,26 +293,15 @@ fn states_unit(text: &str) -> bool {
     unit.is_some() && (text.starts_with('(') || text.trim_end_matches('.').ends_with([':', ')']))
 }
 
-/// A text as a reader sees it: without characters of no width, its blanks single.
-pub(super) fn printed(text: &str) -> String {
-    let seen = |c: &char| {
-        !matches!(
-            c,
-            '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{ad}'
-        )
-    };
-    single_spaced(&text.chars().filter(seen).collect::<String>())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::html::blocks;
-    use super::super::tags::{Tag, TagPeriod};
     use super::*;
+    use crate::formats::html::blocks;
+    use crate::tags::{Tag, TagPeriod};
 
-    fn read(html: &str) -> Filing {
+    fn read(html: &str) -> Document {
         let (blocks, tagged) = blocks(html).unwrap();
-        Filing::of_blocks("f.htm".to_owned(), blocks, &tagged, Vec::new())
+        Document::of_blocks("f.htm".to_owned(), blocks, &tagged, Vec::new())
     }
 
     const ROW: &str = "<tr><td>Rent</td><td>5</td></tr>";
@@ -401,11 +399,11 @@ mod tests {
             negative: percent < 0.0,
             dimensions: Vec::new(),
         };
-        let cell = |text: &str, tags: Vec<Tag>| FiledCell {
+        let cell = |text: &str, tags: Vec<Tag>| PrintedCell {
             text: text.to_owned(),
             tags,
         };
-        let table = FiledTable {
+        let table = PrintedTable {
             unit: Some("(In millions)".to_owned()),
             rows: vec![
                 vec![
@@ -421,7 +419,7 @@ mod tests {
                     cell("4.5%", vec![tag(-1.0)]),
                 ],
             ],
-            ..FiledTable::default()
+            ..PrintedTable::default()
         };
         let json = table.json(1);
         let values: Vec<&serde_json::Value> =

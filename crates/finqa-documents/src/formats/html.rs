@@ -8,12 +8,12 @@ use finqa_core::text::single_spaced;
 use regex::{Captures, Regex};
 use scraper::{ElementRef, Html, Node};
 
-use super::block::{FiledBlock, FiledTable};
-use super::lines;
 use super::nesting;
-use super::report::printed;
-use super::spans::{self, FiledCell, SpannedCell};
-use super::tags::{Contexts, Tag};
+use crate::block::{Block, PrintedTable};
+use crate::grid::spans::{self, PrintedCell, SpannedCell};
+use crate::lines;
+use crate::tags::{Contexts, Tag};
+use crate::text::printed;
 
 /// An element with a prefix that ends in `/>`, which HTML does not know: it would hold all that
 /// follows it.
@@ -32,7 +32,7 @@ const WIDEST: usize = 200;
 static PAGE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)<page>"));
 
 /// The blocks of a filing and what the tags of its cover say, or why it cannot be read.
-pub(super) fn blocks(text: &str) -> Result<(Vec<FiledBlock>, HashMap<String, String>), String> {
+pub(crate) fn blocks(text: &str) -> Result<(Vec<Block>, HashMap<String, String>), String> {
     let text = CLOSED.replace_all(text, "<$1$2></$1>");
     nesting::check_text(&text)?;
     let text = PAGE.replace_all(&text, "<hr>");
@@ -62,7 +62,7 @@ pub(super) fn blocks(text: &str) -> Result<(Vec<FiledBlock>, HashMap<String, Str
 /// A walk through the elements of a filing.
 struct Walk {
     contexts: Contexts,
-    blocks: Vec<FiledBlock>,
+    blocks: Vec<Block>,
     /// The text of the paragraph that is open.
     paragraph: String,
 }
@@ -71,7 +71,7 @@ impl Walk {
     fn end_paragraph(&mut self) {
         let text = printed(&std::mem::take(&mut self.paragraph));
         if !text.is_empty() {
-            self.blocks.push(FiledBlock::Text(text));
+            self.blocks.push(Block::Text(text));
         }
     }
 
@@ -125,9 +125,9 @@ impl Walk {
         let inner: Vec<ElementRef<'_>> = inner.collect();
         match spans::grid(rows.clone()) {
             Some(rows) => {
-                self.blocks.push(FiledBlock::Table(FiledTable {
+                self.blocks.push(Block::Table(PrintedTable {
                     rows,
-                    ..FiledTable::default()
+                    ..PrintedTable::default()
                 }));
                 inner.into_iter().for_each(|table| self.element(table));
             }
@@ -144,7 +144,7 @@ impl Walk {
                     single_spaced(&cells.join(" "))
                 };
                 let lines = rows.iter().map(line).filter(|line| !line.is_empty());
-                self.blocks.extend(lines.map(FiledBlock::Text));
+                self.blocks.extend(lines.map(Block::Text));
             }
         }
     }
@@ -189,14 +189,14 @@ impl Walk {
         rows
     }
 
-    fn cell(&self, cell: ElementRef<'_>) -> FiledCell {
+    fn cell(&self, cell: ElementRef<'_>) -> PrintedCell {
         let mut read = CellText {
             contexts: &self.contexts,
             text: String::new(),
             tags: Vec::new(),
         };
         read.element(cell);
-        FiledCell {
+        PrintedCell {
             text: printed(&read.text),
             tags: read.tags,
         }
@@ -297,20 +297,20 @@ fn is_hidden(element: ElementRef<'_>) -> bool {
 mod tests {
     use super::*;
 
-    fn tables(text: &str) -> Vec<Vec<Vec<FiledCell>>> {
+    fn tables(text: &str) -> Vec<Vec<Vec<PrintedCell>>> {
         let tables = blocks(text)
             .unwrap()
             .0
             .into_iter()
             .filter_map(|block| match block {
-                FiledBlock::Table(table) => Some(table.rows),
-                FiledBlock::Text(_) => None,
+                Block::Table(table) => Some(table.rows),
+                Block::Text(_) => None,
             });
         tables.collect()
     }
 
-    fn texts(rows: &[Vec<FiledCell>]) -> Vec<Vec<String>> {
-        let row = |row: &Vec<FiledCell>| row.iter().map(|cell| cell.text.clone()).collect();
+    fn texts(rows: &[Vec<PrintedCell>]) -> Vec<Vec<String>> {
+        let row = |row: &Vec<PrintedCell>| row.iter().map(|cell| cell.text.clone()).collect();
         rows.iter().map(row).collect()
     }
 
@@ -361,7 +361,7 @@ mod tests {
             <tr><td style='display:none'>x</td><td>Rent\u{200b}</td><td>\u{200b}5</td></tr></table>";
         assert_eq!(
             blocks(table).unwrap().0[0],
-            FiledBlock::Text("Costs by kind".to_owned())
+            Block::Text("Costs by kind".to_owned())
         );
         assert_eq!(
             texts(&tables(table)[0]),
@@ -383,11 +383,8 @@ mod tests {
     fn a_table_of_lines_without_rows_is_read_by_its_columns() {
         let table = "<p>Selected data</p><TABLE><CAPTION>\n                        2031     2030\n<S>                  <C>      <C>\nPremiums              1,150      980\nFees                     12       11\n</TABLE><p>After it.</p>";
         let (read, _) = blocks(table).unwrap();
-        assert_eq!(
-            read.first(),
-            Some(&FiledBlock::Text("Selected data".to_owned()))
-        );
-        assert_eq!(read.last(), Some(&FiledBlock::Text("After it.".to_owned())));
+        assert_eq!(read.first(), Some(&Block::Text("Selected data".to_owned())));
+        assert_eq!(read.last(), Some(&Block::Text("After it.".to_owned())));
         let rows = [
             ["", "2031", "2030"],
             ["Premiums", "1,150", "980"],
@@ -401,7 +398,7 @@ mod tests {
         let table = "<table><tr><td>Item 7.</td><td>Discussion</td></tr></table>";
         assert_eq!(
             blocks(table).unwrap().0,
-            [FiledBlock::Text("Item 7. Discussion".to_owned())]
+            [Block::Text("Item 7. Discussion".to_owned())]
         );
     }
 
@@ -412,7 +409,7 @@ mod tests {
         let rows = [["", "2031"], ["Rent", "5"]];
         let layout = format!("<table><tr><td>Costs</td></tr><tr><td>{inner}</td></tr></table>");
         let read = blocks(&layout).unwrap().0;
-        assert_eq!(read[0], FiledBlock::Text("Costs".to_owned()));
+        assert_eq!(read[0], Block::Text("Costs".to_owned()));
         let read = tables(&layout);
         assert_eq!(
             read.iter().map(|table| texts(table)).collect::<Vec<_>>(),
@@ -432,7 +429,7 @@ mod tests {
             <tr><td>Rate</td><td>12<sup>1/2</sup></td></tr></table>";
         assert_eq!(
             blocks(table).unwrap().0[0],
-            FiledBlock::Text("1 Net sales".to_owned())
+            Block::Text("1 Net sales".to_owned())
         );
         assert_eq!(
             texts(&tables(table)[0])[1..],

@@ -4,8 +4,7 @@
 use finqa_core::page::{Cell, CellKind};
 use finqa_core::text::single_spaced;
 
-use super::grid::NumberedRow;
-use super::markdown::Block;
+use crate::grid::plain::{NumberedRow, PlainBlock};
 
 /// A tab is as wide as this many blanks at most.
 const TAB: usize = 8;
@@ -107,7 +106,7 @@ fn is_sign(text: &str) -> bool {
 }
 
 /// The text and the tables of a plain text, in their order.
-pub(super) fn blocks(text: &str) -> Vec<Block> {
+pub(crate) fn blocks(text: &str) -> Vec<PlainBlock> {
     let lines: Vec<&str> = text.lines().collect();
     let read: Vec<AlignedLine> = lines
         .iter()
@@ -121,8 +120,8 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
         let rest = read.get(at..).unwrap_or_default();
         match table(rest) {
             Some((rows, length)) => {
-                blocks.push(Block::Text(std::mem::take(&mut plain)));
-                blocks.push(Block::Table(rows));
+                blocks.push(PlainBlock::Text(std::mem::take(&mut plain)));
+                blocks.push(PlainBlock::Table(rows));
                 at += length;
             }
             None => {
@@ -132,7 +131,7 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
             }
         }
     }
-    blocks.push(Block::Text(plain));
+    blocks.push(PlainBlock::Text(plain));
     blocks
 }
 
@@ -245,8 +244,10 @@ mod tests {
         let mut plain = String::new();
         for block in blocks(text) {
             match block {
-                Block::Table(rows) => tables.push(rows.into_iter().map(|(_, row)| row).collect()),
-                Block::Text(text) => plain.push_str(&text),
+                PlainBlock::Table(rows) => {
+                    tables.push(rows.into_iter().map(|(_, row)| row).collect())
+                }
+                PlainBlock::Text(text) => plain.push_str(&text),
             }
         }
         (tables, plain)

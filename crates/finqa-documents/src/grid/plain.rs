@@ -7,14 +7,34 @@ use std::path::Path;
 use finqa_core::page::{Cell, CellKind, year_of, years_in};
 use finqa_core::text::single_spaced;
 
-use super::{Grid, OwnError};
+use crate::error::DocumentError;
 
 /// A row with the line it begins in.
-pub(super) type NumberedRow = (u64, Vec<String>);
+pub(crate) type NumberedRow = (u64, Vec<String>);
+
+/// A part of a plain text.
+pub(crate) enum PlainBlock {
+    Text(String),
+    Table(Vec<NumberedRow>),
+}
+
+/// The table of a table file or of a Markdown file.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Grid {
+    /// Rows, the header first.
+    pub(crate) rows: Vec<Vec<String>>,
+    /// Lines above the header that are not rows: titles, units.
+    pub(crate) titles: Vec<String>,
+    pub(crate) notes: Vec<String>,
+}
 
 /// Reads separated values; without a separator, commas or semicolons,
 /// whichever splits the lines into more cells.
-pub(super) fn separated(path: &Path, text: &str, separator: Option<u8>) -> Result<Grid, OwnError> {
+pub(crate) fn separated(
+    path: &Path,
+    text: &str,
+    separator: Option<u8>,
+) -> Result<Grid, DocumentError> {
     let separator = separator.unwrap_or_else(|| separator_of(text));
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -23,7 +43,7 @@ pub(super) fn separated(path: &Path, text: &str, separator: Option<u8>) -> Resul
         .from_reader(text.as_bytes());
     let mut lines = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|error| OwnError::Table {
+        let record = record.map_err(|error| DocumentError::Table {
             path: path.to_owned(),
             line: error.position().map_or(1, csv::Position::line),
             reason: error.to_string(),
@@ -45,7 +65,7 @@ fn separator_of(text: &str) -> u8 {
 }
 
 /// Builds a table from rows.
-pub(super) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, OwnError> {
+pub(crate) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, DocumentError> {
     let mut lines: Vec<NumberedRow> = lines
         .into_iter()
         .filter(|(_, row)| filled(row) > 0)
@@ -69,7 +89,7 @@ pub(super) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, OwnErr
     }
     let widest = lines.iter().skip(1).map(|(_, row)| row.len()).max();
     let Some((_, header)) = lines.first_mut() else {
-        return Err(OwnError::Nothing {
+        return Err(DocumentError::Nothing {
             path: path.to_owned(),
             reason: "the table has no rows".to_owned(),
         });
@@ -101,7 +121,7 @@ pub(super) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, OwnErr
     }
     let width = lines.first().map_or(0, |(_, header)| header.len());
     if let Some((line, row)) = lines.iter().find(|(_, row)| row.len() > width) {
-        return Err(OwnError::Table {
+        return Err(DocumentError::Table {
             path: path.to_owned(),
             line: *line,
             reason: format!(
@@ -114,7 +134,7 @@ pub(super) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, OwnErr
         row.resize(width, String::new());
     }
     grid.rows = lines.into_iter().map(|(_, row)| row).collect();
-    grid.notes.extend(super::amounts::normalise(&mut grid.rows));
+    grid.notes.extend(crate::cells::normalise(&mut grid.rows));
     Ok(grid)
 }
 

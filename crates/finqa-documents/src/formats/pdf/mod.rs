@@ -8,8 +8,8 @@ use hayro_font::hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 
 use glyphs::{Glyph, Glyphs};
 
-use super::block::FiledBlock;
-use super::lines::{self, PlacedLine, PlacedPiece};
+use crate::block::Block;
+use crate::lines::{self, PlacedLine, PlacedPiece};
 
 /// How far from its end a file may say that it ends.
 const END: usize = 2048;
@@ -24,7 +24,7 @@ const BETWEEN_COLUMNS: f64 = 1.0;
 const PRINTED_TWICE: f64 = 0.1;
 
 /// The blocks of a PDF, page after page, or why it cannot be read.
-pub(super) fn blocks(bytes: Vec<u8>) -> Result<Vec<FiledBlock>, String> {
+pub(crate) fn blocks(bytes: Vec<u8>) -> Result<Vec<Block>, String> {
     let tail = bytes.get(bytes.len().saturating_sub(END)..);
     let ends = tail.is_some_and(|tail| tail.windows(5).any(|mark| mark == b"%%EOF"));
     if !ends {
@@ -169,8 +169,8 @@ fn without_page_number(mut lines: Vec<PlacedLine>) -> Vec<PlacedLine> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::block::printed_texts;
     use super::*;
+    use crate::block::printed_texts;
 
     /// A PDF of pages with these drawings, in Helvetica as F1; without the table of its objects,
     /// which a reader then finds by themselves.
