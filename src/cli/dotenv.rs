@@ -10,7 +10,8 @@ use super::Failure;
 
 /// Adds the variables of `.env` to those of the environment, which win. Only the
 /// working folder's file is read: one of a parent folder may be anybody's, and its
-/// `OPENAI_BASE_URL` would get the exported key.
+/// `OPENAI_BASE_URL` would get the exported key. Call it while the process has one thread:
+/// another one could read the environment while it changes.
 ///
 /// # Errors
 /// A `.env` that cannot be read; one that is not there is not an error.

@@ -113,12 +113,17 @@ enum Command {
 
 /// Runs the program; the exit code is documented in the README.
 pub fn main() -> ExitCode {
+    // Before the arguments, whose defaults may be in it, and before there are threads.
+    let loaded = dotenv::load();
     match parse(std::env::args_os()) {
         Err(error) => usage::exit(error),
-        Ok((cli, matches)) => match execute(cli, &matches) {
-            Ok(exit) => exit.into(),
-            Err(error) => fail(&error),
-        },
+        Ok((cli, matches)) => {
+            let done = loaded.map_err(Into::into);
+            match done.and_then(|()| execute(cli, &matches)) {
+                Ok(exit) => exit.into(),
+                Err(error) => fail(&error),
+            }
+        }
     }
 }
 

@@ -19,8 +19,6 @@ pub(crate) fn load(
     matches: &ArgMatches,
     named: Option<&Path>,
 ) -> anyhow::Result<Settings> {
-    dotenv::load()?;
-    refuse_unknown_variables()?;
     let flags = command_line_table(flags, matches)?;
     let layers = Layers::default()
         .file(config_file(named), named.is_some())?

@@ -82,11 +82,12 @@ fn a_dotenv_gives_a_key_and_an_error_in_it_shows_no_content() {
         "OPENAI_API_KEY=SECRET\0\n",
     ] {
         place.write(".env", &text.replace("SECRET", KEY));
-        for line in ["--n 1", "track sync", "env play"] {
+        for line in ["--n 1", "track sync", "env play", "env serve", "graph"] {
             let ran = place.run(line);
             ran.fails(2, &[".env: a line is not NAME=value"]);
             assert!(!ran.stderr.contains("planted"), "{}", ran.stderr);
         }
+        place.run("env serve --help").succeeds();
     }
 }
 

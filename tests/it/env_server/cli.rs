@@ -36,7 +36,11 @@ pub(super) struct Served {
 impl Served {
     /// With variables of the environment.
     pub(super) fn with(variables: &[(&str, &str)]) -> Self {
-        let place = Workplace::new();
+        Self::at(Workplace::new(), variables).0
+    }
+
+    /// In this folder; gives the first line that it prints, too.
+    fn at(place: Workplace, variables: &[(&str, &str)]) -> (Self, String) {
         let mut command = serve(&place);
         let (process, line) = started(command.envs(variables.iter().copied()));
         let address = line
@@ -45,11 +49,12 @@ impl Served {
             .and_then(|rest| rest.split(';').next())
             .unwrap_or_else(|| panic!("no address in {line:?}"))
             .to_owned();
-        Self {
+        let served = Self {
             process,
             address,
             _place: place,
-        }
+        };
+        (served, line)
     }
 
     /// Sends a request as it stands; gives the whole answer.
@@ -107,6 +112,33 @@ impl Drop for Served {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+/// `.env` was read after the arguments, so that its token left the server open.
+#[test]
+fn a_dotenv_sets_the_token_and_the_log_and_an_exported_variable_beats_it() {
+    for (exported, token) in [
+        (&[][..], "of-the-file"),
+        (&[("FINQA_TOKEN", "exported")], "exported"),
+    ] {
+        let place = Workplace::new();
+        place.write(".env", "FINQA_TOKEN=of-the-file\nCONVFINQA_LOG=json\n");
+        let (server, line) = Served::at(place, exported);
+        assert!(line.starts_with('{'), "{line}");
+        let ask = |token: &str| {
+            server.ask(&format!(
+                "GET /metadata HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+                 authorization: Bearer {token}\r\n\r\n"
+            ))
+        };
+        assert!(
+            ask("another").starts_with("HTTP/1.1 401"),
+            "{}",
+            ask("another")
+        );
+        assert!(ask(token).starts_with("HTTP/1.1 200"), "{}", ask(token));
+        server.stop();
     }
 }
 
