@@ -97,14 +97,14 @@ fn calls_that_reach_no_tool_are_counted_and_told_to_the_model() {
                 call("delete_everything", json!({})),
                 call("get_table_info", json!({"company_name": company})),
                 list_tables(&company),
-                call("submit_answer", json!({"answer": 5})),
+                call("submit_answer", json!({"answer": [5]})),
             ]),
-            _ => submit("42"),
+            _ => Reply::tool_calls(&[call("submit_answer", json!({"answer": 42.5}))]),
         }
     });
     has(
         &line,
-        json!({"invalid_calls": 5, "step_count": 7, "outcome": "submitted"}),
+        json!({"invalid_calls": 5, "step_count": 7, "outcome": "submitted", "answer": "42.5"}),
     );
     let request = &model.requests()[1];
     let told = results(request);

@@ -70,10 +70,11 @@ fn call(text: &str, number: usize, tools: &[ToolSpec]) -> Option<ToolCall> {
 }
 
 /// A call's arguments, if they can be sent: a JSON object, and for a submission
-/// one with a text as its answer, since anything else would be graded as none.
+/// one with a text as its answer, since anything else would be graded as none. A number is
+/// sent as its text.
 pub(super) fn arguments(call: &ToolCall) -> Result<Map<String, Value>, String> {
     let text = call.arguments.trim();
-    let arguments = if text.is_empty() {
+    let mut arguments = if text.is_empty() {
         Map::new()
     } else {
         match serde_json::from_str(text) {
@@ -82,7 +83,14 @@ pub(super) fn arguments(call: &ToolCall) -> Result<Map<String, Value>, String> {
             Err(error) => return Err(format!("the arguments are not JSON: {error}")),
         }
     };
-    if call.name == SUBMIT && !arguments.get("answer").is_some_and(Value::is_string) {
+    if call.name != SUBMIT {
+        return Ok(arguments);
+    }
+    let answer = arguments.get_mut("answer");
+    if let Some(answer @ Value::Number(_)) = answer {
+        *answer = Value::String(answer.to_string());
+    }
+    if !arguments.get("answer").is_some_and(Value::is_string) {
         return Err("submit_answer takes one argument, `answer`, which is a text".to_owned());
     }
     Ok(arguments)
