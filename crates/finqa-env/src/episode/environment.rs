@@ -9,7 +9,7 @@ use super::{EpisodeState, Observation, QuestionOrder, StepError, StepOutcome, Ta
 use crate::data::{Catalog, EnvQuestion, TaskSplit};
 use crate::python;
 use crate::reward::{GradedAnswer, RewardMode, grade};
-use crate::tools::{SUBMIT_ANSWER, ToolFailure};
+use crate::tools::{FailureKind, SUBMIT_ANSWER, ToolFailure};
 
 /// The rules of an episode.
 #[derive(clap::Args, Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,8 +140,8 @@ impl Environment {
     /// graded, or a step after the end.
     ///
     /// # Errors
-    /// A submission that is not a string: it counts as a step, but is not graded
-    /// and does not end the episode.
+    /// A submission that is neither a text nor a number: it counts as a step, but is not graded.
+    /// At the step limit it ends the episode and is an outcome instead.
     pub fn begin(
         &mut self,
         tool: &str,
@@ -179,7 +179,7 @@ impl Environment {
             done: false,
             metadata: Map::new(),
         };
-        if self.step_count >= self.rules.max_steps {
+        if self.is_last_step() {
             self.phase = EpisodePhase::Over;
             let limit = self.rules.max_steps;
             let error = format!("Max steps ({limit}) reached without submitting answer.");
@@ -208,6 +208,11 @@ impl Environment {
         }
     }
 
+    /// True if no further step follows the current one.
+    fn is_last_step(&self) -> bool {
+        self.step_count >= self.rules.max_steps
+    }
+
     /// True if a question waits for its answer.
     pub(crate) fn is_open(&self) -> bool {
         self.phase == EpisodePhase::Open
@@ -227,11 +232,20 @@ impl Environment {
     fn submit(&mut self, answer: Option<&Value>) -> Result<StepOutcome, StepError> {
         let answer = match answer {
             // OpenEnv's `finqa_env` grades a null too: as neither a number nor a text.
-            None | Some(Value::Null) => "",
-            Some(Value::String(text)) => text,
+            None | Some(Value::Null) => String::new(),
+            // Clients send the number that a model computed.
+            Some(answer @ (Value::String(_) | Value::Number(_))) => python::display(answer),
             Some(other) => {
                 let type_name = python::type_name(other);
-                return Err(StepError::AnswerType { type_name });
+                let error = StepError::AnswerType { type_name };
+                if !self.is_last_step() {
+                    return Err(error);
+                }
+                let failure = ToolFailure {
+                    kind: FailureKind::InvalidArgs,
+                    message: error.to_string(),
+                };
+                return Ok(self.finish(SUBMIT_ANSWER, Err(failure)));
             }
         };
         if self.phase == EpisodePhase::NoQuestion {
@@ -242,7 +256,7 @@ impl Environment {
         self.phase = EpisodePhase::Over;
         let truth = self.current().answer.as_str();
         let mut metadata = json!({ "ground_truth": truth, "submitted_answer": answer });
-        let graded = grade(answer, truth, self.rules.reward);
+        let graded = grade(&answer, truth, self.rules.reward);
         let reward = graded.as_ref().map_or(0.0, GradedAnswer::reward);
         let (key, value) = match graded {
             Ok(graded) => ("grading", json!(graded)),

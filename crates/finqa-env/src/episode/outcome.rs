@@ -49,7 +49,7 @@ pub struct StepOutcome {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {
-    /// `submit_answer` with something other than a string.
+    /// `submit_answer` with something other than a text or a number.
     #[error("expected string or bytes-like object, got '{type_name}'")]
     AnswerType {
         /// Python's name of the type that was given.

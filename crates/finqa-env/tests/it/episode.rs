@@ -80,12 +80,63 @@ fn a_session_on_a_question_is_open_without_a_reset() {
 }
 
 #[test]
-fn an_answer_that_is_not_text_is_an_error_and_ends_nothing() {
+fn a_number_is_graded_as_its_text() {
+    let (mut environment, tools) = (environment(50), tools());
+    for (answer, text) in [
+        (json!(5), "5"),
+        (json!(-1.5), "-1.5"),
+        (json!(1e20), "1e+20"),
+    ] {
+        reset(&mut environment);
+        let outcome = step(
+            &mut environment,
+            &tools,
+            "submit_answer",
+            json!({"answer": answer}),
+        );
+        assert_eq!(outcome.metadata["submitted_answer"], text);
+        assert!(outcome.done);
+    }
+}
+
+/// Ten such errors left an episode of three steps open.
+#[test]
+fn a_failed_submission_counts_and_at_the_limit_ends_the_episode() {
+    let (mut environment, tools) = (environment(3), tools());
+    reset(&mut environment);
+    let given = arguments(json!({"answer": true}));
+    for _ in 0..2 {
+        assert!(environment.begin("submit_answer", &given).is_err());
+        assert_eq!(environment.state().ground_truth, "", "it is not over");
+    }
+    let last = step(
+        &mut environment,
+        &tools,
+        "submit_answer",
+        json!({"answer": true}),
+    );
+    assert_eq!((last.reward, last.done), (Some(0.0), true));
+    assert!(
+        matches!(&last.observation, Observation::Failure { failure, .. } if failure.message.contains("got 'bool'"))
+    );
+    assert_eq!(
+        last.metadata["error"],
+        "Max steps (3) reached without submitting answer."
+    );
+    let after = step(
+        &mut environment,
+        &tools,
+        "submit_answer",
+        json!({"answer": 5}),
+    );
+    assert_eq!((after.reward, after.done), (Some(0.0), true));
+}
+
+#[test]
+fn an_answer_that_is_neither_text_nor_a_number_is_an_error_and_ends_nothing() {
     let (mut environment, tools) = (environment(50), tools());
     reset(&mut environment);
     for (answer, type_name) in [
-        (json!(5), "int"),
-        (json!(1.5), "float"),
         (json!([1]), "list"),
         (json!({}), "dict"),
         (json!(true), "bool"),

@@ -71,12 +71,14 @@ pub(crate) async fn step(
             return Ok(outcome);
         }
         let work = run_tool(app, queries, tool.clone(), arguments);
-        let result = match tokio::time::timeout(limit, work).await {
-            Ok(result) => result.map_err(StepFault::Server)?,
-            // Such a step counts like any other, the last one too.
-            Err(_) => Err(timed_out(&tool, limit)),
+        // A failed step counts like any other, the last one too.
+        let (result, fault) = match tokio::time::timeout(limit, work).await {
+            Ok(Ok(result)) => (result, None),
+            Ok(Err(bug)) => (Err(failed(bug)), Some(StepFault::Server(bug))),
+            Err(_) => (Err(timed_out(&tool, limit)), None),
         };
-        Ok(environment.lock().finish(&tool, result))
+        let outcome = environment.lock().finish(&tool, result);
+        fault.filter(|_| !outcome.done).map_or(Ok(outcome), Err)
     };
     let taken: Result<_, StepFault> = take.await;
     let error = match &taken {
@@ -90,13 +92,26 @@ pub(crate) async fn step(
     app.metrics
         .tool_called(metrics::STEP, &tool, started.elapsed(), error);
     if let Ok(StepOutcome {
-        done: true, reward, ..
+        done: true,
+        reward,
+        observation,
+        ..
     }) = &taken
         && open
     {
-        app.metrics.episode_ended(&tool, reward.unwrap_or_default());
+        // Only a submission that was graded has no observation.
+        let submitted = *observation == Observation::Empty;
+        let reward = reward.unwrap_or_default();
+        app.metrics.episode_ended(submitted, reward);
     }
     taken
+}
+
+fn failed(bug: &str) -> ToolFailure {
+    ToolFailure {
+        kind: FailureKind::Execution,
+        message: bug.to_owned(),
+    }
 }
 
 fn timed_out(tool: &str, limit: Duration) -> ToolFailure {

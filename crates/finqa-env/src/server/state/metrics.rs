@@ -13,7 +13,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry, Unit};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::tools::{SUBMIT_ANSWER, specs};
+use crate::tools::specs;
 
 /// The content type of [`Metrics::text`].
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -124,9 +124,8 @@ impl Metrics {
         metrics
     }
 
-    /// An episode ended with this step.
-    pub(crate) fn episode_ended(&self, tool: &str, reward: f64) {
-        let submitted = tool == SUBMIT_ANSWER;
+    /// An episode ended, by a submission or at the step limit.
+    pub(crate) fn episode_ended(&self, submitted: bool, reward: f64) {
         let ending = if submitted { "submitted" } else { "step_limit" };
         self.episodes_ended
             .get_or_create(&[("ending", ending)])

@@ -4,7 +4,9 @@ use futures::SinkExt;
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::{Socket, connect, options, start, stop};
+use finqa_env::episode::EpisodeRules;
+
+use super::{Socket, connect, options, request, start, start_with, step_message, stop};
 use crate::support::json::has;
 
 #[tokio::test]
@@ -80,15 +82,42 @@ async fn list_tools_by_a_step_works_and_counts_nothing() {
     stop(server, socket).await;
 }
 
+/// Ten such errors left an episode of three steps open.
+#[tokio::test]
+async fn a_failed_submission_at_the_limit_ends_the_episode() {
+    let rules = EpisodeRules {
+        max_steps: 3,
+        ..EpisodeRules::default()
+    };
+    let server = start_with(options(), rules).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    socket.reset(json!({})).await;
+    let step = || step_message("submit_answer", json!({"answer": [5]}));
+    for _ in 0..2 {
+        assert_eq!(socket.ask(step()).await["data"]["code"], "EXECUTION_ERROR");
+    }
+    let last = socket.ask(step()).await["data"].clone();
+    assert_eq!(
+        (&last["reward"], &last["done"]),
+        (&json!(0.0), &json!(true))
+    );
+    let error = &last["observation"]["error"];
+    assert_eq!(error["error_type"], "invalid_args", "{last}");
+    assert_ne!(socket.state().await["ground_truth"], "");
+    let (_, _, text) = request(&server, "GET", "/metrics", &[], "").await;
+    let ended = r#"finqa_episodes_ended_total{ending="step_limit"} 1"#;
+    assert!(text.contains(ended), "{text}");
+    stop(server, socket).await;
+}
+
 #[tokio::test]
 async fn a_bad_message_gets_one_error_and_the_session_continues() {
     let (server, mut socket) = connect().await;
     socket.reset(json!({"episode_id": "kept"})).await;
     let place = "Invalid JSON: Expecting value: line 1 column 1 (char 0)";
     let invalid = "Invalid message";
-    let answer_type = "expected string or bytes-like object, got 'int'";
-    let submission =
-        r#"{"type": "step", "data": {"tool_name": "submit_answer", "arguments": {"answer": 5}}}"#;
+    let answer_type = "expected string or bytes-like object, got 'bool'";
+    let submission = r#"{"type": "step", "data": {"tool_name": "submit_answer", "arguments": {"answer": true}}}"#;
     let arguments = r#"{"type": "step", "data": {"tool_name": "x", "arguments": "nope"}}"#;
     for (text, code, said) in [
         ("nope", "INVALID_JSON", place),
