@@ -64,20 +64,33 @@ impl RpcError {
     }
 }
 
-/// Answers a request given as text. `own` is the session of the socket it came by.
+/// Answers a request given as text; `None` for a notification. `own` is the session of the
+/// socket it came by.
 pub(crate) async fn answer_text(
     app: &Arc<ServerState>,
     text: &str,
     own: Option<&Arc<EnvSession>>,
-) -> Value {
+) -> Option<Value> {
     let message = match python::parse_json(text) {
-        Ok(Value::Object(object)) => return answer_object(app, &object, own).await,
+        Ok(Value::Object(object)) => {
+            let answer = answer_object(app, &object, own).await;
+            return Some(answer).filter(|_| !is_notification(&object));
+        }
         // Over POST OpenEnv's `finqa_env` says no more than this; on the socket it names the place.
         Err(fault) if own.is_some() => format!("Parse error: {fault}"),
         _ => "Parse error".to_owned(),
     };
     app.metrics.rejected(Rejection::Invalid);
-    RpcError::new(PARSE_ERROR, message).answer(Value::Null)
+    Some(RpcError::new(PARSE_ERROR, message).answer(Value::Null))
+}
+
+/// True for a request without an `id`, which JSON-RPC 2.0 forbids to answer.
+fn is_notification(object: &Map<String, Value>) -> bool {
+    let is_request = object
+        .get("jsonrpc")
+        .is_some_and(|version| version == "2.0")
+        && object.get("method").is_some_and(Value::is_string);
+    is_request && !object.contains_key("id")
 }
 
 /// Answers a request given as an object.

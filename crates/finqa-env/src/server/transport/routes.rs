@@ -188,10 +188,14 @@ async fn step(
     }
 }
 
-async fn json_rpc(State(app): State<Arc<ServerState>>, body: Bytes) -> Json<Value> {
+async fn json_rpc(State(app): State<Arc<ServerState>>, body: Bytes) -> Response {
     // What is not UTF-8 is not JSON either, and is answered as such.
     let text = std::str::from_utf8(&body).unwrap_or("");
-    Json(json_rpc::answer_text(&app, text, None).await)
+    match json_rpc::answer_text(&app, text, None).await {
+        Some(answer) => Json(answer).into_response(),
+        // As MCP's streamable HTTP answers a notification.
+        None => StatusCode::ACCEPTED.into_response(),
+    }
 }
 
 #[derive(Deserialize)]

@@ -198,13 +198,15 @@ async fn converse(
             Message::Binary(_) => {
                 app.metrics.rejected(Rejection::Invalid);
                 let message = "Binary messages are not read here; send JSON as text";
-                Some(refusal(protocol, message))
+                SocketReply::Text(refusal(protocol, message))
             }
             Message::Close(_) => return Err(SocketEnd::Gone),
             Message::Ping(_) | Message::Pong(_) => continue,
         };
-        let Some(mut text) = outcome else {
-            return Ok(());
+        let mut text = match outcome {
+            SocketReply::Text(text) => text,
+            SocketReply::None => continue,
+            SocketReply::Close => return Ok(()),
         };
         // The library keeps a buffer of the longest answer, so the share is kept too.
         if !app.answers.reserve(&mut share, text.len()) {
@@ -255,9 +257,9 @@ async fn listen(
 /// early is kept for its turn.
 async fn while_listening(
     socket: &mut WebSocket,
-    mut work: BoxFuture<'_, Option<String>>,
+    mut work: BoxFuture<'_, SocketReply>,
     waiting: &mut Option<Message>,
-) -> Result<Option<String>, SocketEnd> {
+) -> Result<SocketReply, SocketEnd> {
     loop {
         tokio::select! {
             biased;
@@ -271,21 +273,34 @@ async fn while_listening(
     }
 }
 
+/// The reply to a message.
+enum SocketReply {
+    Text(String),
+    /// The message was a notification.
+    None,
+    /// The client is done.
+    Close,
+}
+
 /// Boxed, so that a socket that waits does not hold memory for the work.
 fn answer<'a>(
     app: &'a Arc<ServerState>,
     protocol: SocketProtocol,
     handle: &'a SessionHandle,
     text: Utf8Bytes,
-) -> BoxFuture<'a, Option<String>> {
+) -> BoxFuture<'a, SocketReply> {
     Box::pin(async move {
         match protocol {
-            SocketProtocol::OpenEnv => messages::answer(app, &handle.session, &text).await,
-            SocketProtocol::JsonRpc => Some(
-                json_rpc::answer_text(app, &text, Some(&handle.session))
-                    .await
-                    .to_string(),
-            ),
+            SocketProtocol::OpenEnv => {
+                let answer = messages::answer(app, &handle.session, &text).await;
+                answer.map_or(SocketReply::Close, SocketReply::Text)
+            }
+            SocketProtocol::JsonRpc => {
+                let answer = json_rpc::answer_text(app, &text, Some(&handle.session)).await;
+                answer.map_or(SocketReply::None, |answer| {
+                    SocketReply::Text(answer.to_string())
+                })
+            }
         }
     })
 }

@@ -12,12 +12,12 @@ async fn bad_requests_are_answered_with_200_and_a_code() {
         ("[]", -32700, "Parse error"),
         ("", -32700, "Parse error"),
         (
-            r#"{"jsonrpc": "2.0", "method": "initialize"}"#,
+            r#"{"jsonrpc": "2.0", "method": "initialize", "id": null}"#,
             -32601,
             "Method not found: initialize",
         ),
         (
-            r#"{"jsonrpc": "2.0", "method": "tools/call", "params": {}}"#,
+            r#"{"jsonrpc": "2.0", "method": "tools/call", "params": {}, "id": null}"#,
             -32602,
             "Missing 'name' in params",
         ),
@@ -38,6 +38,30 @@ async fn bad_requests_are_answered_with_200_and_a_code() {
         ),
         "{said}"
     );
+    server.stop().await;
+}
+
+/// JSON-RPC 2.0 forbids an answer, even one with an error.
+#[tokio::test]
+async fn a_notification_is_not_answered() {
+    let server = start(options()).await;
+    let notifications = [
+        r#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#,
+        r#"{"jsonrpc": "2.0", "method": "tools/list", "params": {}}"#,
+        r#"{"jsonrpc": "2.0", "method": "tools/call", "params": []}"#,
+    ];
+    let mut socket = Socket::open(&server, "/mcp").await;
+    for text in notifications {
+        let (status, _, body) = request(&server, "POST", "/mcp", super::JSON, text).await;
+        assert_eq!((status, &*body), (202, ""), "{text}");
+        socket.send(text).await;
+    }
+    // The next answer is that of the next request.
+    let listed = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list"});
+    assert_eq!(socket.ask(listed).await["id"], 9);
+    // A text that is no request has no id to miss.
+    let (status, answer) = post(&server, "/mcp", r#"{"method": "tools/list"}"#).await;
+    assert_eq!((status, &answer["error"]["code"]), (200, &json!(-32600)));
     server.stop().await;
 }
 
