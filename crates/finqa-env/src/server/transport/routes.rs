@@ -2,7 +2,7 @@
 //! OpenEnv's `finqa_env`: each makes an environment, uses it once and drops it. Episodes
 //! live on WebSockets.
 
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use axum::body::Bytes;
@@ -155,9 +155,18 @@ async fn reset(
     Ok(episode_reply(&outcome))
 }
 
+/// A reply of a stateless route, which warns that it is one: OpenEnv has an issue about users who
+/// took these routes for an episode (#1156).
 fn episode_reply(outcome: &StepOutcome) -> Response {
-    Json(wire::for_http(wire::episode_reply(outcome))).into_response()
+    static LOGGED: Once = Once::new();
+    LOGGED.call_once(|| tracing::warn!("/reset and /step were called over HTTP; {STATELESS}"));
+    let warning = format!("299 - \"{STATELESS}\"");
+    let reply = Json(wire::for_http(wire::episode_reply(outcome)));
+    ([(header::WARNING, warning)], reply).into_response()
 }
+
+const STATELESS: &str =
+    "each request plays in a fresh environment; episodes need the WebSocket at /ws";
 
 async fn step(
     State(app): State<Arc<ServerState>>,

@@ -77,8 +77,13 @@ async fn reset_shows_the_question_inside_and_outside_the_observation() {
     );
     let (_, again) = post(&server, "/reset", r#"{"seed": 7}"#).await;
     assert_eq!(again["metadata"]["question"], body["metadata"]["question"]);
-    let (status, _, text) = request(&server, "POST", "/reset", &[], "").await;
+    let (status, headers, text) = request(&server, "POST", "/reset", &[], "").await;
     assert_eq!(status, 200, "an absent body is an empty one: {text}");
+    let warning = headers["warning"].to_str().expect("a text");
+    assert!(
+        warning.ends_with("episodes need the WebSocket at /ws\""),
+        "{warning}"
+    );
     server.stop().await;
 }
 
