@@ -11,6 +11,7 @@ use super::questions::{self, EnvQuestion};
 use super::splits::TaskSplits;
 use super::typed::{self, TypedColumn};
 use super::{EnvError, info};
+use crate::python;
 use finqa_core::files;
 
 /// The questions' path in a data directory.
@@ -84,7 +85,8 @@ impl Catalog {
     pub fn load(path: &Path) -> Result<Self, EnvError> {
         let questions = read(&path.join(QUESTIONS))?;
         let described = path.join(METADATA);
-        let metadata = serde_json::from_slice(&read(&described)?);
+        let metadata = python::read_json(&read(&described)?);
+        let metadata = metadata.and_then(serde_json::from_value);
         let metadata = metadata.map_err(|error| EnvError::Data {
             reason: format!("not the expected table metadata: {error}"),
             path: described,
@@ -97,7 +99,7 @@ impl Catalog {
             let tables: &mut Vec<_> = companies.entry(company).or_default();
             for (name, file) in entries(&folder)? {
                 if name.ends_with(".json") {
-                    let parsed = serde_json::from_slice(&read(&file)?);
+                    let parsed = python::read_json(&read(&file)?);
                     tables.push((name.replace(".json", ""), parsed.map_err(|e| e.to_string())));
                 }
             }
@@ -286,7 +288,7 @@ fn table_infos(
 fn described_frame(entry: &Value) -> Result<RawFrame, String> {
     let text = entry.get("table").and_then(Value::as_str);
     let text = text.ok_or("the entry has no `table` text")?;
-    let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    let value = python::read_json(text.as_bytes()).map_err(|e| e.to_string())?;
     frame(&value)
 }
 

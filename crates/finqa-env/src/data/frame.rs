@@ -24,10 +24,10 @@ pub(super) type RawColumn = (String, Vec<FrameCell>);
 /// The columns in file order, all of the same length.
 pub(super) type RawFrame = Vec<RawColumn>;
 
-/// Reads the accepted shapes: `{col: {row: v}}`, `{col: [v]}`, `[{col: v}]`.
+/// Reads the accepted shapes: `{col: {row: v}}`, `{col: [v]}`, `[{col: v}]`, `[[v]]`.
 ///
 /// # Errors
-/// OpenEnv's text for any other shape.
+/// OpenEnv's text for most other shapes.
 pub(super) fn frame(value: &Value) -> Result<RawFrame, String> {
     match value {
         Value::Object(columns) => from_columns(columns),
@@ -61,12 +61,26 @@ fn from_columns(columns: &Map<String, Value>) -> Result<RawFrame, String> {
 }
 
 fn from_records(rows: &[Value]) -> Result<RawFrame, String> {
+    let lists: Vec<_> = rows.iter().filter_map(Value::as_array).collect();
+    if !rows.is_empty() && lists.len() == rows.len() {
+        return from_lists(&lists);
+    }
     let rows: Option<Vec<_>> = rows.iter().map(Value::as_object).collect();
-    let rows = rows.ok_or("the rows of a table must be objects")?;
+    let rows = rows.ok_or("the rows of a table must be all objects or all lists")?;
     let names = distinct(rows.iter().flat_map(|row| row.keys()));
     let columns = names.into_iter().map(|name| {
         let cells = rows.iter().map(|row| cell(row.get(name)));
         Ok((name.to_owned(), cells.collect::<Result<_, String>>()?))
+    });
+    columns.collect()
+}
+
+/// The columns are numbered from 0 and short rows filled up, as pandas does.
+fn from_lists(rows: &[&Vec<Value>]) -> Result<RawFrame, String> {
+    let width = rows.iter().map(|row| row.len()).max().unwrap_or(0);
+    let columns = (0..width).map(|at| {
+        let cells = rows.iter().map(|row| cell(row.get(at)));
+        Ok((at.to_string(), cells.collect::<Result<_, String>>()?))
     });
     columns.collect()
 }
@@ -115,9 +129,22 @@ mod tests {
     }
 
     #[test]
+    fn a_list_of_lists_has_numbered_columns() {
+        let columns = frame(&json!([["a", 1], ["b"], []])).unwrap();
+        let text = |text: &str| FrameCell::Text(text.to_owned());
+        let null = FrameCell::Null;
+        let first = vec![text("a"), text("b"), null.clone()];
+        let second = vec![FrameCell::Integer(1), null.clone(), null];
+        assert_eq!(columns, [("0".to_owned(), first), ("1".to_owned(), second)]);
+    }
+
+    #[test]
     fn other_shapes_are_refused() {
         for bad in [
             json!("x"),
+            json!([[1], {"a": 1}]),
+            json!([1, 2]),
+            json!([[[1]]]),
             json!({"a": 5}),
             json!({"a": [1], "b": [1, 2]}),
             json!({"a": [[1]]}),

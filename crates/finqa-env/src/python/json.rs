@@ -32,6 +32,40 @@ pub(crate) fn parse_json(text: &str) -> Result<Value, JsonFault> {
     serde_json::from_str(text).map_err(|error| json_fault(text, &error))
 }
 
+/// Reads a JSON file that Python may have written: `NaN` is null, and a byte order mark is passed
+/// over. An infinity, which JSON has no number for, is an error.
+pub(crate) fn read_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    serde_json::from_slice(bytes).or_else(|error| {
+        // The error of the file as it is names the right place.
+        serde_json::from_slice(&with_nulls(bytes)).map_err(|_| error)
+    })
+}
+
+/// The text with `null` for every `NaN` outside strings.
+fn with_nulls(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let (mut rest, mut in_string) = (bytes, false);
+    while let Some((byte, after)) = rest.split_first() {
+        if let Some(after) = rest.strip_prefix(b"NaN").filter(|_| !in_string) {
+            out.extend(b"null");
+            rest = after;
+            continue;
+        }
+        out.push(*byte);
+        rest = after;
+        match (byte, after.split_first()) {
+            (b'"', _) => in_string = !in_string,
+            (b'\\', Some((escaped, after))) => {
+                out.push(*escaped);
+                rest = after;
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
 fn json_fault(text: &str, error: &serde_json::Error) -> JsonFault {
     let lines = text.split_inclusive('\n').map(str::len);
     let line_start: usize = lines.take(error.line().saturating_sub(1)).sum();

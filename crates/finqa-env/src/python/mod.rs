@@ -4,7 +4,7 @@
 
 mod json;
 
-pub(crate) use json::{JsonFault, display, fault, fault_page, parse_json, short_repr};
+pub(crate) use json::{JsonFault, display, fault, fault_page, parse_json, read_json, short_repr};
 
 pub(crate) use finqa_core::number::python::{digit, float, int, is_space, strip};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use finqa_env::data::{Catalog, EnvError};
+use finqa_env::data::{Catalog, EnvError, FrameCell};
 
 use super::tools::fixture;
 
@@ -70,19 +70,58 @@ fn bad_directories_say_what_and_where() {
     assert!(text.contains("not the expected table metadata"), "{text}");
 }
 
-/// Neither is JSON: the table cannot be queried, and `env check` says which and where.
+/// Python's `json` writes a missing number as `NaN`.
 #[test]
-fn a_byte_order_mark_and_a_nan_in_a_table_are_named() {
+fn a_nan_in_a_table_is_null_and_an_infinity_is_named() {
     let questions = "\u{feff}id,company,user_query,question,answer,answer\n1,a,q,q,1,2\n";
-    let marked = ("a/marked.json", "\u{feff}[{\"x\":1}]");
-    let dir = directory(questions, &[marked, ("a/nan.json", r#"[{"x":NaN}]"#)]);
-    let problems = Catalog::load(dir.path()).unwrap().check().problems;
+    let nan = r#"[{"x":NaN,"y":"NaN \" NaN"},{"x":1.5,"y":"\\"},{"x": NaN,"y":NaN}]"#;
+    let tables = [
+        ("a/marked.json", "\u{feff}[{\"x\":1}]"),
+        ("a/nan.json", nan),
+        ("a/lists.json", r#"[["item", 2019], ["sales", 5]]"#),
+        ("a/inf.json", r#"[{"x":Infinity}]"#),
+        ("a/word.json", r#"[{"x":NaNo}]"#),
+    ];
+    let dir = directory(questions, &tables);
+    let metadata = r#"{"a/nan": {"table": "{\"x\": {\"0\": NaN}}", "company": NaN}}"#;
+    write(
+        &dir,
+        "input_companies/tables_cleaned_all_companies.json",
+        metadata,
+    );
+    let catalog = Catalog::load(dir.path()).unwrap();
+    let problems = catalog.check().problems;
     for wanted in [
-        "input_companies/a/marked.json: expected value at line 1 column 1",
-        "input_companies/a/nan.json: expected value at line 1 column 7",
+        "input_companies/a/inf.json: expected value at line 1 column 7",
+        "input_companies/a/word.json: expected value at line 1 column 7",
     ] {
         assert!(problems.iter().any(|line| line == wanted), "{problems:?}");
     }
+    let cells = |table: &str, at: usize| {
+        let columns = catalog.table("a", table).unwrap().columns.as_ref().unwrap();
+        columns[at].cells.clone()
+    };
+    let text = |text: &str| FrameCell::Text(text.to_owned());
+    let real = FrameCell::Real(1.5);
+    assert_eq!(cells("nan", 0), [FrameCell::Null, real, FrameCell::Null]);
+    let words = [text("NaN \" NaN"), text("\\"), FrameCell::Null];
+    assert_eq!(cells("nan", 1), words);
+    assert_eq!(cells("marked", 0), [FrameCell::Integer(1)]);
+    assert_eq!(cells("lists", 0), [text("item"), text("sales")]);
+    assert_eq!(catalog.check().tables, 3);
+}
+
+#[test]
+fn a_difficulty_that_is_not_a_number_is_named() {
+    let rows = "id,user_query,company,answer,difficulty\n1,q,c,5,2\n2,q,c,5,easy\n3,q,c,5,\n";
+    let dir = directory(rows, &[("c/t.json", "{\"a\": [1]}")]);
+    let problems = Catalog::load(dir.path()).unwrap().check().problems;
+    let named = problems.iter().filter(|line| line.contains("difficulty"));
+    let named: Vec<_> = named.collect();
+    assert_eq!(
+        named,
+        ["benchmark_questions/finqa.csv: line 3: the `difficulty` `easy` is not a number"]
+    );
 }
 
 #[test]
