@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use finqa_env::data::{BuildNote, COMPANIES, Catalog, DataFiles, EnvError, METADATA, QUESTIONS};
 
 use crate::dataset::{Case, Dataset, QuestionKey};
+use finqa_core::program::Program;
 use page::PageTables;
 use truth::Truth;
 
@@ -76,10 +77,10 @@ pub fn builtin() -> anyhow::Result<Catalog> {
 }
 
 /// The columns of the questions' file.
-const HEADINGS: [&str; 9] = [
+const HEADINGS: [&str; 10] = [
     "id", "user_query", "company", "question", "answer", "question_type", "explanation",
     // Not in OpenEnv's data: for scoring an agent as a run is scored.
-    "typed_answer", "exe_ans",
+    "typed_answer", "exe_ans", "difficulty",
 ];
 
 fn files(dataset: &Dataset, out: &Path) -> Result<(DataFiles, BuildReport), EnvError> {
@@ -149,10 +150,15 @@ fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
 }
 
 /// A question on the page `name`, in the order of [`HEADINGS`].
-fn question_row(case: &Case, truth: Truth, company: &str, name: &str) -> [String; 9] {
+fn question_row(case: &Case, truth: Truth, company: &str, name: &str) -> [String; 10] {
     let question = &case.question;
     let key = &question.key;
     let gold = &case.gold;
+    let program = gold
+        .program
+        .as_deref()
+        .and_then(|it| Program::parse(it).ok());
+    let difficulty = program.map(|it| it.steps().len().to_string());
     [
         format!("{}#{}", key.id, key.part),
         format!(
@@ -169,6 +175,7 @@ fn question_row(case: &Case, truth: Truth, company: &str, name: &str) -> [String
             .as_ref()
             .map(ToString::to_string)
             .unwrap_or_default(),
+        difficulty.unwrap_or_default(),
     ]
 }
 

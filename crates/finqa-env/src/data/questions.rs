@@ -5,6 +5,7 @@ use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 use serde::Deserialize;
+use serde_json::{Number, Value};
 
 use super::EnvError;
 
@@ -32,6 +33,39 @@ pub struct EnvQuestion {
     /// `exe_ans` column, or empty: the result of the gold program, likewise.
     #[serde(default)]
     pub exe_ans: String,
+    /// `difficulty` column, or empty: a number, higher for harder questions. The steps of the gold
+    /// program in an environment built from `ConvFinQA`.
+    #[serde(default)]
+    pub difficulty: String,
+    /// `group` column, or empty: a family of questions.
+    #[serde(default)]
+    pub group: String,
+    /// `question_type` column of OpenEnv's data, or empty.
+    #[serde(default)]
+    pub question_type: String,
+}
+
+impl EnvQuestion {
+    /// The difficulty and the group of the task, where the file has them (OpenEnv's RFC 013).
+    pub(crate) fn task_keys(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        let mut groups = [&self.group, &self.question_type].into_iter();
+        let group = groups.find(|text| !text.trim().is_empty());
+        let pairs = [
+            (
+                "difficulty",
+                difficulty(&self.difficulty).map(Value::Number),
+            ),
+            ("group", group.map(|text| text.trim().into())),
+        ];
+        pairs
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)))
+    }
+}
+
+/// A difficulty as a number of JSON.
+fn difficulty(text: &str) -> Option<Number> {
+    serde_json::from_str(text.trim()).ok()
 }
 
 /// The question of a `user_query` without the introduction `For company ..., here
@@ -88,10 +122,16 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<EnvQuestion>, Vec<S
         }
         let texts = [&question.question, &question.company, &question.answer];
         let mut columns = REQUIRED.iter().zip(&texts);
-        match columns.find(|(_, text)| text.trim().is_empty()) {
-            Some((name, _)) => problems.push(format!("line {line}: `{name}` is empty")),
-            None => questions.push(question),
+        if let Some((name, _)) = columns.find(|(_, text)| text.trim().is_empty()) {
+            problems.push(format!("line {line}: `{name}` is empty"));
+            continue;
         }
+        let given = &question.difficulty;
+        if !given.trim().is_empty() && difficulty(given).is_none() {
+            let problem = format!("line {line}: the `difficulty` `{given}` is not a number");
+            problems.push(problem);
+        }
+        questions.push(question);
     }
     Ok((questions, problems))
 }

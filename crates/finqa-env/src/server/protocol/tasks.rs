@@ -58,14 +58,19 @@ fn task(catalog: &Catalog, split: TaskSplit, index: usize) -> Option<Value> {
     let at = *catalog.splits().tasks(split).get(index)?;
     let question = catalog.questions().get(at)?;
     let name = split.name();
-    Some(json!({
+    let mut task = json!({
         "id": format!("{name}-{index}"),
         "split": name,
         "index": index,
         "question_id": question.id,
         "company": question.company,
         "question": question.question,
-    }))
+    });
+    let keys = question
+        .task_keys()
+        .map(|(key, value)| (key.to_owned(), value));
+    task.as_object_mut()?.extend(keys);
+    Some(task)
 }
 
 /// A bound of a Python slice: counted from the end if negative, and cut to the list.

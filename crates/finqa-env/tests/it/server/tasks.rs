@@ -35,7 +35,9 @@ async fn every_question_is_a_task_of_one_split() {
         assert_eq!(count, (200, json!({"num_tasks": tasks.len()})));
         for (index, task) in tasks.iter().enumerate() {
             let keys: Vec<&String> = task.as_object().expect("a task").keys().collect();
-            let wanted = ["id", "split", "index", "question_id", "company", "question"];
+            let wanted = [
+                "id", "split", "index", "question_id", "company", "question", "group",
+            ];
             assert_eq!(keys, wanted, "nothing that gives the answer away");
             assert_eq!(task["id"], format!("{split}-{index}"));
             let body = json!({"split": split, "index": index}).to_string();
