@@ -1,12 +1,66 @@
-//! The amounts of a table in one notation: which sign marks the decimals is decided once for
+//! What the text of a cell is, for the layout of a table: a figure, a year, a sign that belongs to
+//! the next cell.
+//!
+//! And the amounts of a table in one notation: which sign marks the decimals is decided once for
 //! each column, by the cells that leave no doubt, and digits in another notation than `1,234.5`
 //! are rewritten. What is around the digits is left to the reader of cells.
 
 use std::sync::LazyLock;
 
-use finqa_core::page::Cell;
+use finqa_core::page::{Cell, MONTHS, years_in};
 use finqa_core::regex;
 use regex::Regex;
+
+/// The signs that stand before an amount.
+const CURRENCIES: [&str; 10] = ["$", "€", "£", "¥", "US$", "C$", "A$", "EUR", "USD", "CHF"];
+
+/// A currency sign or an open bracket whose number is in the next cell.
+pub(crate) fn opens(text: &str) -> bool {
+    let bare = text.trim_matches(['(', '-', ' ']);
+    CURRENCIES.contains(&bare) || bare.is_empty() && text.contains('(')
+}
+
+/// What follows a number.
+pub(crate) fn closes(text: &str) -> bool {
+    let marks = text.chars().all(|c| matches!(c, ')' | '%' | ' '));
+    marks || matches!(text, "pts" | "bps" | ")pts" | "x")
+}
+
+/// A number or a dash, and nothing else.
+pub(crate) fn is_figure(text: &str) -> bool {
+    let around = |c: char| c.is_whitespace() || "$€£¥()%-+—–−".contains(c);
+    let bare = text.trim_end_matches(['*', '†', '‡']).trim_matches(around);
+    let bare = CURRENCIES
+        .iter()
+        .find_map(|sign| bare.strip_prefix(sign))
+        .unwrap_or(bare)
+        .trim_start();
+    let number = bare.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && bare
+            .chars()
+            .all(|c| c.is_ascii_digit() || matches!(c, ',' | '.' | ' '));
+    number || bare.is_empty() && text.contains(['-', '—', '–', '−'])
+}
+
+/// "2024", "2024 (1)", "2024*".
+pub(crate) fn is_year(text: &str) -> bool {
+    text.len() <= 8
+        && text.get(..4).is_some_and(|year| years_in(year).len() == 1)
+        && !text.chars().skip(4).any(|c| matches!(c, ',' | '.' | '%'))
+}
+
+/// "11.3 years"; "5 years" may be a heading.
+pub(crate) fn is_duration(text: &str) -> bool {
+    let number = text.strip_suffix(" years");
+    number.is_some_and(|number| number.contains('.') && is_figure(number))
+}
+
+/// Whether a heading names a period.
+pub(crate) fn names_period(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let words = ["ended", "ending", "fiscal"];
+    !years_in(text).is_empty() || words.iter().chain(&MONTHS).any(|word| lower.contains(word))
+}
 
 /// An amount as people write it: what comes before it, its digits with their marks, and what
 /// comes after it.

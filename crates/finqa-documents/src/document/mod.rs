@@ -14,7 +14,8 @@ use finqa_core::question;
 use serde_json::json;
 
 use crate::block::{Block, PrintedTable};
-use crate::grid::spans::{PrintedCell, is_year};
+use crate::cells::is_year;
+use crate::grid::spans::PrintedCell;
 
 /// The most paragraphs above a table that may name it.
 const ABOVE: usize = 4;

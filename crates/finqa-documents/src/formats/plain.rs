@@ -9,8 +9,9 @@ use finqa_core::question;
 use super::markdown::{self, MarkdownPage};
 use crate::decode::DecodedText;
 use crate::error::DocumentError;
-use crate::grid::plain;
-use crate::lines::aligned;
+use crate::grid::plain::{self, PlainBlock};
+use crate::grid::spans::PrintedCell;
+use crate::lines::{self, Part, PlacedLine};
 
 /// Reads the page of a file, by its extension, and what is read differently from the file.
 pub(crate) fn page(
@@ -33,7 +34,7 @@ pub(crate) fn page(
         }
         "csv" => alone(plain::separated(path, text, None)?),
         "tsv" | "tab" => alone(plain::separated(path, text, Some(b'\t'))?),
-        "txt" | "text" => markdown::page_of(path, aligned::blocks(text))?,
+        "txt" | "text" => markdown::page_of(path, aligned(text))?,
         _ => markdown::page(path, text)?,
     };
     let document = question::Document {
@@ -56,8 +57,126 @@ pub(crate) fn page(
     Ok((document, notes))
 }
 
+/// The fewest rows with all columns that leave no doubt about these.
+const FULL_ROWS: usize = 2;
+
+/// The text and the tables of a plain text; lines whose columns are in doubt are text.
+fn aligned(text: &str) -> Vec<PlainBlock> {
+    let lines = lines::tidied(lines::of_text(text));
+    let is_full = |row: &&Vec<PrintedCell>| row.iter().skip(1).all(|cell| !cell.text.is_empty());
+    let parts = lines::parts(&lines).into_iter();
+    let tables = parts.filter_map(|part| match part {
+        Part::Table(lines, rows) => Some((lines, rows)),
+        Part::Text(_) => None,
+    });
+    let mut tables = tables
+        .filter(|(_, rows)| rows.iter().skip(1).filter(is_full).count() >= FULL_ROWS)
+        .peekable();
+    let (mut blocks, mut plain) = (Vec::new(), String::new());
+    // Each line is as far from the top as its number.
+    let (mut number, mut end) = (0.0, 0.0);
+    for line in text.lines() {
+        number += 1.0;
+        let begins = |lines: &[PlacedLine]| lines.first().is_some_and(|line| line.top <= number);
+        if let Some((lines, rows)) = tables.next_if(|(lines, _)| begins(lines)) {
+            end = lines.last().map_or(number, |line| line.top);
+            blocks.push(PlainBlock::Text(std::mem::take(&mut plain)));
+            let rows = rows
+                .into_iter()
+                .map(|row| row.into_iter().map(|cell| cell.text));
+            blocks.push(PlainBlock::Table(
+                rows.map(|row| (0, row.collect())).collect(),
+            ));
+        }
+        if number > end {
+            plain.push_str(line);
+            plain.push('\n');
+        }
+    }
+    blocks.push(PlainBlock::Text(plain));
+    blocks
+}
+
 fn extension(path: &Path) -> String {
     path.extension()
         .map(|extension| extension.to_string_lossy().to_lowercase())
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows of each table, and the text.
+    fn read(text: &str) -> (Vec<Vec<Vec<String>>>, String) {
+        let mut tables = Vec::new();
+        let mut plain = String::new();
+        for block in aligned(text) {
+            match block {
+                PlainBlock::Table(rows) => {
+                    tables.push(rows.into_iter().map(|(_, row)| row).collect())
+                }
+                PlainBlock::Text(text) => plain.push_str(&text),
+            }
+        }
+        (tables, plain)
+    }
+
+    #[test]
+    fn columns_are_read_by_their_alignment() {
+        let text = "Accounts of Oriel
+                          2033      2032
+                         £'000     £'000
+Assets
+Plant                   84,310    79,655
+Goodwill                 2,400         -
+
+Liabilities
+Trade payables         (35,744)  (33,210)
+Loans                             (1,200)
+                       -------   -------
+Net assets              50,966    45,245
+
+Sales rose.  They may rise again.
+";
+        let (tables, plain) = read(text);
+        let [table] = tables.as_slice() else {
+            panic!("{tables:?}");
+        };
+        assert_eq!(
+            table,
+            &[
+                ["", "2033 £'000", "2032 £'000"],
+                ["Assets", "", ""],
+                ["Plant", "84,310", "79,655"],
+                ["Goodwill", "2,400", "-"],
+                ["Liabilities", "", ""],
+                ["Trade payables", "(35,744)", "(33,210)"],
+                ["Loans", "", "(1,200)"],
+                ["Net assets", "50,966", "45,245"],
+            ]
+        );
+        assert!(plain.starts_with("Accounts of Oriel\n"), "{plain}");
+        assert!(plain.contains("Sales rose."), "{plain}");
+    }
+
+    #[test]
+    fn each_header_begins_a_table_and_text_and_ragged_lines_are_none() {
+        for (tables, text) in [
+            (
+                2,
+                "Line    2033   2032\nPipes     10      9\nPumps     20     19\n\n\
+                 Line    Share   Rank\nPipes     10%      2\nPumps     20%      1\n",
+            ),
+            (
+                0,
+                "Sales rose by 5.  Costs fell by 3.\nProfit rose by 8.  Cash fell.\n",
+            ),
+            (0, "Pipes  10  9\nPumps that are large        20     19\n"),
+            (0, "1.  First 2032\n2.  Second 2033\n"),
+            (0, "Pipes    10    9\n"),
+        ] {
+            assert_eq!(read(text).0.len(), tables, "{text}");
+        }
+    }
 }

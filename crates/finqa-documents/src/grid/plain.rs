@@ -4,9 +4,11 @@
 
 use std::path::Path;
 
-use finqa_core::page::{Cell, CellKind, year_of, years_in};
+use finqa_core::page::years_in;
 use finqa_core::text::single_spaced;
 
+use super::spans::{self, PrintedCell, SpannedCell};
+use crate::cells::{is_figure, is_year};
 use crate::error::DocumentError;
 
 /// A row with the line it begins in.
@@ -176,52 +178,53 @@ fn merge_header(lines: &mut Vec<NumberedRow>) {
     if count < 2 || count >= lines.len() {
         return;
     }
-    let width = lines.iter().take(count).map(|(_, row)| row.len()).max();
-    let mut merged = vec![String::new(); width.unwrap_or(0)];
-    for (at, (_, row)) in lines.iter().take(count).enumerate() {
-        let mut left = String::new();
-        for (column, name) in merged.iter_mut().enumerate() {
-            let cell = row.get(column).map_or("", String::as_str);
-            let spans = cell.is_empty() && column > 0 && at + 1 < count;
-            let cell = if spans { left.clone() } else { cell.to_owned() };
-            if column > 0 {
-                left.clone_from(&cell);
-            }
-            if !cell.is_empty() && !name.ends_with(&cell) {
-                let space = if name.is_empty() { "" } else { " " };
-                *name = format!("{name}{space}{cell}");
-            }
-        }
-    }
+    let upper = lines.iter().take(count);
+    let width = upper.clone().map(|(_, row)| row.len()).max();
+    let columns: Vec<(usize, usize)> = (1..width.unwrap_or(1)).map(|at| (at, at + 1)).collect();
+    let spanned: Vec<Vec<SpannedCell>> = upper
+        .enumerate()
+        .map(|(at, (_, row))| spanned(row, width.filter(|_| at + 1 < count)))
+        .collect();
+    let merged = spans::header_row(&spanned, &columns).into_iter();
+    let merged = merged.map(|cell| cell.text).collect();
     let line = lines.first().map_or(1, |(line, _)| *line);
     lines.splice(..count, [(line, merged)]);
 }
 
-fn has_figures(row: &[String]) -> bool {
-    let cells = row.iter().skip(1).filter(|cell| !cell.is_empty());
+/// The cells of a row that are not empty; of a row of headings as wide as the table, each covers
+/// the empty ones to its right.
+fn spanned(row: &[String], width: Option<usize>) -> Vec<SpannedCell> {
+    let mut cells: Vec<SpannedCell> = Vec::new();
+    for (at, text) in row
+        .iter()
+        .enumerate()
+        .rev()
+        .filter(|(_, cell)| !cell.is_empty())
+    {
+        let next = cells.last().map(|next| next.start).or(width);
+        cells.push(SpannedCell {
+            start: at,
+            end: next.filter(|_| at > 0 && width.is_some()).unwrap_or(at + 1),
+            content: PrintedCell {
+                text: text.clone(),
+                tags: Vec::new(),
+            },
+        });
+    }
+    cells.reverse();
     cells
-        .map(|cell| Cell::read(cell))
-        .any(|cell| cell.kind == CellKind::Number && !is_year(&cell))
 }
 
-/// Whether a cell is a year, which may have the mark of a footnote: "2032*", "2032 (1)".
-fn is_year(cell: &Cell) -> bool {
-    let (year, mark) = cell.raw.trim().split_at_checked(4).unwrap_or_default();
-    let mark = mark.trim_matches([' ', '(', '[', ')', ']', '*', '\u{2020}', '\u{2021}']);
-    year_of(year).is_some() && mark.len() <= 2
+fn has_figures(row: &[String]) -> bool {
+    let mut cells = row.iter().skip(1);
+    cells.any(|cell| is_figure(cell) && !is_year(cell))
 }
 
 /// True if a first row holds figures instead of names: only numbers after its first cell,
 /// and not all of them years.
 fn is_data(row: &[String]) -> bool {
-    let behind = row.iter().skip(1).filter(|cell| !cell.is_empty());
-    let cells: Vec<Cell> = behind.map(|cell| Cell::read(cell)).collect();
-    // "2030/31" is a season.
-    let season = |cell: &Cell| cell.raw.contains('/');
-    cells
-        .iter()
-        .all(|cell| cell.kind == CellKind::Number && !season(cell))
-        && !cells.iter().all(is_year)
+    let mut cells = row.iter().skip(1).filter(|cell| !cell.is_empty());
+    cells.clone().all(|cell| is_figure(cell)) && !cells.all(|cell| !years_in(cell).is_empty())
 }
 
 #[cfg(test)]

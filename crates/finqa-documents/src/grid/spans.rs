@@ -4,9 +4,9 @@
 
 use std::cmp::Reverse;
 
-use finqa_core::page::{MONTHS, years_in};
 use serde::Serialize;
 
+use crate::cells::{closes, is_duration, is_figure, is_year, names_period, opens};
 use crate::tags::Tag;
 
 /// A cell as filed, with the columns of the layout that it covers.
@@ -28,9 +28,6 @@ pub struct PrintedCell {
 
 /// A column of the printed table: what its figures cover, from the first to one past the last.
 type Span = (usize, usize);
-
-/// The signs that stand before an amount.
-const CURRENCIES: [&str; 10] = ["$", "€", "£", "¥", "US$", "C$", "A$", "EUR", "USD", "CHF"];
 
 impl SpannedCell {
     fn span(&self) -> Span {
@@ -96,62 +93,15 @@ fn join_signs(row: Vec<SpannedCell>) -> Vec<SpannedCell> {
     joined
 }
 
-/// A currency sign or an open bracket whose number is in the next cell.
-pub(crate) fn opens(text: &str) -> bool {
-    let bare = text.trim_matches(['(', '-', ' ']);
-    CURRENCIES.contains(&bare) || bare.is_empty() && text.contains('(')
-}
-
-/// What follows a number.
-pub(crate) fn closes(text: &str) -> bool {
-    let marks = text.chars().all(|c| matches!(c, ')' | '%' | ' '));
-    marks || matches!(text, "pts" | "bps" | ")pts" | "x")
-}
-
-/// A number or a dash, and nothing else.
-pub(crate) fn is_figure(text: &str) -> bool {
-    let around = |c: char| c.is_whitespace() || "$€£¥()%-+—–−".contains(c);
-    let bare = text.trim_matches(around);
-    let bare = CURRENCIES
-        .iter()
-        .find_map(|sign| bare.strip_prefix(sign))
-        .unwrap_or(bare)
-        .trim_start();
-    let number = bare.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        && bare
-            .chars()
-            .all(|c| c.is_ascii_digit() || matches!(c, ',' | '.' | ' '));
-    number || bare.is_empty() && text.contains(['-', '—', '–', '−'])
-}
-
-/// "2024", "2024 (1)", "2024*".
-pub(crate) fn is_year(text: &str) -> bool {
-    text.len() <= 8
-        && text.get(..4).is_some_and(|year| years_in(year).len() == 1)
-        && !text.chars().skip(4).any(|c| matches!(c, ',' | '.' | '%'))
-}
-
 /// A row above the figures: words and years.
 fn is_header(row: &[SpannedCell]) -> bool {
     !row.iter()
         .any(|cell| cell.is_figure() && !is_year(cell.text()) || is_duration(cell.text()))
 }
 
-/// "11.3 years"; "5 years" may be a heading.
-fn is_duration(text: &str) -> bool {
-    let number = text.strip_suffix(" years");
-    number.is_some_and(|number| number.contains('.') && is_figure(number))
-}
-
 /// A row that is only a label.
 fn is_label(row: &[SpannedCell]) -> bool {
     matches!(row, [cell] if cell.start == 0 && !cell.text().starts_with('(') && !names_period(cell.text()))
-}
-
-pub(crate) fn names_period(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let words = ["ended", "ending", "fiscal"];
-    !years_in(text).is_empty() || words.iter().chain(&MONTHS).any(|word| lower.contains(word))
 }
 
 /// The columns of the figures, and of the words between them such as dates of maturity.
@@ -199,7 +149,7 @@ fn distance(one: Span, other: Span) -> usize {
 }
 
 /// The headings of each column, from the top down; the corner first.
-fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<PrintedCell> {
+pub(super) fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<PrintedCell> {
     let first = columns.first().map_or(0, |column| column.0);
     let mut header = vec![PrintedCell::default(); columns.len() + 1];
     for cell in rows.iter().flatten() {

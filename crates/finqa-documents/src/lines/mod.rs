@@ -1,7 +1,6 @@
 //! Lines of placed pieces, of a PDF or of text in aligned columns, to paragraphs and tables. A
 //! table is rows whose figures are below each other (`table`).
 
-pub(crate) mod aligned;
 mod placed;
 mod table;
 
@@ -11,7 +10,8 @@ use finqa_core::regex;
 use regex::{Captures, Regex};
 
 use crate::block::{Block, PrintedTable};
-use crate::grid::spans;
+use crate::cells;
+use crate::grid::spans::PrintedCell;
 use placed::LINES_APART;
 pub(crate) use placed::{PlacedLine, PlacedPiece};
 use table::{cells, extent, header};
@@ -69,51 +69,66 @@ fn pieces(line: &str) -> Vec<PlacedPiece> {
     found
 }
 
-/// The paragraphs and tables of a page or of a text, in their order.
-pub(crate) fn blocks(mut lines: Vec<PlacedLine>) -> Vec<Block> {
+/// A part of a page or of a text.
+pub(crate) enum Part<'l> {
+    Text(&'l [PlacedLine]),
+    /// Its lines, and the table that they are.
+    Table(&'l [PlacedLine], Vec<Vec<PrintedCell>>),
+}
+
+/// The lines without rules, with the signs of each figure in its piece.
+pub(crate) fn tidied(mut lines: Vec<PlacedLine>) -> Vec<PlacedLine> {
     for line in &mut lines {
         line.pieces.retain(|piece| !piece.is_rule());
         join_signs(&mut line.pieces);
     }
     lines.retain(|line| !line.pieces.is_empty());
-    let width = lines.iter().map(PlacedLine::end).max().unwrap_or(0);
-    let mut blocks = Vec::new();
-    let mut rest = lines.as_slice();
+    lines
+}
+
+/// The text and the tables of tidied lines, in their order.
+pub(crate) fn parts(lines: &[PlacedLine]) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = lines;
     while let Some(at) = rest.iter().position(PlacedLine::is_row) {
         let (above, from_row) = rest.split_at(at);
         let (length, columns) = extent(from_row);
         let header = header(above, from_row, &columns);
-        let (text, _) = above.split_at(at - header);
-        let (table, after) = rest.split_at(at + length);
-        let table = table.get(at - header..).unwrap_or_default();
+        let (both, after) = rest.split_at(at + length);
+        let (text, table) = both.split_at(at - header);
         let rows = table.iter().filter(|line| line.is_row()).count();
         match cells(table, header, &columns).filter(|_| rows + header > 1) {
-            Some(rows) => {
-                blocks.extend(paragraphs(text, width));
-                blocks.push(Block::Table(PrintedTable {
-                    rows,
-                    ..PrintedTable::default()
-                }));
-            }
-            None => blocks.extend(paragraphs(
-                rest.get(..at + length).unwrap_or_default(),
-                width,
-            )),
+            Some(cells) => parts.extend([Part::Text(text), Part::Table(table, cells)]),
+            None => parts.push(Part::Text(both)),
         }
         rest = after;
     }
-    blocks.extend(paragraphs(rest, width));
-    blocks
+    parts.push(Part::Text(rest));
+    parts
+}
+
+/// The paragraphs and tables of a page or of a text, in their order.
+pub(crate) fn blocks(lines: Vec<PlacedLine>) -> Vec<Block> {
+    let lines = tidied(lines);
+    let width = lines.iter().map(PlacedLine::end).max().unwrap_or(0);
+    let blocks = parts(&lines).into_iter().flat_map(|part| match part {
+        Part::Text(lines) => paragraphs(lines, width),
+        Part::Table(_, rows) => vec![Block::Table(PrintedTable {
+            rows,
+            ..PrintedTable::default()
+        })],
+    });
+    blocks.collect()
 }
 
 /// Joins a currency sign with the number that it belongs to, whose place it then has, and a
 /// number with its percent sign.
 fn join_signs(pieces: &mut Vec<PlacedPiece>) {
     pieces.dedup_by(|next, last| {
-        let joined = spans::opens(&last.text) && spans::is_figure(&next.text)
-            || spans::closes(&next.text) && spans::is_figure(&last.text);
+        let joined = cells::opens(&last.text) && cells::is_figure(&next.text)
+            || cells::closes(&next.text) && cells::is_figure(&last.text);
         if joined {
-            if spans::opens(&last.text) {
+            if cells::opens(&last.text) {
                 last.start = next.start;
             }
             last.text = format!("{} {}", last.text, next.text);

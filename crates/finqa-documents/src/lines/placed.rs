@@ -1,6 +1,6 @@
 //! Lines of text whose pieces have places.
 
-use crate::grid::spans;
+use crate::cells;
 use crate::text::printed;
 
 /// The most between lines of a paragraph, in heights of a line.
@@ -25,7 +25,7 @@ pub(crate) struct PlacedLine {
 
 impl PlacedPiece {
     pub(super) fn is_figure(&self) -> bool {
-        spans::is_figure(&self.text) && !spans::is_year(&self.text)
+        cells::is_figure(&self.text) && !cells::is_year(&self.text)
     }
 
     /// Only marks: a line under figures.
@@ -40,7 +40,7 @@ impl PlacedPiece {
     /// Whether a character behind a blank begins the next figure of a row: "327 $ 35,005", "581 34".
     pub(crate) fn ends_before(&self, next: char) -> bool {
         let begins = matches!(next, '$' | '€' | '£' | '¥' | '-' | '—') || next.is_ascii_digit();
-        begins && self.text.len() > 1 && spans::is_figure(&self.text)
+        begins && self.text.len() > 1 && cells::is_figure(&self.text)
     }
 }
 

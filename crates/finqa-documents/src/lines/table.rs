@@ -2,6 +2,7 @@
 //! they lie, and its header is what is centred above these.
 
 use super::placed::{LINES_APART, PlacedLine, PlacedPiece};
+use crate::cells::{self};
 use crate::grid::spans::{self, PrintedCell, SpannedCell};
 use crate::text::printed;
 
@@ -51,7 +52,7 @@ impl PlacedLine {
     /// How many of a header's pieces are left of the columns.
     fn labels(&self, columns: &[Column]) -> usize {
         let first = columns.first().map_or(usize::MAX / 2, |column| column.0);
-        let is_period = |piece: &PlacedPiece| spans::names_period(&piece.text);
+        let is_period = |piece: &PlacedPiece| cells::names_period(&piece.text);
         match self.pieces.len() == columns.len() && self.pieces.iter().all(is_period) {
             true => 0,
             false => {
@@ -103,11 +104,11 @@ pub(super) fn extent(lines: &[PlacedLine]) -> (usize, Vec<Column>) {
             .pieces
             .iter()
             .all(|piece| piece.is_figure() && columns.iter().any(|column| piece.meets(*column)));
-        let other = line.is_header(&columns)
-            && line
-                .pieces
-                .iter()
-                .any(|piece| spans::names_period(&piece.text));
+        // Periods above columns, or a heading for each of them below a gap.
+        let is_period = |piece: &PlacedPiece| cells::names_period(&piece.text);
+        let gap = last.is_some_and(|last| line.below(last) > LINES_APART);
+        let each = || gap && line.pieces.len() - line.labels(&columns) >= columns.len().max(2);
+        let other = line.is_header(&columns) && (line.pieces.iter().any(is_period) || each());
         if apart || other {
             break;
         }
@@ -254,7 +255,7 @@ fn headings(line: &PlacedLine, columns: &[Column]) -> Vec<SpannedCell> {
         } else {
             apart
         };
-        spans::names_period(&piece.text) && 2 * apart <= group.1 - group.0
+        cells::names_period(&piece.text) && 2 * apart <= group.1 - group.0
     };
     let even = each * headings.len() == columns.len();
     if even && (each == 1 || in_order.iter().all(centred)) {
