@@ -10,7 +10,9 @@
 mod assemble;
 mod check;
 mod error;
+mod keys;
 mod load;
+mod pairs;
 mod published;
 mod raw;
 mod read;
@@ -21,8 +23,10 @@ mod types;
 
 pub use check::{ProgramDefect, check};
 pub use error::DatasetError;
+pub(crate) use keys::{is_missing, is_typo};
 pub(crate) use load::load_named;
 pub use load::{Source, from_str, load, sample};
+pub(crate) use pairs::Pairs;
 pub(crate) use published::DATA_FOLDER;
 pub use published::published;
 pub use select::{RecordRange, Selection, select};

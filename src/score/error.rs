@@ -57,6 +57,15 @@ pub enum ScoreError {
         text: String,
         expected: &'static str,
     },
+    /// A JSON value of a type that the field does not have.
+    #[error("{}, line {line}: field `{field}`: {reason}", path.display())]
+    BadValue {
+        path: PathBuf,
+        line: usize,
+        field: String,
+        /// What the value is, and what is expected.
+        reason: String,
+    },
     #[error("line {line}: {id} ({part}) occurs a second time; it first appears on line {first}")]
     Duplicate {
         line: usize,

@@ -312,7 +312,9 @@ pub struct Scores {
 pub fn score(row: &Row) -> Scores {
     let answered = row.outcome() == Outcome::Answered;
     let (ground_truth, prediction) = (row.ground_truth(), row.prediction());
-    let ground_truth = ground_truth.as_deref();
+    // A program alone has no printed answer that EM and NM could compare.
+    let is_printed = !answered || !prediction.trim().is_empty();
+    let ground_truth = ground_truth.as_deref().filter(|_| is_printed);
     let exe_ans = row.gold.exe_ans.as_ref().filter(|gold| has_content(gold));
     let gold_program = row.gold.program.as_deref();
     Scores {

@@ -2,4 +2,5 @@
 
 mod behind;
 mod files;
+mod forms;
 mod needs_data;

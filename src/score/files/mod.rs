@@ -1,5 +1,5 @@
-//! Predictions on disk: our own `output.csv`, the LangGraph baseline's, and
-//! JSONL, to be scored again without a model.
+//! Predictions on disk: our own `output.csv`, the LangGraph baseline's, JSONL, and the official
+//! prediction file, to be scored again without a model.
 //!
 //! [`read_predictions`] reads rows as they are; [`rescore`] pairs them with a
 //! dataset where there is one, and scores them. Nothing is guessed: a missing
@@ -8,6 +8,7 @@
 //! that name line and column.
 
 mod cell;
+mod json;
 mod pair;
 mod read;
 

@@ -7,7 +7,8 @@ use crate::dataset::{
 };
 use crate::score::{PredictionCells, Row, ScoreError, Scores, same_gold};
 use finqa_agents::pair::{Answer, Solution, StopReason};
-use finqa_core::number::{Value, within};
+use finqa_core::number::{Value, round5, within};
+use finqa_core::program::Program;
 
 use super::read::{PredictionRow, value_of};
 
@@ -15,10 +16,12 @@ use super::read::{PredictionRow, value_of};
 ///
 /// With a dataset, gold, page and question come from it, and the file's gold
 /// is only used where the dataset has none. A row is paired by (id, part);
-/// without a part by id and normalised question.
+/// without a part by an id that ends in one, as in the official prediction
+/// file, or by id and normalised question.
 ///
 /// A row without an outcome is answered if it holds an answer, else it counts
-/// as a reply that could not be read, right by no rule.
+/// as a reply that could not be read, right by no rule. The answer of a row
+/// that holds only a program is the program's value.
 ///
 /// # Errors
 /// A question that occurs twice; with a dataset, an id or part it does not have
@@ -93,7 +96,8 @@ fn with_cases(
     let records = dataset.records.iter();
     let records: HashMap<&str, &Record> = records.map(|it| (it.id(), it)).collect();
     let mut keyed = Vec::with_capacity(rows.len());
-    for row in rows {
+    for mut row in rows {
+        take_part_of_id(&mut row, &records);
         let Some(record) = records.get(row.id.as_str()).copied() else {
             return Err(ScoreError::UnknownRecord {
                 line: row.line,
@@ -118,6 +122,24 @@ fn with_cases(
         keyed.push((row, case.question.key.part.clone(), Some((record, case))));
     }
     Ok(keyed)
+}
+
+/// Takes the part from an id that is a record's followed by it: `Double_A/1/page_2.pdf_3` is a
+/// turn, as in the published files of turns, and `…_qa_0` a question, as `--export-predictions`
+/// writes it.
+fn take_part_of_id(row: &mut PredictionRow, records: &HashMap<&str, &Record>) {
+    let Some((id, number)) = row.id.rsplit_once('_') else {
+        return;
+    };
+    let (id, kind) = match id.strip_suffix("_qa") {
+        Some(id) => (id, "qa_"),
+        None => (id, ""),
+    };
+    let is_whole = row.part.is_some() || records.contains_key(row.id.as_str());
+    if !is_whole && number.parse::<usize>().is_ok() && records.contains_key(id) {
+        row.part = Some(format!("{kind}{number}"));
+        row.id = id.to_owned();
+    }
 }
 
 /// A row that was answered for another gold is scored by none of the two.
@@ -187,6 +209,12 @@ fn gold_of(row: &mut PredictionRow, is_turn: bool, found: Option<KnownCase<'_>>)
     }
 }
 
+/// The unrounded value of a program on its record's table; `None` if it cannot be executed.
+fn value_of_program(program: &str, record: Option<&Record>) -> Option<Value> {
+    let table = record.map_or(&[][..], |record| &record.document.table);
+    Program::parse(program).ok()?.execute_unrounded(table).ok()
+}
+
 fn scored_row(
     index: usize,
     mut row: PredictionRow,
@@ -202,6 +230,16 @@ fn scored_row(
         true => Outcome::Answered,
         false => Outcome::ParseFailure,
     });
+    if outcome == Outcome::Answered && row.prediction.trim().is_empty() && row.value.is_none() {
+        let program = row.program.as_deref();
+        row.value = program.and_then(|program| value_of_program(program, record));
+        row.answer = row.value.as_ref().map(|value| match value {
+            Value::Number(x) => round5(*x).to_string(),
+            Value::Text(word) => word.clone(),
+        });
+        // The prediction for a turn is its value; that for a question is what is printed.
+        row.prediction = row.answer.clone().filter(|_| is_turn).unwrap_or_default();
+    }
     let has_answer = row.answer.is_some() || row.value.is_some() || row.program.is_some();
     Row {
         index,

@@ -1,51 +1,65 @@
 //! Reading the rows of a CSV, JSONL or JSON file.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use rust_decimal::Decimal;
-use serde::Deserialize;
-use serde::de::value::{Error, MapDeserializer};
 
-use crate::dataset::Outcome;
+use crate::dataset::{Outcome, Pairs, is_missing, is_typo};
 use crate::score::ScoreError;
 use finqa_core::files;
 use finqa_core::number::{Value, python_float};
 
 use super::cell::text_of;
+use super::json;
 
-/// The columns or keys that are read, under all their names; blank if absent.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Cells {
-    #[serde(alias = "record_id")]
-    id: String,
-    #[serde(alias = "turn", alias = "turn_idx")]
-    part: String,
-    question: String,
-    #[serde(alias = "gold", alias = "expected_answer")]
-    ground_truth: String,
-    #[serde(alias = "predicted_answer")]
-    prediction: String,
-    answer: String,
-    value: String,
-    #[serde(alias = "predicted_program")]
-    program: String,
-    #[serde(alias = "expected_program")]
-    gold_program: String,
-    exe_ans: String,
-    outcome: String,
-    latency: String,
-    filename: String,
-    epoch: String,
-    rounds: String,
-    cost_usd: String,
+/// What a field holds, which decides what a list or an object in it means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Text,
+    /// An answer or a gold.
+    Answer,
+    /// A program, which may be a list of its tokens.
+    Program,
 }
+
+/// The fields that are read, each under all its names. The first one names it in messages.
+const FIELDS: [(&str, Form); 16] = [
+    ("id|record_id", Form::Text),
+    ("part|turn|turn_idx", Form::Text),
+    ("question", Form::Text),
+    (GOLD, Form::Answer),
+    ("prediction|predicted_answer", Form::Answer),
+    ("answer", Form::Answer),
+    ("value", Form::Answer),
+    // `predicted` is the name in the official prediction file.
+    ("program|predicted_program|predicted", Form::Program),
+    ("gold_program|expected_program", Form::Program),
+    ("exe_ans", Form::Answer),
+    ("outcome", Form::Text),
+    ("latency", Form::Text),
+    ("filename", Form::Text),
+    ("epoch", Form::Text),
+    ("rounds", Form::Text),
+    ("cost_usd", Form::Text),
+];
+
+const GOLD: &str = "ground_truth|gold|expected_answer";
 
 /// The names of columns of which a file must have one each.
 const NEEDED: [&str; 2] = [
     "id|record_id",
     "prediction|predicted_answer|answer|program|predicted_program",
 ];
+
+/// The field of a column or key, by any of its names.
+fn field_of(name: &str) -> Option<(&'static str, Form)> {
+    let name = name.trim().to_lowercase();
+    let (names, form) = FIELDS
+        .into_iter()
+        .find(|(names, _)| names.split('|').any(|known| known == name))?;
+    Some((names.split('|').next()?, form))
+}
 
 /// One prediction as a file holds it. What a file does not say is `None`.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,8 +97,9 @@ pub struct PredictionRow {
     pub cost: Option<Decimal>,
 }
 
-/// Reads a file of predictions: JSONL if it begins with `{`, CSV otherwise with a header and
-/// cells as [`cell`](super::cell()) writes them.
+/// Reads a file of predictions: JSON if it begins with `{` (JSONL) or `[` (an array of objects,
+/// such as the official prediction file), otherwise CSV with a header and cells as
+/// [`cell`](super::cell()) writes them.
 pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
     let bytes = files::read(path).map_err(|source| ScoreError::Read {
         path: path.to_owned(),
@@ -134,39 +149,68 @@ impl PredictionFile<'_> {
         let records = reader.into_records().map(|record| {
             let record = record.map_err(malformed)?;
             let line = record.position().map_or(1, line_number);
-            let cells = record.iter().map(|cell| text_of(cell).to_owned());
-            self.row(line, names.iter().map(String::as_str).zip(cells))
+            let mut cells = self.cells(line);
+            for (name, text) in names.iter().zip(&record) {
+                if let Some((field, _)) = field_of(name) {
+                    cells.put(field, text_of(text).to_owned())?;
+                }
+            }
+            cells.row()
         });
         records.collect()
     }
 
-    /// An object a line.
     fn json(&self) -> Result<Vec<PredictionRow>, ScoreError> {
-        let lines = (1..).zip(self.text.lines());
-        let rows = lines.filter(|(_, text)| !text.trim().is_empty());
-        let rows = rows.map(|(line, text)| {
-            let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text)
-                .map_err(|source| ScoreError::Json {
-                    path: self.path.to_owned(),
-                    line,
-                    source,
+        let malformed = |(line, source)| ScoreError::Json {
+            path: self.path.to_owned(),
+            line,
+            source,
+        };
+        let text = json::without_nan(self.text);
+        let values = json::values(&text).map_err(malformed)?;
+        let rows = values.into_iter().map(|(line, value)| {
+            let Pairs::<serde_json::Value>(fields) =
+                serde_json::from_str(value.get()).map_err(|source| malformed((line, source)))?;
+            let names: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();
+            self.refuse_incomplete(&names)?;
+            let mut cells = self.cells(line);
+            for (name, value) in fields {
+                let Some((field, form)) = field_of(&name) else {
+                    continue;
+                };
+                let text = json::text_of_value(&value, form).map_err(|reason| {
+                    let path = self.path.to_owned();
+                    ScoreError::BadValue {
+                        path,
+                        line,
+                        field: name,
+                        reason,
+                    }
                 })?;
-            self.refuse_incomplete(&object.keys().cloned().collect::<Vec<_>>())?;
-            let cells = object.iter();
-            let cells = cells.filter_map(|(key, value)| Some((key.as_str(), plain_text(value)?)));
-            self.row(line, cells)
+                cells.put(field, text.unwrap_or_default())?;
+            }
+            cells.row()
         });
         rows.collect()
     }
 
+    /// Refuses names without an id or an answer, and without a gold but with a typo of one, whose
+    /// column would be passed over.
     fn refuse_incomplete(&self, names: &[String]) -> Result<(), ScoreError> {
-        let is_there = |name: &str| names.iter().any(|known| known == name);
+        let is_there = |known: &str| {
+            let field = field_of(known);
+            names.iter().any(|name| field_of(name) == field)
+        };
         let is_missing = |needed: &&str| !needed.split('|').any(is_there);
-        match NEEDED.into_iter().find(is_missing) {
+        let is_mistyped = |known: &str| names.iter().any(|name| is_typo(name, known));
+        let gold = Some(GOLD)
+            .filter(|gold| is_missing(gold) && !is_there("exe_ans"))
+            .filter(|gold| gold.split('|').any(is_mistyped));
+        match NEEDED.into_iter().find(is_missing).or(gold) {
             None => Ok(()),
             Some(column) => {
                 let mut found = names.join(", ");
-                if found.contains(';') {
+                if found.contains([';', '\t']) {
                     found += "; separate columns by commas";
                 }
                 let path = self.path.to_owned();
@@ -179,89 +223,106 @@ impl PredictionFile<'_> {
         }
     }
 
-    fn row<'c>(
-        &self,
-        line: usize,
-        cells: impl Iterator<Item = (&'c str, String)>,
-    ) -> Result<PredictionRow, ScoreError> {
-        let cells =
-            Cells::deserialize(MapDeserializer::<_, Error>::new(cells)).map_err(|error| {
-                ScoreError::DuplicateColumn {
-                    path: self.path.to_owned(),
-                    line,
-                    reason: error.to_string(),
-                }
-            })?;
-        let id = cells.id.trim();
-        if id.is_empty() {
-            return Err(self.bad(line, "id", "", "a record id"));
-        }
-        let latency = self.cell(line, "latency", &cells.latency, "a number", seconds)?;
-        let outcome = |text: &str| text.parse().ok();
-        let outcome = self.cell(line, "outcome", &cells.outcome, "a known outcome", outcome)?;
-        let epoch = self.cell(line, "epoch", &cells.epoch, "a whole number", whole_of)?;
-        let rounds = self.cell(line, "rounds", &cells.rounds, "a whole number", whole_of)?;
-        let answer = filled(cells.answer);
-        Ok(PredictionRow {
+    fn cells(&self, line: usize) -> Cells<'_> {
+        Cells {
+            path: self.path,
             line,
+            texts: HashMap::new(),
+        }
+    }
+}
+
+/// The fields of a row as text.
+struct Cells<'f> {
+    path: &'f Path,
+    line: usize,
+    texts: HashMap<&'static str, String>,
+}
+
+impl Cells<'_> {
+    fn put(&mut self, field: &'static str, text: String) -> Result<(), ScoreError> {
+        match self.texts.insert(field, text) {
+            None => Ok(()),
+            Some(_) => Err(ScoreError::DuplicateColumn {
+                path: self.path.to_owned(),
+                line: self.line,
+                reason: format!("duplicate field `{field}`"),
+            }),
+        }
+    }
+
+    fn row(mut self) -> Result<PredictionRow, ScoreError> {
+        let id = self.texts.remove("id").unwrap_or_default();
+        let id = id.trim();
+        if id.is_empty() {
+            return Err(self.bad("id", "", "a record id"));
+        }
+        let answer = self.text("answer").map(json::answer_of_text);
+        let prediction = self.text("prediction").map(json::answer_of_text);
+        Ok(PredictionRow {
+            line: self.line,
             id: id.to_owned(),
-            part: filled(cells.part).map(|part| whole(&part).to_owned()),
-            question: cells.question,
-            ground_truth: filled(cells.ground_truth),
-            prediction: filled(cells.prediction)
-                .or_else(|| answer.clone())
-                .unwrap_or_default(),
+            part: self.text("part").map(|part| whole(&part).to_owned()),
+            question: self.texts.remove("question").unwrap_or_default(),
+            ground_truth: self.text("ground_truth").map(json::answer_of_text),
+            prediction: prediction.or_else(|| answer.clone()).unwrap_or_default(),
             answer,
-            value: filled(cells.value).map(value_of),
-            program: filled(cells.program),
-            gold_program: filled(cells.gold_program),
-            exe_ans: filled(cells.exe_ans).map(value_of),
-            outcome,
-            latency,
-            filename: filled(cells.filename),
-            epoch,
-            rounds,
-            cost: self.cell(line, "cost_usd", &cells.cost_usd, "an amount", amount)?,
+            value: self.text("value").map(value_of),
+            program: self.program("program")?,
+            gold_program: self.program("gold_program")?,
+            exe_ans: self.text("exe_ans").map(value_of),
+            outcome: self.read("outcome", "a known outcome", |text| text.parse().ok())?,
+            latency: self.read("latency", "a number", seconds)?,
+            filename: self.text("filename"),
+            epoch: self.read("epoch", "a whole number", whole_of)?,
+            rounds: self.read("rounds", "a whole number", whole_of)?,
+            cost: self.read("cost_usd", "an amount", amount)?,
         })
     }
 
-    /// Reads a cell; `None` if it is blank.
-    fn cell<T>(
-        &self,
-        line: usize,
-        column: &'static str,
-        text: &str,
-        expected: &'static str,
-        read: impl Fn(&str) -> Option<T>,
-    ) -> Result<Option<T>, ScoreError> {
-        match text.trim() {
-            "" => Ok(None),
-            bare => match read(bare) {
-                None => Err(self.bad(line, column, text, expected)),
-                value => Ok(value),
-            },
+    /// A field's text; `None` if it is blank or says that there is no value.
+    fn text(&mut self, field: &'static str) -> Option<String> {
+        let text = self.texts.remove(field)?;
+        (!is_missing(&text)).then_some(text)
+    }
+
+    /// A program; a list in a cell must be one of tokens.
+    fn program(&mut self, field: &'static str) -> Result<Option<String>, ScoreError> {
+        match self.text(field) {
+            Some(text) if text.trim_start().starts_with('[') => {
+                let program = json::program_of_text(&text);
+                let program = program.ok_or_else(|| self.bad(field, &text, "a program"))?;
+                Ok(Some(program).filter(|program| !program.is_empty()))
+            }
+            text => Ok(text),
         }
     }
 
-    fn bad(
-        &self,
-        line: usize,
-        column: &'static str,
-        text: &str,
+    /// Reads a field; `None` as in [`Self::text`].
+    fn read<T>(
+        &mut self,
+        field: &'static str,
         expected: &'static str,
-    ) -> ScoreError {
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, ScoreError> {
+        let Some(text) = self.text(field) else {
+            return Ok(None);
+        };
+        let value = read(text.trim());
+        value
+            .map(Some)
+            .ok_or_else(|| self.bad(field, &text, expected))
+    }
+
+    fn bad(&self, column: &'static str, text: &str, expected: &'static str) -> ScoreError {
         ScoreError::BadField {
             path: self.path.to_owned(),
-            line,
+            line: self.line,
             column,
             text: text.chars().take(40).collect(),
             expected,
         }
     }
-}
-
-fn filled(text: String) -> Option<String> {
-    (!text.trim().is_empty()).then_some(text)
 }
 
 fn line_number(position: &csv::Position) -> usize {
@@ -287,17 +348,6 @@ fn seconds(text: &str) -> Option<f64> {
 fn amount(text: &str) -> Option<Decimal> {
     let read = text.parse().or_else(|_| Decimal::from_scientific(text));
     read.ok()
-}
-
-/// A JSON scalar as text; `null`, lists and objects are not cells. A JSON number
-/// has no written form to keep: `5.0` is `5`, as in our own CSV.
-fn plain_text(value: &serde_json::Value) -> Option<String> {
-    match value {
-        serde_json::Value::String(text) => Some(text.clone()),
-        serde_json::Value::Number(number) => number.as_f64().map(|x| x.to_string()),
-        serde_json::Value::Bool(yes) => Some(if *yes { "yes" } else { "no" }.to_owned()),
-        _ => None,
-    }
 }
 
 pub(super) fn value_of(text: String) -> Value {

@@ -14,6 +14,23 @@ pub fn tokenise(program: &str) -> Vec<String> {
     tokens
 }
 
+/// The program of a list of tokens, as [`tokenise`] makes it; `EOF` is left out.
+///
+/// ```
+/// use finqa_core::program::tokens::join;
+/// assert_eq!(join(["subtract(", "5829", "5735", ")", "EOF"]), "subtract(5829, 5735)");
+/// ```
+pub fn join<'t>(tokens: impl IntoIterator<Item = &'t str>) -> String {
+    let mut program = String::new();
+    for token in tokens.into_iter().filter(|token| *token != "EOF") {
+        if !program.is_empty() && !program.ends_with('(') && token != ")" {
+            program.push_str(", ");
+        }
+        program.push_str(token);
+    }
+    program
+}
+
 /// The tokens without `EOF`, borrowed.
 pub(super) fn pieces(program: &str) -> impl Iterator<Item = &str> {
     program.split(", ").flat_map(|piece| {
@@ -34,7 +51,24 @@ pub(super) fn pieces(program: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::tokenise;
+    use super::{join, tokenise};
+
+    #[test]
+    fn tokens_are_joined_to_the_program_that_they_were_made_of() {
+        for program in [
+            "subtract(206588, 181001), divide(#0, 181001)",
+            "table_sum(revenue (net), none)",
+            "60.94",
+            "",
+        ] {
+            let tokens = tokenise(program);
+            assert_eq!(join(tokens.iter().map(String::as_str)), program);
+        }
+        assert_eq!(
+            join(["add(1, 2)", "divide(#0, 3)"]),
+            "add(1, 2), divide(#0, 3)"
+        );
+    }
 
     #[test]
     fn splits_as_the_official_code_does() {
