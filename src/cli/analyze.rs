@@ -1,18 +1,17 @@
 //! `convfinqa analyze`: every miss with its cause, offline.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ArgMatches;
 
 use crate::analysis::{Answers, analyze};
-use crate::dataset::load_named;
 use crate::output::terminal::{TerminalStyle, analysis_tables};
 use crate::output::write_misses;
 use crate::run::RunFolder;
 use crate::score::{Rule, ScoreError};
 use finqa_core::text::counted;
 
-use super::args::OutputFolder;
+use super::args::{OutputFolder, RecordsFile};
 use super::exit::with_output_hint;
 use super::outputs::check_outputs;
 use super::{Exit, stdout};
@@ -25,9 +24,8 @@ pub(crate) struct AnalyzeArgs {
     file: PathBuf,
     #[command(flatten)]
     output: OutputFolder,
-    /// Records with the gold programs and pages: a file, or `sample`
-    #[arg(long, value_name = "FILE")]
-    data_path: Option<String>,
+    #[command(flatten)]
+    records: RecordsFile,
     /// Rule that decides which answers are misses: fe, nm, em, ex, pe or pa
     #[arg(long, value_name = "RULE", default_value = "fe", value_parser = super::ci::rule)]
     rule: Rule,
@@ -50,10 +48,9 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Exit> {
     let output = args.output.path(matches)?;
     let named = RunFolder::answers_at(&args.file, &output)?;
-    let data = args.data_path.as_deref().unwrap_or_default();
     let outputs = [("--csv FILE", args.csv.as_deref())];
-    check_outputs(&outputs, &[&named, &output, Path::new(data)])?;
-    let dataset = load_named(args.data_path.as_deref())?;
+    check_outputs(&outputs, &[&named, &output, args.records.path()])?;
+    let dataset = args.records.load()?;
     let answers = Answers::open(&named, dataset.as_ref())?;
     if let Some(reason) = &answers.no_records {
         without_records(reason);

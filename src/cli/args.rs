@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde::Serialize;
 
+use crate::dataset::{Dataset, load_named};
 use crate::output::terminal::TerminalStyle;
 use crate::settings::Settings;
 use finqa_agents::llm::{ModelSettings, RepliesError, StoredReplies};
@@ -44,6 +45,39 @@ impl OutputFolder {
     /// The settings file that is named.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.config.config.as_deref()
+    }
+}
+
+/// The file of records of a command that reads answers.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(crate) struct RecordsFile {
+    /// Records with the gold answers and programs, and the pages: a file, or `sample`; a run has
+    /// its own
+    #[arg(long, value_name = "FILE")]
+    data_path: Option<String>,
+    /// Use only the records of one split of a file such as {"train": […], "dev": […]}
+    #[arg(long, value_name = "NAME", requires = "data_path")]
+    split: Option<String>,
+}
+
+impl RecordsFile {
+    /// The file as it was named; blank without one.
+    pub(super) fn path(&self) -> &Path {
+        Path::new(self.data_path.as_deref().unwrap_or_default())
+    }
+
+    /// Reads the records, if a file is named, and prints what is to be said about them.
+    pub(super) fn load(&self) -> anyhow::Result<Option<Dataset>> {
+        let dataset = load_named(self.data_path.as_deref(), self.split.as_deref())?;
+        dataset.iter().for_each(print_notes);
+        Ok(dataset)
+    }
+}
+
+/// Prints what is to be said about records on stderr.
+pub(super) fn print_notes(dataset: &Dataset) {
+    for line in &dataset.notes {
+        super::note(format_args!("note: {}: {line}", dataset.source));
     }
 }
 

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 
 use crate::analysis::{Answers, Comparison, compare};
-use crate::dataset::load_named;
 use crate::output::numbers::signed;
 use crate::output::report::write_comparison;
 use crate::output::terminal::{TerminalStyle, comparison_tables};
@@ -13,7 +12,7 @@ use crate::run::RunFolder;
 use crate::score::Rule;
 
 use super::analyze::without_records;
-use super::args::OutputFolder;
+use super::args::{OutputFolder, RecordsFile};
 use super::exit::with_output_hint;
 use super::outputs::check_outputs;
 use super::{Exit, Failure, stdout};
@@ -53,9 +52,8 @@ pub(crate) struct CompareArgs {
     /// With --gate: pass if B is not worse by M points or more, by the same bound
     #[arg(long, value_name = "M", requires = "gate", conflicts_with = "gain", value_parser = points)]
     margin: Option<f64>,
-    /// Records whose gold answers are used for both sides: a file, or `sample`
-    #[arg(long, value_name = "FILE")]
-    data_path: Option<String>,
+    #[command(flatten)]
+    records: RecordsFile,
     /// Print the comparison as JSON
     #[arg(long)]
     json: bool,
@@ -73,10 +71,9 @@ pub(crate) fn execute(
     let output = args.output.path(matches)?;
     let a = RunFolder::answers_at(&args.a, &output)?;
     let b = RunFolder::answers_at(&args.b, &output)?;
-    let data = args.data_path.as_deref().unwrap_or_default();
-    let inputs = [&*a, &b, &output, Path::new(data)];
+    let inputs = [&*a, &b, &output, args.records.path()];
     check_outputs(&[(HTML, args.html.as_deref())], &inputs)?;
-    let dataset = load_named(args.data_path.as_deref())?;
+    let dataset = args.records.load()?;
     let open = |path: &Path| Answers::open(path, dataset.as_ref());
     let (a, b) = (open(&a)?, open(&b)?);
     for reason in [&a.no_records, &b.no_records].into_iter().flatten() {

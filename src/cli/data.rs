@@ -11,6 +11,7 @@ use finqa_agents::llm;
 use finqa_core::fetch::{DownloadEvent, download};
 use finqa_core::text::counted;
 
+use super::args::print_notes;
 use super::stdout::print_text;
 use super::{Exit, Failure, runtime, settings};
 
@@ -60,16 +61,27 @@ pub(crate) struct DataPath {
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     data_path: Option<String>,
+    /// Use only the records of one split of a file such as {"train": […], "dev": […]}
+    #[arg(long, value_name = "NAME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    split: Option<String>,
 }
 
 impl DataPath {
     /// Reads the file that flag, environment or settings file name.
     fn load(&self, matches: &ArgMatches) -> anyhow::Result<Dataset> {
         let settings = settings::load(self, matches, None)?;
-        let named = settings.questions.data_path.as_deref();
-        let source = named.map(Source::from_name).or_else(Source::downloaded);
-        Ok(dataset::load(&source.unwrap_or(Source::Sample))?)
+        let questions = &settings.questions;
+        let source = questions.data_path.as_deref().map(Source::from_name);
+        let source = source.or_else(Source::downloaded).unwrap_or(Source::Sample);
+        load(&source, questions.split.as_deref())
     }
+}
+
+fn load(source: &Source, split: Option<&str>) -> anyhow::Result<Dataset> {
+    let dataset = dataset::load_split(source, split)?;
+    print_notes(&dataset);
+    Ok(dataset)
 }
 
 /// Runs one.
@@ -77,7 +89,10 @@ pub(crate) fn execute(command: DataCommand, matches: &ArgMatches) -> anyhow::Res
     match command {
         DataCommand::Download { output } => fetch(&output),
         DataCommand::Check { programs, data } => match programs {
-            Some(path) => check(&dataset::load(&Source::from_name(&path))?, true),
+            Some(path) => {
+                let split = data.split.as_deref();
+                check(&load(&Source::from_name(&path), split)?, true)
+            }
             None => check(&data.load(matches)?, false),
         },
         DataCommand::Show { id, data, gold } => show(&data.load(matches)?, &id, gold),

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 
 use crate::analysis::Answers;
-use crate::dataset::load_named;
 use crate::output::terminal::{TerminalStyle, scorecard_tables};
 use crate::output::write_leaderboard;
 use crate::pipeline::judge;
@@ -13,7 +12,7 @@ use crate::run::{Journal, RunFolder};
 use crate::score::{Row, ScoreError, Scorecard, score};
 use crate::settings::{CalibrationSettings, Settings};
 
-use super::args::OutputFolder;
+use super::args::{OutputFolder, RecordsFile};
 use super::exit::with_output_hint;
 use super::outputs::check_outputs;
 use super::{Exit, Failure, stdout};
@@ -26,9 +25,8 @@ pub(crate) struct ScoreArgs {
     file: PathBuf,
     #[command(flatten)]
     output: OutputFolder,
-    /// Records with the gold programs and tables: a file, or `sample`; not needed for a run
-    #[arg(long, value_name = "FILE")]
-    data_path: Option<String>,
+    #[command(flatten)]
+    records: RecordsFile,
     /// Print the scores as JSON
     #[arg(long)]
     json: bool,
@@ -51,11 +49,10 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Exit> {
     let output = args.output.path(matches)?;
     let named = RunFolder::answers_at(&args.file, &output)?;
-    let data = args.data_path.as_deref().unwrap_or_default();
     let export = args.export_predictions.as_deref();
-    let inputs = [&*named, &output, Path::new(data)];
+    let inputs = [&*named, &output, args.records.path()];
     check_outputs(&[(EXPORT_PREDICTIONS, export)], &inputs)?;
-    let given = load_named(args.data_path.as_deref())?;
+    let given = args.records.load()?;
     let answers = Answers::open(&named, given.as_ref())?;
     if let Some(reason) = &answers.no_records {
         super::analyze::without_records(reason);

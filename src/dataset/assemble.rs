@@ -1,14 +1,18 @@
 //! Turns raw records into checked ones.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::raw::{RawAnnotation, RawQa, RawRecord, Scalar};
+use super::keys::is_missing;
+use super::raw::{Half, RawAnnotation, RawQa, RawRecord, Scalar};
 use super::{
-    Case, DatasetError, Document, Gold, Question, QuestionKey, QuestionKind, Record, RecordKind,
+    Case, Dataset, DatasetError, Document, Gold, Question, QuestionKey, QuestionKind, Record,
+    RecordKind,
 };
 use finqa_core::number::Value;
+use finqa_core::program::Program;
 use finqa_core::question::page_of_record;
+use finqa_core::text::counted;
 
 /// Collects the records of one file.
 pub(super) struct Assembler<'a> {
@@ -16,6 +20,10 @@ pub(super) struct Assembler<'a> {
     /// The number (from 1) of each record by its id.
     numbers: HashMap<String, usize>,
     records: Vec<Record>,
+    /// Questions whose gold is only a program that has a value.
+    computed: HashSet<QuestionKey>,
+    /// Questions whose gold is only a program that has none.
+    unscored: Vec<QuestionKey>,
 }
 
 /// Whole numbers from here on share their `f64` with others.
@@ -30,6 +38,8 @@ impl<'a> Assembler<'a> {
             origin,
             numbers: HashMap::new(),
             records: Vec::new(),
+            computed: HashSet::new(),
+            unscored: Vec::new(),
         }
     }
 
@@ -38,14 +48,22 @@ impl<'a> Assembler<'a> {
         let number = self.records.len() + 1;
         let id = raw.id.clone().map(Scalar::into_text).unwrap_or_default();
         let id = id.trim();
-        let record = checked(raw, id).map_err(|WrongField(field, reason)| {
+        let is_cleaned = raw.doc.is_some();
+        let mut record = checked(raw, id).map_err(|WrongField(field, reason)| {
             let record = record_name(number, id);
             let origin = self.origin.to_owned();
+            let named = |text: String| {
+                if is_cleaned {
+                    cleaned_names(&text)
+                } else {
+                    text
+                }
+            };
             DatasetError::Record {
                 origin,
                 record,
-                field,
-                reason,
+                field: named(field),
+                reason: named(reason),
             }
         })?;
         if let Some(first) = self.numbers.insert(id.to_owned(), number) {
@@ -56,22 +74,76 @@ impl<'a> Assembler<'a> {
                 second: number,
             });
         }
+        for case in record.questions.iter_mut().chain(&mut record.turns) {
+            if let Some(case) = Arc::get_mut(case) {
+                self.compute(case);
+            }
+        }
         self.records.push(record);
         Ok(())
     }
 
-    /// The records in file order.
-    pub(crate) fn finish(self) -> Result<Vec<Record>, DatasetError> {
-        match self.records.is_empty() {
-            true => Err(DatasetError::Empty {
-                origin: self.origin.to_owned(),
-            }),
-            false => Ok(self.records),
+    /// Gives a gold that is only a program the value of that program.
+    fn compute(&mut self, case: &mut Case) {
+        let Question { key, document, .. } = &case.question;
+        let gold = &mut case.gold;
+        let (Some(program), None, None) = (&gold.program, &gold.answer, &gold.exe_ans) else {
+            return;
+        };
+        let program = Program::parse(program);
+        gold.exe_ans = program
+            .and_then(|program| program.execute(&document.table))
+            .ok();
+        match gold.exe_ans {
+            Some(_) => _ = self.computed.insert(key.clone()),
+            None => self.unscored.push(key.clone()),
         }
+    }
+
+    /// The records in file order.
+    pub(crate) fn finish(self) -> Result<Dataset, DatasetError> {
+        let source = self.origin.to_owned();
+        if self.records.is_empty() {
+            return Err(DatasetError::Empty { origin: source });
+        }
+        let computed = (!self.computed.is_empty()).then(|| {
+            let golds = counted(self.computed.len(), "gold");
+            format!("{golds} without `exe_ans` computed from the program")
+        });
+        let unscored = self.unscored.first().map(|first| {
+            let golds = counted(self.unscored.len(), "gold");
+            format!(
+                "{golds} not scored: no `exe_ans`, and the program cannot be executed ({first})"
+            )
+        });
+        Ok(Dataset {
+            source,
+            records: self.records,
+            computed: self.computed,
+            notes: computed.into_iter().chain(unscored).collect(),
+            ..Dataset::default()
+        })
     }
 }
 
+/// Fields of the original by their names in the cleaned file.
+fn cleaned_names(text: &str) -> String {
+    [
+        ("annotation.", "dialogue."),
+        ("dialogue_break", "conv_questions"),
+        ("exe_ans_list", "executed_answers"),
+        ("table", "doc.table"),
+    ]
+    .iter()
+    .fold(text.to_owned(), |text, (name, cleaned)| {
+        text.replace(name, cleaned)
+    })
+}
+
 fn checked(mut raw: RawRecord, id: &str) -> Result<Record, WrongField> {
+    if let Some(page) = raw.doc.take() {
+        page.move_into(&mut raw);
+    }
     if id.is_empty() {
         return Err(wrong(
             "id",
@@ -163,7 +235,7 @@ fn check_table(table: &[Vec<String>]) -> Result<(), WrongField> {
     let Some(header) = table.first() else {
         return Err(wrong(
             "table",
-            "is missing or empty; it must be a list of rows, the header first",
+            "is missing or empty; it must have a header and rows",
         ));
     };
     if header.iter().all(|cell| cell.trim().is_empty()) {
@@ -196,7 +268,7 @@ fn stand_alone(part: &str, qa: RawQa, document: &Arc<Document>) -> Result<Arc<Ca
         ));
     }
     let gold = Gold {
-        answer: qa.answer.map(Scalar::into_text).and_then(non_blank),
+        answer: qa.answer.map(Scalar::into_text).and_then(present),
         program: qa.program.and_then(non_blank),
         exe_ans: qa.exe_ans.and_then(value),
         split: None,
@@ -246,7 +318,7 @@ fn conversation(
             answer: None,
             program: programs.next().flatten().and_then(non_blank),
             exe_ans: values.next().and_then(value),
-            split: split.next(),
+            split: split.next().map(Half::number),
         };
         let part = turn.to_string();
         turns.push(case(document, part, QuestionKind::Turn, text, gold));
@@ -282,8 +354,8 @@ fn value(scalar: Scalar) -> Option<Value> {
         Scalar::Number(x) => Some(Value::Number(x)),
         Scalar::Null => None,
         Scalar::Text(text) => {
-            let text = non_blank(text)?;
-            // `inf` and `nan` are words here, not numbers.
+            let text = present(text)?;
+            // `inf` is a word here, not a number.
             match text.parse::<f64>() {
                 Ok(x) if x.is_finite() => Some(Value::Number(x)),
                 _ => Some(Value::Text(text)),
@@ -295,6 +367,11 @@ fn value(scalar: Scalar) -> Option<Value> {
 fn non_blank(text: String) -> Option<String> {
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The text of a gold, which `nan` is not.
+fn present(text: String) -> Option<String> {
+    non_blank(text).filter(|text| !is_missing(text))
 }
 
 fn texts(raw: Option<Vec<Scalar>>) -> Vec<String> {

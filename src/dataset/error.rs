@@ -58,6 +58,13 @@ pub enum DatasetError {
         /// The file, or `built-in sample`.
         origin: String,
     },
+    #[error("{origin} has no split `{split}`: {reason}")]
+    NoSplit {
+        origin: String,
+        split: String,
+        /// The splits that it has, or that it has none.
+        reason: String,
+    },
     #[error("{origin}: there is no record {id}; --filter finds ids by a part of them")]
     UnknownId { origin: String, id: String },
     #[error(
@@ -92,6 +99,7 @@ impl DatasetError {
         matches!(
             self,
             Self::BlankPath
+                | Self::NoSplit { .. }
                 | Self::UnknownId { .. }
                 | Self::RangeForm { .. }
                 | Self::RangeBeyondEnd { .. }

@@ -1,4 +1,102 @@
-//! Mistyped names, and values that are none.
+//! Keys of records that nothing reads, and values that are none.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use finqa_core::text::counted;
+
+/// The keys that are read, by the object that has them.
+const READ: [(&str, &[&str]); 4] = [
+    (
+        "",
+        &[
+            "id", "filename", "pre_text", "post_text", "table", "table_ori", "qa", "qa_0", "qa_1",
+            "annotation", "dialogue", "doc",
+        ],
+    ),
+    ("qa", &["question", "answer", "program", "exe_ans"]),
+    (
+        "annotation",
+        &[
+            "dialogue_break", "conv_questions", "turn_program", "exe_ans_list", "executed_answers",
+            "qa_split",
+        ],
+    ),
+    ("doc", &["pre_text", "post_text", "table"]),
+];
+
+/// Further keys of the published files, of FinQA's too. They hold nothing that is needed.
+const PUBLISHED: [&str; 35] = [
+    "amt_post_text", "amt_pre_text", "amt_table", "ann_table_rows", "ann_text_rows", "answer_list",
+    "answer_list_0", "answer_list_1", "answer_strings", "conv_answers", "cur_dial", "cur_program",
+    "cur_type", "dialogue_break_ori", "exe_ans", "explanation", "features", "gold_ind",
+    "gold_inds", "model_input", "offset", "original_program", "original_program_0",
+    "original_program_1", "program_re", "step_list", "step_list_0", "step_list_1", "steps",
+    "table_retrieved", "table_retrieved_all", "text_retrieved", "text_retrieved_all", "tfidftopn",
+    "turn_program_ori",
+];
+
+/// The keys of a file's records that nothing reads, with the number of records that have each.
+#[derive(Default)]
+pub(super) struct UnreadKeys(BTreeMap<String, usize>);
+
+impl UnreadKeys {
+    /// Notes the unread keys of a record, by their paths.
+    ///
+    /// # Errors
+    /// A path and the known key that it is probably a typo of, if the record lacks that one.
+    pub(super) fn note(
+        &mut self,
+        paths: Vec<String>,
+        record: &RawValue,
+    ) -> Result<(), (String, &'static str)> {
+        for path in paths {
+            // Keys of `Option`s have a `?` before them.
+            let path = path.replace("?.", "");
+            let (parent, key) = path.rsplit_once('.').unwrap_or(("", &path));
+            if key.starts_with('_') || PUBLISHED.contains(&key) {
+                continue;
+            }
+            match meant(parent, key).filter(|known| !has(record, parent, known)) {
+                Some(known) => return Err((path, known)),
+                None => *self.0.entry(path).or_default() += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// One line about them, if there are any.
+    pub(super) fn line(&self) -> Option<String> {
+        let keys = self.0.iter();
+        let keys = keys.map(|(key, count)| format!("`{key}` ({})", counted(*count, "record")));
+        let keys: Vec<String> = keys.collect();
+        (!keys.is_empty()).then(|| format!("unknown keys, which are not read: {}", keys.join(", ")))
+    }
+}
+
+/// The known key of the same object that a key is probably a typo of.
+fn meant(parent: &str, key: &str) -> Option<&'static str> {
+    let parent = match parent {
+        "qa_0" | "qa_1" => "qa",
+        "dialogue" => "annotation",
+        parent => parent,
+    };
+    let (_, known) = READ.iter().find(|(object, _)| *object == parent)?;
+    known.iter().copied().find(|known| is_typo(key, known))
+}
+
+/// True if an object of a record has the key.
+fn has(record: &RawValue, parent: &str, key: &str) -> bool {
+    let record: Option<serde_json::Value> = serde_json::from_str(record.get()).ok();
+    record.is_some_and(|record| match parent {
+        "" => record.get(key).is_some(),
+        parent => record
+            .get(parent)
+            .and_then(|object| object.get(key))
+            .is_some(),
+    })
+}
 
 /// True if a name is probably meant as `known`: another case, or one slip of a typist, two in a
 /// long name.

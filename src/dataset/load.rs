@@ -18,8 +18,7 @@ const SAMPLE_NAME: &str = "built-in sample";
 /// The source of the records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A file: a JSON array of records, or one JSON record a line; whole
-    /// conversations or single turns.
+    /// A file: a JSON array of records, one JSON record a line, or the splits of the cleaned file.
     Path(PathBuf),
     /// The invented sample inside the program.
     Sample,
@@ -58,12 +57,23 @@ impl std::fmt::Display for Source {
 /// # Errors
 /// One line naming file, record and field for whatever is missing or wrong.
 pub fn load(source: &Source) -> Result<Dataset, DatasetError> {
+    load_split(source, None)
+}
+
+/// Loads the records of one split of `source`, such as `dev`, or all of them.
+///
+/// # Errors
+/// As [`load`], and a split that the source does not have.
+pub fn load_split(source: &Source, split: Option<&str>) -> Result<Dataset, DatasetError> {
     match source {
-        Source::Sample => sample(),
+        Source::Sample => Ok(Dataset {
+            invented: true,
+            ..from_bytes(SAMPLE_NAME, SAMPLE.as_bytes(), split)?
+        }),
         Source::Path(path) if path.to_string_lossy().trim().is_empty() => {
             Err(DatasetError::BlankPath)
         }
-        Source::Path(path) => from_bytes(&path.display().to_string(), &read(path)?),
+        Source::Path(path) => from_bytes(&path.display().to_string(), &read(path)?, split),
     }
 }
 
@@ -72,32 +82,30 @@ pub fn load(source: &Source) -> Result<Dataset, DatasetError> {
 /// # Errors
 /// None in practice: a test loads the sample.
 pub fn sample() -> Result<Dataset, DatasetError> {
-    let dataset = from_str(SAMPLE_NAME, SAMPLE)?;
-    Ok(Dataset {
-        invented: true,
-        ..dataset
-    })
+    load(&Source::Sample)
 }
 
-/// The records that `name` says, if it is given.
-pub(crate) fn load_named(name: Option<&str>) -> Result<Option<Dataset>, DatasetError> {
-    name.map(|name| load(&Source::from_name(name))).transpose()
+/// The records that `name` says, if it is given, or those of one of their splits.
+pub(crate) fn load_named(
+    name: Option<&str>,
+    split: Option<&str>,
+) -> Result<Option<Dataset>, DatasetError> {
+    let source = name.map(Source::from_name);
+    source.map(|source| load_split(&source, split)).transpose()
 }
 
 /// Records from text in memory; `origin` names it in errors.
 pub fn from_str(origin: &str, json: &str) -> Result<Dataset, DatasetError> {
-    from_bytes(origin, json.as_bytes())
+    from_bytes(origin, json.as_bytes(), None)
 }
 
-fn from_bytes(origin: &str, bytes: &[u8]) -> Result<Dataset, DatasetError> {
+fn from_bytes(origin: &str, bytes: &[u8], split: Option<&str>) -> Result<Dataset, DatasetError> {
     let mut assembler = Assembler::new(origin);
-    read::records(origin, bytes, &mut |record| assembler.add(record))?;
-    Ok(Dataset {
-        source: origin.to_owned(),
-        hash: blake3::hash(bytes).to_hex().to_string(),
-        invented: false,
-        records: assembler.finish()?,
-    })
+    let unread = read::records(origin, bytes, split, &mut |record| assembler.add(record))?;
+    let mut dataset = assembler.finish()?;
+    dataset.hash = blake3::hash(bytes).to_hex().to_string();
+    dataset.notes.extend(unread.line());
+    Ok(dataset)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, DatasetError> {

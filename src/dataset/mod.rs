@@ -4,11 +4,13 @@
 //! model takes a `Question` and cannot see gold: no package below
 //! this one can name `Gold`.
 //!
-//! `load` reads whole conversations, as a JSON array or JSONL, one record
-//! at a time. It answers nothing, scores nothing and repairs no table.
+//! `load` reads whole conversations, as a JSON array, JSONL or the cleaned
+//! file's splits, one record at a time. It answers nothing, scores nothing and
+//! repairs no table.
 
 mod assemble;
 mod check;
+mod cleaned;
 mod error;
 mod keys;
 mod load;
@@ -25,7 +27,7 @@ pub use check::{ProgramDefect, check};
 pub use error::DatasetError;
 pub(crate) use keys::{is_missing, is_typo};
 pub(crate) use load::load_named;
-pub use load::{Source, from_str, load, sample};
+pub use load::{Source, from_str, load, load_split, sample};
 pub(crate) use pairs::Pairs;
 pub(crate) use published::DATA_FOLDER;
 pub use published::published;

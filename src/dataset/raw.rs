@@ -1,11 +1,15 @@
 //! The fields of a record as files hold them: liberal in types, nothing checked.
 //!
 //! Unknown fields are skipped without being kept: the published files hold
-//! whole HTML tables in `annotation`. Meaning is checked in `assemble`.
+//! whole HTML tables in `annotation`. `keys` names those that nobody knows, and
+//! meaning is checked in `assemble`. The second names are those of the cleaned
+//! file (see `cleaned`).
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Unexpected};
 use serde_json::Value;
+
+use super::cleaned::CleanedPage;
 
 /// A conversation record, or one turn of it.
 #[derive(Debug, Deserialize)]
@@ -20,7 +24,10 @@ pub(super) struct RawRecord {
     pub qa: Option<RawQa>,
     pub qa_0: Option<RawQa>,
     pub qa_1: Option<RawQa>,
+    #[serde(alias = "dialogue")]
     pub annotation: Option<RawAnnotation>,
+    /// The page of a record in the cleaned file.
+    pub doc: Option<CleanedPage>,
 }
 
 /// A stand-alone question.
@@ -37,11 +44,30 @@ pub(super) struct RawQa {
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "the conversation (a JSON object)")]
 pub(super) struct RawAnnotation {
+    #[serde(alias = "conv_questions")]
     pub dialogue_break: Option<Vec<String>>,
     pub turn_program: Option<Vec<Option<String>>>,
+    #[serde(alias = "executed_answers")]
     pub exe_ans_list: Option<Vec<Scalar>>,
-    pub qa_split: Option<Vec<u8>>,
+    pub qa_split: Option<Vec<Half>>,
     pub turn_ind: Option<usize>,
+}
+
+/// The half of a Double that a turn belongs to.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged, expecting = "0, 1, false or true")]
+pub(super) enum Half {
+    Number(u8),
+    IsSecond(bool),
+}
+
+impl Half {
+    pub(super) fn number(self) -> u8 {
+        match self {
+            Self::Number(number) => number,
+            Self::IsSecond(second) => second.into(),
+        }
+    }
 }
 
 /// A JSON string, number, boolean or null, where the files use any of them.

@@ -1,4 +1,5 @@
-//! Reads a JSON array, or JSON records one after the other (JSONL).
+//! Reads a JSON array, JSON records one after the other (JSONL), or an object of such arrays, the
+//! splits of the cleaned file.
 //!
 //! A record is parsed and handed on before the next one, because the fields that are passed over
 //! are most of a published file.
@@ -6,26 +7,87 @@
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use super::DatasetError;
 use super::assemble::record_name;
+use super::keys::UnreadKeys;
 use super::raw::RawRecord;
+use super::{DatasetError, Pairs};
 
-/// Feeds every record of a file to `sink`, whose error stops the reading.
+/// The largest JSON of a record that is read, in bytes: hundreds of times a published one. A run
+/// needs a multiple of it, because it keeps the typed cells of a page and an index of its words.
+const LARGEST: usize = 4 * 1024 * 1024;
+
+/// Feeds every record of a file, or of one of its splits, to `sink`, whose error stops the
+/// reading. Gives the keys that nothing reads.
 pub(super) fn records(
     origin: &str,
     bytes: &[u8],
+    split: Option<&str>,
     sink: &mut dyn FnMut(RawRecord) -> Result<(), DatasetError>,
-) -> Result<(), DatasetError> {
+) -> Result<UnreadKeys, DatasetError> {
     let json = json(origin, bytes)?;
     let whole = |error: serde_json::Error| not_whole(origin, &error);
+    let mut unread = UnreadKeys::default();
+    let mut numbers = 1..;
+    let mut add = |text: &RawValue| {
+        sink(record(
+            origin,
+            numbers.next().unwrap_or_default(),
+            text,
+            &mut unread,
+        )?)
+    };
+    if let Some(splits) = splits(json) {
+        let names: Vec<&str> = splits.iter().map(|(name, _)| name.as_str()).collect();
+        if let Some(split) = split.filter(|split| !names.contains(split)) {
+            return Err(no_split(
+                origin,
+                split,
+                &format!("it has {}", names.join(", ")),
+            ));
+        }
+        let named = splits.iter();
+        let named = named.filter(|(name, _)| split.is_none_or(|split| name == split));
+        named
+            .flat_map(|(_, records)| records)
+            .try_for_each(|text| add(text))?;
+        return Ok(unread);
+    }
+    if let Some(split) = split {
+        return Err(no_split(
+            origin,
+            split,
+            "its records have no splits; leave out --split",
+        ));
+    }
     if json.first() == Some(&b'[') {
         let records: Vec<&RawValue> = serde_json::from_slice(json).map_err(whole)?;
-        let mut numbered = (1..).zip(records);
-        return numbered.try_for_each(|(number, text)| sink(record(origin, number, text)?));
+        records.into_iter().try_for_each(add)?;
+    } else {
+        let mut records = serde_json::Deserializer::from_slice(json).into_iter::<&RawValue>();
+        records.try_for_each(|text| add(text.map_err(whole)?))?;
     }
-    let records = serde_json::Deserializer::from_slice(json).into_iter::<&RawValue>();
-    let mut numbered = (1..).zip(records);
-    numbered.try_for_each(|(number, text)| sink(record(origin, number, text.map_err(whole)?)?))
+    Ok(unread)
+}
+
+/// The splits of a file that is one object of lists of records, `{"train": […], "dev": […]}`.
+fn splits(json: &[u8]) -> Option<Vec<(String, Vec<&RawValue>)>> {
+    let Pairs::<&RawValue>(lists) = serde_json::from_slice(json).ok()?;
+    let lists = lists.into_iter().map(|(name, list)| {
+        let records: Vec<&RawValue> = serde_json::from_str(list.get()).ok()?;
+        let are_objects = records.iter().all(|record| record.get().starts_with('{'));
+        are_objects.then_some((name, records))
+    });
+    lists
+        .collect::<Option<Vec<_>>>()
+        .filter(|lists| !lists.is_empty())
+}
+
+fn no_split(origin: &str, split: &str, reason: &str) -> DatasetError {
+    DatasetError::NoSplit {
+        origin: origin.to_owned(),
+        split: split.to_owned(),
+        reason: reason.to_owned(),
+    }
 }
 
 /// The JSON of a file, without what comes before it.
@@ -58,17 +120,40 @@ fn json<'b>(origin: &str, bytes: &'b [u8]) -> Result<&'b [u8], DatasetError> {
     }
 }
 
-fn record(origin: &str, number: usize, text: &RawValue) -> Result<RawRecord, DatasetError> {
-    let mut json = serde_json::Deserializer::from_str(text.get());
-    serde_path_to_error::deserialize(&mut json).map_err(|error| DatasetError::Record {
+fn record(
+    origin: &str,
+    number: usize,
+    text: &RawValue,
+    unread: &mut UnreadKeys,
+) -> Result<RawRecord, DatasetError> {
+    let wrong = |field: String, reason: String| DatasetError::Record {
         origin: origin.to_owned(),
         record: record_name(number, ""),
-        field: error.path().to_string(),
-        reason: format!(
-            "{}; fix the field or drop the record",
-            without_position(error.inner())
-        ),
-    })
+        field,
+        reason,
+    };
+    let size = text.get().len();
+    if size > LARGEST {
+        let mib = |bytes: usize| bytes.div_ceil(1024 * 1024);
+        let (size, largest) = (mib(size), mib(LARGEST));
+        let reason = format!("it has {size} MiB; at most {largest} are read, so split its page");
+        return Err(wrong(".".to_owned(), reason));
+    }
+    let mut json = serde_json::Deserializer::from_str(text.get());
+    let mut track = serde_path_to_error::Track::new();
+    let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
+    let mut paths = Vec::new();
+    let record = serde_ignored::deserialize(tracked, |path| paths.push(path.to_string()));
+    let record: RawRecord = record.map_err(|error| {
+        let reason = without_position(&error);
+        wrong(
+            track.path().to_string(),
+            format!("{reason}; fix the field or drop the record"),
+        )
+    })?;
+    let mistyped = |(path, known)| wrong(path, format!("is not known; did you mean `{known}`?"));
+    unread.note(paths, text).map_err(mistyped)?;
+    Ok(record)
 }
 
 /// The error of a file that is cut off, or is not JSON.

@@ -114,6 +114,8 @@ impl Dataset {
                 .iter()
                 .filter_map(|&index| self.records.get(index).cloned())
                 .collect(),
+            computed: self.computed.clone(),
+            notes: self.notes.clone(),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The types of the dataset.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use finqa_core::number::Value;
-use finqa_core::question::{Document, Question};
+use finqa_core::question::{Document, Question, QuestionKey};
 
 /// The dataset's answer to a question. Never shown to a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -14,7 +15,8 @@ pub struct Gold {
     pub answer: Option<String>,
     /// The program in the dataset's language.
     pub program: Option<String>,
-    /// The program's result, rounded to 5 decimals by the dataset.
+    /// The program's result, rounded to 5 decimals by the dataset, or computed where the dataset
+    /// has only the program.
     pub exe_ans: Option<Value>,
     /// For a turn of a Double record: which half (0 or 1) it belongs to.
     pub split: Option<u8>,
@@ -116,7 +118,7 @@ impl Record {
 }
 
 /// The records of a file, in its order, with where they come from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dataset {
     /// Shown to people: a path, or `built-in sample`.
     pub source: String,
@@ -126,6 +128,10 @@ pub struct Dataset {
     pub invented: bool,
     /// The records in file order.
     pub records: Vec<Record>,
+    /// Questions whose `exe_ans` the file lacks: the value of gold's program takes its place.
+    pub computed: HashSet<QuestionKey>,
+    /// What of the file is not read, and which golds it lacks, one line each.
+    pub notes: Vec<String>,
 }
 
 impl Dataset {

@@ -94,7 +94,7 @@ impl LockedRun {
         let mut records = self.meta.records();
         let named = &settings.questions.data_path;
         if *named != own.questions.data_path
-            && let Some(data) = load_named(named.as_deref())?
+            && let Some(data) = load_named(named.as_deref(), settings.questions.split.as_deref())?
             && data.hash == self.meta.identity.data
         {
             // The same data by another name.

@@ -61,7 +61,10 @@ fn load_selected(
             Source::Sample
         }
     };
-    let dataset = dataset::load(&source)?;
+    let dataset = dataset::load_split(&source, settings.questions.split.as_deref())?;
+    for line in &dataset.notes {
+        note(&format!("{}: {line}", dataset.source));
+    }
     chosen(&dataset, settings, remote, note)
 }
 

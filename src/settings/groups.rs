@@ -93,6 +93,10 @@ pub struct QuestionSettings {
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_path: Option<String>,
+    /// Use only the records of one split of a file such as {"train": […], "dev": […]}
+    #[arg(long, value_name = "NAME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<String>,
     /// Use only records FROM (inclusive) to TO (exclusive), counted from 0
     #[arg(long, value_name = "FROM..TO")]
     #[serde(skip_serializing_if = "Option::is_none")]

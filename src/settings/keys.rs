@@ -37,10 +37,9 @@ enum Effect {
 fn effect(key: &str) -> Effect {
     match key {
         "model" | "provider" | "api" | "base_url" | "critic" | "critic_model"
-        | "critic_provider" | "critic_base_url" | "data_path" | "prompts" | "n" | "range"
-        | "ids" | "only" | "filter" | "shuffle" | "mode" | "history" | "epochs" | "calibration" => {
-            Effect::Identity
-        }
+        | "critic_provider" | "critic_base_url" | "data_path" | "split" | "prompts" | "n"
+        | "range" | "ids" | "only" | "filter" | "shuffle" | "mode" | "history" | "epochs"
+        | "calibration" => Effect::Identity,
         "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm" | "output" | "mlflow"
         | "traces" | "log" | "max_cost" | "max_time" | "give_up_after" | "prices" | "shard"
         | "run" | "engine" => Effect::Nothing,

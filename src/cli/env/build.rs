@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::super::Exit;
+use super::super::args::print_notes;
 use super::super::stdout::print_text;
 use crate::dataset::{self, Source};
 use crate::env_build::build;
@@ -14,6 +15,9 @@ pub(crate) struct BuildArgs {
     /// File of records with gold answers, or `sample`
     #[arg(long, value_name = "FILE")]
     data_path: String,
+    /// Use only the records of one split of a file such as {"train": […], "dev": […]}
+    #[arg(long, value_name = "NAME")]
+    split: Option<String>,
     /// Target folder: new, empty, or the result of an earlier build, which is replaced
     #[arg(long, short = 'o', value_name = "DIR")]
     output: PathBuf,
@@ -21,7 +25,9 @@ pub(crate) struct BuildArgs {
 
 /// Builds it and prints what is in it and what was left out.
 pub(crate) fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
-    let dataset = dataset::load(&Source::from_name(&args.data_path))?;
+    let source = Source::from_name(&args.data_path);
+    let dataset = dataset::load_split(&source, args.split.as_deref())?;
+    print_notes(&dataset);
     let built = build(&dataset, &args.output)?;
     let to = args.output.display();
     let mut text = format!(

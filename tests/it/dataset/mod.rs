@@ -3,7 +3,9 @@
 use convfinqa::dataset::{Dataset, DatasetError, from_str};
 use serde_json::{Value as Json, json};
 
+mod cleaned;
 mod download;
+mod gold;
 mod inspect;
 mod load;
 mod published;
