@@ -1,5 +1,6 @@
 //! `convfinqa data`: download, check, show, statistics.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
@@ -7,6 +8,7 @@ use serde::Serialize;
 
 use crate::dataset::{self, Dataset, Source};
 use crate::output::terminal::download_bar;
+use crate::score::{PrintedDefect, check_printed};
 use finqa_agents::llm;
 use finqa_core::fetch::{DownloadEvent, download};
 use finqa_core::text::counted;
@@ -29,11 +31,11 @@ pub(crate) enum DataCommand {
         )]
         output: PathBuf,
     },
-    /// Execute every gold program and report gold that does not hold
+    /// Compare gold programs, gold values (`exe_ans`) and printed answers; exit with code 3 if any differ
     Check {
         #[command(flatten)]
         data: DataPath,
-        /// Only execute the gold programs of FILE; exit with code 3 if any result differs from the gold value (`exe_ans`)
+        /// Only execute the gold programs of FILE and compare their results with the gold values
         #[arg(long, value_name = "FILE", conflicts_with = "data_path")]
         programs: Option<String>,
     },
@@ -120,24 +122,44 @@ fn fetch(to: &Path) -> anyhow::Result<Exit> {
     print_text(&paths.collect::<String>())
 }
 
-/// Lists the gold programs that do not hold. A file `named` for its programs is wrong by them.
-fn check(dataset: &Dataset, named: bool) -> anyhow::Result<Exit> {
+/// Lists the golds that do not hold: programs that do not give their `exe_ans` and, unless only
+/// `programs` are to be checked, printed answers that are not it.
+fn check(dataset: &Dataset, programs: bool) -> anyhow::Result<Exit> {
     let (agree, defects) = dataset::check(dataset);
     let lines = defects.iter();
-    let lines = lines.map(|(question, defect)| format!("{question}: {defect}\n"));
-    let head = match named {
-        true => String::new(),
-        false => dataset::stats_text(dataset),
-    };
-    print_text(&format!(
-        "{head}{}{agree} of {} gold programs execute to their exe_ans exactly\n",
-        lines.collect::<String>(),
+    let mut lines: String = lines
+        .map(|(question, defect)| format!("{question}: {defect}\n"))
+        .collect();
+    let mut summary = format!(
+        "{agree} of {} gold programs execute to their exe_ans exactly\n",
         agree + defects.len()
-    ))?;
-    Ok(match named && !defects.is_empty() {
-        true => Exit::Data,
-        false => Exit::Done,
-    })
+    );
+    let mut holds = defects.is_empty();
+    if !programs {
+        lines.insert_str(0, &dataset::stats_text(dataset));
+        let (agree, defects) = check_printed(dataset);
+        for PrintedDefect {
+            key,
+            printed,
+            value,
+            kind,
+        } in &defects
+        {
+            lines +=
+                &format!("{key}: printed answer `{printed}` is not its value {value}: {kind}\n");
+        }
+        let all = agree + defects.len();
+        summary += &format!("{agree} of {all} printed answers agree with their values");
+        let kinds: BTreeSet<_> = defects.iter().map(|defect| defect.kind).collect();
+        for (at, kind) in kinds.into_iter().enumerate() {
+            let count = defects.iter().filter(|defect| defect.kind == kind).count();
+            summary += &format!("{} {kind} {count}", if at == 0 { ";" } else { "," });
+        }
+        summary.push('\n');
+        holds &= defects.is_empty();
+    }
+    print_text(&(lines + &summary))?;
+    Ok(if holds { Exit::Done } else { Exit::Data })
 }
 
 fn show(dataset: &Dataset, id: &str, gold: bool) -> anyhow::Result<Exit> {

@@ -184,7 +184,7 @@ fn commands_that_print_data_show_what_a_terminal_would_obey() {
     place.write("evil.json", &json!([record]).to_string());
     for (arguments, code) in [
         (format!("data show '{id}' --data-path evil.json --gold"), 0),
-        ("data check --data-path evil.json".to_owned(), 0),
+        ("data check --data-path evil.json".to_owned(), 3),
         ("data check --programs evil.json".to_owned(), 3),
         ("data stats --data-path evil.json".to_owned(), 0),
     ] {
