@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     FIXTURE, Serving, asked, call, episodes, fixture, knowing, knows, list_tables, play, played,
-    results, submit, truths,
+    results, truths,
 };
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
