@@ -4,7 +4,7 @@ use clap::ArgMatches;
 use serde::Serialize;
 
 use crate::output::mlflow::{DeliveredRun, DeliveryRecord, MlflowError, RunContent, deliver};
-use crate::pipeline::{server, write_results};
+use crate::pipeline::{server, unused_variables, write_results};
 use crate::run::{Finish, Journal, RunFolder, RunLock};
 use crate::settings::Settings;
 use finqa_core::secrets::{HIDDEN, shown_address};
@@ -52,6 +52,9 @@ pub(crate) fn execute(command: TrackCommand, matches: &ArgMatches) -> anyhow::Re
 /// A run that is not there, a server that is not known or cannot be reached;
 /// the last error of those runs that could not be delivered.
 async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    for line in unused_variables(&dotenv::variables(), "MLFLOW") {
+        super::note(line);
+    }
     let output = &settings.run.output;
     let folders = if args.runs.is_empty() {
         RunFolder::all(output)

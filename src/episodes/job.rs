@@ -68,8 +68,8 @@ pub(crate) fn job(
         true => None,
         false => Some(model_setup(settings, variables, context)?),
     };
-    if let Some(notice) = setup.as_ref().and_then(|it| it.notice.clone()) {
-        notify(RunNotice::Warning(notice));
+    for notice in setup.iter().flat_map(|it| &it.notices) {
+        notify(RunNotice::Warning(notice.clone()));
     }
     let endpoint = setup.as_ref().map(|it| it.endpoint);
     let note = |line: String| notify(RunNotice::Note(line));

@@ -56,7 +56,7 @@ pub(crate) use setup::{
 };
 pub(crate) use start::RunStart;
 pub(crate) use tracking::{server, tracking_server};
-pub(crate) use unused_settings::{advice, unused_server};
+pub(crate) use unused_settings::{advice, unused_server, unused_variables};
 
 /// The interval at which a change of the limits is reported.
 const LIMITS_INTERVAL: Duration = Duration::from_millis(250);

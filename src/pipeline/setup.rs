@@ -15,6 +15,7 @@ use finqa_core::secrets::shown_address;
 
 use super::PipelineError;
 use super::model_context::{ModelContext, http_model};
+use super::unused_settings::unused_variables;
 
 /// The two agents and the servers they use.
 pub(crate) struct PairSetup {
@@ -82,9 +83,16 @@ pub(crate) fn pair_setup(
     };
     let count = 1 + usize::from(settings.agents.has_critic_server());
     let servers: Vec<_> = models.into_iter().flatten().take(count).collect();
+    let mut notices: Vec<String> = Vec::new();
+    for notice in servers.iter().flat_map(|server| &server.notices) {
+        // Two servers of one provider leave the same variables unused.
+        if !notices.contains(notice) {
+            notices.push(notice.clone());
+        }
+    }
     Ok(PairSetup {
         pair,
-        notices: servers.iter().filter_map(|it| it.notice.clone()).collect(),
+        notices,
         servers,
         name,
         critic_name,
@@ -108,7 +116,7 @@ impl PairSetup {
         resolved.agents.critic = Some(self.pair.critic());
         if let Some(critic) = self.servers.get(1) {
             resolved.agents.critic_provider = Some(critic.provider);
-            resolved.agents.critic_base_url = Some(critic.base_url.clone());
+            resolved.agents.critic_base_url = Some(critic.address.clone());
         }
         resolved
     }
@@ -167,11 +175,12 @@ pub(crate) struct ModelSetup {
     /// The location of the server.
     pub endpoint: Endpoint,
     provider: Provider,
-    base_url: String,
+    /// The address with which settings resolve to this server.
+    address: String,
     /// Provider, address and model.
     pub name: String,
-    /// Warning if the key is sent to an address that comes from a file.
-    pub notice: Option<String>,
+    /// Warnings: the key is sent to an address that comes from a file, variables are not used.
+    pub notices: Vec<String>,
     /// Maximum tokens of a reply.
     pub reply_limit: u32,
 }
@@ -182,7 +191,7 @@ impl ModelSetup {
     pub(crate) fn resolved(&self, settings: &Settings) -> Settings {
         let mut resolved = settings.clone();
         resolved.model.provider = Some(self.provider);
-        resolved.model.base_url = Some(self.base_url.clone());
+        resolved.model.base_url = Some(self.address.clone());
         resolved
     }
 }
@@ -277,14 +286,19 @@ fn server_setup(
     Ok(ModelSetup {
         endpoint: resolved.endpoint(),
         provider: resolved.provider,
-        base_url: resolved.base_url.clone(),
+        address: resolved.address.clone(),
         reply_limit: settings
             .sampling
             .max_tokens
             .unwrap_or(llm::reply_limit(&resolved.model)),
-        notice: match replayed || context.measure_only {
-            true => None,
-            false => key_note(settings, address_key, &resolved, &address),
+        notices: match replayed {
+            true => Vec::new(),
+            false => {
+                let note = key_note(settings, address_key, &resolved, &address);
+                let note = note.filter(|_| !context.measure_only).into_iter();
+                note.chain(unused_variables(variables, resolved.provider.prefix()))
+                    .collect()
+            }
         },
         model: {
             let mut model = http_model(resolved, context)?;

@@ -6,6 +6,7 @@ use finqa_agents::llm;
 
 use super::PipelineError;
 use super::run_context::{Notify, RunNotice};
+use super::unused_settings::unused_variables;
 
 /// The experiment of runs for which `MLFLOW_EXPERIMENT_NAME` names none.
 const EXPERIMENT: &str = "financial_qa";
@@ -20,7 +21,11 @@ pub(crate) fn tracking_server(
     variables: &Variables,
     notify: &Notify,
 ) -> Result<Option<TrackingServer>, PipelineError> {
-    let server = |uri: &str| server(uri, None, variables);
+    let server = |uri: &str| {
+        let notes = unused_variables(variables, "MLFLOW");
+        notes.for_each(|line| notify(RunNotice::Note(line)));
+        server(uri, None, variables)
+    };
     match settings.run.mlflow.trim() {
         "off" => Ok(None),
         "auto" | "" => match variables.get("MLFLOW_TRACKING_URI").map(|uri| server(&uri)) {

@@ -1,6 +1,6 @@
 //! Checks of the settings' values.
 
-use finqa_core::secrets::HIDDEN;
+use finqa_core::secrets::{HIDDEN, api_version_of};
 
 use super::groups::Settings;
 use super::shard_choice::name_error;
@@ -24,6 +24,7 @@ fn secret_in(address: &str) -> Option<&'static str> {
     {
         Some("a user or password")
     } else {
+        let query = query.filter(|_| api_version_of(address).is_none());
         query.map(|_| "a query string or fragment")
     }
 }

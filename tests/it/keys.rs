@@ -108,6 +108,85 @@ fn a_chosen_model_an_address_on_the_command_line_or_nothing_to_use_is_not_announ
     assert_eq!(server.requests()[0].key(), Some(KEY));
 }
 
+/// The key and the prompts went to OpenAI, without a word.
+#[test]
+fn the_other_name_of_the_base_url_says_where_the_key_goes() {
+    let server = FaultServer::start(scripted);
+    let url = server.base_url();
+    let target = format!("{url}/chat/completions");
+    for (count, address) in [&url, &target].into_iter().enumerate() {
+        let place = Workplace::new();
+        place.write(
+            ".env",
+            &format!("OPENAI_API_KEY={KEY}\nOPENAI_API_BASE={address}\n"),
+        );
+        let line = "--model m --data-path sample --n 1 --critic off";
+        let ran = place.run_with(
+            line,
+            &[("OPENAI_ORG_ID", "org-1"), ("MLFLOW_EXPERIMENT_ID", "3")],
+        );
+        ran.succeeds()
+            .tells(&format!("note: the key is sent to {url}"));
+        let unused = "note: OPENAI_ORG_ID is set and not used; the key decides the organization";
+        assert_eq!(ran.stderr.matches(unused).count(), 1, "{}", ran.stderr);
+        assert!(
+            !ran.stderr.contains("MLFLOW"),
+            "not tracked: {}",
+            ran.stderr
+        );
+        assert!(server.requests().len() > count);
+        assert!(
+            server
+                .requests()
+                .iter()
+                .all(|it| it.path == "/v1/chat/completions")
+        );
+        let config = place.run_folder().join("config.toml");
+        place.write(".env", &format!("OPENAI_API_KEY={KEY}\n"));
+        let again = place.run(&format!("--config {}", config.display()));
+        again
+            .succeeds()
+            .tells(&format!("note: the key is sent to {url}"));
+    }
+    let place = Workplace::new();
+    let variables = [
+        ("OPENAI_API_KEY", KEY),
+        ("OPENAI_API_BASE", &*url),
+        ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"),
+    ];
+    let ran = place.run_with("--model m --data-path sample --n 1", &variables);
+    ran.fails(2, &["OPENAI_BASE_URL and OPENAI_API_BASE differ"]);
+}
+
+/// As a shell, Docker's `--env-file` or a chat copies a key.
+#[test]
+fn a_key_with_what_no_key_has_is_refused_and_not_shown() {
+    for (variable, line) in [
+        ("OPENAI_API_KEY", "--model m --data-path sample --n 1"),
+        ("MLFLOW_TRACKING_TOKEN", "--n 1 --mlflow http://127.0.0.1:9"),
+    ] {
+        for (given, fault) in [
+            (format!("'{KEY}'"), "a quotation mark"),
+            (format!("Bearer {KEY}"), "a blank or a line break"),
+            (
+                format!("{KEY}\u{200b}"),
+                "a character that is invisible or not ASCII",
+            ),
+        ] {
+            let place = Workplace::new();
+            let from_file = Workplace::new();
+            from_file.write(".env", &format!("{variable}=\"{given}\"\n"));
+            for ran in [
+                place.run_with(line, &[(variable, &*given)]),
+                from_file.run(line),
+            ] {
+                ran.fails(2, &[&format!("{variable} contains {fault}")]);
+                assert!(!ran.stderr.contains("planted"), "{}", ran.stderr);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_key_is_not_sent_over_http_to_another_machine() {
     let place = Workplace::new();

@@ -8,8 +8,30 @@ const SHORTEST: usize = 6;
 /// The text that replaces a secret.
 pub const HIDDEN: &str = "[redacted]";
 
-/// An address as it may be shown and kept: without user, password, query and
-/// fragment, and without parts of its path that look like keys.
+/// The API version in an address whose query is Azure's `api-version=VERSION` and nothing else,
+/// which is no secret.
+pub fn api_version_of(address: &str) -> Option<&str> {
+    let (_, query) = address.split_once('?')?;
+    let version = query.strip_prefix("api-version=")?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+    (version.chars().all(is_plain) && !is_key_like(version)).then_some(version)
+}
+
+/// What is wrong with a key, in words that do not show it: copied from a file, a chat or a shell
+/// command, a key takes quotation marks, blanks or invisible characters along.
+pub fn key_fault(key: &str) -> Option<&'static str> {
+    key.chars().find_map(|c| match c {
+        '"' | '\'' | '`' | '\u{201c}' | '\u{201d}' | '\u{2018}' | '\u{2019}' | '«' | '»' => {
+            Some("a quotation mark")
+        }
+        c if c.is_whitespace() => Some("a blank or a line break"),
+        c if !c.is_ascii_graphic() => Some("a character that is invisible or not ASCII"),
+        _ => None,
+    })
+}
+
+/// An address as it may be shown and kept: without user, password and fragment, without parts of
+/// its path that look like keys, and with no query but Azure's API version.
 pub fn shown_address(address: &str) -> String {
     let bare = address.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = bare.split_once("://").unwrap_or(("", bare));
@@ -32,6 +54,10 @@ pub fn shown_address(address: &str) -> String {
                 segment
             });
         }
+    }
+    if let Some(version) = api_version_of(address) {
+        shown.push_str("?api-version=");
+        shown.push_str(version);
     }
     shown
 }
@@ -122,6 +148,12 @@ mod tests {
     )]
     #[case("https://me:pw@h:1/v1?key=abc#def", "https://h:1/v1")]
     #[case("h/v1?key=abc", "h/v1")]
+    #[case(
+        "https://h/openai/?api-version=2025-01-01-preview",
+        "https://h/openai/?api-version=2025-01-01-preview"
+    )]
+    #[case("https://h/v1?api-version=2025-01-01&key=abc", "https://h/v1")]
+    #[case("https://h/v1?api-version=sk-planted-secret", "https://h/v1")]
     #[case("https://me:p#w@h/v1", "[redacted]")]
     #[case("https://me:p?w@h/v1", "[redacted]")]
     #[case("https://me:1/w@h/v1", "[redacted]")]
@@ -136,6 +168,24 @@ mod tests {
     )]
     fn an_address_is_shown_without_what_may_be_a_key(#[case] address: &str, #[case] shown: &str) {
         assert_eq!(shown_address(address), shown);
+    }
+
+    #[rstest]
+    #[case("sk-proj_A1.b~c/d+e=", None)]
+    #[case("\"sk-1\"", Some("a quotation mark"))]
+    #[case("sk-1’", Some("a quotation mark"))]
+    #[case("Bearer sk-1", Some("a blank or a line break"))]
+    #[case("sk-1\nsk-2", Some("a blank or a line break"))]
+    #[case("sk\u{a0}1", Some("a blank or a line break"))]
+    #[case("\u{feff}sk-1", Some("a character that is invisible or not ASCII"))]
+    #[case("sk-\u{200b}1", Some("a character that is invisible or not ASCII"))]
+    #[case("sk-\u{7}1", Some("a character that is invisible or not ASCII"))]
+    #[case("sk-ä", Some("a character that is invisible or not ASCII"))]
+    fn a_key_has_no_character_that_keys_do_not_have(
+        #[case] key: &str,
+        #[case] fault: Option<&str>,
+    ) {
+        assert_eq!(key_fault(key), fault, "{key:?}");
     }
 
     #[test]

@@ -14,10 +14,8 @@ pub enum MlflowError {
     /// The address is not that of a tracking server.
     #[error("{uri}: {reason}")]
     Address { uri: String, reason: &'static str },
-    #[error(
-        "MLFLOW_TRACKING_TOKEN contains a character that an HTTP header cannot have; set it again"
-    )]
-    Credentials,
+    #[error("MLFLOW_TRACKING_TOKEN contains {0}; set it again")]
+    Credentials(&'static str),
     /// No answer, or none in time.
     #[error("{uri} cannot be reached ({reason})")]
     Unreachable { uri: String, reason: String },

@@ -5,7 +5,7 @@ use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
 use finqa_core::net::is_loopback;
-use finqa_core::secrets::{redact_json, shown_address};
+use finqa_core::secrets::{key_fault, redact_json, shown_address};
 
 use super::error::MlflowError;
 
@@ -22,6 +22,9 @@ impl Credentials {
     /// Those of `MLFLOW_TRACKING_TOKEN`.
     pub fn token(token: &str) -> Result<Self, MlflowError> {
         let token = token.trim();
+        if let Some(fault) = key_fault(token) {
+            return Err(MlflowError::Credentials(fault));
+        }
         Self::new(&format!("Bearer {token}"), &[token])
     }
 
@@ -33,7 +36,8 @@ impl Credentials {
 
     fn new(header: &str, secrets: &[&str]) -> Result<Self, MlflowError> {
         let header = HeaderValue::try_from(header);
-        let mut header = header.map_err(|_| MlflowError::Credentials)?;
+        let unsendable = "a character that an HTTP header cannot have";
+        let mut header = header.map_err(|_| MlflowError::Credentials(unsendable))?;
         header.set_sensitive(true);
         let secrets = secrets.iter().copied().map(SecretString::from).collect();
         Ok(Self { header, secrets })

@@ -30,8 +30,9 @@ impl ServerAddress {
         let profile = settings.provider.profile();
         let (header, prefix) = profile.key_header;
         let value = HeaderValue::from_str(&format!("{prefix}{key}"));
-        let mut value = value.map_err(|_| SettingsError::HeaderValue {
+        let mut value = value.map_err(|_| SettingsError::Key {
             variable: profile.key_variable,
+            fault: "a character that a header cannot carry",
         })?;
         value.set_sensitive(true);
         let mut headers = HeaderMap::from_iter([(HeaderName::from_static(header), value)]);
@@ -64,10 +65,8 @@ impl Config for ServerAddress {
     }
 
     fn query(&self) -> Vec<(&str, &str)> {
-        match self.settings.has_deployment_paths() {
-            false => Vec::new(),
-            true => vec![("api-version", &self.settings.api_version)],
-        }
+        let version = self.settings.api_version.iter();
+        version.map(|it| ("api-version", it.as_str())).collect()
     }
 
     fn api_base(&self) -> &str {

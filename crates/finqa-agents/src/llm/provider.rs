@@ -30,8 +30,8 @@ pub enum Provider {
 pub(super) struct ProviderProfile {
     /// The variable with its key, which is removed from logs and traces.
     pub key_variable: &'static str,
-    /// The variable with its address.
-    pub address_variable: &'static str,
+    /// The variables with its address: the one of its own clients, then its aliases.
+    pub address_variables: &'static [&'static str],
     /// Its own address; `None` where each customer has another.
     pub base_url: Option<&'static str>,
     /// Its own hosts, with those below them. They need a key; models and prices are known.
@@ -51,7 +51,8 @@ impl Provider {
         match self {
             Self::OpenAi => &ProviderProfile {
                 key_variable: "OPENAI_API_KEY",
-                address_variable: "OPENAI_BASE_URL",
+                // The second one by LangChain, LiteLLM and OpenAI's clients before 1.0.
+                address_variables: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
                 base_url: Some(OPENAI_BASE_URL),
                 hosts: &["api.openai.com"],
                 key_header: ("authorization", "Bearer "),
@@ -61,7 +62,7 @@ impl Provider {
             },
             Self::Azure => &ProviderProfile {
                 key_variable: "AZURE_OPENAI_API_KEY",
-                address_variable: "AZURE_OPENAI_ENDPOINT",
+                address_variables: &["AZURE_OPENAI_ENDPOINT"],
                 base_url: None,
                 hosts: &["azure.com", "azure.us"],
                 key_header: ("api-key", ""),
@@ -71,7 +72,7 @@ impl Provider {
             },
             Self::Anthropic => &ProviderProfile {
                 key_variable: "ANTHROPIC_API_KEY",
-                address_variable: "ANTHROPIC_BASE_URL",
+                address_variables: &["ANTHROPIC_BASE_URL"],
                 base_url: Some("https://api.anthropic.com"),
                 hosts: &["api.anthropic.com"],
                 key_header: ("x-api-key", ""),
@@ -84,9 +85,16 @@ impl Provider {
     }
 
     /// The variables with its key and its address.
-    pub fn variables(self) -> [&'static str; 2] {
+    pub fn variables(self) -> impl Iterator<Item = &'static str> {
         let profile = self.profile();
-        [profile.key_variable, profile.address_variable]
+        let addresses = profile.address_variables.iter().copied();
+        std::iter::once(profile.key_variable).chain(addresses)
+    }
+
+    /// The beginning of the variables that are about it.
+    pub fn prefix(self) -> &'static str {
+        let name = self.profile().key_variable;
+        name.split_once('_').map_or(name, |(prefix, _)| prefix)
     }
 
     pub(super) fn all() -> impl Iterator<Item = Self> {
@@ -95,12 +103,12 @@ impl Provider {
 
     /// The variables with the keys of all providers.
     pub fn key_variables() -> impl Iterator<Item = &'static str> {
-        Self::all().map(|provider| provider.variables()[0])
+        Self::all().map(|provider| provider.profile().key_variable)
     }
 
     /// The variables with the addresses of all providers.
     pub fn address_variables() -> impl Iterator<Item = &'static str> {
-        Self::all().map(|provider| provider.variables()[1])
+        Self::all().flat_map(|provider| provider.profile().address_variables.iter().copied())
     }
 }
 

@@ -9,13 +9,15 @@ use clap::ValueEnum;
 use reqwest::Url;
 use secrecy::SecretString;
 
-use finqa_core::secrets::shown_address;
+use finqa_core::secrets::{api_version_of, key_fault, shown_address};
 
 use super::capabilities::Capabilities;
+use super::protocol::Protocol;
 use super::provider::{Endpoint, Provider};
 use super::retry::RetryOptions;
 use super::settings::{
-    ALLOW_HTTP, AZURE_API_VERSION, ModelConnection, ModelSettings, OpenAiApi, SettingsError,
+    ALLOW_HTTP, AZURE_API_VERSION, AZURE_MODELS_VERSION, MODEL_PATHS, ModelConnection,
+    ModelSettings, OPENAI_PATHS, OpenAiApi, SettingsError,
 };
 
 type VariableLookup<'v> = &'v dyn Fn(&str) -> Option<String>;
@@ -32,7 +34,7 @@ impl ModelConnection {
                 .map(|value| value.trim().to_owned())
                 .filter(|value| !value.is_empty())
         };
-        let is_set = |provider: &Provider| provider.variables().iter().any(|it| var(it).is_some());
+        let is_set = |provider: &Provider| provider.variables().any(|it| var(it).is_some());
         let by_variable = match flags.base_url {
             Some(_) => None,
             None => Provider::all().find(is_set),
@@ -43,10 +45,17 @@ impl ModelConnection {
         {
             return Err(SettingsError::NotOpenAiApi(api.get_name().to_owned()));
         }
-        let url = address(provider, &var, flags)?;
+        let given = address(provider, &var, flags)?;
+        let url = &given.url;
         let key_variable = provider.profile().key_variable;
         let api_key = var(key_variable);
-        let endpoint = Endpoint::of_url(&url);
+        if let Some(fault) = api_key.as_deref().and_then(key_fault) {
+            return Err(SettingsError::Key {
+                variable: key_variable,
+                fault,
+            });
+        }
+        let endpoint = Endpoint::of_url(url);
         let host = || url.host_str().unwrap_or_default().to_owned();
         if api_key.is_some()
             && url.scheme() == "http"
@@ -76,20 +85,36 @@ impl ModelConnection {
             Endpoint::Own(_) | Endpoint::Compatible => 120,
         });
         let model = checked_model(provider, &flags.name)?;
-        let api = flags.api.unwrap_or(match endpoint {
+        if let Some(deployment) = &given.deployment
+            && !deployment.eq_ignore_ascii_case(&model)
+        {
+            let (variable, deployment) = (given.variable, deployment.clone());
+            return Err(SettingsError::OtherDeployment {
+                variable,
+                deployment,
+                model,
+            });
+        }
+        let api = flags.api.or(given.api).unwrap_or(match endpoint {
             Endpoint::Own(Provider::OpenAi) => Capabilities::for_model(&model).api,
             _ => OpenAiApi::Chat,
         });
+        let base_url = base_url(provider, url);
+        let api_version = match provider {
+            Provider::Azure => api_version(&var, &given, &base_url)?,
+            Provider::OpenAi | Provider::Anthropic => None,
+        };
         Ok(Self {
             provider,
             api,
-            base_url: base_url(provider, &url),
+            address: given.kept(&base_url, api_version.as_deref()),
+            base_url,
             proxy: match endpoint {
                 Endpoint::Loopback => None,
-                _ => proxy(&var, &url),
+                _ => proxy(&var, url),
             },
             api_key: api_key.map(SecretString::from),
-            api_version: var("OPENAI_API_VERSION").unwrap_or_else(|| AZURE_API_VERSION.to_owned()),
+            api_version,
             model,
             timeout: Duration::from_secs(timeout),
             retry: RetryOptions {
@@ -118,32 +143,163 @@ fn proxy(var: VariableLookup<'_>, url: &Url) -> Option<String> {
     named.map(|(address, name)| format!("{} ({name})", shown_address(&address)))
 }
 
+/// An address as a user gives it, read into its parts.
+struct GivenAddress {
+    /// The variable or setting that holds it.
+    variable: &'static str,
+    /// Without the path of an API, a deployment or a query.
+    url: Url,
+    /// The API that its path names.
+    api: Option<OpenAiApi>,
+    /// Azure's deployment that its path names.
+    deployment: Option<String>,
+    /// Azure's API version that its query names.
+    api_version: Option<String>,
+}
+
+impl GivenAddress {
+    /// The address from which a later run resolves the same connection.
+    fn kept(&self, base_url: &str, used_version: Option<&str>) -> String {
+        let path = match self.api {
+            None => "",
+            Some(OpenAiApi::Chat) => Protocol::ChatCompletions.path(),
+            Some(OpenAiApi::Responses) => Protocol::Responses.path(),
+        };
+        let version = used_version.filter(|version| self.api_version.as_deref() == Some(version));
+        let query = version.map_or(String::new(), |version| format!("?api-version={version}"));
+        format!("{base_url}{path}{query}")
+    }
+}
+
+/// The value of the first of these variables that is set, with its name.
+///
+/// # Errors
+/// Two of them with different values.
+fn one_of(
+    var: VariableLookup<'_>,
+    names: &[&'static str],
+) -> Result<Option<(&'static str, String)>, SettingsError> {
+    let mut set = names.iter().filter_map(|name| Some((*name, var(name)?)));
+    let Some((name, value)) = set.next() else {
+        return Ok(None);
+    };
+    let is_other = |other: &str| other.trim_end_matches('/') != value.trim_end_matches('/');
+    match set.find(|(_, other)| is_other(other)) {
+        Some((other, _)) => Err(SettingsError::Contradiction { name, other }),
+        None => Ok(Some((name, value))),
+    }
+}
+
 /// The address by flag, variable or the provider's own.
 fn address(
     provider: Provider,
     var: VariableLookup<'_>,
     flags: &ModelSettings,
-) -> Result<Url, SettingsError> {
+) -> Result<GivenAddress, SettingsError> {
     let profile = provider.profile();
-    let variable = profile.address_variable;
-    match (&flags.base_url, var(variable), profile.base_url) {
-        (Some(flag), ..) => checked_url("the base URL", flag),
-        (None, Some(set), _) => checked_url(variable, &set),
-        (None, None, Some(own)) => checked_url(variable, own),
-        (None, None, None) => Err(SettingsError::NoVariable(variable)),
+    if let Some(flag) = &flags.base_url {
+        return read_address(provider, "the base URL", flag);
+    }
+    if let Some((variable, set)) = one_of(var, profile.address_variables)? {
+        return read_address(provider, variable, &set);
+    }
+    let variable = profile.address_variables.first().copied();
+    let variable = variable.unwrap_or_default();
+    match profile.base_url {
+        Some(own) => read_address(provider, variable, own),
+        None => Err(SettingsError::NoVariable(variable)),
     }
 }
 
-fn checked_url(variable: &'static str, value: &str) -> Result<Url, SettingsError> {
+/// What a path of an API at the end of an address says: the providers with this API, and which
+/// of OpenAI's it is. Consoles and documentation show addresses with it. The legacy
+/// completions are on servers that have chat completions too.
+const API_PATHS: [(&str, &[Provider], Option<OpenAiApi>); 4] = [
+    ("/chat/completions", OPENAI_APIS, Some(OpenAiApi::Chat)),
+    ("/completions", OPENAI_APIS, Some(OpenAiApi::Chat)),
+    ("/responses", OPENAI_APIS, Some(OpenAiApi::Responses)),
+    ("/messages", &[Provider::Anthropic], None),
+];
+const OPENAI_APIS: &[Provider] = &[Provider::OpenAi, Provider::Azure];
+
+/// Reads an address. Besides a base URL these are understood: one that ends in the path of an
+/// API, and what Azure's portal calls the target URI, with deployment and version.
+fn read_address(
+    provider: Provider,
+    variable: &'static str,
+    value: &str,
+) -> Result<GivenAddress, SettingsError> {
     let value = value.trim();
-    let url = Url::parse(value).ok().filter(|url| {
+    let version = api_version_of(value);
+    let bare = match (provider, version) {
+        (Provider::Azure, Some(_)) => value.split_once('?').map_or(value, |(bare, _)| bare),
+        _ => value,
+    };
+    let url = Url::parse(bare).ok().filter(|url| {
         let is_web = matches!(url.scheme(), "http" | "https");
-        is_web && url.has_host() && !value.contains(['@', '?', '#'])
+        is_web && url.has_host() && !bare.contains(['@', '?', '#'])
     });
-    url.ok_or_else(|| SettingsError::Url {
+    let mut url = url.ok_or_else(|| SettingsError::Url {
         variable,
-        value: shown_address(value),
+        value: shown_address(bare),
+        hint: match version {
+            Some(_) => "; for Azure: --provider azure",
+            None => "",
+        },
+    })?;
+    let mut path = url.path().trim_end_matches('/').to_owned();
+    let mut api = None;
+    let mut named = API_PATHS.iter();
+    if let Some((end, providers, named_api)) = named.find(|(end, ..)| path.ends_with(end)) {
+        if !providers.contains(&provider) {
+            return Err(SettingsError::OtherApi {
+                variable,
+                path: end,
+                provider: providers.first().copied().unwrap_or(provider),
+            });
+        }
+        path.truncate(path.len() - end.len());
+        api = *named_api;
+    }
+    let mut deployment = None;
+    if provider == Provider::Azure {
+        if path.contains("/api/projects/") && !path.ends_with(OPENAI_PATHS) {
+            return Err(SettingsError::Project(variable));
+        }
+        if let Some((before, name)) = path.split_once("/openai/deployments/") {
+            deployment = Some(name.to_owned());
+            path = before.to_owned();
+        } else if let Some(before) = path.strip_suffix("/openai") {
+            path = before.to_owned();
+        }
+    }
+    url.set_path(&path);
+    Ok(GivenAddress {
+        variable,
+        url,
+        api,
+        deployment,
+        api_version: version.map(str::to_owned),
     })
+}
+
+/// The API version for an address of Azure: a variable's, else the address's own, else the
+/// default where Azure needs one.
+fn api_version(
+    var: VariableLookup<'_>,
+    given: &GivenAddress,
+    base_url: &str,
+) -> Result<Option<String>, SettingsError> {
+    let default = match base_url {
+        // OpenAI's own version is in the path.
+        url if url.ends_with(OPENAI_PATHS) => return Ok(given.api_version.clone()),
+        url if url.ends_with(MODEL_PATHS) => AZURE_MODELS_VERSION,
+        _ => AZURE_API_VERSION,
+    };
+    let set = one_of(var, &["OPENAI_API_VERSION", "AZURE_OPENAI_API_VERSION"])?;
+    let set = set.map(|(_, version)| version);
+    let version = set.or_else(|| given.api_version.clone());
+    Ok(Some(version.unwrap_or_else(|| default.to_owned())))
 }
 
 /// The address without trailing slashes. Anthropic's own clients take theirs without the

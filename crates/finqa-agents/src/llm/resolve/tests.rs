@@ -54,10 +54,8 @@ fn the_first_provider_with_a_variable_is_chosen() {
         assert_eq!((chosen.provider, &*chosen.base_url), expected, "{vars:?}");
     }
     let chosen = by_variables(&AZURE);
-    assert_eq!(
-        (&*chosen.api_version, chosen.key()),
-        ("2025-01-01", "azure-key")
-    );
+    let version = chosen.api_version.as_deref();
+    assert_eq!((version, chosen.key()), (Some("2025-01-01"), "azure-key"));
     let flag =
         |flags: &mut ModelSettings| flags.base_url = Some("http://127.0.0.1:8080/v1/".into());
     let chosen = resolve(&AZURE, flag).unwrap();
@@ -188,13 +186,215 @@ fn a_key_goes_over_http_to_another_machine_only_if_that_is_allowed() {
 
 #[test]
 fn a_broken_key_is_reported_and_not_shown() {
-    let with = |key| by_variables(&[("OPENAI_API_KEY", key)]);
-    let error = crate::llm::HttpModel::new(with("sk-1\nsk-2")).err();
+    for key in ["sk-1\nsk-2", "\"sk-1\"", "Bearer sk-1", "sk-\u{200b}1"] {
+        for variable in [
+            "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "ANTHROPIC_API_KEY",
+        ] {
+            let vars = [
+                (variable, key),
+                ("AZURE_OPENAI_ENDPOINT", "https://unit.openai.azure.com"),
+            ];
+            let provider = |flags: &mut ModelSettings| {
+                let mut of = Provider::all().filter(|it| variable.starts_with(it.prefix()));
+                flags.provider = of.next();
+            };
+            let told = resolve(&vars, provider).unwrap_err().to_string();
+            let start = format!("{variable} contains a ");
+            assert!(told.starts_with(&start) && !told.contains("sk-"), "{told}");
+        }
+    }
+    let shown = format!("{:?}", by_variables(&[("OPENAI_API_KEY", "sk-secret")]));
+    assert!(!shown.contains("sk-secret"));
+}
+
+/// The key of a gateway that `OPENAI_API_BASE` named was sent to OpenAI.
+#[test]
+fn the_other_name_of_the_base_url_counts_like_the_first() {
+    let key = ("OPENAI_API_KEY", "k");
+    let anthropic = ("ANTHROPIC_API_KEY", "k");
+    let one = ("OPENAI_BASE_URL", "https://one.example/v1");
+    let alias = ("OPENAI_API_BASE", "https://one.example/v1/");
+    let other = ("OPENAI_API_BASE", "https://other.example/v1");
+    for vars in [
+        &[key, alias][..],
+        &[alias],
+        &[one, alias],
+        &[anthropic, alias],
+    ] {
+        let chosen = by_variables(vars);
+        let found = (chosen.provider, &*chosen.base_url);
+        assert_eq!(found, (Provider::OpenAi, one.1), "{vars:?}");
+    }
+    let differ = "OPENAI_BASE_URL and OPENAI_API_BASE differ: unset one of them";
+    assert_eq!(error(&[key, one, other]), differ);
+    let flag = |flags: &mut ModelSettings| flags.base_url = Some("https://flag.example/v1".into());
+    let chosen = resolve(&[key, one, other], flag).unwrap();
+    assert_eq!(chosen.base_url, "https://flag.example/v1");
+
+    let [endpoint, azure, version] = AZURE;
+    let alias = |value| ("AZURE_OPENAI_API_VERSION", value);
+    let chosen = by_variables(&[endpoint, azure, alias("2024-06-01")]);
+    assert_eq!(chosen.api_version.as_deref(), Some("2024-06-01"));
     assert_eq!(
-        error.unwrap().to_string(),
-        "OPENAI_API_KEY contains a line break or another character that a header cannot carry: set it again"
+        error(&[endpoint, azure, version, alias("2024-06-01")]),
+        "OPENAI_API_VERSION and AZURE_OPENAI_API_VERSION differ: unset one of them"
     );
-    assert!(!format!("{:?}", with("sk-secret")).contains("sk-secret"));
+}
+
+#[test]
+fn an_address_that_ends_in_the_path_of_an_api_is_understood() {
+    use OpenAiApi::{Chat, Responses};
+    for (provider, path, base, api) in [
+        (Provider::OpenAi, "/v1/chat/completions", "/v1", Chat),
+        (Provider::OpenAi, "/v1/chat/completions/", "/v1", Chat),
+        (Provider::OpenAi, "/v1/completions", "/v1", Chat),
+        (Provider::OpenAi, "/v1/responses", "/v1", Responses),
+        (Provider::OpenAi, "/chat/completions", "", Chat),
+        (Provider::Anthropic, "/v1/messages", "", Chat),
+        (
+            Provider::Anthropic,
+            "/anthropic/v1/messages",
+            "/anthropic",
+            Chat,
+        ),
+    ] {
+        let flags = |flags: &mut ModelSettings| {
+            flags.provider = Some(provider);
+            flags.base_url = Some(format!("https://gateway.example{path}"));
+        };
+        let chosen = resolve(&[], flags).unwrap();
+        let base = format!("https://gateway.example{base}");
+        assert_eq!((&chosen.base_url, chosen.api), (&base, api), "{path}");
+        resolves_to_the_same(&chosen);
+    }
+    for (provider, path, words) in [
+        (
+            Provider::OpenAi,
+            "/v1/messages",
+            "`/messages`, an API of --provider anthropic",
+        ),
+        (
+            Provider::Anthropic,
+            "/v1/responses",
+            "`/responses`, an API of --provider openai",
+        ),
+    ] {
+        let flags = |flags: &mut ModelSettings| {
+            flags.provider = Some(provider);
+            flags.base_url = Some(format!("https://gateway.example{path}"));
+        };
+        let told = resolve(&[], flags).unwrap_err().to_string();
+        assert_eq!(told, format!("the base URL ends in {words}"));
+    }
+}
+
+/// A run keeps the address and is resumed by it alone.
+#[track_caller]
+fn resolves_to_the_same(chosen: &ModelConnection) {
+    let variable = chosen.provider.profile().key_variable;
+    let kept = |flags: &mut ModelSettings| {
+        flags.provider = Some(chosen.provider);
+        flags.base_url = Some(chosen.address.clone());
+        flags.name.clone_from(&chosen.model);
+    };
+    let again = resolve(&[(variable, "k")], kept).unwrap();
+    let parts = |it: &ModelConnection| (it.base_url.clone(), it.api, it.api_version.clone());
+    assert_eq!(parts(&again), parts(chosen), "{}", chosen.address);
+    assert_eq!(shown_address(&chosen.address), chosen.address);
+}
+
+/// The addresses that Azure's portal and documentation show.
+#[test]
+fn the_target_uri_of_azure_is_understood() {
+    use OpenAiApi::{Chat, Responses};
+    let classic = Some(AZURE_API_VERSION);
+    let at = "https://unit.openai.azure.com";
+    let v1 = "https://unit.openai.azure.com/openai/v1";
+    let models = "https://unit.services.ai.azure.com/models";
+    for (given, base, api, version) in [
+        (
+            format!(
+                "{at}/openai/deployments/gpt-4o/chat/completions?api-version=2025-01-01-preview"
+            ),
+            at,
+            Chat,
+            Some("2025-01-01-preview"),
+        ),
+        (format!("{at}/openai/deployments/GPT-4o"), at, Chat, classic),
+        (
+            format!("{at}/openai/responses?api-version=2025-04-01-preview"),
+            at,
+            Responses,
+            Some("2025-04-01-preview"),
+        ),
+        (format!("{at}/openai/"), at, Chat, classic),
+        (
+            format!("{at}/?api-version=2024-06-01"),
+            at,
+            Chat,
+            Some("2024-06-01"),
+        ),
+        (format!("{v1}/"), v1, Chat, None),
+        (format!("{v1}/chat/completions"), v1, Chat, None),
+        (
+            format!("{v1}/responses?api-version=preview"),
+            v1,
+            Responses,
+            Some("preview"),
+        ),
+        (
+            format!("{models}/chat/completions?api-version=2024-05-01-preview"),
+            models,
+            Chat,
+            Some("2024-05-01-preview"),
+        ),
+        (models.to_owned(), models, Chat, Some(AZURE_MODELS_VERSION)),
+    ] {
+        let vars = [("AZURE_OPENAI_ENDPOINT", &*given), AZURE[1]];
+        let model = |flags: &mut ModelSettings| flags.name = "gpt-4o".into();
+        let chosen = resolve(&vars, model).unwrap();
+        let found = (&*chosen.base_url, chosen.api, chosen.api_version.as_deref());
+        assert_eq!(found, (base, api, version), "{given}");
+        resolves_to_the_same(&chosen);
+        let with_flag = |flags: &mut ModelSettings| {
+            model(flags);
+            flags.provider = Some(Provider::Azure);
+            flags.base_url = Some(given.clone());
+        };
+        let chosen = resolve(&AZURE[1..2], with_flag).unwrap();
+        assert_eq!((&*chosen.base_url, chosen.api), (base, api), "{given}");
+    }
+    let target = format!("{at}/openai/deployments/gpt-4o/chat/completions?api-version=2025-01-01");
+    let set = [
+        ("AZURE_OPENAI_ENDPOINT", &*target),
+        AZURE[1],
+        ("OPENAI_API_VERSION", "2024-06-01"),
+    ];
+    let chosen = resolve(&set, |flags| flags.name = "gpt-4o".into()).unwrap();
+    assert_eq!(chosen.api_version.as_deref(), Some("2024-06-01"));
+    let other = resolve(&set, |flags| flags.name = "gpt-4.1".into());
+    let told = other.unwrap_err().to_string();
+    let words = "AZURE_OPENAI_ENDPOINT names the deployment `gpt-4o`, and the model is `gpt-4.1`";
+    assert!(told.starts_with(words), "{told}");
+    for (given, words) in [
+        (
+            "https://unit.services.ai.azure.com/api/projects/p",
+            "a Foundry project",
+        ),
+        (
+            "https://unit.services.ai.azure.com/anthropic/v1/messages",
+            "--provider anthropic",
+        ),
+        (
+            "https://unit.openai.azure.com/?api-version=1&key=pw",
+            "without user name",
+        ),
+    ] {
+        let told = error(&[("AZURE_OPENAI_ENDPOINT", given), AZURE[1]]);
+        assert!(told.contains(words) && !told.contains("pw"), "{told}");
+    }
+    let told = error(&[("OPENAI_BASE_URL", &target)]);
+    assert!(told.ends_with("; for Azure: --provider azure"), "{told}");
 }
 
 #[test]
