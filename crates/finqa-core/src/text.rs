@@ -25,6 +25,19 @@ pub fn one_line(text: &str, most: usize) -> String {
     cut(&single_spaced(text), most, "…").replace(char::is_control, " ")
 }
 
+/// Like [`one_line`], but a longer text keeps both ends: a server that quotes a long value says
+/// after it what is wrong.
+pub fn both_ends(text: &str, most: usize) -> String {
+    let line = one_line(text, usize::MAX);
+    let left_out = line.chars().count().saturating_sub(most);
+    if left_out == 0 {
+        return line;
+    }
+    let start = head(&line, most / 2);
+    let end = line.chars().skip(most / 2 + left_out);
+    format!("{start}…{}", end.collect::<String>())
+}
+
 /// Unicode's picture of a control character, if it has one.
 pub fn picture(c: char) -> char {
     match u32::from(c) {
@@ -101,5 +114,7 @@ mod tests {
     fn one_line_has_neither_breaks_nor_control_characters() {
         assert_eq!(one_line(" slow\n\tdown\u{1b}[31m ", 300), "slow down [31m");
         assert_eq!(one_line("a b c", 3), "a b…");
+        assert_eq!(both_ends("a b\nc", 5), "a b c");
+        assert_eq!(both_ends("äbc xyz", 5), "äb…xyz");
     }
 }

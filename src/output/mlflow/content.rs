@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::run::{Finish, Journal, RunKind, RunMeta, Summary};
 use finqa_agents::pair::{ANALYST, Backend, CRITIC, Pair, PairOptions};
+use finqa_core::text::head;
 
 use super::error::MlflowError;
 use super::metrics::metrics;
@@ -13,8 +14,6 @@ use super::table::{TABLE, table};
 
 /// The tag that identifies a run.
 pub(super) const RUN_TAG: &str = "convfinqa.run";
-/// Characters in a parameter's value that MLflow takes.
-const PARAM_LIMIT: usize = 6000;
 
 /// A run as a server describes it.
 #[derive(Debug)]
@@ -30,7 +29,8 @@ pub(crate) struct RunContent {
     pub(super) status: &'static str,
     /// Questions that have an outcome: the step of all metrics.
     pub(super) answered: usize,
-    pub(super) params: Vec<Value>,
+    /// Whole, however long a server may allow them to be.
+    pub(super) params: BTreeMap<String, String>,
     pub(super) dataset: Value,
     pub(super) tags: Vec<Value>,
     pub(super) metrics: Vec<(String, f64)>,
@@ -67,11 +67,7 @@ impl RunContent {
             ended: started.max(last_answer),
             status: status(finish),
             answered: summary.scores.questions,
-            // The whole is in config.toml or prompts/.
-            params: pairs(params.iter().map(|(key, value)| {
-                let value = value.chars().take(PARAM_LIMIT);
-                (key.as_str(), value.collect())
-            })),
+            params,
             dataset: dataset(meta),
             tags: tags(meta, summary),
             metrics: metrics(summary),
@@ -122,7 +118,8 @@ fn tags(meta: &RunMeta, summary: &Summary) -> Vec<Value> {
 fn name(meta: &RunMeta) -> String {
     let model = meta.settings.get("model").map_or_else(String::new, plain);
     let end = meta.id.rsplit('-').next().unwrap_or_default();
-    format!("{model} {end}")
+    // The oldest servers take 250 characters.
+    format!("{} {end}", head(&model, 200))
 }
 
 /// The data as MLflow's `Dataset used`.
@@ -152,7 +149,7 @@ fn status(finish: &Finish) -> &'static str {
 }
 
 /// Parameters or tags in MLflow's form.
-fn pairs<'k>(pairs: impl Iterator<Item = (&'k str, String)>) -> Vec<Value> {
+pub(super) fn pairs<'k>(pairs: impl Iterator<Item = (&'k str, String)>) -> Vec<Value> {
     pairs
         .map(|(key, value)| json!({"key": key, "value": value}))
         .collect()

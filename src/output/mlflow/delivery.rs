@@ -1,6 +1,7 @@
 //! The delivery of a run to a server: it asks what the server has and sends the rest.
 //! Every step can be interrupted and repeated.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,12 +11,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::run::RunFolder;
 use crate::telemetry::read_traces;
+use finqa_core::text::head;
 
-use super::content::{RUN_TAG, RunContent};
+use super::content::{RUN_TAG, RunContent, pairs};
 use super::error::MlflowError;
 use super::record::{DeliveryRecord, FORMAT};
 use super::server::TrackingServer;
 use super::target::TrackingTarget;
+use super::values::{self, NEWEST_LIMIT, WHOLE};
 
 /// For a whole delivery at the end of a run, which must not hang.
 const AT_END: Duration = Duration::from_secs(30);
@@ -67,15 +70,18 @@ pub(crate) async fn deliver(
         folder,
         content,
         experiment: String::new(),
+        whole: BTreeMap::new(),
         shortfalls: Vec::new(),
     };
     let run = delivery.run().await?;
     let id = server.text("runs/create", &run, "/info/run_id")?;
-    delivery.describe(&id, &run).await?;
-    delivery.metrics(&id).await?;
+    // What fails here holds up neither the other nor traces and files.
+    let described = unless_away(delivery.describe(&id, &run).await)?;
+    let measured = unless_away(delivery.metrics(&id).await)?;
     delivery.traces(&id).await?;
     let files = server.text("runs/get", &run, "/info/artifact_uri")?;
     delivery.files(&files).await?;
+    described.and(measured)?;
     let page = server.target().page(&delivery.experiment, &id);
     let record = DeliveryRecord {
         format: FORMAT,
@@ -91,12 +97,22 @@ pub(crate) async fn deliver(
     })
 }
 
+/// The result of a part; an error if the server is away, so that it is not waited for again.
+fn unless_away(done: Result<(), MlflowError>) -> Result<Result<(), MlflowError>, MlflowError> {
+    match done {
+        Err(error @ MlflowError::Unreachable { .. }) => Err(error),
+        done => Ok(done),
+    }
+}
+
 struct Delivery<'a> {
     server: &'a TrackingServer,
     folder: &'a Path,
     content: &'a RunContent,
     /// The experiment's id on the server.
     experiment: String,
+    /// Values that are on the server only in part, by their keys.
+    whole: BTreeMap<String, String>,
     shortfalls: Vec<String>,
 }
 
@@ -115,11 +131,12 @@ impl Delivery<'_> {
         if let Some(run) = found.pointer("/runs/0") {
             return Ok(run.clone());
         }
+        // The other tags come later: a server may refuse one.
         let create = json!({
             "experiment_id": self.experiment,
             "start_time": content.started,
             "run_name": content.name,
-            "tags": content.tags,
+            "tags": [{"key": RUN_TAG, "value": content.key}],
         });
         let made = self.server.post("runs/create", &create).await?;
         Ok(made.pointer("/run").cloned().unwrap_or_default())
@@ -142,31 +159,67 @@ impl Delivery<'_> {
         self.server.text(CALL, &found?, "/experiment/experiment_id")
     }
 
-    /// Sends the parameters and the data set, if the run has none, the tags and the status.
-    async fn describe(&self, id: &str, run: &Value) -> Result<(), MlflowError> {
+    /// Sends the parameters that the run has not, the data set, if it has none, the tags and the
+    /// status.
+    async fn describe(&mut self, id: &str, run: &Value) -> Result<(), MlflowError> {
         let content = self.content;
-        let params = run.pointer("/data/params").and_then(Value::as_array);
-        if params.is_none_or(Vec::is_empty) {
-            let batch = json!({"run_id": id, "params": content.params});
-            self.server.post("runs/log-batch", &batch).await?;
-            let inputs = json!({"run_id": id, "datasets": content.dataset});
-            self.server.post("runs/log-inputs", &inputs).await?;
+        let known = run.pointer("/data/params").and_then(Value::as_array);
+        let known = known.into_iter().flatten();
+        let text = |param: &Value, name| param.get(name)?.as_str().map(str::to_owned);
+        let known: BTreeMap<String, String> = known
+            .filter_map(|param| Some((text(param, "key")?, text(param, "value")?)))
+            .collect();
+        let mut params = Vec::new();
+        for (key, whole) in &content.params {
+            let newest = head(whole, NEWEST_LIMIT);
+            // MLflow does not change a parameter.
+            let sent = known.get(key).map_or(newest, String::as_str);
+            if sent.len() < whole.len() && whole.starts_with(sent) {
+                self.whole.insert(key.clone(), whole.clone());
+            }
+            if !known.contains_key(key) {
+                params.push((key.as_str(), newest.to_owned()));
+            }
         }
-        let batch = json!({"run_id": id, "tags": content.tags});
-        self.server.post("runs/log-batch", &batch).await?;
+        self.values(id, "params", pairs(params.into_iter())).await?;
+        if known.is_empty() {
+            let inputs = json!({"run_id": id, "datasets": content.dataset});
+            match self.server.post("runs/log-inputs", &inputs).await {
+                Err(error) if error.is_temporary() => return Err(error),
+                // Servers before 2.4 have no data sets.
+                Err(error) => self.shortfalls.push(format!("dataset: {error}")),
+                Ok(_) => {}
+            }
+        }
+        self.values(id, "tags", content.tags.clone()).await?;
         let update = json!({"run_id": id, "status": content.status, "end_time": content.ended});
         self.server.post("runs/update", &update).await.map(drop)
     }
 
+    /// Sends parameters, tags or metrics.
+    async fn values(
+        &mut self,
+        id: &str,
+        kind: &str,
+        values: Vec<Value>,
+    ) -> Result<(), MlflowError> {
+        let cut = values::send(self.server, id, kind, values).await?;
+        for (key, whole) in cut.whole {
+            // What was cut before it was sent is there already.
+            self.whole.entry(key).or_insert(whole);
+        }
+        self.shortfalls.extend(cut.shortfalls);
+        Ok(())
+    }
+
     /// Sends the metrics; what is sent again is the same point.
-    async fn metrics(&self, id: &str) -> Result<(), MlflowError> {
+    async fn metrics(&mut self, id: &str) -> Result<(), MlflowError> {
         let (at, step) = (self.content.ended, self.content.answered);
         let points = self.content.metrics.iter().map(
             |(name, value)| json!({"key": name, "value": value, "timestamp": at, "step": step}),
         );
-        let points: Vec<Value> = points.collect();
-        let batch = json!({"run_id": id, "metrics": points});
-        self.server.post("runs/log-batch", &batch).await.map(drop)
+        let points = points.collect();
+        self.values(id, "metrics", points).await
     }
 
     /// Sends the traces; those that the server has are the same again. Those that it refuses
@@ -212,8 +265,11 @@ impl Delivery<'_> {
             ));
             return Ok(());
         };
+        let whole = json!(self.whole).to_string();
+        let whole = (!self.whole.is_empty()).then_some((WHOLE, Some(&whole)));
         let texts = self.content.texts.iter();
         let texts = texts.map(|(name, text)| (name.as_str(), Some(text)));
+        let texts = texts.chain(whole);
         let files = RunFolder::RESULTS.into_iter().map(|name| (name, None));
         for (name, text) in texts.chain(files) {
             match self.file(&format!("{root}/{name}"), name, text).await {

@@ -7,6 +7,10 @@ use thiserror::Error;
 use crate::output::OutputError;
 use crate::run::JournalError;
 use finqa_agents::graph::GraphError;
+use finqa_core::text::both_ends;
+
+/// Characters of the server's words that an error shows.
+const SHOWN: usize = 200;
 
 /// A run, or part of it, that a tracking server did not get.
 #[derive(Debug, Error)]
@@ -21,7 +25,8 @@ pub enum MlflowError {
     Unreachable { uri: String, reason: String },
     /// 401 or 403.
     #[error(
-        "{uri} refuses ({status}: {said}); set MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD"
+        "{uri} refuses ({status}: {}); set MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD",
+        both_ends(.said, SHOWN)
     )]
     Refused {
         uri: String,
@@ -29,14 +34,14 @@ pub enum MlflowError {
         said: String,
     },
     /// An answer that is an error, or not MLflow's.
-    #[error("{uri} answers {status} to {call}: {said}")]
+    #[error("{uri} answers {status} to {call}: {}", both_ends(.said, SHOWN))]
     Answer {
         uri: String,
         status: u16,
         call: String,
         /// MLflow's name of the error, such as `RESOURCE_DOES_NOT_EXIST`; empty if it has none.
         code: String,
-        /// MLflow's message, or what came instead.
+        /// MLflow's message, or what came instead, in full.
         said: String,
     },
     #[error("{path}: {source}")]
@@ -70,6 +75,12 @@ impl MlflowError {
             Self::Unreachable { .. } | Self::Refused { .. } | Self::Answer { .. }
         );
         !is_remote
+    }
+
+    /// True if the server refuses what it was sent, and may take other content.
+    pub(super) fn is_refusal(&self) -> bool {
+        let refuses = |status: &u16| matches!(status, 400 | 413 | 422);
+        matches!(self, Self::Answer { status, .. } if refuses(status))
     }
 
     /// True if MLflow's error code is `name`.

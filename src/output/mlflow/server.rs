@@ -15,8 +15,8 @@ use super::target::TrackingTarget;
 
 /// For one call.
 const CALL: Duration = Duration::from_secs(15);
-/// Characters of the server's words that an error repeats.
-const SHOWN: usize = 200;
+/// Characters of the reason why a server cannot be reached.
+const REASON: usize = 200;
 
 /// A tracking server.
 #[derive(Clone, Debug)]
@@ -134,7 +134,7 @@ impl TrackingServer {
         self.target.redact(&mut json);
         let text = |key: &str| json.get(key).and_then(Value::as_str);
         let said = match text("message").or_else(|| text("detail")) {
-            Some(message) => one_line(message, SHOWN),
+            Some(message) => message.to_owned(),
             None => self.words(&bytes),
         };
         let (uri, code) = (self.target.shown.clone(), text("error_code"));
@@ -162,7 +162,7 @@ impl TrackingServer {
         }
     }
 
-    /// The beginning of what the server says, on one line, without what it was sent.
+    /// What the server says, without what it was sent.
     fn words(&self, bytes: &[u8]) -> String {
         if bytes.is_empty() {
             return "an empty body".to_owned();
@@ -172,7 +172,7 @@ impl TrackingServer {
         }
         let mut text = Value::from(String::from_utf8_lossy(bytes));
         self.target.redact(&mut text);
-        one_line(text.as_str().unwrap_or_default(), SHOWN)
+        text.as_str().unwrap_or_default().to_owned()
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> MlflowError {
@@ -181,7 +181,7 @@ impl TrackingServer {
         } else if error.is_connect() {
             "nothing listens there, or the name is unknown".to_owned()
         } else {
-            one_line(&innermost(error).to_string(), SHOWN)
+            one_line(&innermost(error).to_string(), REASON)
         };
         MlflowError::Unreachable {
             uri: self.target.shown.clone(),

@@ -6,7 +6,7 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::fake::Fake;
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{CommandExt, Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
 fn tracked(place: &Workplace, uri: &str) -> Ran {
@@ -117,6 +117,137 @@ fn files_that_are_not_passed_on_are_said_and_the_rest_arrives() {
     let told = server.told();
     assert_eq!(told.status, "FINISHED");
     assert!(told.files.is_empty() && !told.points.is_empty());
+}
+
+fn invalid(message: &str) -> Reply {
+    mlflow_error(400, "INVALID_PARAMETER_VALUE", message)
+}
+
+/// One refused parameter, and nothing at all was delivered, now and by every `track sync`.
+#[rstest]
+#[case::mlflow_2_0(500, |value: &str| invalid(&format!("Param value '{value}' had length {}, which exceeded length limit of 500", value.len())))]
+#[case::mlflow_1_0(250, |value: &str| invalid(&format!("Param value '{}' had length {}, which exceeded length limit of 250", &value[..200], value.len())))]
+#[case::mlflow_3(500, |_: &str| invalid("'params[7].value' exceeds the maximum length of 500 characters"))]
+#[case::a_database(500, |value: &str| mlflow_error(500, "INTERNAL_ERROR", &format!("(psycopg2.errors.StringDataRightTruncation) value too long for type character varying(500)\n\n[SQL: INSERT INTO params]\n[parameters: {value}]")))]
+#[case::no_limit(250, |_: &str| mlflow_error(400, "BAD_REQUEST", "Data too long for column 'value' at row 1"))]
+#[case::too_large(250, |_: &str| Reply::new(413, "text/html", "<html>Request Entity Too Large"))]
+fn a_value_that_is_too_long_is_cut_and_the_rest_arrives(
+    #[case] limit: usize,
+    #[case] refusal: fn(&str) -> Reply,
+) {
+    let fault = move |request: &Request| {
+        let params = request.body["params"].as_array()?;
+        let mut values = params.iter().map(|param| param["value"].as_str().unwrap());
+        values.find(|value| value.len() > limit).map(refusal)
+    };
+    let server = Fake::start(fault);
+    let place = Workplace::new();
+    // Its words are not those of the refusal.
+    let filter = format!("(limit of 12 characters|{}|.)", "x".repeat(700));
+    let mut command = place.command();
+    command
+        .given("--data-path sample --n 5 --filter")
+        .arg(&filter);
+    let ran = command.env("MLFLOW_TRACKING_URI", server.uri()).ran();
+    let line = format!(
+        "MLflow: not delivered: params: filter beyond {limit} characters; whole_values.json has all of it"
+    );
+    ran.succeeds().tells(&line);
+    let taken = || {
+        let requests = server.requests();
+        let taken = requests.iter().filter(|request| fault(request).is_none());
+        let params = taken.flat_map(|it| it.body["params"].as_array().cloned().unwrap_or_default());
+        let pair = |param: serde_json::Value| {
+            let text = |name: &str| param[name].as_str().unwrap().to_owned();
+            (text("key"), text("value"))
+        };
+        params.map(pair).collect::<Vec<_>>()
+    };
+    let params: std::collections::BTreeMap<_, _> = taken().into_iter().collect();
+    assert_eq!(params.len(), taken().len(), "each is taken once");
+    assert_eq!(params["filter"], filter[..limit]);
+    assert_eq!(params["n"], "5");
+    assert!(params.contains_key("analyst_prompt"));
+    let whole = |request: &Request| request.path.ends_with("/whole_values.json");
+    let requests = server.requests();
+    let file = requests.iter().find(|request| whole(request)).unwrap();
+    assert_eq!(file.body, json!({ "filter": filter }));
+    {
+        let told = server.told();
+        assert_eq!(told.status, "FINISHED");
+        assert!(told.points.iter().any(|(key, ..)| key == "exact_match"));
+        assert!(told.files.contains_key("output.csv"));
+    }
+    sync(&place, &server.uri()).succeeds().prints("every run");
+}
+
+#[test]
+fn a_value_that_is_refused_for_another_reason_is_said_and_the_rest_arrives() {
+    let refused = |kind: &str, key: &str, request: &Request| {
+        let values = request.body[kind].as_array().cloned().unwrap_or_default();
+        values.iter().any(|value| value["key"] == key)
+    };
+    let server = Fake::start(move |request| {
+        let too_many = request.body["params"]
+            .as_array()
+            .is_some_and(|it| it.len() > 10);
+        let message = format!("Invalid value '{}' in my own words", "x".repeat(400));
+        if request.path.ends_with("/log-inputs") {
+            return Some(Reply::json(404, &json!({"detail": "Not Found"})));
+        }
+        if too_many {
+            return Some(invalid(
+                "A batch logging request can contain at most 10 params. Got more.",
+            ));
+        }
+        let is_bad = refused("params", "history", request)
+            || refused("tags", "convfinqa.plan_hash", request)
+            || refused("metrics", "p99", request);
+        is_bad.then(|| invalid(&message))
+    });
+    let place = Workplace::new();
+    let ran = tracked(&place, &server.uri());
+    for (kind, key) in [
+        ("params", "history"),
+        ("tags", "convfinqa.plan_hash"),
+        ("metrics", "p99"),
+    ] {
+        let line = format!("MLflow: not delivered: {kind}: {key} (");
+        assert_eq!(ran.stderr.matches(&line).count(), 1, "{}", ran.stderr);
+    }
+    // The end of a long message is kept.
+    ran.succeeds()
+        .tells("in my own words")
+        .tells("not delivered: dataset: ");
+    let told = server.told();
+    assert_eq!(
+        (told.status.as_str(), &*told.params["mode"]),
+        ("FINISHED", "questions")
+    );
+    assert!(told.files.contains_key("output.csv"));
+    drop(told);
+    sync(&place, &server.uri()).succeeds().prints("every run");
+}
+
+/// A server that fails at the parameters gets the rest, and is asked again by `track sync`.
+#[test]
+fn a_failure_at_the_parameters_holds_up_neither_metrics_nor_files() {
+    let failing = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let is_failing = std::sync::Arc::clone(&failing);
+    let server = Fake::start(move |request| {
+        let fails = is_failing.load(std::sync::atomic::Ordering::Relaxed);
+        (fails && request.body["params"].is_array())
+            .then(|| mlflow_error(500, "INTERNAL_ERROR", "disk is full"))
+    });
+    let place = Workplace::new();
+    tracked(&place, &server.uri())
+        .succeeds()
+        .tells("disk is full");
+    let points = server.told().points.len();
+    assert!(points > 0 && server.told().files.contains_key("output.csv"));
+    failing.store(false, std::sync::atomic::Ordering::Relaxed);
+    sync(&place, &server.uri()).succeeds();
+    sync(&place, &server.uri()).succeeds().prints("every run");
 }
 
 #[test]
