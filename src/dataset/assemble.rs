@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::cleaned::move_page;
 use super::keys::is_missing;
 use super::raw::{Half, RawAnnotation, RawQa, RawRecord, Scalar};
 use super::{
@@ -52,12 +53,9 @@ impl<'a> Assembler<'a> {
         let mut record = checked(raw, id).map_err(|WrongField(field, reason)| {
             let record = record_name(number, id);
             let origin = self.origin.to_owned();
-            let named = |text: String| {
-                if is_cleaned {
-                    cleaned_names(&text)
-                } else {
-                    text
-                }
+            let named = |text: String| match is_cleaned {
+                true => cleaned_names(&text),
+                false => text,
             };
             DatasetError::Record {
                 origin,
@@ -128,21 +126,15 @@ impl<'a> Assembler<'a> {
 
 /// Fields of the original by their names in the cleaned file.
 fn cleaned_names(text: &str) -> String {
-    [
-        ("annotation.", "dialogue."),
-        ("dialogue_break", "conv_questions"),
-        ("exe_ans_list", "executed_answers"),
-        ("table", "doc.table"),
-    ]
-    .iter()
-    .fold(text.to_owned(), |text, (name, cleaned)| {
-        text.replace(name, cleaned)
-    })
+    text.replace("annotation.", "dialogue.")
+        .replace("dialogue_break", "conv_questions")
+        .replace("exe_ans_list", "executed_answers")
+        .replace("table", "doc.table")
 }
 
 fn checked(mut raw: RawRecord, id: &str) -> Result<Record, WrongField> {
     if let Some(page) = raw.doc.take() {
-        page.move_into(&mut raw);
+        move_page(page, &mut raw);
     }
     if id.is_empty() {
         return Err(wrong(

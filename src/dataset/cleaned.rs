@@ -5,34 +5,14 @@
 
 use std::collections::HashMap;
 
-use serde::Deserialize;
-
 use super::Pairs;
-use super::raw::{RawRecord, Scalar};
+use super::raw::{CleanedPage, Prose, RawRecord, Scalar};
 
-/// `doc` of a record.
-#[derive(Debug, Deserialize)]
-#[serde(expecting = "a page (a JSON object)")]
-pub(super) struct CleanedPage {
-    pre_text: Option<Prose>,
-    post_text: Option<Prose>,
-    table: Option<Pairs<Pairs<Scalar>>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "a text or a list of sentences")]
-enum Prose {
-    Text(String),
-    Sentences(Vec<Scalar>),
-}
-
-impl CleanedPage {
-    /// Puts the page where a record of the original file has it.
-    pub(super) fn move_into(self, record: &mut RawRecord) {
-        record.pre_text = self.pre_text.map(sentences);
-        record.post_text = self.post_text.map(sentences);
-        record.table = self.table.map(rows);
-    }
+/// Puts the page of a cleaned record where a record of the original file has it.
+pub(super) fn move_page(page: CleanedPage, record: &mut RawRecord) {
+    record.pre_text = page.pre_text.map(sentences);
+    record.post_text = page.post_text.map(sentences);
+    record.table = page.table.map(rows);
 }
 
 /// The sentences, each of which ends with a separate full stop in the dataset.

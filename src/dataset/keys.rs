@@ -6,24 +6,11 @@ use serde_json::value::RawValue;
 
 use finqa_core::text::counted;
 
-/// The keys that are read, by the object that has them.
-const READ: [(&str, &[&str]); 4] = [
-    (
-        "",
-        &[
-            "id", "filename", "pre_text", "post_text", "table", "table_ori", "qa", "qa_0", "qa_1",
-            "annotation", "dialogue", "doc",
-        ],
-    ),
-    ("qa", &["question", "answer", "program", "exe_ans"]),
-    (
-        "annotation",
-        &[
-            "dialogue_break", "conv_questions", "turn_program", "exe_ans_list", "executed_answers",
-            "qa_split",
-        ],
-    ),
-    ("doc", &["pre_text", "post_text", "table"]),
+/// The keys that are read.
+const READ: [&str; 21] = [
+    "filename", "pre_text", "post_text", "table", "table_ori", "qa_0", "qa_1", "annotation",
+    "dialogue", "doc", "question", "answer", "program", "exe_ans", "dialogue_break",
+    "conv_questions", "turn_program", "exe_ans_list", "executed_answers", "qa_split", "id",
 ];
 
 /// Further keys of the published files, of FinQA's too. They hold nothing that is needed.
@@ -54,11 +41,18 @@ impl UnreadKeys {
         for path in paths {
             // Keys of `Option`s have a `?` before them.
             let path = path.replace("?.", "");
-            let (parent, key) = path.rsplit_once('.').unwrap_or(("", &path));
+            let key = path.rsplit('.').next().unwrap_or_default();
             if key.starts_with('_') || PUBLISHED.contains(&key) {
                 continue;
             }
-            match meant(parent, key).filter(|known| !has(record, parent, known)) {
+            let place = path.strip_suffix(key).unwrap_or_default();
+            let lacks = |known: &&str| {
+                let record: Option<serde_json::Value> = serde_json::from_str(record.get()).ok();
+                let known = format!("/{}{known}", place.replace('.', "/"));
+                record.is_some_and(|record| record.pointer(&known).is_none())
+            };
+            let mut meant = READ.into_iter().filter(|known| is_typo(key, known));
+            match meant.find(lacks) {
                 Some(known) => return Err((path, known)),
                 None => *self.0.entry(path).or_default() += 1,
             }
@@ -73,29 +67,6 @@ impl UnreadKeys {
         let keys: Vec<String> = keys.collect();
         (!keys.is_empty()).then(|| format!("unknown keys, which are not read: {}", keys.join(", ")))
     }
-}
-
-/// The known key of the same object that a key is probably a typo of.
-fn meant(parent: &str, key: &str) -> Option<&'static str> {
-    let parent = match parent {
-        "qa_0" | "qa_1" => "qa",
-        "dialogue" => "annotation",
-        parent => parent,
-    };
-    let (_, known) = READ.iter().find(|(object, _)| *object == parent)?;
-    known.iter().copied().find(|known| is_typo(key, known))
-}
-
-/// True if an object of a record has the key.
-fn has(record: &RawValue, parent: &str, key: &str) -> bool {
-    let record: Option<serde_json::Value> = serde_json::from_str(record.get()).ok();
-    record.is_some_and(|record| match parent {
-        "" => record.get(key).is_some(),
-        parent => record
-            .get(parent)
-            .and_then(|object| object.get(key))
-            .is_some(),
-    })
 }
 
 /// True if a name is probably meant as `known`: another case, or one slip of a typist, two in a

@@ -1,7 +1,6 @@
 //! A JSON object in the order of its file.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -13,24 +12,21 @@ pub(crate) struct Pairs<T>(pub(crate) Vec<(String, T)>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(PairsVisitor(PhantomData))
+        deserializer.deserialize_map(Self(Vec::new()))
     }
 }
 
-struct PairsVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for PairsVisitor<T> {
-    type Value = Pairs<T>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Pairs<T> {
+    type Value = Self;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut pairs = Vec::new();
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
         while let Some(pair) = map.next_entry()? {
-            pairs.push(pair);
+            self.0.push(pair);
         }
-        Ok(Pairs(pairs))
+        Ok(self)
     }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, Unexpected};
 use serde_json::Value;
 
-use super::cleaned::CleanedPage;
+use super::Pairs;
 
 /// A conversation record, or one turn of it.
 #[derive(Debug, Deserialize)]
@@ -26,8 +26,24 @@ pub(super) struct RawRecord {
     pub qa_1: Option<RawQa>,
     #[serde(alias = "dialogue")]
     pub annotation: Option<RawAnnotation>,
-    /// The page of a record in the cleaned file.
+    /// The page in the cleaned file.
     pub doc: Option<CleanedPage>,
+}
+
+/// The page of a record in the cleaned file.
+#[derive(Debug, Deserialize)]
+#[serde(expecting = "a page (a JSON object)")]
+pub(super) struct CleanedPage {
+    pub pre_text: Option<Prose>,
+    pub post_text: Option<Prose>,
+    pub table: Option<Pairs<Pairs<Scalar>>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "a text or a list of sentences")]
+pub(super) enum Prose {
+    Text(String),
+    Sentences(Vec<Scalar>),
 }
 
 /// A stand-alone question.

@@ -4,7 +4,6 @@ use crate::dataset::{Dataset, QuestionKey};
 use finqa_core::number::Value;
 use finqa_core::program::Program;
 
-use super::diagnostic::Diagnostic;
 use super::equivalence::financial_equivalence;
 use super::matching::FeContext;
 use super::quantity::Quantity;
@@ -48,14 +47,12 @@ pub fn check_printed(dataset: &Dataset) -> (usize, Vec<PrintedDefect>) {
             agree += 1;
             continue;
         }
+        let slip = verdict.diagnostics.first();
         defects.push(PrintedDefect {
             key: question.key.clone(),
             printed: printed.clone(),
             value,
-            kind: verdict
-                .diagnostics
-                .first()
-                .map_or("other", |slip| Diagnostic::name(*slip)),
+            kind: slip.map_or("other", |slip| slip.name()),
         });
     }
     (agree, defects)

@@ -3,13 +3,21 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Deserializer, Value};
 
 use finqa_core::program::tokens;
 use finqa_core::regex;
 
-use super::read::Form;
+/// What a field holds, which decides what a list or an object in it means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Text,
+    /// An answer or a gold.
+    Answer,
+    /// A program, which may be a list of its tokens.
+    Program,
+}
 
 /// The keys under which an object may have its answer.
 const ANSWERS: [&str; 6] = [
@@ -30,50 +38,28 @@ pub(super) fn without_nan(json: &str) -> Cow<'_, str> {
     })
 }
 
-/// The values of a file, each with the line that it begins on, from 1; an error with its line.
-pub(super) fn values(json: &str) -> Result<Vec<(usize, &RawValue)>, (usize, serde_json::Error)> {
-    let mut lines = LineCounter {
-        json,
-        at: 0,
-        line: 1,
+/// The values of a file, each with the line that it begins on, from 1.
+pub(super) fn values(json: &str) -> Result<Vec<(usize, &RawValue)>, serde_json::Error> {
+    // Without the last line's end, a value that is cut off is on its own line.
+    let json = json.trim_end();
+    let values: Vec<&RawValue> = match json.trim_start().starts_with('[') {
+        true => serde_json::from_str(json)?,
+        false => Deserializer::from_str(json)
+            .into_iter()
+            .collect::<Result<_, _>>()?,
     };
-    if json.trim_start().starts_with('[') {
-        let values: Vec<&RawValue> =
-            serde_json::from_str(json).map_err(|error| (error.line(), error))?;
-        let start = |value: &RawValue| value.get().as_ptr() as usize - json.as_ptr() as usize;
-        let values = values.into_iter();
-        return Ok(values
-            .map(|value| (lines.to(start(value)), value))
-            .collect());
-    }
-    let mut values = Vec::new();
-    let mut stream = serde_json::Deserializer::from_str(json).into_iter::<&RawValue>();
-    loop {
-        let line = lines.to(stream.byte_offset());
-        match stream.next() {
-            Some(value) => values.push((line, value.map_err(|error| (line, error))?)),
-            None => return Ok(values),
-        }
-    }
-}
-
-/// Counts lines up to ever later places.
-struct LineCounter<'j> {
-    json: &'j str,
-    at: usize,
-    line: usize,
-}
-
-impl LineCounter<'_> {
-    /// The line of the first character from `at` on that is not white space.
-    fn to(&mut self, at: usize) -> usize {
-        let rest = self.json.get(at..).unwrap_or_default();
-        let start = at + rest.len() - rest.trim_start().len();
-        let passed = self.json.get(self.at..start).unwrap_or_default();
-        self.line += passed.matches('\n').count();
-        self.at = start;
-        self.line
-    }
+    let (mut line, mut passed) = (1, 0);
+    let values = values.into_iter().map(|value| {
+        let start = value.get().as_ptr() as usize - json.as_ptr() as usize;
+        line += json
+            .get(passed..start)
+            .unwrap_or_default()
+            .matches('\n')
+            .count();
+        passed = start;
+        (line, value)
+    });
+    Ok(values.collect())
 }
 
 /// The text of a value in a field of this form; `None` if there is none.
@@ -81,44 +67,40 @@ impl LineCounter<'_> {
 /// # Errors
 /// What the value is instead, and what is expected.
 pub(super) fn text_of_value(value: &Value, form: Form) -> Result<Option<String>, String> {
-    match (value, form) {
-        (Value::Null, _) => Ok(None),
-        (Value::String(text), _) => Ok(Some(text.clone())),
+    let inner = match (value, form) {
+        (Value::Null, _) => return Ok(None),
+        (Value::String(text), _) => return Ok(Some(text.clone())),
         // A JSON number has no written form to keep: `5.0` is `5`, as in our own CSV.
-        (Value::Number(number), _) => Ok(number.as_f64().map(|x| x.to_string())),
-        (Value::Bool(yes), _) => Ok(Some(if *yes { "yes" } else { "no" }.to_owned())),
-        (Value::Array(items), Form::Program) => match program_of(items) {
-            Some(program) => Ok(Some(program)),
-            None => Err(unread(value, form)),
-        },
-        (Value::Array(items), _) => match items.as_slice() {
-            [item] => text_of_value(item, form),
-            _ => Err(unread(value, form)),
-        },
-        (Value::Object(fields), Form::Answer) => {
-            let mut answers = fields
-                .iter()
-                .filter(|(key, _)| ANSWERS.contains(&key.as_str()));
-            match (answers.next(), answers.next()) {
-                (Some((_, answer)), None) => text_of_value(answer, form),
-                _ => Err(unread(value, form)),
-            }
+        (Value::Number(number), _) => return Ok(number.as_f64().map(|x| x.to_string())),
+        (Value::Bool(yes), _) => return Ok(Some(if *yes { "yes" } else { "no" }.to_owned())),
+        (Value::Array(tokens), Form::Program) => {
+            return program_of(tokens)
+                .map(Some)
+                .ok_or_else(|| unread(value, form));
         }
-        (Value::Object(_), _) => Err(unread(value, form)),
+        (Value::Array(items), _) => items.iter().collect(),
+        (Value::Object(fields), Form::Answer) => {
+            ANSWERS.iter().filter_map(|key| fields.get(*key)).collect()
+        }
+        (Value::Object(_), _) => Vec::new(),
+    };
+    match inner.as_slice() {
+        [one] => text_of_value(one, form),
+        _ => Err(unread(value, form)),
     }
 }
 
 /// The program of a list of tokens, or of steps.
 fn program_of(tokens: &[Value]) -> Option<String> {
-    let texts: Option<Vec<Cow<'_, str>>> = tokens
+    let texts: Option<Vec<String>> = tokens
         .iter()
         .map(|token| match token {
-            Value::String(text) => Some(text.into()),
-            Value::Number(number) => Some(number.to_string().into()),
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
             _ => None,
         })
         .collect();
-    Some(tokens::join(texts?.iter().map(AsRef::as_ref)))
+    Some(tokens::join(texts?.iter().map(String::as_str)))
 }
 
 /// The program in a text that holds a list of tokens.
@@ -145,19 +127,14 @@ fn value_of_text(text: &str) -> Option<Value> {
 
 fn unread(value: &Value, form: Form) -> String {
     let found = match value {
-        Value::Array(items) => match (items.len(), form) {
-            (_, Form::Program) => "a list that is not of tokens".to_owned(),
-            (count, _) => format!("a list of {count} values"),
-        },
         Value::Object(fields) => {
             let keys: Vec<&str> = fields.keys().map(String::as_str).take(5).collect();
             format!("an object ({})", keys.join(", "))
         }
-        other => other.to_string(),
+        value => format!("a list of {} values", value.as_array().map_or(0, Vec::len)),
     };
-    let expected = match form {
-        Form::Program => "text or a list of tokens",
-        Form::Text | Form::Answer => "text, a number or a list of one",
-    };
-    format!("{found}, expected {expected}")
+    match form {
+        Form::Program => format!("{found}, expected text or a list of tokens"),
+        Form::Text | Form::Answer => format!("{found}, expected text, a number or a list of one"),
+    }
 }

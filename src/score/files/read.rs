@@ -11,17 +11,7 @@ use finqa_core::files;
 use finqa_core::number::{Value, python_float};
 
 use super::cell::text_of;
-use super::json;
-
-/// What a field holds, which decides what a list or an object in it means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    Text,
-    /// An answer or a gold.
-    Answer,
-    /// A program, which may be a list of its tokens.
-    Program,
-}
+use super::json::{self, Form};
 
 /// The fields that are read, each under all its names. The first one names it in messages.
 const FIELDS: [(&str, Form); 16] = [
@@ -146,12 +136,13 @@ impl PredictionFile<'_> {
         let header = reader.headers().map_err(malformed)?.iter();
         let names: Vec<String> = header.map(|name| name.trim().to_lowercase()).collect();
         self.refuse_incomplete(&names)?;
+        let fields: Vec<_> = names.iter().map(|name| field_of(name)).collect();
         let records = reader.into_records().map(|record| {
             let record = record.map_err(malformed)?;
             let line = record.position().map_or(1, line_number);
             let mut cells = self.cells(line);
-            for (name, text) in names.iter().zip(&record) {
-                if let Some((field, _)) = field_of(name) {
+            for (field, text) in fields.iter().zip(&record) {
+                if let Some((field, _)) = field {
                     cells.put(field, text_of(text).to_owned())?;
                 }
             }
@@ -161,16 +152,16 @@ impl PredictionFile<'_> {
     }
 
     fn json(&self) -> Result<Vec<PredictionRow>, ScoreError> {
-        let malformed = |(line, source)| ScoreError::Json {
+        let malformed = |line: usize, source: serde_json::Error| ScoreError::Json {
             path: self.path.to_owned(),
             line,
             source,
         };
         let text = json::without_nan(self.text);
-        let values = json::values(&text).map_err(malformed)?;
+        let values = json::values(&text).map_err(|error| malformed(error.line(), error))?;
         let rows = values.into_iter().map(|(line, value)| {
             let Pairs::<serde_json::Value>(fields) =
-                serde_json::from_str(value.get()).map_err(|source| malformed((line, source)))?;
+                serde_json::from_str(value.get()).map_err(|source| malformed(line, source))?;
             let names: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();
             self.refuse_incomplete(&names)?;
             let mut cells = self.cells(line);
@@ -178,15 +169,13 @@ impl PredictionFile<'_> {
                 let Some((field, form)) = field_of(&name) else {
                     continue;
                 };
-                let text = json::text_of_value(&value, form).map_err(|reason| {
-                    let path = self.path.to_owned();
-                    ScoreError::BadValue {
-                        path,
-                        line,
-                        field: name,
-                        reason,
-                    }
-                })?;
+                let bad = |reason| ScoreError::BadValue {
+                    path: self.path.to_owned(),
+                    line,
+                    field: name,
+                    reason,
+                };
+                let text = json::text_of_value(&value, form).map_err(bad)?;
                 cells.put(field, text.unwrap_or_default())?;
             }
             cells.row()
