@@ -7,6 +7,7 @@ use crate::dataset::{Case, Dataset, Gold, Record};
 use crate::run::{Journal, RunFolder};
 use crate::score::files::{read_predictions, rescore};
 use crate::score::{Row, score};
+use finqa_core::text::counted;
 
 use super::AnalysisError;
 
@@ -25,8 +26,10 @@ pub struct Answers {
     /// The reason why the records of a run cannot be read, in one line.
     pub no_records: Option<String>,
     pub rows: Vec<Row>,
-    /// Questions of the run that have no row yet.
+    /// Questions without a row: of the run, or else of the records that a file is scored by.
     pub not_asked: usize,
+    /// True if a run's plan says what was to be asked.
+    pub(super) has_plan: bool,
     /// The golds of each record's turns, in order, where the records are available.
     pub turns: HashMap<String, Vec<Gold>>,
 }
@@ -56,6 +59,8 @@ impl Answers {
 
     fn from_file(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
         let rows = rescore(read_predictions(path)?, dataset)?;
+        let of_run = planned_by_run(path);
+        let planned = of_run.or_else(|| Some(asked_of(dataset?, &rows)));
         let turns = dataset.map(|data| turns_of(data, &rows));
         Ok(Self {
             path: path.to_owned(),
@@ -63,7 +68,8 @@ impl Answers {
             model: None,
             dataset: dataset.map(|data| data.source.clone()),
             no_records: None,
-            not_asked: 0,
+            not_asked: planned.unwrap_or_default().saturating_sub(rows.len()),
+            has_plan: of_run.is_some(),
             turns: turns.unwrap_or_default(),
             rows,
         })
@@ -109,8 +115,22 @@ impl Answers {
             dataset: dataset.map(|data| data.source.clone()),
             no_records,
             not_asked: meta.total.saturating_sub(rows.len()),
+            has_plan: true,
             turns: turns.unwrap_or_default(),
             rows,
+        })
+    }
+
+    /// The questions without a row, in one line, if there are any.
+    pub fn missing_line(&self) -> Option<String> {
+        let total = self.rows.len() + self.not_asked;
+        let source = match (self.has_plan, &self.dataset) {
+            (false, Some(dataset)) => format!(" in {dataset}"),
+            _ => String::new(),
+        };
+        (self.not_asked > 0).then(|| {
+            let left = counted(self.not_asked, "question");
+            format!("{left} not answered yet, of {total}{source}")
         })
     }
 
@@ -142,6 +162,34 @@ impl<'d> RecordsById<'d> {
         }
         Some(record)
     }
+}
+
+/// The number of questions that the run of this CSV was to ask, if the file is in a run's folder
+/// or is a copy of the CSV of a run.
+fn planned_by_run(csv: &Path) -> Option<usize> {
+    let folder = csv.parent()?;
+    let mut journal = folder.join(RunFolder::JOURNAL);
+    if !journal.is_file() {
+        let size = |path: &Path| Some(std::fs::metadata(path).ok()?.len());
+        let is_copy = |run: &RunFolder| {
+            let own = run.file(RunFolder::CSV);
+            size(csv) == size(&own) && std::fs::read(csv).ok() == std::fs::read(own).ok()
+        };
+        let mut newest_first = RunFolder::all(folder).into_iter().rev();
+        journal = newest_first.find(is_copy)?.journal();
+    }
+    Some(Journal::read(&journal).ok()?.meta().ok()?.total)
+}
+
+/// The number of the dataset's questions of the kinds that the rows answer, in each of their
+/// passes.
+fn asked_of(dataset: &Dataset, rows: &[Row]) -> usize {
+    let kinds: HashSet<bool> = rows.iter().map(|row| row.turn().is_some()).collect();
+    let passes: HashSet<u32> = rows.iter().map(|row| row.epoch).collect();
+    let cases = dataset.records.iter().flat_map(Record::cases);
+    let asked =
+        cases.filter(|case| kinds.contains(&case.question.key.part.parse::<usize>().is_ok()));
+    asked.count() * passes.len()
 }
 
 fn turns_of(dataset: &Dataset, rows: &[Row]) -> HashMap<String, Vec<Gold>> {

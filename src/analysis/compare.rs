@@ -12,6 +12,7 @@ use strum::VariantArray;
 use crate::dataset::QuestionKey;
 use crate::score::{EpochCard, Row, Rule, same_gold};
 use finqa_core::stats::PairedDifference;
+use finqa_core::text::counted;
 
 use super::AnalysisError;
 use super::answers::Answers;
@@ -39,6 +40,10 @@ pub struct Comparison<'p> {
     /// Causes of misses by that rule, side by side, those that changed most first.
     pub causes: Vec<CauseChange>,
     pub spending: RunAmounts,
+    /// True if nothing is missing.
+    pub complete: bool,
+    /// The questions that are not compared because an answer or a gold is missing, one line each.
+    pub missing: Vec<String>,
     /// Every question of both, in A's order.
     #[serde(skip)]
     pub pairs: Vec<AnswerPair<'p>>,
@@ -153,6 +158,7 @@ pub fn compare<'p>(
     for pair in &pairs {
         same_question(pair)?;
     }
+    let missing = missing(a, b, rule, &pairs, common);
     explain_misses(a, b, rule, &mut pairs);
     let rows: Vec<[&Row; 2]> = pairs.iter().map(|pair| [pair.a, pair.b]).collect();
     let pages: HashSet<&str> = rows.iter().map(|[a, _]| a.filename.as_str()).collect();
@@ -187,8 +193,38 @@ pub fn compare<'p>(
             rounds: amounts(&pairs, |row| row.rounds().map(|n| n as f64)),
             cost_usd: amounts(&pairs, |row| row.cost.as_ref().and_then(Decimal::to_f64)),
         },
+        complete: missing.is_empty(),
+        missing,
         pairs,
     })
+}
+
+/// The questions that were to be compared and lack an answer or a gold. The plan of a run is what
+/// was to be asked; only two files are held to all questions of the records that they are scored
+/// by, and not if the user compares a common part.
+fn missing(
+    a: &Answers,
+    b: &Answers,
+    rule: Rule,
+    pairs: &[AnswerPair<'_>],
+    common: bool,
+) -> Vec<String> {
+    let is_part = common || a.has_plan || b.has_plan;
+    let sides = [("A", a), ("B", b)].into_iter();
+    let sides = sides.filter(|(_, side)| side.has_plan || !is_part);
+    let mut lines: Vec<String> = sides
+        .filter_map(|(name, side)| Some(format!("{name}: {}", side.missing_line()?)))
+        .collect();
+    let lacks_gold = |pair: &&AnswerPair<'_>| rule.lacks_gold(pair.a) || rule.lacks_gold(pair.b);
+    let unscored = pairs.iter().filter(lacks_gold).count();
+    if unscored > 0 {
+        let all = counted(pairs.len(), "pair");
+        lines.push(format!(
+            "{unscored} of {all} without a gold for {}",
+            rule.name()
+        ));
+    }
+    lines
 }
 
 fn pair_rows<'p>(

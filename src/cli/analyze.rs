@@ -9,7 +9,6 @@ use crate::output::terminal::{TerminalStyle, analysis_tables};
 use crate::output::write_misses;
 use crate::run::RunFolder;
 use crate::score::{Rule, ScoreError};
-use finqa_core::text::counted;
 
 use super::args::{OutputFolder, RecordsFile};
 use super::exit::with_output_hint;
@@ -55,11 +54,8 @@ pub(crate) fn execute(
     if let Some(reason) = &answers.no_records {
         without_records(reason);
     }
-    if answers.not_asked > 0 {
-        let left = counted(answers.not_asked, "question");
-        super::note(format_args!(
-            "note: the run is not complete: {left} not answered yet"
-        ));
+    if let Some(line) = answers.missing_line() {
+        super::note(format_args!("note: not complete: {line}"));
     }
     let analysis = analyze(&answers, args.rule);
     if analysis.questions == 0 {

@@ -4,7 +4,9 @@ use std::str::FromStr;
 
 use strum::VariantArray;
 
-use crate::score::{Rule, RuleRates};
+use crate::score::{Rule, Scorecard};
+use finqa_core::number::round5;
+use finqa_core::text::counted;
 
 use super::{Exit, Failure};
 
@@ -12,7 +14,8 @@ use super::{Exit, Failure};
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "CI")]
 pub(crate) struct CiArgs {
-    /// Exit with code 6 if a score is below PERCENT; RULE is fe (financial equivalence), nm
+    /// Exit with code 6 if a score is below PERCENT, or if questions lack an answer or a gold;
+    /// RULE is fe (financial equivalence), nm
     /// (numeric match), em (exact match), ex (execution accuracy), pe (program execution) or
     /// pa (program accuracy)
     #[arg(long, value_name = "RULE=PERCENT,…", value_delimiter = ',')]
@@ -34,14 +37,22 @@ impl FromStr for Threshold {
             .split_once('=')
             .ok_or_else(|| format!("`{text}` is not of the form RULE=PERCENT, such as fe=80"))?;
         let rule = rule(name)?;
-        let percent: f64 = percent
-            .trim()
+        let given = percent.trim();
+        let percent: f64 = given
             .trim_end_matches('%')
             .trim_end()
             .parse()
             .ok()
             .filter(|percent| (0.0..=100.0).contains(percent))
-            .ok_or_else(|| format!("`{}` is not a percentage from 0 to 100", percent.trim()))?;
+            .ok_or_else(|| format!("`{given}` is not a percentage from 0 to 100"))?;
+        // A share instead of a percentage would let nearly every score pass.
+        if 0.0 < percent && percent < 1.0 && !given.ends_with('%') {
+            let meant = round5(100.0 * percent);
+            return Err(format!(
+                "`{given}` is less than one percent; write {name}={meant} if {meant} % is meant, \
+                 or {name}={given}%"
+            ));
+        }
         Ok(Self { rule, percent })
     }
 }
@@ -60,27 +71,41 @@ pub(super) fn rule(name: &str) -> Result<Rule, String> {
 }
 
 impl CiArgs {
-    /// Holds the rates to their thresholds.
+    /// Holds the scores to their thresholds. `missing` names questions that have no answer to
+    /// score.
     ///
     /// # Errors
-    /// [`Exit::BelowThreshold`] naming each rule, its value and its threshold;
-    /// a rule that nothing could be judged by is below any threshold.
-    pub(crate) fn check_thresholds(&self, rates: &RuleRates) -> anyhow::Result<()> {
-        let below: Vec<String> = self
+    /// [`Exit::BelowThreshold`] naming each rule, its value and its threshold. A rule that
+    /// could not score every question is below any threshold.
+    pub(crate) fn check_thresholds(
+        &self,
+        card: &Scorecard,
+        missing: Option<&str>,
+    ) -> anyhow::Result<()> {
+        let mut below: Vec<String> = self
             .fail_under
             .iter()
             .filter_map(|Threshold { rule, percent }| {
-                let name = rule.name();
-                match rates.get(*rule).map(|rate| 100.0 * rate.rate) {
+                let (name, unscored) = (rule.name(), card.unscored(*rule));
+                let rate = card.rates.get(*rule);
+                match rate.map(|rate| (100.0 * rate.rate, rate.n)) {
                     // A share that is printed as the threshold may be a rounding error below it.
-                    Some(value) if value + 1e-9 >= *percent => None,
-                    Some(value) => Some(format!("{name} is {value:.2} %, below {percent} %")),
+                    Some((value, _)) if value + 1e-9 < *percent => {
+                        Some(format!("{name} is {value:.2} %, below {percent} %"))
+                    }
+                    Some((_, n)) if unscored > 0 => Some(format!(
+                        "{name} could score {n} of {}, the others lack its gold",
+                        counted(card.questions, "question")
+                    )),
+                    Some(_) => None,
                     None => Some(format!(
                         "{name} could not score any question, so it is below {percent} %"
                     )),
                 }
             })
             .collect();
+        let missing = missing.filter(|_| !self.fail_under.is_empty());
+        below.extend(missing.map(str::to_owned));
         if below.is_empty() {
             return Ok(());
         }
@@ -105,12 +130,16 @@ mod tests {
             parse("program_accuracy=1.5").unwrap().rule,
             Rule::ProgramAccuracy
         );
+        for (text, percent) in [("fe=0", 0.0), ("fe=1", 1.0), ("fe=0.75 %", 0.75)] {
+            assert_eq!(parse(text).unwrap().percent, percent, "{text}");
+        }
         for (text, reason) in [
             ("f1=80", "no rule is called `f1`"),
             ("fe", "not of the form"),
             ("fe=eighty", "not a percentage"),
             ("fe=120", "not a percentage"),
             ("fe=nan", "not a percentage"),
+            ("fe=0.75", "write fe=75 if 75 % is meant, or fe=0.75%"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");

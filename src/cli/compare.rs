@@ -98,6 +98,10 @@ pub(crate) fn execute(
     let Some(level) = args.gate else {
         return Ok(Exit::Done);
     };
+    if !comparison.complete {
+        let line = format!("--gate: not complete: {}", comparison.missing.join("; "));
+        return Err(Failure::new(Exit::BelowThreshold, line).into());
+    }
     match (args.gain, args.margin) {
         (Some(gain), _) => check_bound(&comparison, level, gain, "--gain"),
         (None, Some(margin)) => check_bound(&comparison, level, -margin, "--margin"),

@@ -244,7 +244,7 @@ pub(super) fn check_thresholds(results: &RunResults, ci: &CiArgs) -> anyhow::Res
     let summary = &results.summary;
     match results.finish {
         Finish::Complete if summary.run.shard.is_none() => {
-            ci.check_thresholds(&summary.scores.rates)
+            ci.check_thresholds(&summary.scores, None)
         }
         _ => Ok(()),
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use serde::Serialize;
 
 use crate::analysis::Answers;
 use crate::output::terminal::{TerminalStyle, scorecard_tables};
@@ -57,6 +58,8 @@ pub(crate) fn execute(
     if let Some(reason) = &answers.no_records {
         super::analyze::without_records(reason);
     }
+    let missing = answers.missing_line();
+    let not_asked = answers.not_asked;
     let mut scored = answers.rows;
     if args.calibration != CalibrationSettings::default() {
         if answers.run.is_none() {
@@ -73,20 +76,45 @@ pub(crate) fn execute(
     if let Some(path) = export {
         write_leaderboard(path, &scored).map_err(with_output_hint(EXPORT_PREDICTIONS))?;
     }
-    let held = args.ci.check_thresholds(&card.rates);
+    let held = args.ci.check_thresholds(&card, missing.as_deref());
     if card.rates.iter().next().is_none() {
         held?;
         let (path, rows) = (args.file.clone(), scored.len());
         return Err(ScoreError::NothingScored { path, rows }.into());
     }
     let printed = if args.json {
-        stdout::print_json(&card)
+        let missing: Vec<String> = missing.into_iter().chain(card.gold_line()).collect();
+        stdout::print_json(&ScoredAnswers {
+            complete: missing.is_empty() && card.without_gold == 0,
+            missing,
+            not_asked,
+            card: &card,
+        })
     } else {
-        stdout::print(|out| writeln!(out, "{}", scorecard_tables(&card, style)))
+        stdout::print(|out| {
+            writeln!(out, "{}", scorecard_tables(&card, style))?;
+            match &missing {
+                Some(line) => writeln!(out, "{}", style.wrap(&format!("Not complete: {line}"))),
+                None => Ok(()),
+            }
+        })
     };
     held?;
     printed?;
     Ok(Exit::Done)
+}
+
+/// The scores of a file or a run, as `--json` prints them.
+#[derive(Serialize)]
+struct ScoredAnswers<'c> {
+    /// True if every question has an answer or an outcome, and a gold.
+    complete: bool,
+    /// What is missing, one line each.
+    missing: Vec<String>,
+    /// Questions without a row.
+    not_asked: usize,
+    #[serde(flatten)]
+    card: &'c Scorecard,
 }
 
 /// Gives the answers of a run the probabilities of another calibration, and withholds those that

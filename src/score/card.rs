@@ -120,6 +120,11 @@ pub struct Scorecard {
     pub questions: usize,
     /// Report pages they are on: the clusters.
     pub pages: usize,
+    /// Questions that financial equivalence cannot judge, because they have no gold.
+    pub without_gold: usize,
+    /// Questions that each rule lacks gold for.
+    #[serde(skip)]
+    unscored: [usize; Rule::VARIANTS.len()],
     /// Every rule over all questions that have gold.
     #[serde(flatten)]
     pub rates: RuleRates,
@@ -145,6 +150,9 @@ impl std::fmt::Display for Scorecard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let questions = counted(self.questions, "question");
         write!(f, "{questions} on {}", counted(self.pages, "page"))?;
+        if let Some(line) = self.gold_line() {
+            write!(f, ", {line}")?;
+        }
         for (rule, rate) in self.rates.iter() {
             let [percent, low, high] = [rate.rate, rate.low, rate.high].map(|p| 100.0 * p);
             let (label, hits, n) = (rule.name(), rate.hits, rate.n);
@@ -165,6 +173,20 @@ impl Scorecard {
         tally.finish().0
     }
 
+    /// The number of questions that have gold for financial equivalence, in one line; `None` if
+    /// all have it, or none.
+    pub fn gold_line(&self) -> Option<String> {
+        let scored = self.questions.saturating_sub(self.without_gold);
+        let has = if scored == 1 { "has" } else { "have" };
+        let is_partial = self.without_gold > 0 && scored > 0;
+        is_partial.then(|| format!("{scored} of {} {has} a gold", self.questions))
+    }
+
+    /// The number of questions that a rule lacks gold for.
+    pub(crate) fn unscored(&self, rule: Rule) -> usize {
+        of_rule(&self.unscored, rule)
+    }
+
     /// The number of rows with this outcome.
     pub(crate) fn count_of(&self, outcome: Outcome) -> usize {
         let found = self.outcomes.iter().find(|it| it.name == outcome.name());
@@ -182,6 +204,8 @@ impl Scorecard {
         Self {
             questions: tally.rows,
             pages: pages.len(),
+            without_gold: of_rule(&tally.unscored, Rule::FinancialEquivalence),
+            unscored: tally.unscored,
             rates: RuleRates::of(all),
             answered: RuleRates::of(questions().map(|question| (question, &question.answered))),
             without_suspects: (suspects > 0).then(|| ScoresWithoutSuspects {
@@ -209,6 +233,10 @@ impl ScoreTally {
         let epochs = epochs.collect();
         (Scorecard::of_tally(self), epochs)
     }
+}
+
+fn of_rule(counts: &[usize], rule: Rule) -> usize {
+    counts.get(rule as usize).copied().unwrap_or_default()
 }
 
 fn counts<T: Copy + VariantArray>(name: fn(T) -> &'static str, counted: &[usize]) -> Vec<Count> {

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
+use crate::dataset::RecordKind;
+
 use super::row::Row;
 
 /// A scoring rule, in the order in which they are printed.
@@ -68,6 +70,19 @@ impl Rule {
             Self::ProgramAccuracy => scores.program_accuracy,
             Self::FinancialEquivalence => row.accepted(),
         }
+    }
+
+    /// True if the rule cannot judge the row and should: its gold, or the page that its program
+    /// reads, is missing. The dataset gives the stand-alone questions of a Double record no
+    /// program, so the rules of programs skip these.
+    pub(crate) fn lacks_gold(self, row: &Row) -> bool {
+        let without_program = row.kind == Some(RecordKind::Double) && row.turn().is_none();
+        let skips = without_program
+            && matches!(
+                self,
+                Self::ExecutionAccuracy | Self::ProgramExecution | Self::ProgramAccuracy
+            );
+        !skips && self.mark(row).is_none()
     }
 
     /// True if the rule judges programs: without any program in a run there is nothing to

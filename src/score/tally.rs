@@ -20,6 +20,8 @@ use super::suspects::suspect;
 pub(crate) struct ScoreTally {
     pub(super) questions: HashMap<u64, QuestionTally>,
     pub(super) rows: usize,
+    /// Rows that each rule lacks gold for.
+    pub(super) unscored: [usize; Rule::VARIANTS.len()],
     pub(super) outcomes: [usize; Outcome::VARIANTS.len()],
     pub(super) reasons: [usize; FeReason::VARIANTS.len()],
     pub(super) diagnostics: [usize; Diagnostic::VARIANTS.len()],
@@ -79,6 +81,7 @@ impl Default for ScoreTally {
         Self {
             questions: HashMap::new(),
             rows: 0,
+            unscored: Default::default(),
             outcomes: Default::default(),
             reasons: Default::default(),
             diagnostics: Default::default(),
@@ -111,6 +114,9 @@ impl ScoreTally {
             tally.answered.add(row, gold.is_some());
         }
         self.rows += 1;
+        count(Rule::VARIANTS, &mut self.unscored, |rule| {
+            rule.lacks_gold(row)
+        });
         count(Outcome::VARIANTS, &mut self.outcomes, |it| {
             *it == row.outcome()
         });

@@ -23,6 +23,7 @@ mod env_server;
 mod filing;
 mod filing_pdf;
 mod filing_segments;
+mod gates;
 mod improve;
 mod inputs;
 mod keys;

@@ -239,11 +239,7 @@ fn ci_gets_a_failing_exit_code() {
     run("--min-confidence 1 --fail-under fe=1").ends(6);
     run("--fail-under f1=80").fails(2, &["no rule is called `f1`"]);
 
-    let score = |gate: &str| {
-        place.run(&format!(
-            "score output/output.csv --data-path sample {gate}"
-        ))
-    };
+    let score = |gate: &str| place.run(&format!("score output/output.csv {gate}"));
     score("--fail-under nm=100").fails(6, &["numerical_match is "]);
     score("--fail-under nm=0").succeeds();
 }

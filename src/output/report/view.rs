@@ -28,6 +28,8 @@ pub(super) struct ReportView<'a> {
     unfinished: Option<(String, String)>,
     answered: usize,
     without_answer: usize,
+    /// The number of questions that have gold, if some have none.
+    gold_line: Option<String>,
     /// The reason why the pages are not available.
     pages_missing: Option<&'a str>,
     headline: Option<Rate>,
@@ -98,6 +100,7 @@ impl<'a> ReportView<'a> {
             unfinished: summary.unfinished(&summary.run.output()),
             answered: list.rows,
             without_answer: summary.unanswered(),
+            gold_line: scores.gold_line(),
             pages_missing,
             headline: scores.rates.get(Rule::FinancialEquivalence),
             rules: lines(&scores.rates),

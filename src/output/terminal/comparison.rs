@@ -36,6 +36,8 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
         counted(comparison.questions, "question"),
         counted(comparison.pages, "page")
     ));
+    let missing = comparison.missing.iter();
+    parts.extend(missing.map(|line| style.wrap(&format!("Not complete: {line}"))));
     parts.push(rules(comparison, style));
     for (name, side) in [("A", &comparison.a), ("B", &comparison.b)] {
         let lines = side.epochs.iter().flat_map(epoch_lines);

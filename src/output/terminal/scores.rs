@@ -19,6 +19,8 @@ pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
             style.wrap(&format!("No gold for {questions}, so nothing is scored"))
         }
     }];
+    let golds = scores.gold_line();
+    lines.extend(golds.map(|line| format!("Scored: {line}")));
     lines.extend(outcome_line(scores, style));
     lines.join("\n")
 }

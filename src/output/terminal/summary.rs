@@ -61,10 +61,14 @@ fn headline(summary: &Summary) -> String {
         None if summary.scores.questions == 0 => "no question was answered".to_owned(),
         None => "no question has a gold answer, so nothing is scored".to_owned(),
     };
-    let mut questions = counted(summary.scores.questions, "question");
-    // --n counts records: two may share a page, and most have several questions.
-    if summary.episodes.is_none() {
-        questions.push_str(&format!(" on {}", counted(summary.scores.pages, "page")));
+    let scores = &summary.scores;
+    let mut questions = counted(scores.questions, "question");
+    if let Some(line) = scores.gold_line() {
+        let scored = counted(scores.questions - scores.without_gold, "question");
+        questions = format!("{scored} scored ({line})");
+    } else if summary.episodes.is_none() {
+        // --n counts records: two may share a page, and most have several questions.
+        questions.push_str(&format!(" on {}", counted(scores.pages, "page")));
     }
     let score = unbroken(&score);
     format!("{}, {questions}: {score}", measured(&summary.run))

@@ -1,0 +1,202 @@
+//! Scores of which a part is missing: it is named, and no gate passes on the rest.
+
+use serde_json::{Value as Json, json};
+
+use crate::support::cli::Workplace;
+
+/// A record whose page says what were sales in 2001.
+fn record(number: usize, qa: Json) -> Json {
+    json!({
+        "id": format!("Single_ZED/2001/page_{number}.pdf-1"),
+        "filename": format!("ZED/2001/page_{number}.pdf"),
+        "pre_text": [format!("this is sheet {number} of zed .")],
+        "post_text": [],
+        "table": [["", "2001", "2000"], ["sales", "40", "30"]],
+        "qa": qa
+    })
+}
+
+fn with_gold(number: usize) -> Json {
+    let qa = json!({
+        "question": "what were sales in 2001?", "answer": "40",
+        "program": "add(40, const_0)", "exe_ans": 40.0
+    });
+    record(number, qa)
+}
+
+/// Nine records, of which this many have a gold.
+fn nine(place: &Workplace, gold: usize) {
+    let records = (1..=9).map(|number| match number <= gold {
+        true => with_gold(number),
+        false => record(number, json!({"question": "what were sales in 2001?"})),
+    });
+    place.write("own.json", &json!(records.collect::<Vec<_>>()).to_string());
+}
+
+/// A file with predictions for the first questions.
+fn predictions(place: &Workplace, name: &str, count: usize, answer: &str) {
+    let rows =
+        (1..=count).map(|number| format!("Single_ZED/2001/page_{number}.pdf-1,qa,{answer}\n"));
+    let text = format!("id,part,prediction\n{}", rows.collect::<String>());
+    place.write(name, &text);
+}
+
+/// Removes the answers to all but the first questions, as if the run had died.
+fn died_after(place: &Workplace, count: usize) {
+    let sql = format!("DELETE FROM answers WHERE question >= {count}");
+    place.journal_tables().execute(&sql, []).unwrap();
+}
+
+#[test]
+fn a_gate_refuses_a_run_that_died_and_the_files_that_it_left() {
+    let place = Workplace::new();
+    nine(&place, 9);
+    place.run("--data-path own.json").succeeds();
+    place.run("score last --fail-under fe=80").succeeds();
+    died_after(&place, 4);
+    place.run("report").succeeds();
+    let run = place.run_folder();
+    let csv = run.join("output.csv").display().to_string();
+    std::fs::copy(&csv, place.path("output/output.csv")).unwrap();
+    let missing = "5 questions not answered yet, of 9";
+    for named in ["last", &csv, "output/output.csv"] {
+        let scored = place.run(&format!("score {named}"));
+        scored
+            .succeeds()
+            .prints(&format!("Not complete: {missing}"));
+        let json = place.run(&format!("score {named} --json")).json();
+        assert_eq!(json["complete"], false);
+        assert_eq!(
+            (&json["not_asked"], &json["questions"]),
+            (&json!(5), &json!(4))
+        );
+        assert_eq!(json["missing"], json!([missing]));
+        let gate = place.run(&format!("score {named} --fail-under fe=80"));
+        gate.fails(6, &["--fail-under: ", missing]);
+        gate.prints("financial equiv.");
+    }
+}
+
+#[test]
+fn a_gate_refuses_a_file_that_lacks_questions_of_the_records() {
+    let place = Workplace::new();
+    nine(&place, 9);
+    predictions(&place, "two.csv", 2, "40");
+    predictions(&place, "all.csv", 9, "40");
+    let score = |given: &str| place.run(&format!("score {given} --data-path own.json"));
+    score("two.csv --fail-under fe=50")
+        .fails(6, &["7 questions not answered yet, of 9 in own.json"]);
+    score("two.csv")
+        .succeeds()
+        .prints("7 questions not answered yet");
+    score("all.csv --fail-under fe=100,ex=100").succeeds();
+    let json = score("all.csv --json").json();
+    assert_eq!(
+        (&json["complete"], &json["missing"]),
+        (&json!(true), &json!([]))
+    );
+    place
+        .run("analyze two.csv --data-path own.json")
+        .succeeds()
+        .tells("not complete: 7 questions");
+}
+
+#[test]
+fn a_gate_refuses_scores_of_the_questions_that_have_a_gold() {
+    let place = Workplace::new();
+    nine(&place, 1);
+    let run = place.run("--data-path own.json --fail-under fe=80");
+    run.fails(6, &["financial_equivalence could score 1 of 9 questions"]);
+    run.prints("1 question scored (1 of 9 has a gold):");
+    let report = std::fs::read_to_string(place.run_folder().join("report.html")).unwrap();
+    assert!(report.contains("1 of 9 has a gold"));
+    assert_eq!(place.summary()["without_gold"], 8);
+    place
+        .run("score last")
+        .succeeds()
+        .prints("Scored: 1 of 9 has a gold");
+    let json = place.run("score last --json").json();
+    assert_eq!(json["complete"], false);
+    assert_eq!(
+        (&json["without_gold"], &json["missing"][0]),
+        (&json!(8), &json!("1 of 9 has a gold"))
+    );
+    for rule in ["fe", "em", "ex", "pa"] {
+        let gate = place.run(&format!("score last --fail-under {rule}=0"));
+        gate.fails(
+            6,
+            &["could score 1 of 9 questions, the others lack its gold"],
+        );
+    }
+}
+
+/// The dataset has no program for these questions, so their absence says nothing.
+#[test]
+fn the_program_rules_do_not_lack_the_golds_that_no_double_record_has() {
+    let place = Workplace::new();
+    let mut double = with_gold(1);
+    double["id"] = json!("Double_ZED/2001/page_1.pdf");
+    let qa = double["qa"].take();
+    double["qa_0"] = json!({"question": "and what were sales in 2000?", "answer": "30"});
+    double["qa_1"] = json!({"question": qa["question"], "answer": "40"});
+    double.as_object_mut().unwrap().remove("qa");
+    place.write("own.json", &json!([double, with_gold(2)]).to_string());
+    place
+        .run("--data-path own.json --fail-under fe=50,ex=50,pe=50")
+        .succeeds();
+}
+
+#[test]
+fn a_comparison_names_what_is_missing_and_its_gate_refuses_it() {
+    let place = Workplace::new();
+    nine(&place, 9);
+    predictions(&place, "a.csv", 2, "7");
+    predictions(&place, "b.csv", 2, "40");
+    let compare = |given: &str| place.run(&format!("compare {given} --gate=0.9"));
+    let missing = "B: 7 questions not answered yet, of 9 in own.json";
+    compare("a.csv b.csv --data-path own.json").fails(6, &["--gate: not complete: A: 7", missing]);
+    // The user asks for the part that both have.
+    compare("a.csv b.csv --data-path own.json --common").succeeds();
+    let compared = place.run("compare a.csv b.csv --data-path own.json --json --html page.html");
+    let json = compared.succeeds().json();
+    assert_eq!(
+        (&json["complete"], &json["missing"][1]),
+        (&json!(false), &json!(missing))
+    );
+    assert!(place.read("page.html").contains(missing));
+
+    place.run("--data-path own.json").succeeds();
+    died_after(&place, 2);
+    let missing = "B: 7 questions not answered yet, of 9";
+    for common in ["", " --common"] {
+        compare(&format!("a.csv last --data-path own.json{common}")).fails(6, &[missing]);
+    }
+    place
+        .run("compare a.csv last --data-path own.json")
+        .succeeds()
+        .prints("Not complete: B: 7");
+
+    nine(&place, 1);
+    predictions(&place, "a.csv", 9, "7");
+    predictions(&place, "b.csv", 9, "40");
+    let lacks = "8 of 9 pairs without a gold for financial_equivalence";
+    compare("a.csv b.csv --data-path own.json").fails(6, &[lacks]);
+}
+
+#[test]
+fn a_share_as_a_threshold_is_asked_about() {
+    let place = Workplace::new();
+    let asked = place.run("score mine.csv --fail-under fe=0.75");
+    asked.ends(2).tells("write fe=75 if 75 % is meant");
+}
+
+#[test]
+fn a_server_that_has_no_run_is_not_said_to_have_every_run() {
+    let place = Workplace::new();
+    let sync = || place.run("track sync --mlflow http://127.0.0.1:9");
+    sync().succeeds().prints("no run yet in output/runs");
+    place
+        .run("--data-path sample --n 1 --mlflow off")
+        .succeeds();
+    sync().succeeds().prints("was started with --mlflow off");
+}
