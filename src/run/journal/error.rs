@@ -1,6 +1,6 @@
 //! The errors of journals.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 use thiserror::Error;
@@ -48,6 +48,20 @@ pub enum JournalError {
 }
 
 impl JournalError {
+    /// SQLite's error without the statement that it quotes, which may be the whole schema.
+    pub(super) fn sqlite(path: &Path, source: rusqlite::Error) -> Self {
+        let source = match source {
+            rusqlite::Error::SqlInputError { error, msg, .. } => {
+                rusqlite::Error::SqliteFailure(error, Some(msg))
+            }
+            source => source,
+        };
+        Self::Sqlite {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
     /// True if the content of the file is at fault, and not the disk, its permissions or
     /// another process.
     pub(crate) fn is_data(&self) -> bool {

@@ -216,10 +216,7 @@ impl Journal {
     }
 
     fn sqlite_error(&self, source: rusqlite::Error) -> JournalError {
-        JournalError::Sqlite {
-            path: self.path.clone(),
-            source,
-        }
+        JournalError::sqlite(&self.path, source)
     }
 
     fn entry_error(&self, entry: &str, source: serde_json::Error) -> JournalError {

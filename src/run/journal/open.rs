@@ -1,6 +1,7 @@
 //! Making, opening and reading the file of a journal.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -55,14 +56,21 @@ impl Journal {
             connection.execute_batch("COMMIT")?;
             connection.close().map_err(|(_, source)| source)
         };
-        write().map_err(|source| JournalError::Sqlite {
+        let rename = |source| JournalError::Rename {
             path: path.to_owned(),
             source,
-        })?;
-        std::fs::rename(&unfinished, path).map_err(|source| JournalError::Rename {
-            path: path.to_owned(),
-            source,
-        })?;
+        };
+        // What a killed process has left: the caller holds the run's lock, so nobody writes it.
+        for suffix in ["-journal", ""] {
+            let mut left = unfinished.clone().into_os_string();
+            left.push(suffix);
+            match std::fs::remove_file(left) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(rename(error)),
+                _ => {}
+            }
+        }
+        write().map_err(|source| JournalError::sqlite(path, source))?;
+        std::fs::rename(&unfinished, path).map_err(rename)?;
         Self::open(path)
     }
 
@@ -94,10 +102,7 @@ impl Journal {
 
     /// Opens the file, which SQLite only reads if it is write-protected.
     fn connect(path: &Path) -> Result<Self, JournalError> {
-        let sqlite = |source| JournalError::Sqlite {
-            path: path.to_owned(),
-            source,
-        };
+        let sqlite = |source| JournalError::sqlite(path, source);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(sqlite)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(sqlite)?;
@@ -197,10 +202,19 @@ mod tests {
         let journal = Journal::create(&offline, &meta, None).unwrap();
         assert!(journal.prompts().unwrap().is_empty());
 
-        // Killed before the rename: the next try fails and leaves no journal.
+        // What a process left that was killed before the rename is in nobody's way.
         let killed = folder.path().join("killed.sqlite");
         std::fs::copy(&path, killed.with_extension("sqlite.new")).unwrap();
-        assert!(Journal::create(&killed, &meta, Some(&prompts)).is_err());
-        assert!(!killed.exists());
+        std::fs::write(folder.path().join("killed.sqlite.new-journal"), "half").unwrap();
+        let journal = Journal::create(&killed, &meta, Some(&prompts)).unwrap();
+        assert_eq!(journal.prompts().unwrap(), prompts);
+        // An error of SQLite shows none of this program's statements.
+        let twice = "CREATE TABLE meta (key TEXT)";
+        let error = journal.sqlite(|connection| connection.execute_batch(twice));
+        let line = format!("{:#}", anyhow::Error::from(error.unwrap_err()));
+        assert!(
+            line.contains("already exists") && !line.contains("CREATE"),
+            "{line}"
+        );
     }
 }

@@ -105,6 +105,19 @@ fn a_killed_shard_is_continued_by_the_same_command_and_repeats_no_call() {
     }
 }
 
+/// Every later start of the shard failed on what a process had left that was killed while it
+/// made the journal.
+#[test]
+fn a_shard_that_was_killed_before_it_began_is_started_again() {
+    let place = Workplace::new();
+    place.shards(&["2/2"], "n = 3");
+    std::fs::create_dir(place.shard_folder(1)).unwrap();
+    let journal = place.shard_folder(2).join("journal.sqlite");
+    std::fs::copy(journal, place.shard_folder(1).join("journal.sqlite.new")).unwrap();
+    place.shards(&["1/2"], "n = 3");
+    assert_eq!(place.merge(false).unwrap().finish, Finish::Complete);
+}
+
 /// Each is refused before a question is asked.
 #[rstest]
 #[case::other_settings("max_rounds = 7", "--max-rounds was 3, now 7")]
