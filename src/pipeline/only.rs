@@ -43,7 +43,8 @@ impl Only {
         };
         let folder = RunFolder::locate(&settings.run.output, run)?;
         let run = match std::fs::canonicalize(run) {
-            Ok(path) if path.is_dir() => path.display().to_string(),
+            // As it was located: a folder without a journal only shares the run's name.
+            Ok(path) if path.join(RunFolder::JOURNAL).is_file() => path.display().to_string(),
             _ => folder.id(),
         };
         let journal = Journal::read(&folder.journal())?;

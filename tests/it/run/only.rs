@@ -89,8 +89,13 @@ fn the_conversation_of_a_wrong_turn_is_asked_as_a_whole_in_the_runs_mode() {
     place
         .run(&format!("{asked} --mode conversations --range 3..4"))
         .succeeds();
+    // A folder that only shares the name was stored, and the run could not be resumed.
+    std::fs::create_dir(place.path("last")).unwrap();
+    let run = place.run_folder();
     let again = place.run(&format!("{asked} --only wrong:last --json"));
     let summary = again.succeeds().json();
+    let id = run.file_name().unwrap().to_str().unwrap();
+    assert_eq!(summary["run"]["settings"]["only"], format!("wrong:{id}"));
     assert_eq!(summary["questions"], 3);
     assert_eq!(summary["financial_equivalence_hits"], 2);
 }
