@@ -62,17 +62,21 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
         let found = args.runs.iter().map(|run| RunFolder::locate(output, run));
         found.collect::<Result<Vec<_>, _>>()?
     };
-    let mut missing = 0;
+    let (mut missing, mut untracked) = (0, 0);
     let mut failed: Option<anyhow::Error> = None;
     // Servers that did not answer are not waited for again.
     let mut dead = Vec::new();
     for folder in &folders {
         let name = folder.id();
         let result = sync_run(args, folder, &dead).await;
-        missing += usize::from(!matches!(result, Ok(None)));
+        match &result {
+            Ok(Synced::Arrived) => {}
+            Ok(Synced::Untracked) => untracked += 1,
+            _ => missing += 1,
+        }
         match result {
-            Ok(None) => {}
-            Ok(Some(delivered)) => {
+            Ok(Synced::Arrived | Synced::Untracked) => {}
+            Ok(Synced::Sent(delivered)) => {
                 // Output that cannot be written does not end the deliveries.
                 let _ = stdout::print_words(|out| writeln!(out, "{name}: {}", delivered.page));
                 for line in mlflow_lines::shortfall_lines(&delivered) {
@@ -92,18 +96,27 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
     if missing == 0 {
         let runs = RunFolder::runs(output);
         let runs = runs.display();
-        stdout::print_words(|out| writeln!(out, "every run in {runs} is complete on the server"))?;
+        let line = match folders.len() {
+            0 => format!("no run yet in {runs}"),
+            all if all == untracked => format!("every run in {runs} was started with --mlflow off"),
+            _ => format!("every run in {runs} is complete on the server"),
+        };
+        stdout::print_words(|out| writeln!(out, "{line}"))?;
     }
     failed.map_or(Ok(Exit::Done), Err)
 }
 
-/// Delivers a run; `None` if no run is named and the server has all of this one, or it was not
-/// to be tracked.
-async fn sync_run(
-    args: &SyncArgs,
-    folder: &RunFolder,
-    dead: &[String],
-) -> anyhow::Result<Option<DeliveredRun>> {
+/// What became of a run.
+enum Synced {
+    Sent(DeliveredRun),
+    /// The server has all of it, and it was not named.
+    Arrived,
+    /// It was started with `--mlflow off`, and it was not named.
+    Untracked,
+}
+
+/// Delivers a run.
+async fn sync_run(args: &SyncArgs, folder: &RunFolder, dead: &[String]) -> anyhow::Result<Synced> {
     let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
     let record = DeliveryRecord::read(folder.path());
@@ -122,8 +135,11 @@ async fn sync_run(
                 && is(&experiment, &record.experiment)
                 && record.complete_at == answered
         });
-        if arrived || own == Some("off") {
-            return Ok(None);
+        if arrived {
+            return Ok(Synced::Arrived);
+        }
+        if own == Some("off") {
+            return Ok(Synced::Untracked);
         }
     }
     // A run that is still in progress delivers itself.
@@ -155,5 +171,6 @@ async fn sync_run(
         false => Finish::Interrupted,
     };
     let content = RunContent::of(&journal, &finish, &summary)?;
-    Ok(Some(deliver(&server, folder.path(), &content).await?))
+    let delivered = deliver(&server, folder.path(), &content).await?;
+    Ok(Synced::Sent(delivered))
 }
