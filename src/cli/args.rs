@@ -148,7 +148,7 @@ pub(super) struct RunDisplay {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub settings: Settings,
-    /// Estimate calls, tokens, cost and time without sending anything
+    /// Estimate calls, tokens and cost without sending anything
     #[arg(long, conflicts_with = "resume", help_heading = "Budget")]
     pub dry_run: bool,
     /// Print each question with the gold answer, the generated answer and the rounds

@@ -259,24 +259,31 @@ impl fmt::Display for DryRun {
         };
         write!(
             f,
-            "Dry run: nothing was sent or written.\n\
-             Questions  {}, {}\n\
-             Calls      {} (the critic accepts every first answer) to {} (it accepts none)\n\
+            "Dry run: nothing was sent or written.\nQuestions  {}, {}\n",
+            self.questions, self.model
+        )?;
+        let Some(max_tokens) = self.max_tokens else {
+            return write!(
+                f,
+                "Calls      none: no chat model is asked\nCost       {cost}"
+            );
+        };
+        write!(
+            f,
+            "Calls      {} (the critic accepts every first answer) to {} (it accepts none)\n\
              Tokens in  {} (prompts at {} to {} bytes per token)\n\
              Tokens out {}, at {} to {} per reply\n           \
              (more if the model reasons, at most {} a reply: --max-tokens)\n\
              Cost       {cost}",
-            self.questions,
-            self.model,
             grouped(self.calls.low),
             grouped(self.calls.high),
             range(self.input_tokens),
-            BYTES_PER_TOKEN.low,
             BYTES_PER_TOKEN.high,
+            BYTES_PER_TOKEN.low,
             range(self.output_tokens),
             REPLY_TOKENS.low,
             REPLY_TOKENS.high,
-            grouped(self.max_tokens.unwrap_or_default().into())
+            grouped(max_tokens.into())
         )
     }
 }

@@ -176,9 +176,16 @@ fn a_dry_run_sends_nothing_and_says_what_a_run_would_take() {
     assert!((low..=high).contains(&calls), "{calls}");
 
     let shown = place.chat(&server, "--dry-run");
-    shown.succeeds().prints("Cost       unknown");
+    shown
+        .succeeds()
+        .prints("Cost       unknown")
+        .prints("prompts at 3 to 5 bytes per token");
     let offline = place.run("--data-path sample --dry-run");
-    offline.succeeds().prints("$0.0000 to $0.0000");
+    offline
+        .succeeds()
+        .prints("$0.0000 to $0.0000")
+        .prints("no chat model is asked");
+    assert!(!offline.stdout.contains("oken"), "{}", offline.stdout);
 }
 
 #[rstest]
