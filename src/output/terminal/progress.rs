@@ -228,7 +228,7 @@ impl RunProgress {
         }
         let left = self.counts.total.saturating_sub(self.counts.answered) as f64;
         let seconds = self.started.elapsed().as_secs_f64() / here as f64 * left;
-        Some(format!("{seconds:.0} s left"))
+        Some(format!("{} left", rough_time(seconds)))
     }
 
     fn finish(&mut self, finish: &Finish, elapsed: Duration) {
@@ -270,6 +270,20 @@ impl RunProgress {
     }
 }
 
+/// A time as people say it: `40 s`, `12 min`, `3 h 20 min`.
+fn rough_time(seconds: f64) -> String {
+    let minutes = (seconds / 60.0).round();
+    match (seconds < 90.0, minutes < 90.0) {
+        (true, _) => format!("{seconds:.0} s"),
+        (false, true) => format!("{minutes:.0} min"),
+        (false, false) => format!(
+            "{:.0} h {:.0} min",
+            (minutes / 60.0).floor(),
+            minutes % 60.0
+        ),
+    }
+}
+
 /// Id, question, gold and answer; of an episode how it ended, its
 /// reward and steps.
 fn verbose_lines(row: &Row) -> String {
@@ -306,4 +320,23 @@ fn verbose_lines(row: &Row) -> String {
 /// The time of day here.
 fn clock(at: Timestamp) -> impl std::fmt::Display {
     at.to_zoned(TimeZone::system()).strftime("%H:%M:%S")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_in_hours_and_minutes() {
+        for (seconds, text) in [
+            (0.4, "0 s"),
+            (89.4, "89 s"),
+            (90.0, "2 min"),
+            (5_300.0, "88 min"),
+            (5_400.0, "1 h 30 min"),
+            (100_000.0, "27 h 47 min"),
+        ] {
+            assert_eq!(rough_time(seconds), text);
+        }
+    }
 }
