@@ -70,7 +70,10 @@ impl Wording {
     /// A stem as the question spells it.
     pub(crate) fn spelled<'a>(&'a self, of: &'a str) -> &'a str {
         let trimmed = |word: &'a str| word.trim_matches(|c: char| !c.is_alphanumeric());
-        let mut words = self.phrase.split_whitespace().map(trimmed);
+        let whole = self.phrase.split_whitespace();
+        // "revenue/employee" and "year-end" are several words each.
+        let parts = self.phrase.split(|c: char| !c.is_alphanumeric());
+        let mut words = whole.chain(parts).map(trimmed);
         let found = words.find(|word| stem(word) == of || stem(word.trim_end_matches("'s")) == of);
         found.unwrap_or(of).trim_end_matches("'s")
     }

@@ -45,8 +45,8 @@ pub(super) enum Operation {
 pub(super) enum Which {
     /// A period, of so many months.
     Period(Option<u8>),
-    /// The stems of a noun: "segment".
-    Label(Vec<String>),
+    /// The stems of a noun, each with the word that is said: "segment".
+    Label(Vec<(String, String)>),
 }
 
 /// A way to ask: the first whose cues are said and whose operands can be read is meant.
@@ -412,7 +412,13 @@ fn which(tokens: &[Token], plain: bool) -> Option<(Which, &[Token])> {
     if let Some((_, length)) = TIMES.iter().find(|(times, _)| lists(times, &last.text)) {
         return Some((Which::Period(*length), rest));
     }
-    let stems: Vec<String> = noun.iter().flat_map(Token::stems).cloned().collect();
+    let with_word = |token: &Token| {
+        let stems = token.stems().iter().cloned();
+        stems
+            .map(|stem| (stem, token.text.clone()))
+            .collect::<Vec<_>>()
+    };
+    let stems: Vec<_> = noun.iter().flat_map(with_word).collect();
     let dated = noun.iter().any(|token| token.period().is_some());
     let compares =
         has(rest, &[Cue::Largest, Cue::Smallest]) || !plain && has(rest, &[Cue::More, Cue::Less]);

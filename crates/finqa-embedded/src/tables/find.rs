@@ -163,11 +163,12 @@ impl Tables {
         let word = of.words.iter().find(|(word, _)| !says(word));
         let unnamed = of.names.iter().find_map(|(concept, said)| {
             let known = concept.names.iter().any(|name| name.iter().all(says));
-            concept.names.get(*said).filter(|_| !known)
+            let name = concept.names.get(*said).filter(|_| !known)?;
+            Some((name.clone(), concept.written(*said).to_owned()))
         });
         let (unknown, said) = match (word, unnamed) {
             (Some((word, said)), _) => (vec![word.clone()], said.clone()),
-            (None, Some(name)) => (name.clone(), name.join(" ")),
+            (None, Some(name)) => name,
             (None, None) => return Ok(()),
         };
         let why = |of: &str| format!("the {of} does not mention {said:?}");

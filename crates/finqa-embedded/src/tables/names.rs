@@ -15,6 +15,8 @@ pub(super) const SOFT: &str = "since total group overall consolidated net expens
 pub(super) struct Concept {
     /// Each of its names as stems.
     pub(super) names: Vec<Vec<String>>,
+    /// Each as it is written.
+    written: Vec<&'static str>,
     /// Whether each is of the opposite sense: a loss among profits.
     opposite: Vec<bool>,
     /// Each as all of its words, those that name nothing as they are.
@@ -26,6 +28,11 @@ pub(super) struct Concept {
 }
 
 impl Concept {
+    /// One of its names, as it is written.
+    pub(super) fn written(&self, name: usize) -> &'static str {
+        self.written.get(name).copied().unwrap_or_default()
+    }
+
     /// Whether two of its names are of opposite senses.
     pub(super) fn differ(&self, one: usize, other: usize) -> bool {
         self.opposite.get(one) != self.opposite.get(other)
@@ -35,7 +42,7 @@ impl Concept {
 static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
     let lines = include_str!("concepts.txt").lines();
     let lines = lines.filter(|line| !line.starts_with('#'));
-    let read = |line: &str| {
+    let read = |line: &'static str| {
         let (names, of) = line
             .trim_start_matches(['=', '~'])
             .split_once(':')
@@ -50,7 +57,8 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
         Concept {
             opposite: opposite.collect(),
             spelled: names.iter().map(spelled).collect(),
-            names: names.into_iter().map(plain_stems).collect(),
+            names: names.iter().copied().map(plain_stems).collect(),
+            written: names,
             quotient: sides.map(|(part, whole)| (plain_stems(part), plain_stems(whole))),
             loose: line.starts_with('~'),
         }
@@ -62,8 +70,8 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
 const LONGEST: usize = 12;
 
 /// The longest name that a text begins with: how many words it takes, and which it is.
-pub(super) fn name_at(words: &[&str]) -> Option<(usize, &'static Concept, usize)> {
-    let words: Vec<Vec<String>> = words
+pub(super) fn name_at(text: &[&str]) -> Option<(usize, &'static Concept, usize)> {
+    let words: Vec<Vec<String>> = text
         .iter()
         .take(LONGEST)
         .map(|word| spelled(word))
@@ -71,7 +79,13 @@ pub(super) fn name_at(words: &[&str]) -> Option<(usize, &'static Concept, usize)
     let longest = |concept: &'static Concept| {
         let names = concept.spelled.iter().enumerate();
         let lengths = names.filter_map(|(at, name)| Some((taken(&words, name)?, at)));
-        let (length, name) = lengths.max_by_key(|(length, _)| *length)?;
+        // Names of the same stems differ only in what a doubt quotes: "revenue", "revenues".
+        let is_quoted = |length, at| {
+            let said = text.iter().take(length).copied();
+            concept.written(at).split(' ').eq(said)
+        };
+        let (length, name) =
+            lengths.max_by_key(|(length, at)| (*length, is_quoted(*length, *at)))?;
         Some((length, concept, name))
     };
     let named = CONCEPTS.iter().filter_map(longest);

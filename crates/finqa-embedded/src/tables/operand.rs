@@ -72,7 +72,7 @@ impl Operand {
     pub(super) fn spelled(&self) -> String {
         let words = self.words.iter().map(|(_, said)| said.clone());
         let names = self.names.iter();
-        let names = names.filter_map(|(one, said)| Some(one.names.get(*said)?.join(" ")));
+        let names = names.map(|(one, said)| one.written(*said).to_owned());
         words.chain(names).collect::<Vec<_>>().join(" ")
     }
 

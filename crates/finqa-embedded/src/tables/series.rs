@@ -115,12 +115,13 @@ impl Tables {
         let mut lines = self.lines(of);
         let table = self.tables.first().filter(|table| table.plain);
         if let (Some(table), Some(Which::Label(noun))) = (table, which)
-            && noun.iter().any(|word| table.is_heading(word))
+            && noun.iter().any(|(word, _)| table.is_heading(word))
         {
             lines.retain(|line| line.by_rows);
-            let mut others = noun.iter();
-            if let Some(word) = others.find(|word| !table.is_heading(word) && !self.says(word)) {
-                return missing(format!("the page does not mention {word:?}"));
+            let mut nouns = noun.iter();
+            let says = |word: &String| table.is_heading(word) || self.says(word);
+            if let Some((_, said)) = nouns.find(|(word, _)| !says(word)) {
+                return missing(format!("the page does not mention {said:?}"));
             }
         }
         if self.is_plain() {
@@ -165,10 +166,14 @@ impl Tables {
         if let Some(Which::Label(noun)) = which
             && self.is_plain()
             && !table.title.iter().all(generic)
-            && !noun.iter().any(|word| table.is_heading(word))
+            && !noun.iter().any(|(word, _)| table.is_heading(word))
         {
-            let noun = noun.join(" ");
-            return missing(format!("the table does not say what a {noun} is"));
+            let mut said: Vec<&str> = noun.iter().map(|(_, said)| said.as_str()).collect();
+            said.dedup();
+            let noun = said.join(" ");
+            return missing(format!(
+                "the table does not say which labels are of {noun:?}"
+            ));
         }
         self.check(&out)?;
         Ok(out)

@@ -258,3 +258,28 @@ Operating unit C;5", &[
         ("which item had the largest budget?", Is("Rent")),
     ]),
 ];
+
+/// Doubts showed stems: "revenu", "purchase of property and equipment net", "compani".
+#[test]
+fn a_doubt_names_figures_in_the_words_of_the_question() {
+    let table = document("Grants by region;2035;2034\nNorth;3;4\nSouth;5;1");
+    for (question, said) in [
+        ("what was the revenue in 2035?", "\"revenue\""),
+        ("what were the sales in 2035?", "\"sales\""),
+        (
+            "what was the depreciation and amortization in 2035?",
+            "\"depreciation and amortization\"",
+        ),
+        (
+            "what were purchases of property and equipment in 2035?",
+            "\"purchases of property and equipment\"",
+        ),
+    ] {
+        let doubt = answer(&table, &[], question).doubt.unwrap_or_default();
+        assert!(doubt.contains(said), "{question}: {doubt}");
+    }
+    let table = document("Staff by store;2031\nOslo;12\nBergen;15");
+    let found = answer(&table, &[], "which branches had the most staff?");
+    let doubt = found.doubt.unwrap_or_default();
+    assert!(doubt.contains("\"branches\""), "{doubt}");
+}

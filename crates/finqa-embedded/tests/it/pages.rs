@@ -242,6 +242,10 @@ fn a_guess_says_why_it_is_one() {
         (
             "what was the ebitda in 2012?", "the page does not mention \"ebitda\"",
         ),
+        // The stem "employe" was shown.
+        (
+            "what was the employee/store in 2012?", "the page does not mention \"employee\"",
+        ),
     ] {
         let doubt = ask(&[], text).doubt.unwrap_or_default();
         assert!(doubt.ends_with(why), "{text}: {doubt}");
