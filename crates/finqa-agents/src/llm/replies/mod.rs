@@ -12,6 +12,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
 
 use super::error::{ErrorKind, ModelError};
 use super::types::{ChatModel, ChatReply, ChatRequest, FinishReason, Stop};
@@ -48,10 +49,15 @@ impl StoredReplies {
     }
 
     /// What is stored, or that it is not.
-    fn replayed(&self, key: &Value, question: &str) -> CallOutcome {
-        let missing = match self.read(key) {
+    async fn replayed(self: &Arc<Self>, key: Value, question: &str) -> CallOutcome {
+        let missing = match self.read(&key) {
             Ok(Some(outcome)) => return outcome,
-            Ok(None) => self.miss(key, question),
+            Ok(None) => {
+                // It reads the whole folder, which must not hold up the other questions.
+                let (replies, question) = (Arc::clone(self), question.to_owned());
+                let described = spawn_blocking(move || replies.miss(&key, &question)).await;
+                described.unwrap_or_else(|error| format!("a reply is not stored ({error})"))
+            }
             Err(damage) => damage,
         };
         CallOutcome::Failure(ModelError::new(ErrorKind::NotStored, missing))
@@ -118,7 +124,7 @@ impl ChatModel for StoredModel {
         let key = key(&self.server, request);
         let question = &request.origin.question;
         if self.replies.replays {
-            return self.replies.replayed(&key, question).into();
+            return self.replies.replayed(key, question).await.into();
         }
         // A batch is sent once every question waits for it.
         let _turn = match self.model.sends_batches() {
