@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
+use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::Url;
 use secrecy::SecretString;
 
@@ -111,7 +112,7 @@ impl ModelConnection {
             base_url,
             proxy: match endpoint {
                 Endpoint::Loopback => None,
-                _ => proxy(&var, url),
+                _ => proxy(&Matcher::from_system(), &var, url),
             },
             api_key: api_key.map(SecretString::from),
             api_version,
@@ -125,22 +126,24 @@ impl ModelConnection {
     }
 }
 
-/// The proxy that the HTTP client takes from the environment for an address, and the variable.
-fn proxy(var: VariableLookup<'_>, url: &Url) -> Option<String> {
-    let of = |name: String| {
-        let found = [name.to_uppercase(), name].into_iter();
-        found.filter_map(|name| Some((var(&name)?, name))).next()
-    };
-    let host = url.host_str().unwrap_or_default();
-    let (direct, _) = of("no_proxy".to_owned()).unwrap_or_default();
-    let mut direct = direct
-        .split(',')
-        .map(|it| it.trim().trim_start_matches('.'));
-    if direct.any(|it| it == "*" || !it.is_empty() && host.ends_with(it)) {
-        return None;
-    }
-    let named = of(format!("{}_proxy", url.scheme())).or_else(|| of("all_proxy".to_owned()));
-    named.map(|(address, name)| format!("{} ({name})", shown_address(&address)))
+/// The proxy that the HTTP client uses for an address, and the variable that names it. `proxies`
+/// is the client's own rule.
+fn proxy(proxies: &Matcher, var: VariableLookup<'_>, url: &Url) -> Option<String> {
+    let uri = url.as_str().parse().ok()?;
+    let used = proxies.intercept(&uri)?;
+    let names = [format!("{}_proxy", url.scheme()), "all_proxy".to_owned()];
+    let names = names
+        .into_iter()
+        .flat_map(|name| [name.to_uppercase(), name]);
+    let mut set = names.filter_map(|name| Some((var(&name)?, name)));
+    let named = set.find(|(address, _)| {
+        let own = Matcher::builder().all(address).build().intercept(&uri);
+        own.is_some_and(|own| own.uri() == used.uri())
+    });
+    Some(match named {
+        Some((address, name)) => format!("{} ({name})", shown_address(&address)),
+        None => used.uri().to_string(),
+    })
 }
 
 /// An address as a user gives it, read into its parts.

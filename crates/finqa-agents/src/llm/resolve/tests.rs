@@ -420,3 +420,38 @@ fn a_deployment_must_fit_into_a_path() {
         assert!(matches!(error, Err(SettingsError::Model(_))), "{name}");
     }
 }
+
+/// `NO_PROXY` was compared as a suffix, so that `example.com` hid the proxy of
+/// `evilexample.com`; addresses and networks were not compared at all.
+#[test]
+fn the_proxy_of_an_error_is_the_one_that_the_client_uses() {
+    let named = |set: &[(&str, &str)], url: &str| {
+        let var = |name: &str| {
+            let found = set.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        let of = |name| var(name).unwrap_or_default();
+        let proxies = Matcher::builder();
+        let proxies = proxies.http(of("http_proxy")).https(of("HTTPS_PROXY"));
+        let proxies = proxies.all(of("ALL_PROXY")).no(of("NO_PROXY")).build();
+        proxy(&proxies, &var, &Url::parse(url).unwrap())
+    };
+    let by = |no: &'static str| [("HTTPS_PROXY", "http://me:pw@proxy:3128"), ("NO_PROXY", no)];
+    let shown = Some("http://proxy:3128 (HTTPS_PROXY)".to_owned());
+    for (no, url, expected) in [
+        ("example.com", "https://evilexample.com/v1", shown.clone()),
+        ("example.com", "https://api.example.com/v1", None),
+        (".example.com, other", "https://example.com/v1", None),
+        ("10.0.0.0/8", "https://10.1.2.3/v1", None),
+        ("10.0.0.0/8", "https://11.1.2.3/v1", shown),
+        ("*", "https://example.com/v1", None),
+        ("", "http://example.com/v1", None),
+    ] {
+        assert_eq!(named(&by(no), url), expected, "{no}: {url}");
+    }
+    // A proxy that the client cannot use is not used.
+    let unusable = [("HTTPS_PROXY", "ftp://proxy"), ("ALL_PROXY", "proxy:80")];
+    let all = named(&unusable, "https://example.com/v1");
+    assert_eq!(all.as_deref(), Some("proxy:80 (ALL_PROXY)"));
+    assert_eq!(named(&[("http_proxy", "")], "http://example.com"), None);
+}
