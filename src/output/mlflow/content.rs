@@ -14,6 +14,8 @@ use super::table::{TABLE, table};
 
 /// The tag that identifies a run.
 pub(super) const RUN_TAG: &str = "convfinqa.run";
+/// Characters in a parameter's value that MLflow takes.
+const PARAM_LIMIT: usize = 6000;
 
 /// A run as a server describes it.
 #[derive(Debug)]
@@ -29,8 +31,7 @@ pub(crate) struct RunContent {
     pub(super) status: &'static str,
     /// Questions that have an outcome: the step of all metrics.
     pub(super) answered: usize,
-    /// Whole, however long a server may allow them to be.
-    pub(super) params: BTreeMap<String, String>,
+    pub(super) params: Vec<Value>,
     pub(super) dataset: Value,
     pub(super) tags: Vec<Value>,
     pub(super) metrics: Vec<(String, f64)>,
@@ -67,7 +68,11 @@ impl RunContent {
             ended: started.max(last_answer),
             status: status(finish),
             answered: summary.scores.questions,
-            params,
+            // `delivery` cuts them further for servers that take less.
+            params: pairs(params.iter().map(|(key, value)| {
+                let value = value.chars().take(PARAM_LIMIT);
+                (key.as_str(), value.collect())
+            })),
             dataset: dataset(meta),
             tags: tags(meta, summary),
             metrics: metrics(summary),
@@ -149,7 +154,7 @@ fn status(finish: &Finish) -> &'static str {
 }
 
 /// Parameters or tags in MLflow's form.
-pub(super) fn pairs<'k>(pairs: impl Iterator<Item = (&'k str, String)>) -> Vec<Value> {
+fn pairs<'k>(pairs: impl Iterator<Item = (&'k str, String)>) -> Vec<Value> {
     pairs
         .map(|(key, value)| json!({"key": key, "value": value}))
         .collect()

@@ -1,7 +1,7 @@
 //! The delivery of a run to a server: it asks what the server has and sends the rest.
 //! Every step can be interrupted and repeated.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,18 +13,20 @@ use crate::run::RunFolder;
 use crate::telemetry::read_traces;
 use finqa_core::text::head;
 
-use super::content::{RUN_TAG, RunContent, pairs};
+use super::content::{RUN_TAG, RunContent};
 use super::error::MlflowError;
 use super::record::{DeliveryRecord, FORMAT};
 use super::server::TrackingServer;
 use super::target::TrackingTarget;
-use super::values::{self, NEWEST_LIMIT, WHOLE};
 
 /// For a whole delivery at the end of a run, which must not hang.
 const AT_END: Duration = Duration::from_secs(30);
 /// Traces in one request: MLflow stores a request in one transaction.
 const TRACES: usize = 50;
 const NOT_THERE: &str = "RESOURCE_DOES_NOT_EXIST";
+/// Characters in a value that every server takes: MLflow 1.0 took no more, 1.30 took 500 in a
+/// parameter and 5,000 in a tag, 3.17 takes 6,000 and 8,000.
+const OLDEST_LIMIT: usize = 250;
 
 /// A run that was delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +72,6 @@ pub(crate) async fn deliver(
         folder,
         content,
         experiment: String::new(),
-        whole: BTreeMap::new(),
         shortfalls: Vec::new(),
     };
     let run = delivery.run().await?;
@@ -105,14 +106,28 @@ fn unless_away(done: Result<(), MlflowError>) -> Result<Result<(), MlflowError>,
     }
 }
 
+/// Cuts texts to `limit` characters and adds their keys to `cut`; true if one got shorter.
+fn shorten(batch: &mut [Value], limit: usize, cut: &mut BTreeSet<String>) -> bool {
+    let mut is_shorter = false;
+    for value in batch {
+        let text = |name| value.get(name).and_then(Value::as_str);
+        if let Some((key, whole)) = text("key").zip(text("value"))
+            && head(whole, limit).len() < whole.len()
+        {
+            is_shorter = true;
+            cut.insert(key.to_owned());
+            *value = json!({"key": key, "value": head(whole, limit)});
+        }
+    }
+    is_shorter
+}
+
 struct Delivery<'a> {
     server: &'a TrackingServer,
     folder: &'a Path,
     content: &'a RunContent,
     /// The experiment's id on the server.
     experiment: String,
-    /// Values that are on the server only in part, by their keys.
-    whole: BTreeMap<String, String>,
     shortfalls: Vec<String>,
 }
 
@@ -165,23 +180,10 @@ impl Delivery<'_> {
         let content = self.content;
         let known = run.pointer("/data/params").and_then(Value::as_array);
         let known = known.into_iter().flatten();
-        let text = |param: &Value, name| param.get(name)?.as_str().map(str::to_owned);
-        let known: BTreeMap<String, String> = known
-            .filter_map(|param| Some((text(param, "key")?, text(param, "value")?)))
-            .collect();
-        let mut params = Vec::new();
-        for (key, whole) in &content.params {
-            let newest = head(whole, NEWEST_LIMIT);
-            // MLflow does not change a parameter.
-            let sent = known.get(key).map_or(newest, String::as_str);
-            if sent.len() < whole.len() && whole.starts_with(sent) {
-                self.whole.insert(key.clone(), whole.clone());
-            }
-            if !known.contains_key(key) {
-                params.push((key.as_str(), newest.to_owned()));
-            }
-        }
-        self.values(id, "params", pairs(params.into_iter())).await?;
+        let known: Vec<_> = known.filter_map(|param| param.get("key")).collect();
+        let is_new = |param: &&Value| param.get("key").is_some_and(|key| !known.contains(&key));
+        let params = content.params.iter().filter(is_new).cloned().collect();
+        self.values(id, "params", params).await?;
         if known.is_empty() {
             let inputs = json!({"run_id": id, "datasets": content.dataset});
             match self.server.post("runs/log-inputs", &inputs).await {
@@ -196,20 +198,46 @@ impl Delivery<'_> {
         self.server.post("runs/update", &update).await.map(drop)
     }
 
-    /// Sends parameters, tags or metrics.
+    /// Sends the list `kind` of `runs/log-batch`. A refused batch is sent again with its texts cut
+    /// to the limit that the server names, otherwise in halves, so that a value which the server
+    /// does not take holds up no other.
     async fn values(
         &mut self,
         id: &str,
         kind: &str,
         values: Vec<Value>,
     ) -> Result<(), MlflowError> {
-        let cut = values::send(self.server, id, kind, values).await?;
-        for (key, whole) in cut.whole {
-            // What was cut before it was sent is there already.
-            self.whole.entry(key).or_insert(whole);
+        let (mut is_any_taken, mut refusal) = (false, None);
+        let (mut cut, mut waiting) = (BTreeSet::new(), vec![values]);
+        while let Some(mut batch) = waiting.pop().filter(|batch| !batch.is_empty()) {
+            let body = json!({"run_id": id, kind: batch});
+            let Err(error) = self.server.post("runs/log-batch", &body).await else {
+                is_any_taken = true;
+                continue;
+            };
+            if !error.is_refusal() {
+                return Err(error);
+            }
+            let oldest = (batch.len() == 1).then_some(OLDEST_LIMIT);
+            let mut limits = error.named_limit().into_iter().chain(oldest);
+            if limits.any(|limit| shorten(&mut batch, limit, &mut cut)) {
+                waiting.push(batch);
+            } else if batch.len() > 1 {
+                let rest = batch.split_off(batch.len() / 2);
+                waiting.extend([rest, batch]);
+            } else {
+                let key = batch.first().and_then(|value| value.get("key")?.as_str());
+                let line = format!("{kind}: {}: {error}", key.unwrap_or_default());
+                self.shortfalls.push(line);
+                refusal = Some(error);
+            }
         }
-        self.shortfalls.extend(cut.shortfalls);
-        Ok(())
+        if !cut.is_empty() {
+            let keys = Vec::from_iter(cut).join(", ");
+            let line = format!("{kind}: the end of {keys}, which config.toml or prompts/ has");
+            self.shortfalls.push(line);
+        }
+        refusal.filter(|_| !is_any_taken).map_or(Ok(()), Err)
     }
 
     /// Sends the metrics; what is sent again is the same point.
@@ -265,11 +293,8 @@ impl Delivery<'_> {
             ));
             return Ok(());
         };
-        let whole = json!(self.whole).to_string();
-        let whole = (!self.whole.is_empty()).then_some((WHOLE, Some(&whole)));
         let texts = self.content.texts.iter();
         let texts = texts.map(|(name, text)| (name.as_str(), Some(text)));
-        let texts = texts.chain(whole);
         let files = RunFolder::RESULTS.into_iter().map(|name| (name, None));
         for (name, text) in texts.chain(files) {
             match self.file(&format!("{root}/{name}"), name, text).await {

@@ -13,7 +13,6 @@ mod record;
 mod server;
 mod table;
 mod target;
-mod values;
 
 pub(crate) use content::RunContent;
 pub(crate) use delivery::{DeliveredRun, deliver, deliver_at_end};
