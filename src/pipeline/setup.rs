@@ -1,6 +1,7 @@
 //! From settings and variables to the two agents: which provider, which key,
 //! how many questions at a time.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -83,16 +84,12 @@ pub(crate) fn pair_setup(
     };
     let count = 1 + usize::from(settings.agents.has_critic_server());
     let servers: Vec<_> = models.into_iter().flatten().take(count).collect();
-    let mut notices: Vec<String> = Vec::new();
-    for notice in servers.iter().flat_map(|server| &server.notices) {
-        // Two servers of one provider leave the same variables unused.
-        if !notices.contains(notice) {
-            notices.push(notice.clone());
-        }
-    }
+    let notices = servers.iter().flat_map(|it| it.notices.clone());
+    // Two servers of one provider leave the same variables unused.
+    let notices: BTreeSet<String> = notices.collect();
     Ok(PairSetup {
         pair,
-        notices,
+        notices: notices.into_iter().collect(),
         servers,
         name,
         critic_name,
@@ -291,13 +288,12 @@ fn server_setup(
             .sampling
             .max_tokens
             .unwrap_or(llm::reply_limit(&resolved.model)),
-        notices: match replayed {
+        notices: match replayed || context.measure_only {
             true => Vec::new(),
             false => {
-                let note = key_note(settings, address_key, &resolved, &address);
-                let note = note.filter(|_| !context.measure_only).into_iter();
-                note.chain(unused_variables(variables, resolved.provider.prefix()))
-                    .collect()
+                let mut notices = unused_variables(variables, resolved.provider.prefix());
+                notices.extend(key_note(settings, address_key, &resolved, &address));
+                notices
             }
         },
         model: {

@@ -22,8 +22,9 @@ pub(crate) fn tracking_server(
     notify: &Notify,
 ) -> Result<Option<TrackingServer>, PipelineError> {
     let server = |uri: &str| {
-        let notes = unused_variables(variables, "MLFLOW");
-        notes.for_each(|line| notify(RunNotice::Note(line)));
+        for line in unused_variables(variables, "MLFLOW") {
+            notify(RunNotice::Note(line));
+        }
         server(uri, None, variables)
     };
     match settings.run.mlflow.trim() {

@@ -1,5 +1,7 @@
 //! Settings that do not do what is meant: notes before a run.
 
+use std::collections::BTreeMap;
+
 use super::PipelineError;
 use crate::settings::{Origin, Settings, Variables, flag};
 use finqa_agents::llm::Provider;
@@ -52,65 +54,15 @@ pub(crate) fn unused_server(
     Ok(Some(format!("{what} but no model is chosen")))
 }
 
-/// Variables of other programs that have no effect here, although they seem meant for a provider
-/// or a tracking server, and what to do instead.
-const UNUSED: [(&str, &str); 29] = [
-    ("ANTHROPIC_API_BASE", "set ANTHROPIC_BASE_URL"),
-    ("ANTHROPIC_API_URL", "set ANTHROPIC_BASE_URL"),
-    ("ANTHROPIC_AUTH_TOKEN", "requests carry ANTHROPIC_API_KEY"),
-    ("AZURE_API_BASE", "set AZURE_OPENAI_ENDPOINT"),
-    ("AZURE_API_KEY", "set AZURE_OPENAI_API_KEY"),
-    ("AZURE_API_VERSION", "set OPENAI_API_VERSION"),
-    (
-        "AZURE_OPENAI_AD_TOKEN", "requests carry AZURE_OPENAI_API_KEY",
-    ),
-    ("AZURE_OPENAI_BASE_URL", "set AZURE_OPENAI_ENDPOINT"),
-    ("AZURE_OPENAI_DEPLOYMENT", "--model names the deployment"),
-    (
-        "AZURE_OPENAI_DEPLOYMENT_NAME", "--model names the deployment",
-    ),
-    ("AZURE_OPENAI_KEY", "set AZURE_OPENAI_API_KEY"),
-    (
-        "MLFLOW_EXPERIMENT_ID",
-        "MLFLOW_EXPERIMENT_NAME names the experiment",
-    ),
-    ("MLFLOW_RUN_ID", "each run is an MLflow run of its own"),
-    ("MLFLOW_TRACKING_AUTH", "only a token or a password is sent"),
-    (
-        "MLFLOW_TRACKING_AWS_SIGV4", "only a token or a password is sent",
-    ),
-    (
-        "MLFLOW_TRACKING_CLIENT_CERT_PATH", "no client certificate is sent",
-    ),
-    (
-        "MLFLOW_TRACKING_INSECURE_TLS",
-        "SSL_CERT_FILE names more certificates to trust",
-    ),
-    (
-        "MLFLOW_TRACKING_SERVER_CERT_PATH",
-        "SSL_CERT_FILE names more certificates to trust",
-    ),
-    ("OPENAI_API_BASE_URL", "set OPENAI_BASE_URL"),
-    ("OPENAI_API_ENDPOINT", "set OPENAI_BASE_URL"),
-    ("OPENAI_API_HOST", "set OPENAI_BASE_URL"),
-    ("OPENAI_API_TYPE", "--provider azure selects Azure"),
-    ("OPENAI_ENDPOINT", "set OPENAI_BASE_URL"),
-    ("OPENAI_HOST", "set OPENAI_BASE_URL"),
-    ("OPENAI_ORGANIZATION", "the key decides the organization"),
-    ("OPENAI_ORG_ID", "the key decides the organization"),
-    ("OPENAI_PROJECT", "the key decides the project"),
-    ("OPENAI_PROJECT_ID", "the key decides the project"),
-    ("OPENAI_PROXY", "set HTTPS_PROXY"),
-];
+/// Variables of other programs that have no effect here, each with what to do instead.
+const OTHER_VARIABLES: &str = include_str!("../../data/other_variables.json");
 
 /// Notes about set variables with this prefix that have no effect, one line each.
-pub(crate) fn unused_variables(
-    variables: &Variables,
-    prefix: &str,
-) -> impl Iterator<Item = String> {
-    let names = UNUSED.into_iter();
+pub(crate) fn unused_variables(variables: &Variables, prefix: &str) -> Vec<String> {
+    let table: BTreeMap<&str, &str> = serde_json::from_str(OTHER_VARIABLES).unwrap_or_default();
+    let names = table.into_iter();
     names
-        .filter(move |(name, _)| name.starts_with(prefix))
-        .filter(|(name, _)| variables.get(name).is_some())
+        .filter(|(name, _)| name.starts_with(prefix) && variables.get(name).is_some())
         .map(|(name, advice)| format!("note: {name} is set and not used; {advice}"))
+        .collect()
 }

@@ -165,13 +165,10 @@ fn a_key_with_what_no_key_has_is_refused_and_not_shown() {
         ("OPENAI_API_KEY", "--model m --data-path sample --n 1"),
         ("MLFLOW_TRACKING_TOKEN", "--n 1 --mlflow http://127.0.0.1:9"),
     ] {
-        for (given, fault) in [
-            (format!("'{KEY}'"), "a quotation mark"),
-            (format!("Bearer {KEY}"), "a blank or a line break"),
-            (
-                format!("{KEY}\u{200b}"),
-                "a character that is invisible or not ASCII",
-            ),
+        for given in [
+            format!("'{KEY}'"),
+            format!("Bearer {KEY}"),
+            format!("{KEY}\u{200b}"),
         ] {
             let place = Workplace::new();
             let from_file = Workplace::new();
@@ -180,7 +177,10 @@ fn a_key_with_what_no_key_has_is_refused_and_not_shown() {
                 place.run_with(line, &[(variable, &*given)]),
                 from_file.run(line),
             ] {
-                ran.fails(2, &[&format!("{variable} contains {fault}")]);
+                ran.fails(
+                    2,
+                    &[&format!("{variable} contains a quotation mark, a blank or")],
+                );
                 assert!(!ran.stderr.contains("planted"), "{}", ran.stderr);
             }
         }

@@ -5,7 +5,7 @@ use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
 use finqa_core::net::is_loopback;
-use finqa_core::secrets::{key_fault, redact_json, shown_address};
+use finqa_core::secrets::{is_broken_key, redact_json, shown_address};
 
 use super::error::MlflowError;
 
@@ -22,8 +22,8 @@ impl Credentials {
     /// Those of `MLFLOW_TRACKING_TOKEN`.
     pub fn token(token: &str) -> Result<Self, MlflowError> {
         let token = token.trim();
-        if let Some(fault) = key_fault(token) {
-            return Err(MlflowError::Credentials(fault));
+        if is_broken_key(token) {
+            return Err(MlflowError::Credentials);
         }
         Self::new(&format!("Bearer {token}"), &[token])
     }
@@ -36,8 +36,7 @@ impl Credentials {
 
     fn new(header: &str, secrets: &[&str]) -> Result<Self, MlflowError> {
         let header = HeaderValue::try_from(header);
-        let unsendable = "a character that an HTTP header cannot have";
-        let mut header = header.map_err(|_| MlflowError::Credentials(unsendable))?;
+        let mut header = header.map_err(|_| MlflowError::Credentials)?;
         header.set_sensitive(true);
         let secrets = secrets.iter().copied().map(SecretString::from).collect();
         Ok(Self { header, secrets })

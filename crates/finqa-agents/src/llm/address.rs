@@ -32,7 +32,6 @@ impl ServerAddress {
         let value = HeaderValue::from_str(&format!("{prefix}{key}"));
         let mut value = value.map_err(|_| SettingsError::Key {
             variable: profile.key_variable,
-            fault: "a character that a header cannot carry",
         })?;
         value.set_sensitive(true);
         let mut headers = HeaderMap::from_iter([(HeaderName::from_static(header), value)]);

@@ -10,15 +10,14 @@ use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::Url;
 use secrecy::SecretString;
 
-use finqa_core::secrets::{api_version_of, key_fault, shown_address};
+use finqa_core::secrets::{api_version_of, is_broken_key, shown_address};
 
 use super::capabilities::Capabilities;
-use super::protocol::Protocol;
 use super::provider::{Endpoint, Provider};
 use super::retry::RetryOptions;
 use super::settings::{
-    ALLOW_HTTP, AZURE_API_VERSION, AZURE_MODELS_VERSION, MODEL_PATHS, ModelConnection,
-    ModelSettings, OPENAI_PATHS, OpenAiApi, SettingsError,
+    ALLOW_HTTP, AZURE_API_VERSION, ModelConnection, ModelSettings, OpenAiApi, SettingsError,
+    has_newer_paths,
 };
 
 type VariableLookup<'v> = &'v dyn Fn(&str) -> Option<String>;
@@ -50,10 +49,9 @@ impl ModelConnection {
         let url = &given.url;
         let key_variable = provider.profile().key_variable;
         let api_key = var(key_variable);
-        if let Some(fault) = api_key.as_deref().and_then(key_fault) {
+        if api_key.as_deref().is_some_and(is_broken_key) {
             return Err(SettingsError::Key {
                 variable: key_variable,
-                fault,
             });
         }
         let endpoint = Endpoint::of_url(url);
@@ -86,29 +84,23 @@ impl ModelConnection {
             Endpoint::Own(_) | Endpoint::Compatible => 120,
         });
         let model = checked_model(provider, &flags.name)?;
-        if let Some(deployment) = &given.deployment
-            && !deployment.eq_ignore_ascii_case(&model)
-        {
-            let (variable, deployment) = (given.variable, deployment.clone());
-            return Err(SettingsError::OtherDeployment {
-                variable,
-                deployment,
-                model,
-            });
-        }
         let api = flags.api.or(given.api).unwrap_or(match endpoint {
             Endpoint::Own(Provider::OpenAi) => Capabilities::for_model(&model).api,
             _ => OpenAiApi::Chat,
         });
         let base_url = base_url(provider, url);
         let api_version = match provider {
-            Provider::Azure => api_version(&var, &given, &base_url)?,
-            Provider::OpenAi | Provider::Anthropic => None,
+            Provider::Azure if !has_newer_paths(&base_url) => {
+                let set = one_of(&var, &["OPENAI_API_VERSION", "AZURE_OPENAI_API_VERSION"])?;
+                let version = set.map(|(_, version)| version).or(given.api_version);
+                Some(version.unwrap_or_else(|| AZURE_API_VERSION.to_owned()))
+            }
+            _ => given.api_version,
         };
         Ok(Self {
             provider,
             api,
-            address: given.kept(&base_url, api_version.as_deref()),
+            address: given.kept.unwrap_or_else(|| base_url.clone()),
             base_url,
             proxy: match endpoint {
                 Endpoint::Loopback => None,
@@ -148,30 +140,14 @@ fn proxy(proxies: &Matcher, var: VariableLookup<'_>, url: &Url) -> Option<String
 
 /// An address as a user gives it, read into its parts.
 struct GivenAddress {
-    /// The variable or setting that holds it.
-    variable: &'static str,
     /// Without the path of an API, a deployment or a query.
     url: Url,
     /// The API that its path names.
     api: Option<OpenAiApi>,
-    /// Azure's deployment that its path names.
-    deployment: Option<String>,
     /// Azure's API version that its query names.
     api_version: Option<String>,
-}
-
-impl GivenAddress {
-    /// The address from which a later run resolves the same connection.
-    fn kept(&self, base_url: &str, used_version: Option<&str>) -> String {
-        let path = match self.api {
-            None => "",
-            Some(OpenAiApi::Chat) => Protocol::ChatCompletions.path(),
-            Some(OpenAiApi::Responses) => Protocol::Responses.path(),
-        };
-        let version = used_version.filter(|version| self.api_version.as_deref() == Some(version));
-        let query = version.map_or(String::new(), |version| format!("?api-version={version}"));
-        format!("{base_url}{path}{query}")
-    }
+    /// The whole, if it names an API or a version.
+    kept: Option<String>,
 }
 
 /// The value of the first of these variables that is set, with its name.
@@ -188,7 +164,10 @@ fn one_of(
     };
     let is_other = |other: &str| other.trim_end_matches('/') != value.trim_end_matches('/');
     match set.find(|(_, other)| is_other(other)) {
-        Some((other, _)) => Err(SettingsError::Contradiction { name, other }),
+        Some((other, _)) => Err(SettingsError::Address {
+            variable: name,
+            problem: format!("and {other} differ: unset one of them"),
+        }),
         None => Ok(Some((name, value))),
     }
 }
@@ -201,29 +180,28 @@ fn address(
 ) -> Result<GivenAddress, SettingsError> {
     let profile = provider.profile();
     if let Some(flag) = &flags.base_url {
-        return read_address(provider, "the base URL", flag);
+        return read_address(provider, "the base URL", flag, &flags.name);
     }
-    if let Some((variable, set)) = one_of(var, profile.address_variables)? {
-        return read_address(provider, variable, &set);
-    }
-    let variable = profile.address_variables.first().copied();
-    let variable = variable.unwrap_or_default();
-    match profile.base_url {
-        Some(own) => read_address(provider, variable, own),
-        None => Err(SettingsError::NoVariable(variable)),
+    match (one_of(var, profile.address_variables)?, profile.base_url) {
+        (Some((variable, set)), _) => read_address(provider, variable, &set, &flags.name),
+        (None, Some(own)) => read_address(provider, "the base URL", own, &flags.name),
+        (None, None) => {
+            let variable = profile.address_variables.first();
+            Err(SettingsError::NoVariable(
+                variable.copied().unwrap_or_default(),
+            ))
+        }
     }
 }
 
-/// What a path of an API at the end of an address says: the providers with this API, and which
-/// of OpenAI's it is. Consoles and documentation show addresses with it. The legacy
-/// completions are on servers that have chat completions too.
-const API_PATHS: [(&str, &[Provider], Option<OpenAiApi>); 4] = [
-    ("/chat/completions", OPENAI_APIS, Some(OpenAiApi::Chat)),
-    ("/completions", OPENAI_APIS, Some(OpenAiApi::Chat)),
-    ("/responses", OPENAI_APIS, Some(OpenAiApi::Responses)),
-    ("/messages", &[Provider::Anthropic], None),
+/// The paths of APIs with which consoles and documentation show addresses: whose API it is, and
+/// which of OpenAI's. A server with the legacy completions has chat completions too.
+const API_PATHS: [(&str, Provider, Option<OpenAiApi>); 4] = [
+    ("/chat/completions", Provider::OpenAi, Some(OpenAiApi::Chat)),
+    ("/completions", Provider::OpenAi, Some(OpenAiApi::Chat)),
+    ("/responses", Provider::OpenAi, Some(OpenAiApi::Responses)),
+    ("/messages", Provider::Anthropic, None),
 ];
-const OPENAI_APIS: &[Provider] = &[Provider::OpenAi, Provider::Azure];
 
 /// Reads an address. Besides a base URL these are understood: one that ends in the path of an
 /// API, and what Azure's portal calls the target URI, with deployment and version.
@@ -231,6 +209,7 @@ fn read_address(
     provider: Provider,
     variable: &'static str,
     value: &str,
+    model: &str,
 ) -> Result<GivenAddress, SettingsError> {
     let value = value.trim();
     let version = api_version_of(value);
@@ -245,64 +224,44 @@ fn read_address(
     let mut url = url.ok_or_else(|| SettingsError::Url {
         variable,
         value: shown_address(bare),
-        hint: match version {
-            Some(_) => "; for Azure: --provider azure",
-            None => "",
-        },
     })?;
-    let mut path = url.path().trim_end_matches('/').to_owned();
-    let mut api = None;
-    let mut named = API_PATHS.iter();
-    if let Some((end, providers, named_api)) = named.find(|(end, ..)| path.ends_with(end)) {
-        if !providers.contains(&provider) {
-            return Err(SettingsError::OtherApi {
-                variable,
-                path: end,
-                provider: providers.first().copied().unwrap_or(provider),
-            });
+    let error = |problem| Err(SettingsError::Address { variable, problem });
+    let path = url.path().trim_end_matches('/').to_owned();
+    let (mut path, mut api) = (path.as_str(), None);
+    let mut ends = API_PATHS.iter();
+    let found = ends.find_map(|(end, whose, api)| Some((path.strip_suffix(end)?, end, whose, api)));
+    if let Some((before, end, whose, named)) = found {
+        if (*whose == Provider::Anthropic) != (provider == Provider::Anthropic) {
+            return error(format!("ends in `{end}`, an API of --provider {whose}"));
         }
-        path.truncate(path.len() - end.len());
-        api = *named_api;
+        (path, api) = (before, *named);
     }
-    let mut deployment = None;
     if provider == Provider::Azure {
-        if path.contains("/api/projects/") && !path.ends_with(OPENAI_PATHS) {
-            return Err(SettingsError::Project(variable));
+        if path.contains("/api/projects/") {
+            return error(
+                "is the address of a Foundry project; give that of its resource, such as \
+                 https://NAME.services.ai.azure.com/openai/v1"
+                    .to_owned(),
+            );
         }
         if let Some((before, name)) = path.split_once("/openai/deployments/") {
-            deployment = Some(name.to_owned());
-            path = before.to_owned();
-        } else if let Some(before) = path.strip_suffix("/openai") {
-            path = before.to_owned();
+            if !name.eq_ignore_ascii_case(model.trim()) {
+                return error(format!(
+                    "names the deployment `{name}`, and the model is `{model}`: name it with \
+                     --model, or end the address at its host"
+                ));
+            }
+            path = before;
         }
+        path = path.strip_suffix("/openai").unwrap_or(path);
     }
-    url.set_path(&path);
+    url.set_path(path);
     Ok(GivenAddress {
-        variable,
         url,
         api,
-        deployment,
         api_version: version.map(str::to_owned),
+        kept: (api.is_some() || version.is_some()).then(|| value.to_owned()),
     })
-}
-
-/// The API version for an address of Azure: a variable's, else the address's own, else the
-/// default where Azure needs one.
-fn api_version(
-    var: VariableLookup<'_>,
-    given: &GivenAddress,
-    base_url: &str,
-) -> Result<Option<String>, SettingsError> {
-    let default = match base_url {
-        // OpenAI's own version is in the path.
-        url if url.ends_with(OPENAI_PATHS) => return Ok(given.api_version.clone()),
-        url if url.ends_with(MODEL_PATHS) => AZURE_MODELS_VERSION,
-        _ => AZURE_API_VERSION,
-    };
-    let set = one_of(var, &["OPENAI_API_VERSION", "AZURE_OPENAI_API_VERSION"])?;
-    let set = set.map(|(_, version)| version);
-    let version = set.or_else(|| given.api_version.clone());
-    Ok(Some(version.unwrap_or_else(|| default.to_owned())))
 }
 
 /// The address without trailing slashes. Anthropic's own clients take theirs without the

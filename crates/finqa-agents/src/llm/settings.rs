@@ -18,12 +18,9 @@ use super::retry::{DEFAULT_ATTEMPTS, RetryOptions};
 /// Azure's API version where none is set: the newest generally available one with JSON
 /// schemas.
 pub(crate) const AZURE_API_VERSION: &str = "2024-10-21";
-/// The same for the addresses of [`MODEL_PATHS`], which have versions of their own.
-pub(crate) const AZURE_MODELS_VERSION: &str = "2024-05-01-preview";
-/// The end of Azure's addresses with OpenAI's own paths, which need no API version.
-pub(crate) const OPENAI_PATHS: &str = "/openai/v1";
-/// The end of the addresses of Azure's model inference API, which name the model in the body.
-pub(crate) const MODEL_PATHS: &str = ".services.ai.azure.com/models";
+/// The ends of Azure's addresses whose requests name the deployment in the body: OpenAI's own
+/// paths and the model inference API. Only their address names an API version.
+const NEWER_PATHS: [&str; 2] = ["/openai/v1", ".services.ai.azure.com/models"];
 
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -42,50 +39,28 @@ pub enum SettingsError {
         host: String,
     },
     /// A key with a character that no key has. The key is not shown.
-    #[error("{variable} contains {fault}: set it again, as the provider shows it")]
-    Key {
-        variable: &'static str,
-        fault: &'static str,
-    },
+    #[error(
+        "{variable} contains a quotation mark, a blank or an invisible character: set it again"
+    )]
+    Key { variable: &'static str },
     #[error(
         "{variable} `{value}` is not a usable address: write http:// or https:// and a host, \
-         without user name, query string and fragment; the key has a variable of its own{hint}"
+         without user name, fragment and query string (but Azure's api-version with --provider \
+         azure); the key has a variable of its own"
     )]
     Url {
         /// The variable or setting that holds it.
         variable: &'static str,
         /// Without a password.
         value: String,
-        /// The option that is missing, if the address tells.
-        hint: &'static str,
     },
-    /// Two variables for one setting.
-    #[error("{name} and {other} differ: unset one of them")]
-    Contradiction {
-        name: &'static str,
-        other: &'static str,
-    },
-    /// An address with the path of an API that the provider does not have.
-    #[error("{variable} ends in `{path}`, an API of --provider {provider}")]
-    OtherApi {
+    /// An address that is well formed and not of this provider, or two of them.
+    #[error("{variable} {problem}")]
+    Address {
+        /// The variable or setting that holds it.
         variable: &'static str,
-        path: &'static str,
-        provider: Provider,
+        problem: String,
     },
-    #[error(
-        "{variable} names the deployment `{deployment}`, and the model is `{model}`: name the same \
-         one with --model, or end the address at its host"
-    )]
-    OtherDeployment {
-        variable: &'static str,
-        deployment: String,
-        model: String,
-    },
-    #[error(
-        "{0} is the address of a Foundry project, which takes no key: use the resource's own, \
-         https://NAME.openai.azure.com or https://NAME.services.ai.azure.com/openai/v1"
-    )]
-    Project(&'static str),
     #[error("Azure needs {0}: set it (in the environment or in .env)")]
     NoVariable(&'static str),
     #[error(
@@ -121,8 +96,8 @@ pub struct ModelConnection {
     /// Its address without a trailing slash: `https://api.openai.com/v1`,
     /// `https://NAME.openai.azure.com`, `https://api.anthropic.com`.
     pub base_url: String,
-    /// The same with the API and the version that the given address names, so that settings with
-    /// it resolve to the same connection without the variables.
+    /// The address for settings that resolve to the same connection without the variables: as
+    /// given, if it names an API or a version.
     pub address: String,
     /// `None` for a server that needs none.
     pub api_key: Option<SecretString>,
@@ -197,6 +172,11 @@ impl ModelSettings {
     }
 }
 
+/// True for an address of Azure whose requests name the deployment in the body.
+pub(super) fn has_newer_paths(address: &str) -> bool {
+    NEWER_PATHS.iter().any(|end| address.ends_with(end))
+}
+
 impl ModelConnection {
     pub fn endpoint(&self) -> Endpoint {
         Endpoint::of(&self.base_url)
@@ -212,8 +192,7 @@ impl ModelConnection {
 
     /// True for Azure's paths that name the deployment, unlike its newer ones.
     pub(super) fn has_deployment_paths(&self) -> bool {
-        let mut newer = [OPENAI_PATHS, MODEL_PATHS].into_iter();
-        self.provider == Provider::Azure && !newer.any(|end| self.base_url.ends_with(end))
+        self.provider == Provider::Azure && !has_newer_paths(&self.base_url)
     }
 
     pub(super) fn key(&self) -> &str {

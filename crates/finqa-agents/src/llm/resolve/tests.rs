@@ -199,7 +199,7 @@ fn a_broken_key_is_reported_and_not_shown() {
                 flags.provider = of.next();
             };
             let told = resolve(&vars, provider).unwrap_err().to_string();
-            let start = format!("{variable} contains a ");
+            let start = format!("{variable} contains a quotation mark, a blank or");
             assert!(told.starts_with(&start) && !told.contains("sk-"), "{told}");
         }
     }
@@ -348,7 +348,7 @@ fn the_target_uri_of_azure_is_understood() {
             Chat,
             Some("2024-05-01-preview"),
         ),
-        (models.to_owned(), models, Chat, Some(AZURE_MODELS_VERSION)),
+        (models.to_owned(), models, Chat, None),
     ] {
         let vars = [("AZURE_OPENAI_ENDPOINT", &*given), AZURE[1]];
         let model = |flags: &mut ModelSettings| flags.name = "gpt-4o".into();
@@ -394,7 +394,7 @@ fn the_target_uri_of_azure_is_understood() {
         assert!(told.contains(words) && !told.contains("pw"), "{told}");
     }
     let told = error(&[("OPENAI_BASE_URL", &target)]);
-    assert!(told.ends_with("; for Azure: --provider azure"), "{told}");
+    assert!(told.contains("--provider azure"), "{told}");
 }
 
 #[test]
