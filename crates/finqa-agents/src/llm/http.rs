@@ -41,7 +41,11 @@ pub fn upgrade_client(direct: bool) -> Result<reqwest::Client, SettingsError> {
 pub fn download_client() -> Result<reqwest::Client, SettingsError> {
     const REDIRECTS: usize = 5;
     build(false, |builder| {
-        builder.redirect(Policy::limited(REDIRECTS))
+        // A file that is compressed is verified and stored as that.
+        builder
+            .redirect(Policy::limited(REDIRECTS))
+            .no_gzip()
+            .no_deflate()
     })
 }
 
@@ -54,7 +58,7 @@ fn build(
     let uncompressed = HeaderMap::from_iter([(ACCEPT_ENCODING, identity)]);
     let builder = || {
         let builder = ClientBuilder::new()
-            // Without the header a server may compress, and nothing here decodes.
+            // Some gateways compress anyway; gzip and deflate are decoded.
             .default_headers(uncompressed.clone())
             .user_agent(concat!("convfinqa/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)

@@ -6,6 +6,7 @@
 
 mod address;
 mod batch;
+mod body;
 mod budget;
 mod capabilities;
 mod classify;

@@ -37,6 +37,9 @@ pub struct RetryOptions {
 /// A wait that the server asks for is said from here on.
 const LONG_HINT: Duration = Duration::from_secs(60);
 
+/// The words between the reason why a reply cannot be read and its beginning.
+pub(super) const QUOTE: &str = "; it begins with ";
+
 /// The default of `--attempts`.
 pub(super) const DEFAULT_ATTEMPTS: u32 = 6;
 

@@ -5,6 +5,7 @@
 //! integer codes, `retry-after-ms`). It classifies nothing.
 
 use std::error::Error;
+use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -17,6 +18,8 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use tokio_util::bytes::{Bytes, BytesMut};
+
+use finqa_core::error::innermost;
 
 use super::error::{ErrorKind, ModelError};
 
@@ -236,12 +239,24 @@ impl tower::Service<HttpRequestFactory> for Transport {
     }
 }
 
+/// True if a compressed body is not what its header says.
+fn is_undecodable(error: &reqwest::Error) -> bool {
+    let cause = innermost(error).downcast_ref::<io::Error>();
+    cause.is_some_and(|it| {
+        matches!(
+            it.kind(),
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput
+        )
+    })
+}
+
 /// What an error of the HTTP client means; `answered` if a status has come.
 fn kind_of(error: &reqwest::Error, answered: bool) -> ErrorKind {
     match error {
         error if error.is_connect() => ErrorKind::Connect,
         error if error.is_timeout() => ErrorKind::Timeout,
         error if !answered && error.is_builder() => ErrorKind::Settings,
+        error if is_undecodable(error) => ErrorKind::Malformed,
         _ => ErrorKind::CutOff,
     }
 }

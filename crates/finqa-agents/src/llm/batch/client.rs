@@ -17,6 +17,7 @@ use super::api::{BatchLine, BatchResult, BatchState, plain_id};
 use super::record::{BatchRecord, RunBatches};
 use super::{anthropic, openai};
 use crate::llm::address::ServerAddress;
+use crate::llm::body;
 use crate::llm::classify;
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::provider::Provider;
@@ -209,8 +210,7 @@ impl BatchClient {
     }
 
     fn json(&self, reply: &HttpReply) -> Result<Value, Box<ModelError>> {
-        let mut json: Value =
-            serde_json::from_slice(&reply.body).map_err(|error| unreadable(error.to_string()))?;
+        let mut json = body::json(&reply.body).map_err(unreadable)?;
         redact_json(&mut json, &[self.settings.key()]);
         Ok(json)
     }

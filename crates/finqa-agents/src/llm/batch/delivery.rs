@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use rust_decimal::Decimal;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::bytes::Bytes;
 
 use super::api::{BatchResult, BatchState};
 use super::driver::{Driver, OpenBatch};
 use super::queue::BatchReply;
 use super::record::BatchStage;
+use crate::llm::body;
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::transport::HttpReply;
 
@@ -129,8 +130,7 @@ fn read(open: &OpenBatch, files: &[Bytes]) -> BatchResults {
     let mut keys: HashSet<&str> = requests.map(|request| request.key.as_str()).collect();
     let (mut results, mut unused) = (Vec::new(), 0);
     for line in lines.filter(|line| !line.iter().all(u8::is_ascii_whitespace)) {
-        let line: Option<Value> = serde_json::from_slice(line).ok();
-        let result = line.and_then(|line| {
+        let result = body::json(line).ok().and_then(|line| {
             let key = line.get("custom_id")?.as_str()?;
             let result = open.client.result(&line)?;
             keys.remove(key).then(|| (key.to_owned(), result))

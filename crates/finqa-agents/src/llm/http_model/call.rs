@@ -3,18 +3,19 @@
 use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
 use async_trait::async_trait;
+use reqwest::header::CONTENT_ENCODING;
 use rust_decimal::Decimal;
 use serde_json::Value;
 use tokio::time::Instant;
 use tracing::{Instrument, Span};
 
 use finqa_core::secrets::{redact, redact_json, shown_address};
-use finqa_core::text;
 
 use super::HttpModel;
 use crate::llm::address::ServerAddress;
 use crate::llm::batch::{BatchReply, BatchSender};
-use crate::llm::capabilities::{MAX_TOKENS, corrected, without_limit};
+use crate::llm::body::{self, beginning};
+use crate::llm::capabilities::{MAX_TOKENS, corrected};
 use crate::llm::classify;
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::error_details::ErrorDetails;
@@ -23,7 +24,7 @@ use crate::llm::failures::kind_of;
 use crate::llm::limits::{LimitVerdict, reported_quotas};
 use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel};
 use crate::llm::provider::Provider;
-use crate::llm::retry::{RetryNotice, cancelled, retry};
+use crate::llm::retry::{QUOTE, RetryNotice, cancelled, retry};
 use crate::llm::trace;
 use crate::llm::transport::{HttpReply, Transport};
 use crate::llm::types::{ChatModel, ChatReply, ChatRequest, Stop};
@@ -227,9 +228,16 @@ impl HttpCall<'_> {
             let words = unreadable(reason, exchange, secret);
             classify::refusal(ErrorKind::Malformed, &words, exchange, secret)
         };
-        let parsed = serde_json::from_slice::<Value>(&exchange.body);
-        let mut body =
-            parsed.map_err(|error| malformed(&format!("the body is not JSON: {error}")))?;
+        let mut body = body::json(&exchange.body).map_err(|nature| {
+            let encoding = exchange.headers.get(CONTENT_ENCODING);
+            let encoding = encoding.and_then(|it| it.to_str().ok());
+            match encoding.filter(|it| ["br", "zstd", "compress"].contains(it)) {
+                Some(encoding) => malformed(&format!(
+                    "the body is compressed ({encoding}), although that was refused"
+                )),
+                None => malformed(&format!("the body is not a reply: {nature}")),
+            }
+        })?;
         // From here on, what is read is kept and shown.
         redact_json(&mut body, &[secret]);
         if let Some(id) = body.get("id").and_then(Value::as_str) {
@@ -347,8 +355,6 @@ fn most_tokens(request: &EncodedRequest) -> u64 {
 
 /// Why a reply cannot be read, with its beginning. A secret is struck out before it is cut.
 fn unreadable(reason: &str, exchange: &HttpReply, secret: &str) -> String {
-    const QUOTED: usize = 80;
     let body = String::from_utf8_lossy(&exchange.body);
-    let begins = text::one_line(&redact(&body, &[secret]), QUOTED);
-    format!("{reason}; it begins with `{begins}`")
+    format!("{reason}{QUOTE}`{}`", beginning(&redact(&body, &[secret])))
 }

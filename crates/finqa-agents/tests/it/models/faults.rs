@@ -52,6 +52,81 @@ async fn broken_connections_and_bodies_are_repeated() {
     recovers(Reply::plain(200, &deep)).await;
 }
 
+/// A complete answer in a body that JavaScript's or Python's parser takes.
+#[tokio::test]
+async fn a_body_that_is_almost_json_is_read_the_first_time() {
+    let answer = completion("42 \\u", "stop").to_string();
+    let with = |member: &str| {
+        answer
+            .replacen('{', &format!("{{{member},"), 1)
+            .into_bytes()
+    };
+    let mut not_utf8 = with(r#""note": "?""#);
+    let place = not_utf8.iter().position(|byte| *byte == b'?').unwrap();
+    not_utf8[place] = 0xff;
+    let streamed = format!("data: {}\n\ndata: [DONE]\n\n", answer);
+    for body in [
+        with(r#""note": "\ud83d""#),
+        with(r#""logprobs": [-Infinity, NaN, 1e999]"#),
+        not_utf8,
+        [b"\xef\xbb\xbf", answer.as_bytes()].concat(),
+        format!("\n\n\n{answer}").into_bytes(),
+        streamed.into_bytes(),
+    ] {
+        let (outcome, server) = one(Reply::new(200, "application/json", body)).await;
+        assert_eq!(outcome.unwrap().content, "42 \\u");
+        assert_eq!(server.count(), 1);
+    }
+}
+
+fn gzip(body: &[u8]) -> Vec<u8> {
+    let mut to = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut to, body).unwrap();
+    to.finish().unwrap()
+}
+
+#[tokio::test]
+async fn a_compressed_body_is_decoded_within_the_limit_or_its_compression_is_named() {
+    let answer = completion("42", "stop").to_string().into_bytes();
+    let mut deflate = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut deflate, &answer).unwrap();
+    let deflate = deflate.finish().unwrap();
+    let reply = |body: Vec<u8>, encoding: &str| {
+        Reply::new(200, "application/json", body).header("content-encoding", encoding)
+    };
+    for (body, encoding) in [(gzip(&answer), "gzip"), (deflate, "deflate")] {
+        let (outcome, server) = one(reply(body, encoding)).await;
+        assert_eq!(outcome.unwrap().content, "42");
+        assert_eq!(
+            server.requests()[0].header("accept-encoding"),
+            Some("identity")
+        );
+    }
+    for (reply, words) in [
+        (
+            reply(gzip(&vec![b' '; 17 << 20]), "gzip"),
+            "larger than allowed",
+        ),
+        (reply(b"\x1b\x0f\x00\xf8".to_vec(), "br"), "compressed (br)"),
+        (
+            reply(b"\x28\xb5\x2f\xfd".to_vec(), "zstd"),
+            "compressed (zstd)",
+        ),
+        (reply(b"no such thing".to_vec(), "gzip"), "gzip"),
+        (
+            Reply::new(200, "application/json", gzip(&answer)),
+            "compressed (gzip)",
+        ),
+    ] {
+        let (outcome, server) = one(reply).await;
+        let error = outcome.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Malformed);
+        assert!(error.message.contains(words), "{error}");
+        assert!(!error.message.contains(char::is_control), "{error}");
+        assert_eq!(server.count(), 2, "{error}");
+    }
+}
+
 /// It was "the body is not JSON: expected value at line 1 column 1", whatever the body.
 #[tokio::test]
 async fn a_reply_that_cannot_be_read_is_quoted_without_the_key() {

@@ -1,0 +1,310 @@
+//! The JSON in a body, read as the parsers of JavaScript and Python would, and as servers send
+//! it that are asked for one reply and stream it.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use finqa_core::regex;
+use finqa_core::text::{one_line, single_spaced};
+use regex::{Captures, Regex};
+use serde_json::{Map, Value};
+
+/// Reads a body. Strings and numbers keep their values; a lone surrogate and bytes that are not
+/// UTF-8 become `U+FFFD`, and a number that is not finite becomes null.
+///
+/// # Errors
+/// What the body probably is, if it is not JSON.
+pub(super) fn json(body: &[u8]) -> Result<Value, String> {
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+    // The exact reading first, which nearly every body passes.
+    if let Ok(value) = serde_json::from_slice(body) {
+        return Ok(value);
+    }
+    let text = String::from_utf8_lossy(body);
+    lenient(&text).or_else(|error| streamed(&text).ok_or_else(|| nature(body, &text, &error)))
+}
+
+/// Reads the JSON that Python's `json` writes and reads.
+fn lenient(text: &str) -> serde_json::Result<Value> {
+    static TOKEN: LazyLock<Regex> =
+        LazyLock::new(|| regex!(r#"(?s)"(?:[^"\\]|\\.)*"|NaN|-?Infinity|-?[0-9][0-9.eE+-]*"#));
+    let finite = TOKEN.replace_all(text, |token: &Captures<'_>| {
+        let token = token.get(0).map_or("", |token| token.as_str());
+        match token.parse::<f64>() {
+            Ok(number) if !number.is_finite() => Cow::Borrowed("null"),
+            Err(_) if token.ends_with("Infinity") => Cow::Borrowed("null"),
+            _ => without_lone_surrogates(token),
+        }
+        .into_owned()
+    });
+    serde_json::from_str(&finite)
+}
+
+fn without_lone_surrogates(token: &str) -> Cow<'_, str> {
+    // An escape, a pair of surrogates, or one that is alone.
+    static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
+        regex!(r"(?is)\\[^u]|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(\\ud[89a-f][0-9a-f]{2})")
+    });
+    ESCAPE.replace_all(token, |escape: &Captures<'_>| match escape.get(1) {
+        Some(_) => "\u{fffd}".to_owned(),
+        None => escape.get(0).map_or("", |it| it.as_str()).to_owned(),
+    })
+}
+
+/// The reply in an event stream: the one object that it has, the response that its last event
+/// has, or a chat completion put together from its chunks.
+fn streamed(text: &str) -> Option<Value> {
+    let fields = ["data:", "event:", "id:", "retry:", ":"];
+    let start = text.trim_start();
+    if !fields.iter().any(|field| start.starts_with(field)) {
+        return None;
+    }
+    let mut events = Vec::new();
+    let mut data = String::new();
+    for line in text.lines().chain([""]) {
+        if let Some(part) = line.strip_prefix("data:") {
+            data.push_str(part);
+            data.push('\n');
+        } else if line.trim().is_empty() && !data.is_empty() {
+            if data.trim() != "[DONE]" {
+                events.push(lenient(&data).ok()?);
+            }
+            data.clear();
+        }
+    }
+    let last = events.last()?;
+    if let Some(response @ Value::Object(_)) = last.get("response") {
+        return Some(response.clone());
+    }
+    if last.get("error").is_some_and(|error| !error.is_null()) || events.len() == 1 {
+        return events.pop();
+    }
+    let mut whole = Value::Null;
+    for chunk in events {
+        chunk.get("choices")?;
+        add(&mut whole, "", chunk);
+    }
+    let mut choice = whole.pointer_mut("/choices/0")?.as_object_mut();
+    let message = choice.as_mut()?.shift_remove("delta")?;
+    choice?.insert("message".to_owned(), message);
+    Some(whole)
+}
+
+/// Adds a part of a chunk: texts and lists grow, everything else is replaced.
+fn add(whole: &mut Value, name: &str, part: Value) {
+    const TEXTS: [&str; 5] = [
+        "content", "reasoning_content", "reasoning", "refusal", "arguments",
+    ];
+    match (whole, part) {
+        (_, Value::Null) => {}
+        (Value::String(text), Value::String(more)) if TEXTS.contains(&name) => text.push_str(&more),
+        (Value::Object(members), Value::Object(more)) => add_members(members, more),
+        (Value::Array(items), Value::Array(more)) => {
+            for item in more {
+                let index = item.get("index");
+                let is_same = |it: &&mut Value| index.is_some() && it.get("index") == index;
+                match items.iter_mut().find(is_same) {
+                    Some(known) => add(known, "", item),
+                    None => items.push(item),
+                }
+            }
+        }
+        (whole, part) => *whole = part,
+    }
+}
+
+fn add_members(members: &mut Map<String, Value>, more: Map<String, Value>) {
+    for (name, part) in more {
+        let member = members.entry(name.clone()).or_insert(Value::Null);
+        add(member, &name, part);
+    }
+}
+
+/// What a body that is not JSON probably is.
+fn nature(body: &[u8], text: &str, error: &serde_json::Error) -> String {
+    let start = text.trim_start();
+    let strange = text.chars().filter(|&c| is_strange(c)).count();
+    match start.chars().next() {
+        None => "it is empty".to_owned(),
+        _ if body.starts_with(b"\x1f\x8b") => {
+            "it is compressed (gzip) and does not say so".to_owned()
+        }
+        _ if strange * 10 > text.chars().count() => "it is binary data".to_owned(),
+        Some('<') => format!("it is {}", page(text)),
+        Some('{' | '[') if error.is_eof() => format!("it is JSON that ends too early: {error}"),
+        Some('{' | '[') => format!("it is not JSON: {error}"),
+        _ if start.starts_with("data:") || start.starts_with("event:") => {
+            "it is an event stream, which was not asked for".to_owned()
+        }
+        _ => "it is text, not JSON".to_owned(),
+    }
+}
+
+/// What an HTML page probably is, with its title.
+pub(super) fn page(text: &str) -> String {
+    static TITLE: LazyLock<Regex> =
+        LazyLock::new(|| regex!(r"(?is)<(?:title|h1)[^>]*>\s*([^<]{0,100}\S)\s*</"));
+    const KINDS: [(&str, &[&str]); 2] = [
+        (
+            "a login page",
+            &[
+                "type=\"password\"", "log in", "login", "sign in", "single sign-on",
+            ],
+        ),
+        (
+            "a proxy's page",
+            &[
+                "proxy", "gateway", "nginx", "cloudflare", "captive", "firewall",
+            ],
+        ),
+    ];
+    let lower = text.to_lowercase();
+    let holds = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let kind = KINDS.iter().find(|(_, words)| holds(words));
+    let kind = kind.map_or("", |(kind, _)| kind);
+    let title = TITLE.captures(text).and_then(|found| found.get(1));
+    // Whole, so that a secret in it is struck out later.
+    let title = title.map(|title| single_spaced(title.as_str()));
+    match (kind, title) {
+        ("", None) => "an HTML page".to_owned(),
+        ("", Some(title)) => format!("an HTML page (`{title}`)"),
+        (kind, None) => format!("an HTML page, probably {kind}"),
+        (kind, Some(title)) => format!("an HTML page, probably {kind} (`{title}`)"),
+    }
+}
+
+/// The beginning of a body in printable characters.
+pub(super) fn beginning(body: &str) -> String {
+    const QUOTED: usize = 80;
+    one_line(&body.replace(is_strange, "·"), QUOTED)
+}
+
+fn is_strange(c: char) -> bool {
+    c == char::REPLACEMENT_CHARACTER || c.is_control() && !c.is_whitespace()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_javascript_or_python_reads_is_read_with_its_values() {
+        for (body, value) in [
+            (&b"\xef\xbb\xbf{\"a\": 1}"[..], json!({"a": 1})),
+            (b"\n\n  \r\n{\"a\": 1}\n", json!({"a": 1})),
+            (br#"{"a": "cut \ud83d"}"#, json!({"a": "cut \u{fffd}"})),
+            (
+                br#"["\ud83d\ude00 \uDE00\uD83D x"]"#,
+                json!(["\u{1f600} \u{fffd}\u{fffd} x"]),
+            ),
+            // An escaped backslash, and the letters of an escape.
+            (
+                br#"["\\ud83d", "\ud83d", "\\\ud83d"]"#,
+                json!(["\\ud83d", "\u{fffd}", "\\\u{fffd}"]),
+            ),
+            (
+                br#"[NaN, -Infinity, Infinity, 1e999, -1E+400, 0.1]"#,
+                json!([null, null, null, null, null, 0.1]),
+            ),
+            (
+                br#"["NaN", "-Infinity \" NaN", NaN]"#,
+                json!(["NaN", "-Infinity \" NaN", null]),
+            ),
+            (
+                b"[\"a\xff\", 12345678901234567890, 1.0]",
+                json!(["a\u{fffd}", 12345678901234567890_u64, 1.0]),
+            ),
+            (b"data: {\"a\": 1}\n\ndata: [DONE]\n\n", json!({"a": 1})),
+            (
+                b": hold on\n\nevent: message\ndata: {\"a\":\ndata: 1}\n",
+                json!({"a": 1}),
+            ),
+        ] {
+            assert_eq!(json(body), Ok(value), "{}", String::from_utf8_lossy(body));
+        }
+    }
+
+    #[test]
+    fn chunks_that_were_not_asked_for_are_put_together() {
+        let chunk = |choice: Value, usage: Value| {
+            let body = json!({"id": "c", "model": "m", "choices": [choice], "usage": usage});
+            format!("data: {body}\n\n")
+        };
+        let text =
+            |text: &str| json!({"index": 0, "delta": {"content": text}, "finish_reason": null});
+        let call = |call: Value| json!({"index": 0, "delta": {"tool_calls": [call]}});
+        let stream = [
+            chunk(
+                json!({"index": 0, "delta": {"role": "assistant", "content": ""}}),
+                Value::Null,
+            ),
+            chunk(text("4"), Value::Null),
+            chunk(text("2"), Value::Null),
+            chunk(
+                call(
+                    json!({"index": 0, "id": "t", "function": {"name": "f", "arguments": "{\"a\""}}),
+                ),
+                Value::Null,
+            ),
+            chunk(
+                call(
+                    json!({"index": 0, "id": "t", "function": {"name": "f", "arguments": ": 1}"}}),
+                ),
+                Value::Null,
+            ),
+            chunk(
+                json!({"index": 0, "delta": {}, "finish_reason": "stop"}),
+                json!({"prompt_tokens": 1}),
+            ),
+            "data: [DONE]\n\n".to_owned(),
+        ];
+        let whole = json(stream.concat().as_bytes()).unwrap();
+        let message = &whole["choices"][0]["message"];
+        assert_eq!(message["content"], "42");
+        let function = json!({"name": "f", "arguments": "{\"a\": 1}"});
+        assert_eq!(
+            message["tool_calls"],
+            json!([{"index": 0, "id": "t", "function": function}])
+        );
+        assert_eq!(whole["choices"][0]["finish_reason"], "stop");
+        assert_eq!(whole["usage"], json!({"prompt_tokens": 1}));
+
+        let failed = [
+            text("4").to_string(),
+            json!({"error": {"message": "gone"}}).to_string(),
+        ];
+        let failed = failed.map(|event| format!("data: {event}\n\n")).concat();
+        assert_eq!(json(failed.as_bytes()).unwrap()["error"]["message"], "gone");
+        let response =
+            "event: x\ndata: {\"type\": \"response.completed\", \"response\": {\"id\": 7}}\n\n";
+        assert_eq!(json(response.as_bytes()), Ok(json!({"id": 7})));
+    }
+
+    #[test]
+    fn a_body_that_is_not_json_says_what_it_probably_is() {
+        for (body, what) in [
+            (&b""[..], "empty"),
+            (
+                b"<html><title>Sign in</title>", "probably a login page (`Sign in`)",
+            ),
+            (
+                b"<html><h1>502 Bad Gateway</h1>",
+                "probably a proxy's page (`502 Bad Gateway`)",
+            ),
+            (b"<!doctype html><p>busy", "an HTML page"),
+            (b"{\"choices\": [{\"mess", "JSON that ends too early"),
+            (b"{\"a\": 1} and more", "not JSON: trailing"),
+            (b"{'a': 1}", "not JSON: key must be a string"),
+            (b"Internal error", "text, not JSON"),
+            (b"\x1f\x8b\x08\x00\x00", "compressed (gzip)"),
+            (b"\x00\xff\xfe\x81\x02abc", "binary data"),
+            (b"data: {\"cut\": \n\n", "an event stream"),
+        ] {
+            let said = json(body).unwrap_err();
+            assert!(said.contains(what), "{said}");
+        }
+        assert_eq!(beginning("a\u{fffd}\u{1}b\nc"), "a··b c");
+    }
+}
