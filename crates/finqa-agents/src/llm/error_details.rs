@@ -10,59 +10,72 @@ use serde_json::{Deserializer, Value};
 
 use finqa_core::text;
 
+use super::body::{self, page};
+
 /// A server's description of a failure.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct ErrorDetails {
     /// One line; may be empty.
     pub message: String,
-    /// The codes, types, states, reasons and quota ids that it names; lower case.
+    /// The whole message and what it quotes, in lower case and without backticks.
+    pub text: String,
+    /// The codes, types, states, reasons and quota ids that it names, and the fields that mark
+    /// a failure; lower case.
     pub codes: Vec<String>,
     pub parameter: Option<String>,
     /// The wait that the body asks for.
     pub wait: Option<Duration>,
 }
 
+/// Where an error names its kind.
+const CODES: [&str; 6] = [
+    "/code", "/type", "/status", "/error_type", "/innererror/code", "/metadata/error_type",
+];
+
+/// Fields that say by their presence what failed.
+const MARKS: [&str; 3] = [
+    "/failed_generation", "/metadata/flagged_input", "/promptFeedback/blockReason",
+];
+
 impl ErrorDetails {
     /// Reads a body: JSON of any of the known shapes, an HTML page, or plain text.
     pub(crate) fn read(body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(body);
-        match serde_json::from_str::<Value>(&text) {
+        match body::json(body) {
             Ok(Value::Array(list)) => list.first().map(Self::from_json).unwrap_or_default(),
             Ok(value @ Value::Object(_)) => Self::from_json(&value),
             _ if text.trim_start().starts_with('<') => Self {
-                message: "an HTML page".to_owned(),
+                message: page(&text),
                 ..Self::default()
             },
-            _ => Self::from_text(&text),
+            _ => {
+                let mut details = Self::default();
+                details.say(&text);
+                details
+            }
         }
     }
 
-    fn from_text(text: &str) -> Self {
-        let mut details = Self {
-            message: one_line(text),
-            wait: stated_wait(text),
-            ..Self::default()
-        };
-        details.add_quoted(text);
-        details
-    }
-
     fn from_json(value: &Value) -> Self {
-        let error = match value.get("error") {
-            Some(Value::String(message)) => return Self::from_text(message),
-            Some(error @ Value::Object(_)) => error,
-            _ => value,
-        };
-        let message = match (error.get("message"), error.get("detail")) {
-            (Some(Value::String(text)), _) | (None, Some(Value::String(text))) => text.clone(),
+        let mut details = Self::default();
+        let error = value.get("error").filter(|error| error.is_object());
+        let error = error.unwrap_or(value);
+        // xAI and TGI write the words as `error`, the code next to them.
+        let words = ["message", "detail", "error", "msg"];
+        let mut words = words.iter().filter_map(|name| error.get(*name));
+        let message = match words.find(|words| !words.is_null()) {
+            Some(Value::String(text)) => text.clone(),
             // FastAPI's list of validation errors.
-            (Some(other), _) | (None, Some(other)) => other.to_string(),
-            (None, None) => String::new(),
+            Some(other) => other.to_string(),
+            None => String::new(),
         };
-        let mut details = Self::from_text(&message);
-        let named = ["/code", "/type", "/status", "/innererror/code"];
-        let named = named.iter().filter_map(|path| error.pointer(path));
+        details.say(&message);
+        let named = CODES.iter().filter_map(|path| error.pointer(path));
         details.codes.extend(named.filter_map(word));
+        let is_there = |path: &&&str| error.pointer(path).is_some_and(|mark| !mark.is_null());
+        let marks = MARKS.iter().filter(is_there);
+        let marks = marks.filter_map(|path| path.trim_start_matches("/metadata").split('/').nth(1));
+        details.codes.extend(marks.map(str::to_ascii_lowercase));
         details.parameter = error.get("param").and_then(word).or(details.parameter);
         // Anthropic names it at the beginning of the message: `max_tokens: …`, `tools.0.name: …`.
         if details.parameter.is_none()
@@ -78,12 +91,33 @@ impl ErrorDetails {
         for part in parts.into_iter().flatten() {
             details.add_google(part);
         }
+        let text = |path| error.pointer(path).and_then(Value::as_str);
         // OpenRouter quotes the server behind it.
-        if let Some(raw) = error.pointer("/metadata/raw").and_then(Value::as_str) {
-            details.message = one_line(&format!("{} {raw}", details.message));
-            details.add_quoted(raw);
+        if let Some(raw) = text("/metadata/raw") {
+            details.say(raw);
+        }
+        // Groq quotes what its model wrote.
+        if let Some(written) = text("/failed_generation") {
+            details.message = one_line(&format!("{}: {written}", details.message));
         }
         details
+    }
+
+    /// Adds what a text says, and what an error in the middle of it says: a gateway quotes
+    /// another server's.
+    fn say(&mut self, text: &str) {
+        self.message = one_line(&format!("{} {text}", self.message));
+        let plain = text.to_lowercase().replace('`', "");
+        self.text.push_str(&plain);
+        self.wait = self.wait.or_else(|| stated_wait(&plain));
+        let json = text.find('{').and_then(|at| text.get(at..));
+        let quoted = json.and_then(|json| Deserializer::from_str(json).into_iter().next()?.ok());
+        if let Some(quoted @ Value::Object(_)) = quoted {
+            let quoted = Self::from_json(&quoted);
+            self.codes.extend(quoted.codes);
+            self.parameter = self.parameter.take().or(quoted.parameter);
+            self.wait = self.wait.or(quoted.wait);
+        }
     }
 
     /// Adds what a part of Google's `details` says.
@@ -96,18 +130,6 @@ impl ErrorDetails {
         let quotas = violations.filter_map(|it| word(it.get("quotaId")?));
         self.codes.extend(quotas);
     }
-
-    /// Adds what an error in the middle of a text says: a gateway quotes another server's.
-    fn add_quoted(&mut self, text: &str) {
-        let json = text.find('{').and_then(|at| text.get(at..));
-        let quoted = json.and_then(|json| Deserializer::from_str(json).into_iter().next()?.ok());
-        if let Some(quoted @ Value::Object(_)) = quoted {
-            let quoted = Self::from_json(&quoted);
-            self.codes.extend(quoted.codes);
-            self.parameter = self.parameter.take().or(quoted.parameter);
-            self.wait = self.wait.or(quoted.wait);
-        }
-    }
 }
 
 /// A word or number, in lower case.
@@ -119,9 +141,9 @@ fn word(value: &Value) -> Option<String> {
     }
 }
 
-/// The wait in a sentence: `Please retry in 36s.`, `try again in 1m30.5s`, `retry after 20 seconds`.
+/// The wait in a sentence in lower case: `please retry in 36s.`, `try again in 1m30.5s`,
+/// `retry after 20 seconds`.
 fn stated_wait(text: &str) -> Option<Duration> {
-    let text = text.to_ascii_lowercase();
     let asked = ["retry in ", "try again in ", "retry after "];
     let mut waits = asked.iter().filter_map(|words| text.split_once(words));
     waits.find_map(|(_, rest)| {

@@ -73,12 +73,8 @@ fn table() -> &'static FailureTable {
 /// A status that the table does not know is [`ErrorKind::Unknown`], or a bad request if the
 /// server names a parameter.
 pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
-    let message = words.message.to_lowercase();
     let parameter = words.parameter.clone();
-    let row = table()
-        .failures
-        .iter()
-        .find(|row| row.fits(status, words, &message));
+    let row = table().failures.iter().find(|row| row.fits(status, words));
     match (row.map(|row| &row.kind), &parameter) {
         (Some(ErrorKind::BadRequest { .. }), _) | (None, Some(_)) => {
             ErrorKind::BadRequest { parameter }
@@ -96,7 +92,7 @@ pub(super) fn finish_meaning(word: &str) -> Option<FinishMeaning> {
 }
 
 impl FailureRow {
-    fn fits(&self, status: u16, words: &ErrorDetails, message: &str) -> bool {
+    fn fits(&self, status: u16, words: &ErrorDetails) -> bool {
         let is_status = |pattern: &str| match pattern.strip_suffix("xx") {
             Some(class) => class.parse() == Ok(status / 100),
             None => pattern.parse() == Ok(status),
@@ -110,7 +106,7 @@ impl FailureRow {
             && (self.parameter.is_empty() || words.parameter.as_deref() == Some(&*self.parameter))
             && (self.phrase.is_empty()
                 // A wait says more than words.
-                || words.wait.is_none() && holds_in_order(message, self.phrase.split('…')))
+                || words.wait.is_none() && holds_in_order(&words.text, self.phrase.split('…')))
     }
 }
 
@@ -149,11 +145,8 @@ mod tests {
         for (at, row) in rows("failures").iter().enumerate() {
             let status: u16 = serde_json::from_value(row["sample"][0].clone()).unwrap();
             let words = ErrorDetails::read(row["sample"][1].to_string().as_bytes());
-            let message = words.message.to_lowercase();
-            let rows = &table().failures;
-            let first = rows
-                .iter()
-                .position(|row| row.fits(status, &words, &message));
+            let mut rows = table().failures.iter();
+            let first = rows.position(|row| row.fits(status, &words));
             assert_eq!(first, Some(at), "{row}");
         }
         for row in rows("failures").iter().chain(&rows("finish_words")) {
@@ -165,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn phrases_come_after_codes_and_statuses_that_decide_and_are_whole_phrases() {
+    fn no_phrase_is_a_bare_word_or_outranks_a_status_a_code_or_a_wait() {
         let mut seen = BTreeSet::new();
         for row in &table().failures {
             let key = (&row.status, &row.code, &row.parameter, &row.phrase);
@@ -175,13 +168,21 @@ mod tests {
                 texts.iter().all(|text| **text == text.to_lowercase()),
                 "{key:?}"
             );
-            let is_phrase = row.status.is_empty() && row.code.is_empty();
             assert!(
-                !is_phrase || row.phrase.is_empty() || row.phrase.contains([' ', '…']),
+                row.phrase.is_empty()
+                    || !row.code.is_empty()
+                    || row.phrase.contains([' ', '…', '.']),
                 "{key:?}"
             );
         }
-        let phrase = json!({"error": {"message": "Content Exists Risk"}});
+        let mut phrases = table().failures.iter().filter(|row| {
+            row.code.is_empty() && row.parameter.is_empty() && !row.phrase.is_empty()
+        });
+        assert!(phrases.clone().count() > 40);
+        let words = ErrorDetails {
+            text: "content exists risk".to_owned(),
+            ..ErrorDetails::default()
+        };
         for (status, expected) in [
             (401, ErrorKind::Unauthorized),
             (402, ErrorKind::QuotaExceeded),
@@ -189,8 +190,31 @@ mod tests {
             (429, ErrorKind::RateLimited),
             (503, ErrorKind::ServerError),
             (400, ErrorKind::ContentFilter),
+            (403, ErrorKind::ContentFilter),
         ] {
-            assert_eq!(kind(status, &phrase), expected, "{status}");
+            assert_eq!(kind_of(status, &words), expected, "{status}");
+        }
+        let waits = ErrorDetails {
+            wait: Some(std::time::Duration::from_secs(36)),
+            ..words
+        };
+        assert_eq!(kind_of(400, &waits), ErrorKind::Unknown);
+        assert!(phrases.all(|row| !row.fits(400, &waits)));
+    }
+
+    #[test]
+    fn words_that_only_resemble_a_refusal_are_no_filter() {
+        for message in [
+            "messages[0].content must be a string",
+            "no endpoints match your data policy",
+            "No endpoints found matching your data policy (Free model publication)",
+            "the content filter of this deployment cannot be changed",
+            "policy of the organization: model is blocked",
+            "Invalid content type",
+            "unsafe header",
+        ] {
+            let body = json!({"error": {"message": message, "code": 400}});
+            assert_eq!(kind(400, &body), ErrorKind::Unknown, "{message}");
         }
     }
 

@@ -245,9 +245,6 @@ impl HttpCall<'_> {
         }
         let decoded = model.protocol.decode(&body, self.request);
         let mut decoded = decoded.map_err(|missing| {
-            if body.get("error").is_none_or(Value::is_null) {
-                return malformed(missing);
-            }
             // Some gateways return the failure of the server behind them as a success.
             let words = ErrorDetails::read(&exchange.body);
             let mut codes = words.codes.iter().filter_map(|code| code.parse().ok());
@@ -257,7 +254,9 @@ impl HttpCall<'_> {
                 kind => kind,
             };
             classify::refusal(kind, &words.message, exchange, secret)
+            let is_error = body.get("error").is_some_and(|error| !error.is_null());
         })?;
+                ErrorKind::Unknown if !is_error => return malformed(missing),
         if decoded.model.is_empty() {
             decoded.model.clone_from(&model.settings.model);
         }
