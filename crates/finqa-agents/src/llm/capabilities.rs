@@ -196,25 +196,6 @@ pub(super) fn corrected(
     Some((better, parameter))
 }
 
-/// The dialect to try where the default limit of a reply does not fit into the context, or is
-/// more than the model can write. Anthropic's API demands one.
-pub(super) fn without_limit(
-    protocol: Protocol,
-    dialect: ApiDialect,
-    words: &ErrorDetails,
-) -> Option<(ApiDialect, &'static str)> {
-    const PHRASES: [&str; 3] = ["is too large", "in the completion", "at most"];
-    let refused = dialect.reply_limit.is_some() && protocol != Protocol::Messages;
-    let message = words.message.to_ascii_lowercase();
-    let refused = refused && message.contains("tokens");
-    let better = ApiDialect {
-        reply_limit: None,
-        ..dialect
-    };
-    (refused && PHRASES.iter().any(|words| message.contains(words)))
-        .then_some((better, "max_tokens"))
-}
-
 fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {
     const WORDS: [&str; 7] = [
         "response_format", "text.format",

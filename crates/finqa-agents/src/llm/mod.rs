@@ -21,6 +21,7 @@ pub mod http_model;
 pub mod limits;
 mod open_calls;
 mod outage;
+mod output_limit;
 mod price;
 mod protocol;
 mod provider;

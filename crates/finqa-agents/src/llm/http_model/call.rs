@@ -22,6 +22,7 @@ use crate::llm::error_details::ErrorDetails;
 use crate::llm::event::CallEvent;
 use crate::llm::failures::kind_of;
 use crate::llm::limits::{LimitVerdict, reported_quotas};
+use crate::llm::output_limit;
 use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel};
 use crate::llm::provider::Provider;
 use crate::llm::retry::{QUOTE, RetryNotice, cancelled, retry};
@@ -91,11 +92,15 @@ impl HttpCall<'_> {
         let mut dialect = *self.model.dialect.lock();
         let mut tried = vec![dialect];
         loop {
-            let error = match self.send(dialect).await {
+            let mut error = match self.send(dialect).await {
                 Ok(answer) => return Ok(self.answered(dialect, answer)),
                 Err(error) => error,
             };
-            match self.correct(dialect, &error) {
+            let better = match error.kind {
+                ErrorKind::OutputLimitTooHigh => self.lowered(dialect, &mut error),
+                _ => self.correct(dialect, &error),
+            };
+            match better {
                 Some(better) if !tried.contains(&better) => dialect = better,
                 _ => return Err(self.located(error)),
             }
@@ -249,14 +254,14 @@ impl HttpCall<'_> {
             let words = ErrorDetails::read(&exchange.body);
             let mut codes = words.codes.iter().filter_map(|code| code.parse().ok());
             let status = codes.find(|status| (400..600).contains(status));
+            let is_error = body.get("error").is_some_and(|error| !error.is_null());
             let kind = match kind_of(status.unwrap_or_default(), &words) {
+                ErrorKind::Unknown if !is_error => return malformed(missing),
                 ErrorKind::Unknown if status.is_none() => ErrorKind::ServerError,
                 kind => kind,
             };
             classify::refusal(kind, &words.message, exchange, secret)
-            let is_error = body.get("error").is_some_and(|error| !error.is_null());
         })?;
-                ErrorKind::Unknown if !is_error => return malformed(missing),
         if decoded.model.is_empty() {
             decoded.model.clone_from(&model.settings.model);
         }
@@ -271,27 +276,15 @@ impl HttpCall<'_> {
     fn correct(&self, dialect: ApiDialect, error: &ModelError) -> Option<ApiDialect> {
         let refused = matches!(
             error.kind,
-            ErrorKind::BadRequest { .. }
-                | ErrorKind::ToolsUnsupported
-                | ErrorKind::ContextTooLong
-                | ErrorKind::OutputLimitTooHigh
-                | ErrorKind::Unknown
+            ErrorKind::BadRequest { .. } | ErrorKind::ToolsUnsupported | ErrorKind::Unknown
         );
         if !refused || !matches!(error.status, Some(400 | 422)) {
             return None;
         }
-        let words = ErrorDetails::read(error.body.as_deref().unwrap_or_default().as_bytes());
+        let words = words_of(error);
         let formatted = dialect.format.for_format(&self.request.format) > FormatLevel::Text;
         let protocol = self.model.protocol;
-        let without_limit = match self.request.max_output_tokens {
-            // What a budget reserves is bounded by the limit.
-            None if !self.model.budget.counts_requests() => {
-                without_limit(protocol, dialect, &words)
-            }
-            _ => None,
-        };
-        let better = without_limit.or_else(|| corrected(protocol, dialect, &words, formatted));
-        let (better, parameter) = better?;
+        let (better, parameter) = corrected(protocol, dialect, &words, formatted)?;
         let mut present = self.model.dialect.lock();
         // What another call has learnt in the meantime stays; the next call learns the rest.
         // A limit may have been too high for this prompt alone.
@@ -305,6 +298,35 @@ impl HttpCall<'_> {
         drop(present);
         tracing::info!(node = self.request.node, parameter, "correction");
         Some(better)
+    }
+
+    /// The dialect with a lower limit for this request, after the default limit was refused as
+    /// too high. One that the user has chosen, and a prompt that leaves no room, is an error.
+    fn lowered(&self, dialect: ApiDialect, error: &mut ModelError) -> Option<ApiDialect> {
+        let asked = dialect.max_tokens(self.request)?;
+        let Some(limit) = output_limit::lower(&words_of(error).text, asked) else {
+            error.kind = ErrorKind::ContextTooLong;
+            return None;
+        };
+        if self.request.max_output_tokens.is_some() {
+            error.add("lower --max-tokens");
+            return None;
+        }
+        let reply_limit = Some(limit.tokens);
+        if limit.is_maximum {
+            // The room in a context is that of one prompt.
+            self.model.dialect.lock().reply_limit = reply_limit;
+        }
+        tracing::info!(
+            node = self.request.node,
+            parameter = "max_tokens",
+            limit.tokens,
+            "correction"
+        );
+        Some(ApiDialect {
+            reply_limit,
+            ..dialect
+        })
     }
 
     /// The error with the model and address in its words, and what the call took.
@@ -350,6 +372,11 @@ impl HttpCall<'_> {
 fn most_tokens(request: &EncodedRequest) -> u64 {
     let output = request.max_output_tokens.unwrap_or(MAX_TOKENS);
     request.most_input_tokens().saturating_add(output.into())
+}
+
+/// The server's words behind an error.
+fn words_of(error: &ModelError) -> ErrorDetails {
+    ErrorDetails::read(error.body.as_deref().unwrap_or_default().as_bytes())
 }
 
 /// Why a reply cannot be read, with its beginning. A secret is struck out before it is cut.

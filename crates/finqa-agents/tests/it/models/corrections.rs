@@ -92,36 +92,153 @@ async fn a_schema_steps_down_to_an_object_and_to_text_but_for_a_verdict_at_once(
     }
 }
 
-/// Every later request of the run went without a limit, and was refused under `--max-cost`.
-#[tokio::test]
-async fn one_prompt_that_is_too_long_leaves_the_limit_of_the_others() {
-    let server = FaultServer::start(|request| {
-        match request.user() == "long" && request.body["max_tokens"].is_u64() {
-            true => Reply::error(
-                400,
-                "x",
-                "This model's maximum context length is 8192 tokens. However, you requested 9000 \
-                 tokens (4904 in the messages, 4096 in the completion).",
-            ),
+/// A server that takes the prompt `long` with a limit of at most so many tokens, and refuses more
+/// in these words.
+fn limited(most: u64, status: u16, code: &'static str, words: &'static str) -> FaultServer {
+    FaultServer::start(move |request| {
+        let names = ["max_tokens", "max_completion_tokens"];
+        let asked = names.iter().find_map(|name| request.body[*name].as_u64());
+        let asked = asked.unwrap();
+        match request.user() == "long" && asked > most {
+            true => {
+                let words = words.replace("ASKED", &asked.to_string());
+                Reply::error(
+                    status,
+                    code,
+                    &words.replace("TOTAL", &(asked + 5000).to_string()),
+                )
+            }
             false => Reply::chat("42"),
         }
+    })
+}
+
+fn limits(server: &FaultServer) -> Vec<u64> {
+    let requests = server.requests();
+    let limit = |name: &str, body: &serde_json::Value| body[name].as_u64();
+    let sent = requests.iter().map(|it| {
+        limit("max_tokens", &it.body).or_else(|| limit("max_completion_tokens", &it.body))
     });
+    sent.map(Option::unwrap).collect()
+}
+
+fn priced(server: &FaultServer) -> HttpModel {
     let prices = r#"{"version": 1, "models": {"priced": {"input": "1", "output": "2"}}}"#;
-    let mut connection = openai(&server);
+    let mut connection = openai(server);
     connection.model = "priced".to_owned();
     let mut model = HttpModel::new(connection).unwrap();
     model.prices = Arc::new(PriceList::from_json(prices).unwrap());
-    chat(&model, &ask("long")).await.unwrap();
-    chat(&model, &ask("short")).await.unwrap();
     let cost = Some(1.into());
     model.budget = Arc::new(Budget::new(BudgetLimits { cost, time: None }));
-    let error = chat(&model, &ask("long")).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::ContextTooLong);
-    chat(&model, &ask("short")).await.unwrap();
-    let requests = server.requests();
-    let sent = requests.iter().map(|it| it.body["max_tokens"].as_u64());
-    let limit = Some(4096);
-    assert_eq!(sent.collect::<Vec<_>>(), [limit, None, limit, limit, limit]);
+    model
+}
+
+#[tokio::test]
+async fn a_default_limit_that_leaves_no_room_for_the_prompt_is_lowered_for_that_prompt() {
+    let context = "This model's maximum context length is 8192 tokens. However, you requested TOTAL \
+                   tokens (5000 in the messages, ASKED in the completion).";
+    let minute = "Request too large for model `m` on tokens per minute (TPM): Limit 8192, Requested TOTAL, \
+                  please reduce your message size and try again.";
+    let inputs = "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192. Given: 5000 \
+                  `inputs` tokens and ASKED `max_new_tokens`";
+    let without = "Please reduce the length of the messages or completion.";
+    for (status, code, words, lower) in [
+        (400, "context_length_exceeded", context, vec![3192]),
+        (413, "rate_limit_exceeded", minute, vec![3192]),
+        (429, "rate_limit_exceeded", minute, vec![3192]),
+        (422, "validation", inputs, vec![3192]),
+        (400, "context_length_exceeded", without, vec![2048]),
+        (
+            413,
+            "x",
+            "The prompt and output tokens exceed the limit.",
+            vec![2048],
+        ),
+    ] {
+        let server = limited(3192, status, code, words);
+        // A budget changes nothing, because a limit stays a limit.
+        for model in [
+            HttpModel::new(ModelConnection {
+                model: "m".into(),
+                ..openai(&server)
+            })
+            .unwrap(),
+            priced(&server),
+        ] {
+            let before = server.count();
+            chat(&model, &ask("long")).await.unwrap();
+            chat(&model, &ask("short")).await.unwrap();
+            let expected = [&[4096], &lower[..], &[4096]].concat();
+            assert_eq!(limits(&server)[before..], expected, "{words}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_maximum_that_a_model_states_is_kept_for_later_prompts() {
+    for words in [
+        "max_tokens is too large: ASKED. This model supports at most 2000 completion tokens, whereas you \
+         provided ASKED.",
+        "max_tokens: ASKED > 2000, which is the maximum allowed number of output tokens for m",
+        "`max_tokens` must be less than or equal to `2000`",
+        "Invalid max_tokens value, the valid range of max_tokens is [1, 2000]",
+    ] {
+        let server = limited(2000, 400, "invalid_request_error", words);
+        let model = HttpModel::new(openai(&server)).unwrap();
+        for question in ["long", "short", "long"] {
+            chat(&model, &ask(question)).await.unwrap();
+        }
+        assert_eq!(limits(&server), [4096, 2000, 2000, 2000], "{words}");
+    }
+}
+
+#[tokio::test]
+async fn a_limit_of_the_users_own_that_is_too_high_is_an_error_that_says_so() {
+    for (status, words) in [
+        (
+            413,
+            "Request too large on tokens per minute (TPM): Limit 8192, Requested TOTAL",
+        ),
+        (
+            400,
+            "max_tokens is too large: ASKED. This model supports at most 2000 completion tokens.",
+        ),
+    ] {
+        let server = limited(2000, status, "x", words);
+        let model = HttpModel::new(openai(&server)).unwrap();
+        let request = ChatRequest {
+            max_output_tokens: Some(4096),
+            ..ask("long")
+        };
+        let error = chat(&model, &request).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::OutputLimitTooHigh);
+        assert!(error.message.ends_with("; lower --max-tokens"), "{error}");
+        assert_eq!(server.count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_too_long_by_itself_is_said_to_be_that() {
+    for (words, requests) in [
+        (
+            "Request too large on tokens per minute (TPM): Limit 4000, Requested TOTAL",
+            1,
+        ),
+        ("prompt is too long: 210000 tokens > 200000 maximum", 1),
+        (
+            "This model's maximum context length is 4096 tokens. However, you requested TOTAL tokens \
+          (5000 in the messages, ASKED in the completion).",
+            1,
+        ),
+        // 4096, 2048, 1024, 512, 256.
+        ("Please reduce the length of the messages or completion.", 5),
+    ] {
+        let server = limited(0, 400, "x", words);
+        let model = HttpModel::new(openai(&server)).unwrap();
+        let error = chat(&model, &ask("long")).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::ContextTooLong, "{words}");
+        assert_eq!(server.count(), requests, "{words}");
+    }
 }
 
 #[tokio::test]

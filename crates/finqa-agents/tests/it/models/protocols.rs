@@ -303,9 +303,9 @@ async fn anthropics_errors_are_distinguished() {
         (400, poor, ErrorKind::QuotaExceeded, 1),
         (
             400,
-            "max_tokens: 999999 > 64000, which is the maximum",
+            "temperature: 7 is above the maximum",
             ErrorKind::BadRequest {
-                parameter: Some("max_tokens".into()),
+                parameter: Some("temperature".into()),
             },
             1,
         ),

@@ -1,0 +1,188 @@
+//! The limit of output tokens to try after a server refused one: what its words leave room for.
+
+/// A limit below this is of no use: the prompt is too long by itself.
+const LEAST: u64 = 256;
+
+/// A limit to try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LowerLimit {
+    pub tokens: u32,
+    /// The most that the model writes, whatever the prompt.
+    pub is_maximum: bool,
+}
+
+/// The limit to try after one of `asked` tokens was refused in these words, in lower case: the
+/// model's maximum or the room that the prompt leaves if they state it, otherwise half. `None`
+/// if the prompt is too long by itself.
+pub(super) fn lower(words: &str, asked: u32) -> Option<LowerLimit> {
+    let asked = u64::from(asked);
+    let numbers = numbers(words);
+    // Words about a prompt: otherwise a number is the model's own maximum.
+    let about = [
+        "input", "prompt", "message", "requested", "context length", "context limit", "minute",
+    ];
+    let is_maximum = !about.iter().any(|word| words.contains(word));
+    let stated = match is_maximum {
+        true => numbers
+            .iter()
+            .filter(|it| (LEAST..asked).contains(it))
+            .max()
+            .copied(),
+        false => room(words, &numbers, asked),
+    };
+    let is_maximum = is_maximum && stated.is_some();
+    // A prompt of `at least` so many tokens is not known.
+    let stated = stated.filter(|room| *room < asked && !words.contains("at least"));
+    let tokens = match stated {
+        Some(tokens) => tokens,
+        None if asked > LEAST => (asked / 2).max(LEAST),
+        None => 0,
+    };
+    let tokens = u32::try_from(tokens).ok()?;
+    (u64::from(tokens) >= LEAST).then_some(LowerLimit { tokens, is_maximum })
+}
+
+/// The limit of prompt and output together, less the prompt, if the words state both.
+fn room(words: &str, numbers: &[u64], asked: u64) -> Option<u64> {
+    let mut others = numbers.to_vec();
+    if let Some(at) = others.iter().position(|number| *number == asked) {
+        others.remove(at);
+    }
+    let requested = words.rsplit_once("requested");
+    let total = requested.and_then(|(_, rest)| self::numbers(rest).first().copied());
+    if let Some(total) = total.filter(|total| *total > asked) {
+        let prompt = total - asked;
+        let limits = others.iter().filter(|it| **it < total && **it != prompt);
+        return Some(limits.max()?.saturating_sub(prompt));
+    }
+    let is_total = |number: u64| others.contains(&number.saturating_sub(asked));
+    let parts = others.iter().filter(|number| !is_total(**number));
+    let limit = parts.clone().max()?;
+    let prompt = parts.filter(|number| *number < limit).max()?;
+    Some(limit - prompt)
+}
+
+/// The whole numbers of a text that are not a part of a name.
+fn numbers(text: &str) -> Vec<u64> {
+    let is_apart = |c: char| !(c.is_alphanumeric() || "_-.,/".contains(c));
+    let words = text
+        .split(is_apart)
+        .map(|word| word.trim_matches([',', '.']));
+    words
+        .flat_map(|word| match grouped(word) {
+            Some(number) => vec![number],
+            None => word
+                .split(',')
+                .filter_map(|part| part.parse().ok())
+                .collect(),
+        })
+        .collect()
+}
+
+/// A number with thousands separators.
+fn grouped(word: &str) -> Option<u64> {
+    let mut groups = word.split(',');
+    let is_first = groups
+        .next()
+        .is_some_and(|first| (1..=3).contains(&first.len()));
+    let is_grouped = is_first && groups.all(|group| group.len() == 3);
+    word.replace(',', "").parse().ok().filter(|_| is_grouped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_room_is_what_the_words_of_each_server_leave() {
+        let together = |tokens| {
+            Some(LowerLimit {
+                tokens,
+                is_maximum: false,
+            })
+        };
+        let maximum = |tokens| {
+            Some(LowerLimit {
+                tokens,
+                is_maximum: true,
+            })
+        };
+        for (words, lower_limit) in [
+            (
+                "request too large for model llama-3.1-8b-instant in organization org_01 service tier on_demand on tokens per minute (TPM): Limit 6000, Requested 7114, please reduce",
+                together(2982),
+            ),
+            (
+                "Request too large for gpt-4o on tokens per min (TPM): Limit 30,000, Requested 33,096.",
+                together(1000),
+            ),
+            (
+                "Limit 6000, Requested 12328, please reduce your message size",
+                None,
+            ),
+            (
+                "This model's maximum context length is 8192 tokens. However, you requested 9096 tokens (5000 in the messages, 4096 in the completion).",
+                together(3192),
+            ),
+            (
+                "This model's maximum context length is 8192 tokens. However, you requested 13096 tokens (9000 in the messages, 4096 in the completion).",
+                None,
+            ),
+            (
+                "This endpoint's maximum context length is 8192 tokens. However, you requested about 9096 tokens (5000 of text input, 4096 in the output).",
+                together(3192),
+            ),
+            (
+                "Requested token count exceeds the model's maximum context length of 8192 tokens. You requested a total of 9096 tokens: 5000 tokens from the input messages and 4096 tokens for the completion.",
+                together(3192),
+            ),
+            (
+                "input length and max_tokens exceed context limit: 198000 + 4096 > 200000, decrease input length",
+                together(2000),
+            ),
+            (
+                "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is 4096 tokens and your request has 900 input tokens (4096 > 4096 - 900).",
+                together(3196),
+            ),
+            (
+                "inputs tokens + max_new_tokens must be <= 4608. Given: 1000 inputs tokens and 4096 max_new_tokens",
+                together(3608),
+            ),
+            (
+                "This model's maximum context length is 8192 tokens. However, you requested 4096 output tokens and your prompt contains at least 4097 input tokens, for a total of at least 8193 tokens.",
+                together(2048),
+            ),
+            (
+                "reduce the length of the messages or completion",
+                together(2048),
+            ),
+            (
+                "max_tokens is too large: 4096. This model supports at most 2048 completion tokens, whereas you provided 4096.",
+                maximum(2048),
+            ),
+            (
+                "max_tokens: 4096 > 2000, which is the maximum allowed number of output tokens for claude-haiku-4-5-20251001",
+                maximum(2000),
+            ),
+            (
+                "max_tokens must be less than or equal to 1024, the maximum value for max_tokens is less than the context_window for this model",
+                maximum(1024),
+            ),
+            (
+                "invalid max_tokens value, the valid range of max_tokens is [1, 2000]",
+                maximum(2000),
+            ),
+            ("range of max_tokens should be [1,2000]", maximum(2000)),
+            (
+                "expected a value <= 2048, but got 4096 instead",
+                maximum(2048),
+            ),
+            ("max_tokens is too high", together(2048)),
+        ] {
+            let found = lower(&words.to_lowercase(), 4096);
+            assert_eq!(found, lower_limit, "{words}");
+        }
+        assert_eq!(lower("too much", 300), together(256));
+        assert_eq!(lower("too much", 256), None);
+    }
+}
