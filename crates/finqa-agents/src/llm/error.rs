@@ -102,6 +102,16 @@ impl ErrorKind {
         )
     }
 
+    /// True if the provider replied, and the reply may fail in the same way each time.
+    pub(super) fn is_unusable_reply(&self) -> bool {
+        matches!(self, Self::Malformed | Self::BadGeneration)
+    }
+
+    /// True for a failure that was met twice, and may be billed each time.
+    pub fn may_repeat_at_cost(&self) -> bool {
+        self.is_unusable_reply() || *self == Self::Timeout
+    }
+
     /// A stable word for it, used in the journal, CSV and metrics.
     pub fn as_str(&self) -> &'static str {
         self.into()
@@ -155,6 +165,13 @@ pub struct ModelError {
     #[source]
     #[serde(skip)]
     pub source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+/// The words of an error that have no digit: numbers and ids differ each time.
+pub fn constant_words(error: &str) -> String {
+    let words = error.split_whitespace();
+    let words = words.filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 impl ModelError {

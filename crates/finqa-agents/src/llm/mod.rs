@@ -38,7 +38,7 @@ pub use batch::{BatchPlace, BatchQueue, BatchRecord, BatchRecorder, BatchStage, 
 pub use budget::{Budget, BudgetLimit, BudgetLimits};
 pub use capabilities::reply_limit;
 pub use cost::Cost;
-pub use error::{ErrorKind, ModelError, Scope};
+pub use error::{ErrorKind, ModelError, Scope, constant_words};
 pub use event::{CallEvent, Observer};
 pub use http::{client as http_client, download_client, install_crypto, upgrade_client};
 pub use http_model::HttpModel;

@@ -12,7 +12,7 @@ use futures::FutureExt;
 use jiff::SignedDuration;
 use tokio::time::Instant;
 
-use super::error::{ErrorKind, ModelError};
+use super::error::{ErrorKind, ModelError, constant_words};
 use super::types::Stop;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,8 +78,9 @@ impl RetryNotice {
 }
 
 /// Runs `operation` until it succeeds, fails permanently, has failed as often or as long as
-/// the options allow, or is stopped. While its server is down, only time counts. Draining ends
-/// a wait at once, aborting ends a running attempt too, unless its outcome is there.
+/// the options allow, gives an unusable reply twice in the same way, or is stopped. While its
+/// server is down, only time counts. Draining ends a wait at once, aborting ends a running
+/// attempt too, unless its outcome is there.
 pub(super) async fn retry<T, F, Fut>(
     options: RetryOptions,
     stop: &Stop,
@@ -102,6 +103,8 @@ where
         .build();
     // Attempts that count, and those that timed out.
     let (mut counted, mut timeouts) = (0, 0);
+    // The way in which the last reply could not be used.
+    let mut unusable = None;
     for attempt in 1.. {
         if stop.abort.is_cancelled() {
             break;
@@ -133,7 +136,12 @@ where
         };
         timeouts += u32::from(error.kind == ErrorKind::Timeout);
         counted += u32::from(error.outage.is_none());
-        if !error.kind.is_transient() || timeouts >= options.max_timeouts {
+        let way = error.kind.is_unusable_reply().then(|| {
+            let reason = error.message.split(QUOTE).next().unwrap_or_default();
+            constant_words(reason)
+        });
+        let is_same = way.is_some() && std::mem::replace(&mut unusable, way.clone()) == way;
+        if !error.kind.is_transient() || is_same || timeouts >= options.max_timeouts {
             return Err(error);
         }
         // Other calls had that time.
@@ -249,6 +257,30 @@ mod tests {
         let refused = || Box::new(ModelError::new(ErrorKind::Connect, "refused"));
         let (outcome, _, calls) = run(QUICK, |_| Err(refused())).await;
         assert_eq!((outcome.unwrap_err().kind, calls), (ErrorKind::Connect, 3));
+    }
+
+    #[tokio::test]
+    async fn a_reply_that_is_unusable_twice_in_the_same_way_is_not_asked_for_again() {
+        let unusable = |kind, words: &str| Err(Box::new(ModelError::new(kind, words)));
+        use ErrorKind::{BadGeneration, Malformed};
+        let (_, _, calls) = run(QUICK, |at| {
+            unusable(Malformed, &format!("not JSON{QUOTE}`<{at}>`"))
+        })
+        .await;
+        assert_eq!(calls, 2);
+        let (_, _, calls) = run(QUICK, |at| match at {
+            2 => unusable(Malformed, "another"),
+            _ => unusable(BadGeneration, "the same"),
+        })
+        .await;
+        assert_eq!(calls, 4);
+        let words = ["a", "b", "c", "d", "e"];
+        let (outcome, _, _) = run(QUICK, |at| match words.get(at as usize - 1) {
+            Some(words) => unusable(BadGeneration, words),
+            None => Ok(42),
+        })
+        .await;
+        assert_eq!(outcome.unwrap(), 42);
     }
 
     #[tokio::test]

@@ -147,6 +147,31 @@ async fn a_reply_that_cannot_be_read_is_quoted_without_the_key() {
 }
 
 #[tokio::test]
+async fn a_body_that_cannot_be_read_is_named_and_asked_for_twice() {
+    for (reply, words) in [
+        (
+            Reply::plain(200, "<html><title>Sign in</title>"),
+            "probably a login page (`Sign in`)",
+        ),
+        (
+            Reply::plain(200, "{\"choices\": ["),
+            "JSON that ends too early",
+        ),
+        (Reply::plain(200, ""), "it is empty"),
+        (
+            Reply::json(200, &json!({"choices": []})),
+            "its `choices` are empty",
+        ),
+    ] {
+        let (outcome, server) = one(reply).await;
+        let error = outcome.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Malformed);
+        assert!(error.message.contains(words), "{error}");
+        assert_eq!((server.count(), error.lost), (2, 2), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn attempts_end_and_the_last_failure_is_reported() {
     let (outcome, server) =
         one(Reply::error(503, "overloaded", "try later").header("x-request-id", "req_9")).await;
@@ -403,6 +428,32 @@ async fn a_403_and_after_an_answer_a_404_affects_only_its_own_request() {
         chat(&model, &ask("How much?")).await.unwrap();
         let later = chat(&model, &ask("forbidden")).await.unwrap_err();
         assert_eq!(later.scope(), Scope::Request, "{later}");
+    }
+}
+
+/// Before and after an answer.
+#[tokio::test]
+async fn a_status_with_unknown_words_ends_a_run_only_if_every_request_would_meet_it() {
+    use Scope::{Provider, Request, Run};
+    for status in 400..600 {
+        let server = FaultServer::start(move |request| match request.user().as_str() {
+            "odd" => Reply::plain(status, "frobnicated"),
+            _ => Reply::chat("42"),
+        });
+        let mut settings = openai(&server);
+        settings.retry.max_attempts = 1;
+        let model = HttpModel::new(settings).unwrap();
+        let first = chat(&model, &ask("odd")).await.unwrap_err();
+        chat(&model, &ask("How much?")).await.unwrap();
+        let later = chat(&model, &ask("odd")).await.unwrap_err();
+        let expected = match status {
+            401 | 402 => [Run, Run],
+            404 | 405 | 410 => [Run, Request],
+            408 | 409 | 425 | 429 | 498 | 500.. => [Provider, Provider],
+            _ => [Request, Request],
+        };
+        assert_eq!([first.scope(), later.scope()], expected, "{first}");
+        assert!(first.to_string().contains("frobnicated"), "{first}");
     }
 }
 
