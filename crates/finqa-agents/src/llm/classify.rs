@@ -24,6 +24,10 @@ pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<(), Box<Mode
             if error.message.contains("InvalidContentType") {
                 error.message.push_str("; does the server speak http?");
             }
+            if error.message.contains("UnknownIssuer") {
+                let hint = "; SSL_CERT_FILE=FILE trusts the certificates in FILE";
+                error.message.push_str(hint);
+            }
         }
         return Err(Box::new(with_exchange(error, exchange, secret)));
     }
