@@ -4,6 +4,7 @@
 use serde::{Serialize, Serializer};
 
 use finqa_agents::llm::Cost;
+use finqa_agents::pair::Round;
 use finqa_core::stats::{Rate, RateTally};
 
 use crate::score::Row;
@@ -13,6 +14,11 @@ use crate::score::Row;
 pub struct CriticEffect {
     /// Questions whose answers an LLM reviewed.
     pub reviewed: usize,
+    /// Answers that the critic was asked about, but did not review.
+    pub not_reviewed: usize,
+    /// The first reason for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why_not_reviewed: Option<String>,
     /// Questions sent back and revised at least once.
     pub sent_back: usize,
     /// Wrong at first, right in the end.
@@ -46,6 +52,12 @@ impl CriticEffect {
         let rounds = &row.solution.rounds;
         let reviewed = rounds.iter().any(|round| round.critic_reply.is_some());
         self.reviewed += usize::from(reviewed);
+        let chosen = row.solution.chosen_round;
+        let chosen = rounds.iter().find(|round| Some(round.number) == chosen);
+        if let Some(why) = chosen.and_then(Round::not_reviewed) {
+            self.not_reviewed += 1;
+            self.why_not_reviewed.get_or_insert_with(|| why.to_owned());
+        }
         let costs = row.cost.zip(row.draft_cost);
         self.cost += Cost::of_request(costs.map(|(all, draft)| all - draft));
         let revised = rounds.len() > 1;

@@ -1,6 +1,7 @@
 //! `summary.json`: a run's scores and costs, made from its journal.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use rust_decimal::Decimal;
@@ -9,7 +10,7 @@ use serde::Serialize;
 use crate::calibration::{RiskSummary, ScoredAnswer};
 use crate::dataset::Outcome;
 use crate::score::{EpochCard, Row, ScoreTally, Scorecard};
-use finqa_agents::llm::{Cost, NodeUsage, UsageByNode};
+use finqa_agents::llm::{Cost, NodeUsage, UsageByNode, constant_words};
 use finqa_agents::pair::Call;
 
 use super::agreement::Agreement;
@@ -42,6 +43,10 @@ pub struct Summary {
     /// The results of the episodes, if the questions were played.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub episodes: Option<EpisodeSummary>,
+    /// The failures that left questions without an answer, in the providers' words, the most
+    /// frequent first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailureCount>,
     /// Sampling settings that a model does not take, and that replies were made
     /// without: `temperature`, `seed`.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
@@ -51,6 +56,15 @@ pub struct Summary {
     pub batches: Option<BatchUsage>,
     /// Rounds, calls, tokens and money.
     pub spent: ResourceUsage,
+}
+
+/// A failure that questions have as their outcome.
+#[derive(Clone, Debug, Serialize)]
+pub struct FailureCount {
+    pub outcome: Outcome,
+    pub count: usize,
+    /// The words of the first one; the others differ in numbers only.
+    pub reason: String,
 }
 
 /// The batches of a run.
@@ -169,6 +183,8 @@ pub struct SummaryBuilder {
     /// Requests that were billed, or may have been.
     billed: u64,
     left_out: BTreeSet<String>,
+    /// By outcome and the words that are the same each time.
+    failures: BTreeMap<(Outcome, String), FailureCount>,
 }
 
 impl SummaryBuilder {
@@ -178,6 +194,17 @@ impl SummaryBuilder {
         self.agreement.add(row);
         self.scored.extend(row.scored());
         self.episodes.add(row);
+        if let (outcome @ (Outcome::ContentFilter | Outcome::ProviderError), Some(reason)) =
+            (row.solution.outcome, &row.solution.error)
+        {
+            let failure = self.failures.entry((outcome, constant_words(reason)));
+            let first = || FailureCount {
+                outcome,
+                count: 0,
+                reason: reason.clone(),
+            };
+            failure.or_insert_with(first).count += 1;
+        }
         self.rounds += row.solution.rounds.len();
         self.cost += row.spent();
         row.solution.calls.iter().for_each(|call| self.call(call));
@@ -208,6 +235,8 @@ impl SummaryBuilder {
         };
         self.cost += Cost::unknown(unrecorded);
         let (scores, epochs) = self.scores.finish();
+        let mut failures: Vec<FailureCount> = self.failures.into_values().collect();
+        failures.sort_by_key(|failure| Reverse(failure.count));
         let used: NodeUsage = self.nodes.values().copied().sum();
         Ok(Summary {
             format: 1,
@@ -219,6 +248,7 @@ impl SummaryBuilder {
             second_opinion: self.agreement.finish(),
             risk: RiskSummary::of(self.scored),
             episodes: self.episodes.finish(),
+            failures,
             left_out: self.left_out,
             batches,
             spent: ResourceUsage {

@@ -89,8 +89,8 @@ impl Worker {
                     if let Some(failure) = self.postpone(&planned, &failed).await {
                         return UnitOutcome::Fatal(failure);
                     }
-                    let mut failures = failed.calls.iter().map(|call| call.failure.as_ref());
-                    if failures.any(|failure| failure == Some(&ErrorKind::Timeout)) {
+                    let mut failures = failed.calls.iter().filter_map(|it| it.failure.as_ref());
+                    if failures.any(ErrorKind::may_repeat_at_cost) {
                         // It may be answered and billed each time; `--resume` asks again.
                         return UnitOutcome::Over;
                     }
@@ -114,7 +114,6 @@ impl Worker {
         let index = planned.index;
         let key = case.question.key.clone();
         let memory = self.memory(index, earlier);
-        let given_up = memory.failed.len();
         let events = self.events.clone();
         let on_round = move |round: &pair::Round| {
             // A slow listener loses a round's preview, never a row.
@@ -122,6 +121,7 @@ impl Worker {
             let key = key.clone();
             let _ = events.try_send(Event::Round { key, round });
         };
+        let given_up = memory.failed.len();
         let started = Instant::now();
         let span = trace::question(&self.run, &self.plan, planned, &*self.solver);
         let solution = self
@@ -171,14 +171,27 @@ impl Worker {
             history,
             ..planned.case.question.clone()
         });
+        let given_up = memory.failed.len();
+        let has_answer = self.has_answer.load(Ordering::Relaxed);
         let solved =
             self.solver
                 .solve(question, planned.epoch, memory, self.stop.clone(), on_round);
-        solved.await.and_then(|solution| match solution.outcome {
-            // All questions may be refused like this; the others show whether they are.
-            Outcome::ProviderError if !is_last => Err(Interruption::Provider(Box::new(solution))),
+        let solution = solved.await?;
+        let reason = solution.error.as_deref().unwrap_or_default();
+        let refused = self
+            .failures
+            .record_outcome(planned.index, solution.outcome, reason)
+            .filter(|_| !has_answer);
+        if let Some(message) = refused {
+            return Err(Interruption::Fatal(RunFailure::from_provider(message)));
+        }
+        let mut calls = solution.calls.iter().skip(given_up);
+        let is_unknown = calls.any(|call| call.failure == Some(ErrorKind::Unknown));
+        // All questions may be refused like this; the others show whether they are.
+        match solution.outcome == Outcome::ProviderError || is_unknown {
+            true if !is_last => Err(Interruption::Provider(Box::new(solution))),
             _ => Ok(solution),
-        })
+        }
     }
 
     /// The recorded calls of a question, and the recorder of new ones.
@@ -203,8 +216,11 @@ impl Worker {
 
     /// Leaves a question for later; gives the failure of the provider if it failed too often.
     async fn postpone(&self, planned: &PlannedQuestion, failed: &Solution) -> Option<RunFailure> {
-        let reason = failed.error.clone().unwrap_or_default();
-        let node = failed.calls.last().map_or("", |call| call.node.as_str());
+        let last = failed.calls.last();
+        // A critic's failure leaves the question without an error.
+        let reason = failed.error.clone().or_else(|| last?.error.clone());
+        let reason = reason.unwrap_or_default();
+        let node = last.map_or("", |call| call.node.as_str());
         if let Some(message) = self.failures.record_failure(node, &reason) {
             self.stop.drain.cancel();
             self.stop.abort.cancel();

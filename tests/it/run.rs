@@ -11,6 +11,7 @@ mod merge;
 mod offline;
 mod only;
 mod outage;
+mod refusals;
 mod resume;
 mod scheduler;
 mod shards;

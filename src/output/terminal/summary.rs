@@ -35,6 +35,7 @@ pub(crate) fn summary_text(
             parts.extend(outcome_line(&summary.scores, style));
         }
     }
+    parts.extend(failure_lines(summary).map(|line| style.wrap(&line)));
     let mut lines: Vec<String> = summary.epochs.iter().flat_map(epoch_lines).collect();
     lines.extend(critic_line(summary));
     lines.extend(opinion_line(summary));
@@ -169,21 +170,37 @@ pub(super) fn epoch_lines(card: &EpochCard) -> Vec<String> {
     lines
 }
 
+/// The most frequent failures, in the providers' words.
+fn failure_lines(summary: &Summary) -> impl Iterator<Item = String> {
+    const SHOWN: usize = 3;
+    summary.failures.iter().take(SHOWN).map(|failure| {
+        let name: &str = failure.outcome.into();
+        let name = name.replace('_', " ");
+        format!("  {} {name}: {}", failure.count, failure.reason)
+    })
+}
+
 /// What the critic changed.
 fn critic_line(summary: &Summary) -> Option<String> {
     let critic = &summary.critic;
     let answered = critic.first_draft_n;
+    let not_reviewed = critic.why_not_reviewed.as_ref().map(|why| {
+        let answers = counted(critic.not_reviewed, "answer");
+        format!("{answers} not reviewed: {why}")
+    });
     let reviewed = match critic.reviewed {
         n if 0 < n && n < answered => format!("reviewed {n} and "),
-        _ if critic.sent_back == 0 => return None,
+        _ if critic.sent_back == 0 => return Some(format!("Critic: {}", not_reviewed?)),
         _ => String::new(),
     };
+    let not_reviewed = not_reviewed.map(|words| format!("; {words}"));
     Some(format!(
-        "Critic: {reviewed}sent back {} of {}; {} became right, {} became wrong",
+        "Critic: {reviewed}sent back {} of {}; {} became right, {} became wrong{}",
         critic.sent_back,
         counted(answered, "answer"),
         critic.fixed,
-        critic.broken
+        critic.broken,
+        not_reviewed.unwrap_or_default()
     ))
 }
 

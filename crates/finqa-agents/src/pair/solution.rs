@@ -55,6 +55,14 @@ impl Round {
             .count()
     }
 
+    /// The reason why no critic reviewed the answer, although one was asked.
+    pub fn not_reviewed(&self) -> Option<&str> {
+        match &self.verdict {
+            CriticVerdict::Unparsable { reason } => Some(reason),
+            _ => self.critic_error.as_deref(),
+        }
+    }
+
     fn is_accepted(&self) -> bool {
         self.verdict == CriticVerdict::Ok && self.objections() == 0
     }
