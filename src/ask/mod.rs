@@ -62,7 +62,7 @@ pub struct Asked {
 
 /// Where the page of a question comes from.
 enum PageSource {
-    Whole(Arc<question::Document>, Document),
+    Whole(Arc<question::Document>, Box<Document>),
     /// The best parts of a report for each question.
     Excerpt {
         report: Box<ReadDocument>,
@@ -95,7 +95,7 @@ impl Session {
             pair: Pair::new(options)?,
             judge,
             source: match whole {
-                true => PageSource::Whole(Arc::new(document.whole()), document),
+                true => PageSource::Whole(Arc::new(document.whole()), Box::new(document)),
                 false => PageSource::Excerpt {
                     report: Box::new(ReadDocument::new(document)),
                     tokens: page_tokens,
