@@ -200,10 +200,13 @@ pub(super) fn copy(from: &Path, to: &Path) {
 #[test]
 fn to_an_engine_a_shard_that_asked_its_questions_has_succeeded() {
     let place = Workplace::new();
-    let filtered = FaultServer::start(|request| match question_of(request).contains("2") {
-        true => Reply::content_filter(),
-        false => scripted(request),
-    });
+    let filtered =
+        FaultServer::start(
+            |request| match question_of(request).contains("minimum lease") {
+                true => Reply::content_filter(),
+                false => scripted(request),
+            },
+        );
     for part in ["1/2", "2/2"] {
         let shard = format!("-q --fail-under fe=100 --run nightly --shard {part}");
         place.chat(&filtered, &shard).ends(0);

@@ -173,7 +173,9 @@ mod tests {
             assert!(read("get_descriptions", text).is_err(), "{text}");
         }
         assert!(read("submit_answer", "{\"answer\": \"5%\"}").is_ok());
-        for text in ["{}", "{\"answer\": 5}", "{\"answer\": null}"] {
+        let number = read("submit_answer", "{\"answer\": 5}").unwrap();
+        assert_eq!(number["answer"], "5");
+        for text in ["{}", "{\"answer\": null}"] {
             assert!(
                 read("submit_answer", text)
                     .unwrap_err()
