@@ -33,9 +33,9 @@ finqa-documents
     tags
     grid        cells error tags
     block       grid
-    lines       block grid text
+    lines       block cells grid text
     formats     block decode error grid lines tags text
-    document    block formats grid tags
+    document    block cells formats grid tags
 finqa-embedded
     expr
     shape       expr
