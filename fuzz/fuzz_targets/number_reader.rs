@@ -8,4 +8,5 @@ fuzz_target!(|text: &str| {
     let _ = number::literal(text);
     let _ = number::read(text);
     let _ = number::readings(text).count();
+    let _ = (number::answer(text), number::whole(text), number::yes_or_no(text));
 });

@@ -2,7 +2,7 @@
 
 use crate::dataset::Outcome;
 use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, suspect};
-use finqa_core::number::{Value, percent_forms, rounds_to, same, truncates_to};
+use finqa_core::number::{self, NotRead, Value, percent_forms, rounds_to, same, truncates_to};
 
 use super::cause::{Cause, CauseFound};
 use super::expression::{Formula, carried};
@@ -150,10 +150,14 @@ fn word(row: &Row, gold: &Quantity) -> CauseFound {
             CauseFound::new(Cause::MissingEvidence, "says that it cannot be determined")
         }
         (Quantity::YesNo(_), _) => CauseFound::new(Cause::YesNo, "words instead of yes or no"),
-        _ => CauseFound::new(
-            Cause::ParseFailure,
-            "has no number that can be read reliably",
-        ),
+        _ => {
+            let detail = "has no number that can be read reliably";
+            let detail = match number::answer(&row.printed()) {
+                Err(why) if why != NotRead::NoNumber => format!("{detail}: {why}"),
+                _ => detail.to_owned(),
+            };
+            CauseFound::new(Cause::ParseFailure, detail)
+        }
     }
 }
 

@@ -50,7 +50,11 @@ impl PageNumbers {
         for (at, sentence) in document.sentences().enumerate() {
             for found in readings(sentence) {
                 places.push(PageNumber {
-                    value: found.fraction(),
+                    // Programs take basis points as they are printed.
+                    value: match found.basis_points {
+                        true => found.value,
+                        false => found.fraction(),
+                    },
                     id: format!("t{}", at + 1),
                     cell: None,
                     dash: false,

@@ -1,7 +1,7 @@
 //! A gold answer in the form of the environment's truths.
 
 use crate::dataset::Gold;
-use finqa_core::number::{NumberReading, Value, last_digit, read, round5};
+use finqa_core::number::{NumberReading, Value, answer, last_digit, round5};
 
 /// The truth that a submission is graded against.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) fn boxed(gold: &Gold) -> Option<Truth> {
             Value::Text(word) => text(word),
         });
     };
-    let Some(reading) = read(typed) else {
+    let Ok(reading) = answer(typed) else {
         return Some(text(typed));
     };
     let value = executed.and_then(Value::number).and_then(|x| {

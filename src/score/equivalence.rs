@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use finqa_core::number::{asks_for_a_loss, asks_for_basis_points};
+
 use super::diagnostic::{Diagnostic, diagnose};
 use super::matching::{FeContext, FeReason, is_zero, match_reason};
 use super::quantity::{Quantity, WrittenNumber};
@@ -40,11 +42,19 @@ pub fn financial_equivalence(
             (gold == prediction).then_some(FeReason::YesNo)
         }
         (Quantity::Number(gold), Quantity::Number(prediction)) => {
-            let cue = percent_cue(gold, prediction, context);
-            let reason = numbers(gold, prediction, cue);
+            let factors = percent_factors(gold, prediction, context);
+            let as_sizes = || {
+                let size = |it: &WrittenNumber| WrittenNumber {
+                    value: if it.loss { -it.value } else { it.value },
+                    ..*it
+                };
+                let asked = asks_for_a_loss(context.question);
+                asked.then(|| numbers(&size(gold), &size(prediction), factors))?
+            };
+            let reason = numbers(gold, prediction, factors).or_else(as_sizes);
             if reason.is_none() {
                 return FeVerdict {
-                    diagnostics: diagnose(gold, prediction, cue, context),
+                    diagnostics: diagnose(gold, prediction, !factors.is_empty(), context),
                     ..FeVerdict::default()
                 };
             }
@@ -63,25 +73,41 @@ pub fn financial_equivalence(
     }
 }
 
-fn numbers(gold: &WrittenNumber, prediction: &WrittenNumber, cue: bool) -> Option<FeReason> {
+fn numbers(gold: &WrittenNumber, prediction: &WrittenNumber, factors: &[f64]) -> Option<FeReason> {
     match (gold.scale, prediction.scale) {
         // Two scale words are two statements, to be held to.
-        (Some(_), Some(_)) => as_written(&gold.scaled(), prediction.scaled().value, cue),
-        (None, None) => as_written(gold, prediction.value, cue),
+        (Some(_), Some(_)) => as_written(&gold.scaled(), prediction.scaled().value, factors),
+        (None, None) => as_written(gold, prediction.value, factors),
         // One alone may only name the report's caption, or may be meant.
-        _ => as_written(gold, prediction.value, cue)
-            .or_else(|| as_written(&gold.scaled(), prediction.scaled().value, cue)),
+        _ => as_written(gold, prediction.value, factors)
+            .or_else(|| as_written(&gold.scaled(), prediction.scaled().value, factors)),
     }
 }
 
-fn as_written(gold: &WrittenNumber, x: f64, cue: bool) -> Option<FeReason> {
+fn as_written(gold: &WrittenNumber, x: f64, factors: &[f64]) -> Option<FeReason> {
     match_reason(gold, x).or_else(|| {
-        let hundred = || match_reason(gold, x * 100.0).or_else(|| match_reason(gold, x / 100.0));
-        (cue && !is_zero(gold.value))
-            .then(hundred)
-            .flatten()
-            .map(|_| FeReason::PercentDecimal)
+        let factors = factors.iter().filter(|_| !is_zero(gold.value));
+        let mut reasons = factors.filter_map(|factor| match_reason(gold, x * factor));
+        reasons.next().map(|_| FeReason::PercentDecimal)
     })
+}
+
+/// The factors between a percentage and its fraction by which the two sides may differ. Basis
+/// points say what they are: only a bare number may be their fraction, or be in basis points
+/// itself where gold or the question says so.
+fn percent_factors(
+    gold: &WrittenNumber,
+    prediction: &WrittenNumber,
+    context: &FeContext<'_>,
+) -> &'static [f64] {
+    match (gold.basis_points, prediction.basis_points) {
+        (true, true) => &[],
+        (true, false) if prediction.percent => &[],
+        (false, true) if gold.percent => &[],
+        (false, true) if !asks_for_basis_points(context.question) => &[0.01],
+        (false, false) if !percent_cue(gold, prediction, context) => &[],
+        _ => &[100.0, 0.01],
+    }
 }
 
 /// True if percents may be meant: a percent sign on either side or in the question, a word

@@ -1,16 +1,22 @@
 //! An answer as FE sees it: a number as written, yes or no, or some other word.
 
-use finqa_core::number::{Scale, Value, last_digit, read, rounds_to, same};
+use finqa_core::number::{
+    NumberReading, Scale, Value, answer, last_digit, python_float, rounds_to, same, yes_or_no,
+};
 
 /// A number as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WrittenNumber {
-    /// As written: 14.1 for `14.1%`.
+    /// As written: 14.1 for `14.1%`, 0.25 for `25 bps`.
     pub value: f64,
     /// One unit of the last significant decimal: 0.1 for `14.10`.
     pub unit: f64,
-    /// Followed by a percent sign.
+    /// Followed by a percent sign, or basis points.
     pub percent: bool,
+    /// Basis points, which are a hundredth of a percent and never a fraction of one.
+    pub basis_points: bool,
+    /// The sign is a word ("a loss of"), which may only repeat the question.
+    pub loss: bool,
     /// The scale word, if any.
     pub scale: Option<Scale>,
 }
@@ -22,8 +28,22 @@ impl WrittenNumber {
         Self {
             value: self.value * factor,
             unit: self.unit * factor,
-            percent: self.percent,
             scale: None,
+            ..*self
+        }
+    }
+}
+
+impl From<NumberReading> for WrittenNumber {
+    fn from(reading: NumberReading) -> Self {
+        let whole = if reading.basis_points { 100.0 } else { 1.0 };
+        Self {
+            value: reading.value / whole,
+            unit: last_digit(reading.significant_decimals) / whole,
+            percent: reading.percent || reading.basis_points,
+            basis_points: reading.basis_points,
+            loss: reading.loss,
+            scale: reading.scale,
         }
     }
 }
@@ -34,7 +54,7 @@ pub enum Quantity {
     Number(WrittenNumber),
     /// Yes (true) or no.
     YesNo(bool),
-    /// Anything else, trimmed; empty for no answer.
+    /// Anything else, trimmed; empty for no answer, and for `nan` and `inf`, which equal nothing.
     Word(String),
 }
 
@@ -45,24 +65,25 @@ impl Quantity {
         if let Some(yes) = yes_or_no(text) {
             return Self::YesNo(yes);
         }
-        match read(text) {
-            Some(reading) => Self::Number(WrittenNumber {
-                value: reading.value,
-                unit: last_digit(reading.significant_decimals),
-                percent: reading.percent,
-                scale: reading.scale,
-            }),
-            None => Self::Word(text.to_owned()),
+        match answer(text) {
+            Ok(reading) => Self::Number(reading.into()),
+            Err(_) if python_float(text).is_some_and(|x| !x.is_finite()) => {
+                Self::Word(String::new())
+            }
+            Err(_) => Self::Word(text.to_owned()),
         }
     }
 
     /// A value, such as `exe_ans`: its decimals are those of its shortest form.
     pub(crate) fn of(value: &Value) -> Self {
         match value {
+            Value::Number(x) if !x.is_finite() => Self::Word(String::new()),
             Value::Number(x) => Self::Number(WrittenNumber {
                 value: *x,
                 unit: last_digit(shortest_decimals(*x)),
                 percent: false,
+                basis_points: false,
+                loss: false,
                 scale: None,
             }),
             Value::Text(word) => Self::parse(word),
@@ -97,23 +118,6 @@ pub(crate) fn same_gold(a: &str, b: &str) -> bool {
             same(a.value, b.value) && a.percent == b.percent
         }
         (a, b) => a == b,
-    }
-}
-
-/// `yes`, `No.`, `yes, because…`; not `no. of shares`.
-fn yes_or_no(text: &str) -> Option<bool> {
-    let word_end = text
-        .find(|c: char| !c.is_alphabetic())
-        .unwrap_or(text.len());
-    let (word, rest) = text.split_at_checked(word_end)?;
-    let alone = rest.trim_matches(['.', '!']).is_empty() || rest.starts_with([',', ';', ':']);
-    if !alone {
-        return None;
-    }
-    match word {
-        _ if word.eq_ignore_ascii_case("yes") => Some(true),
-        _ if word.eq_ignore_ascii_case("no") => Some(false),
-        _ => None,
     }
 }
 

@@ -108,6 +108,39 @@ mod tests {
         }
     }
 
+    /// The reader of answers folds characters, reads units and chooses among figures. The
+    /// published rules do none of this.
+    #[test]
+    fn published_rules_read_what_they_always_read() {
+        for (text, first, literal) in [
+            ("\u{2011}5.2%", 5.2, None),
+            ("－５．２％", 0.0, None),
+            ("12\u{202f}345", 12.0, None),
+            ("1\u{2019}200", 1.0, None),
+            ("1.2 × 10^6", 1.2, None),
+            ("1.2e6", 1.2, Some(1.2e6)),
+            ("**45.2**", 45.2, None),
+            ("[45.2]", 45.2, None),
+            ("(45.2)", 45.2, None),
+            ("\u{25b3}45.2", 45.2, None),
+            ("-USD 45.2", 45.2, None),
+            ("45.2-", 45.2, None),
+            ("25 bps", 25.0, None),
+            ("5 crore", 5.0, None),
+            ("loss of 45.2", 45.2, None),
+            ("4,812 / 198.4 = 24.25", 4812.0, None),
+            ("In 2031, revenue was 1,454", 2031.0, None),
+            ("1_000", 1.0, Some(1000.0)),
+            ("nan", 0.0, Some(f64::NAN)),
+        ] {
+            assert_eq!(numeric_value(text), first, "{text}");
+            let read = plain_answer(text).map(|value| value.number().unwrap());
+            assert_eq!(read.map(f64::to_bits), literal.map(f64::to_bits), "{text}");
+        }
+        assert_eq!(plain_answer("True"), None);
+        assert!(!exact_match("-5.2%", "\u{2212}5.2%"));
+    }
+
     #[test]
     fn half_is_inclusive() {
         assert!(numeric_match("1", "1.5"));

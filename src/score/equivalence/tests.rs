@@ -53,6 +53,72 @@ fn the_first_reason_that_holds() {
 }
 
 #[test]
+fn what_touches_a_number_counts() {
+    for (gold, prediction, expected) in [
+        ("45.2", "-USD 45.2", false),
+        ("-45.2", "-USD 45.2", true),
+        ("45.2", "\u{25b3}45.2", false),
+        ("-45.2", "\u{25b2}45.2", true),
+        ("45.2", "45.2-", false),
+        ("-45.2", "45.2\u{2011}", true),
+        ("45.2", "loss of 45.2", false),
+        ("-45.2", "a net loss of 45.2", true),
+        ("5 million", "5 crore", false),
+        ("50 million", "5 crore", true),
+        ("5", "5 crore", false),
+        ("500000", "5 lakh", true),
+        ("24.25", "$4,812 million / $198.4 million = 24.25", true),
+        ("4812", "$4,812 million / $198.4 million = 24.25", false),
+        ("1454", "In 2031, revenue was 1,454", true),
+        ("2031", "In 2031, revenue was 1,454", false),
+        ("-5.2%", "\u{ff0d}５.２％", true),
+        ("12345", "12\u{202f}345", true),
+        ("1200", "1\u{2019}200", true),
+        ("1200000", "1.2 × 10^6", true),
+        ("yes", "**True**", true),
+        ("no", "False", true),
+        ("nan", "nan", false),
+        ("inf", "inf", false),
+    ] {
+        assert_eq!(accepted(gold, prediction), expected, "{gold} {prediction}");
+    }
+    let nothing = Quantity::of(&Value::Number(f64::INFINITY));
+    let context = FeContext::default();
+    assert!(!financial_equivalence(&nothing, &nothing, &context).accepted);
+}
+
+#[test]
+fn basis_points_are_hundredths_of_a_percent() {
+    let asked = "by how many basis points did the margin rise?";
+    for (gold, prediction, question, expected) in [
+        ("25%", "25 bps", "", false),
+        ("0.25%", "25 bps", "", true),
+        ("0.25", "25 bps", "", true),
+        ("0.0025", "25 bps", "", true),
+        ("25", "25 bps", "what is the growth rate?", false),
+        ("25", "25 bps", asked, true),
+        ("25%", "25 bps", asked, false),
+        ("25", "0.25%", asked, true),
+        ("25 bps", "25", "", true),
+        ("25 bps", "0.25%", "", true),
+        ("25 bps", "25%", "", false),
+        ("25 bps", "25 basis points", "", true),
+        ("25 bps", "52 bps", "", false),
+    ] {
+        let verdict = judge(gold, prediction, question);
+        assert_eq!(verdict.accepted, expected, "{gold} {prediction} {question}");
+    }
+}
+
+#[test]
+fn a_loss_in_words_is_a_size_where_the_question_names_it() {
+    let asked = |gold, prediction| judge(gold, prediction, "what was the net loss?").accepted;
+    assert!(asked("45.2", "a loss of 45.2") && asked("-45.2", "a loss of 45.2"));
+    assert!(asked("a loss of 45.2", "45.2"));
+    assert!(!asked("45.2", "-45.2"));
+}
+
+#[test]
 fn scale_words_are_held_to_when_both_are_said() {
     assert!(accepted("$1.2 billion", "1200 million"));
     assert!(!accepted("$1.2 billion", "1.2 million"));

@@ -239,7 +239,8 @@ fn an_episode_run_is_listed_reported_and_tracked_with_the_commands_of_any_run() 
     }
     place.run("runs").succeeds().prints("12/12");
     let analyzed = place.run("analyze --json");
-    assert_eq!(analyzed.succeeds().json()["questions"], 10);
+    // Three truths are lists, which are not one gold.
+    assert_eq!(analyzed.succeeds().json()["questions"], 9);
 
     let folder = place.run_folder();
     let report = std::fs::read_to_string(folder.join("report.html")).unwrap();

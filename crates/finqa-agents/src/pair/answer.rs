@@ -47,7 +47,7 @@ impl Answer {
             let factor = if self.in_percent { 1.0 } else { 100.0 };
             return Some(without_noise(value * factor));
         }
-        let printed = || number::read(&self.printed)?.scale;
+        let printed = || number::answer(&self.printed).ok()?.scale;
         let scale = self.unit.scale.or_else(printed);
         Some(without_noise(value * scale.map_or(1.0, Scale::factor)))
     }

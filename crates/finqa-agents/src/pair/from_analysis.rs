@@ -48,12 +48,12 @@ impl Answer {
                 ..base
             },
             executed => {
-                let stated = find_value(&analysis.answer);
+                let stated = find_value(&analysis.answer, &question.text);
                 Self {
                     printed: stated
                         .as_ref()
-                        .map_or(base.stated.as_str(), |stated| stated.text)
-                        .to_owned(),
+                        .map_or(&base.stated, |stated| &stated.text)
+                        .clone(),
                     value: stated.map(|stated| stated.value),
                     program_error: executed.and_then(Result::err),
                     ..base
@@ -67,7 +67,7 @@ impl Answer {
 /// one ("Consumer", "Q4 2022"), or several of them, or says that there is none.
 fn names_label(document: &Document, answer: &str) -> bool {
     let answer = answer.trim().to_lowercase();
-    if !document.own || answer.parse::<f64>().is_ok() {
+    if !document.own || number::whole(&answer).is_ok() {
         return false;
     }
     // A row that several columns name is called by all of its names.
@@ -115,10 +115,9 @@ fn execute(text: &str, question: &Question) -> Result<(Program, Value), String> 
 }
 
 fn implied_unit(answer: &str) -> Unit {
-    let text = answer.trim();
-    let kind = if Value::Text(text.to_owned()).yes_no().is_some() {
+    let kind = if number::yes_or_no(answer).is_some() {
         UnitKind::YesNo
-    } else if text.contains('%') {
+    } else if answer.chars().any(|c| number::fold(c) == '%') {
         UnitKind::Percent
     } else {
         UnitKind::Number

@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use finqa_core::number::{NEAR, Value, read};
+use finqa_core::number::{NEAR, Value, answer};
 use finqa_core::question::CitedEvidence;
 
 use super::answer::Answer;
@@ -165,7 +165,7 @@ struct PrintedNumber {
 
 impl PrintedNumber {
     fn of(value: f64, printed: &str) -> Self {
-        let reading = read(printed).filter(|reading| reading.percent);
+        let reading = answer(printed).ok().filter(|reading| reading.percent);
         let number = match &reading {
             // A value is a fraction, or in percent already: whichever is printed.
             Some(reading) => {

@@ -92,7 +92,8 @@ pub(super) fn is_in_percent(
 /// The form that the stated answer implies: with `5.6%`, a value of 5.6 is in percent, and
 /// 0.056 is a fraction. `None` if it implies neither.
 fn stated_in_percent(stated: &str, value: f64) -> Option<bool> {
-    let stated = number::read(stated).filter(|reading| reading.percent)?;
+    let stated = number::answer(stated).ok()?;
+    let stated = Some(stated).filter(|reading| reading.percent)?;
     let unit = number::last_digit(stated.decimals);
     let is = |value: f64| (stated.value.abs() - value.abs()).abs() <= unit;
     match (is(value), is(value * 100.0)) {
@@ -159,8 +160,8 @@ impl ProgramFigures<'_> {
         }
         let places = self.places();
         let cited = self.evidence.iter().filter(|cited| {
-            let reading = number::read(&cited.literal);
-            reading.is_some_and(|reading| is_number(literal, reading.value))
+            let reading = number::answer(&cited.literal);
+            reading.is_ok_and(|reading| is_number(literal, reading.value))
         });
         let mut ids = Vec::new();
         for cited in cited {

@@ -1,5 +1,7 @@
 //! `Answer: 14.1%` lines, for replies without any JSON.
 
+use finqa_core::number::plain;
+
 use super::program::program;
 use super::types::Analysis;
 use super::unit::unit;
@@ -28,7 +30,7 @@ pub(super) fn analysis(text: &str) -> Option<Analysis> {
 /// `**Final Answer:** 14.1%` as (`final answer`, `14.1%`).
 fn split(line: &str) -> Option<(&'static str, String)> {
     const LABELS: [&str; 4] = ["answer", "final answer", "program", "unit"];
-    let (label, rest) = line.split_once(':')?;
+    let (label, rest) = line.split_once([':', '：'])?;
     let label = label.trim_matches(|c: char| !c.is_alphabetic());
     let known = LABELS
         .into_iter()
@@ -41,19 +43,13 @@ fn split(line: &str) -> Option<(&'static str, String)> {
 /// The inside of the last `\boxed{…}`, without the LaTeX around its words and figures.
 fn boxed(text: &str) -> Option<String> {
     let (_, inside) = text.rsplit_once("\\boxed{")?;
-    // LaTeX writes thousands as `25{,}587`.
-    let inside: String = inside.chars().take(200).collect();
-    let inside = inside
-        .replace("{,}", ",")
-        .replace("\\%", "%")
-        .replace("\\$", "$");
-    let (inside, _) = inside.split_once('}')?;
-    let inside = ["\\text{", "\\textbf{", "\\mathrm{"]
-        .iter()
-        .find_map(|command| inside.trim().strip_prefix(command))
-        .unwrap_or(inside);
-    let inside = inside.trim();
-    (!inside.is_empty()).then(|| inside.to_string())
+    let mut depth = 1;
+    let end = inside.char_indices().take(200).find(|(_, c)| {
+        depth += i32::from(*c == '{') - i32::from(*c == '}');
+        depth == 0
+    });
+    let inside = plain(inside.get(..end?.0)?);
+    (!inside.is_empty()).then_some(inside)
 }
 
 #[cfg(test)]
@@ -66,6 +62,7 @@ mod tests {
             ("so \\boxed{\\text{yes}}.", "yes"),
             ("\\boxed{25{,}587}", "25,587"),
             ("Final answer: \\boxed{\\textbf{14.1\\%}}", "14.1%"),
+            ("**Answer：** \u{2011}5.2％", "\u{2011}5.2％"),
         ] {
             let read = analysis(text).unwrap();
             assert_eq!(read.answer, answer, "{text}");

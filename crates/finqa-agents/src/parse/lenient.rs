@@ -308,9 +308,9 @@ impl<'a> LenientReader<'a> {
         self.pos += end;
         let token = rest.get(..end).unwrap_or_default();
         Ok(match token.trim() {
-            "null" => Value::Null,
-            "true" => Value::Bool(true),
-            "false" => Value::Bool(false),
+            "null" | "None" => Value::Null,
+            "true" | "True" => Value::Bool(true),
+            "false" | "False" => Value::Bool(false),
             token => {
                 if let Ok(number) = serde_json::from_str::<serde_json::Number>(token) {
                     return Ok(Value::Number(number));
@@ -353,6 +353,8 @@ mod tests {
         assert_eq!(value["b"], "$1,234.5");
         assert_eq!(value["c"], 12);
         assert_eq!(value["d"], "14.1%");
+        let value = lenient(r#"{"a": True, "b": False, "c": None}"#);
+        assert_eq!(value, serde_json::json!({"a": true, "b": false, "c": null}));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! The unit of an answer, from the words models use for it.
 
-use finqa_core::number::{Scale, Unit, UnitKind};
+use finqa_core::number::{Scale, Unit, UnitKind, fold, scale_of_word};
 
 /// Reads unit words (`percent`, `%`, `USD millions`, `ratio`, `yes_no`).
 /// `None` where there are none (empty, `none`, `n/a`); other words, such as `shares`, are a
 /// plain number.
 pub fn unit(words: &str) -> Option<Unit> {
-    let words = words.trim().to_lowercase();
+    let words: String = words.trim().chars().map(fold).collect();
+    let words = words.to_lowercase();
     if matches!(words.as_str(), "" | "none" | "null" | "n/a" | "na" | "-") {
         return None;
     }
@@ -27,17 +28,13 @@ pub fn unit(words: &str) -> Option<Unit> {
     } else {
         UnitKind::Number
     };
-    let scale = if kind != UnitKind::Number {
-        None
-    } else if any(&["thousand", "thousands", "k", "000", "000s"]) {
-        Some(Scale::Thousand)
-    } else if any(&["million", "millions", "mm", "mn", "m", "mln", "mil"]) {
-        Some(Scale::Million)
-    } else if any(&["billion", "billions", "bn", "b", "bln"]) {
-        Some(Scale::Billion)
-    } else {
-        None
+    let scale = |token: &&str| match *token {
+        "000" | "000s" => Some(Scale::Thousand),
+        // A unit has no word for ten millions.
+        token => scale_of_word(token).and_then(|(scale, power)| (power == 0).then_some(scale)),
     };
+    let scale = tokens.iter().find_map(scale);
+    let scale = scale.filter(|_| kind == UnitKind::Number);
     Some(Unit { kind, scale })
 }
 
@@ -68,6 +65,8 @@ mod tests {
             ("million", number(Some(Scale::Million))),
             ("thousands of dollars", number(Some(Scale::Thousand))),
             ("$ bn", number(Some(Scale::Billion))),
+            ("％", kind(UnitKind::Percent)),
+            ("crore", number(None)),
             ("ratio", kind(UnitKind::Ratio)),
             ("yes_no", kind(UnitKind::YesNo)),
             ("yes/no", kind(UnitKind::YesNo)),

@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use finqa_core::number::fold;
 use finqa_core::regex;
 use finqa_core::text::single_spaced;
 use regex::Regex;
@@ -166,14 +167,19 @@ static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
 
 /// True if text around a verdict says that the analysis is wrong.
 fn objects(text: &str) -> bool {
-    OBJECTION.is_match(&text.to_lowercase())
+    OBJECTION.is_match(&folded(text))
+}
+
+/// Lower case, characters that look alike as one.
+fn folded(text: &str) -> String {
+    text.chars().map(fold).collect::<String>().to_lowercase()
 }
 
 /// True if every sentence approves, whatever its decoration.
 fn approves(text: &str) -> bool {
     const LABELS: [&str; 4] = ["verdict", "final verdict", "conclusion", "text"];
     const FILLERS: [&str; 4] = ["yes", "great", "good job", "thanks"];
-    let text = text.to_lowercase().replace('’', "'");
+    let text = folded(text);
     let sentences = text.split(['.', '!', '?', ';', ',', ':', '\n']);
     let sentences = sentences.map(|part| {
         let words = part.replace(['_', '-'], " ");

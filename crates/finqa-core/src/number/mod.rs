@@ -5,20 +5,30 @@
 //!
 //! There are two readers, because two things are read. [`literal`]
 //! is the official evaluator's: what a program may contain, as strict and as
-//! odd as the original. [`read`] is for text written by people and models:
-//! currency, parentheses for negatives, scale words, percent signs.
+//! odd as the original. The other is for text written by people and models. Reading order:
+//! `fold` (characters that look alike are one), `words` (scales, currencies, percents), `read`
+//! (the grammar of one number), `answer` (which number of a text is meant).
 
+mod answer;
+mod digits;
+mod fold;
 mod literal;
 mod near;
 mod print;
 pub mod python;
 mod read;
+mod reading;
 mod unit;
 mod value;
+mod words;
 
+pub use answer::{answer, yes_or_no};
+pub use fold::{fold, plain};
 pub use literal::{literal, python_float};
 pub use near::{NEAR, half_unit, last_digit, percent_forms, rounds_to, same, truncates_to, within};
 pub use print::{print, print_percent};
-pub use read::{NumberReading, read, readings};
+pub use read::{read, readings, whole};
+pub use reading::{NotRead, NumberReading};
 pub use unit::{Scale, Unit, UnitKind};
 pub use value::{Value, round5};
+pub use words::{MONTHS, asks_for_a_loss, asks_for_basis_points, scale_of_word, year_of};

@@ -143,7 +143,7 @@ fn is_dash(text: &str) -> bool {
     !text.is_empty()
         && text
             .chars()
-            .all(|c| matches!(c, '-' | '–' | '—' | '−' | '‒' | '―') || c.is_whitespace())
+            .all(|c| number::fold(c) == '-' || c.is_whitespace())
 }
 
 impl CellNumber {
@@ -158,25 +158,25 @@ impl CellNumber {
         let (before, rest) = text.split_at_checked(reading.span.start)?;
         let (printed, after) = rest.split_at_checked(reading.span.len())?;
         let marked = is_footnote(after.trim());
-        let alone = before.trim().is_empty() && marked;
+        let alone = before.trim().is_empty() && marked && !reading.basis_points;
         // After words, a number in brackets is a reference to a note.
         let note = printed.starts_with('(') && before.contains(char::is_alphabetic);
         if note || !marked && !after.starts_with([' ', ')', '*']) {
             return None;
         }
-        let digits = leading_digits(printed);
         let sign = if reading.value < 0.0 { "-" } else { "" };
         let percent = if reading.percent { "%" } else { "" };
         // What a bracket holds after the number adds nothing.
         let after = after.split('(').next().unwrap_or_default();
         let words = before.split_whitespace().chain(after.split_whitespace());
         let words = words.filter(|piece| !alone && piece.contains(char::is_alphanumeric));
+        let words = words.chain(reading.basis_points.then_some("bps"));
         let number = Self {
-            literal: format!("{sign}{digits}{percent}"),
+            literal: format!("{sign}{}{percent}", reading.literal),
             value: reading.value,
             percent: reading.percent,
             dollar: printed.contains('$'),
-            doubled: published && (half_doubled || is_doubled(text, &digits)),
+            doubled: published && (half_doubled || is_doubled(text)),
             scale: reading.scale,
             words: words.collect::<Vec<_>>().join(" "),
         };
@@ -194,11 +194,12 @@ fn leading_digits(text: &str) -> String {
 }
 
 /// True if the same digits follow the number in parentheses.
-fn is_doubled(text: &str, digits: &str) -> bool {
+fn is_doubled(text: &str) -> bool {
     let Some((front, back)) = text.rsplit_once('(') else {
         return false;
     };
-    leading_digits(front) == digits && !digits.is_empty() && leading_digits(back) == digits
+    let digits = leading_digits(front);
+    !digits.is_empty() && leading_digits(back) == digits
 }
 
 /// Nothing, asterisks, or a mark of up to two characters in parentheses.
@@ -253,6 +254,10 @@ mod tests {
             ("(1.5)%", "-1.5%", -1.5, true, false),
             ("1,234(1)", "1234", 1234.0, false, false),
             ("1,234*", "1234", 1234.0, false, false),
+            ("3.83285E+11", "3.83285e11", 3.832_85e11, false, false),
+            ("－１，２３４", "-1234", -1234.0, false, false),
+            ("△1,250", "-1250", -1250.0, false, false),
+            ("45.2 €", "45.2", 45.2, false, false),
         ] {
             assert_eq!(
                 number(raw),
@@ -282,6 +287,8 @@ mod tests {
                 CellKind::Text,
             ),
             ("$ 81.99 2013 $ 85.05", CellKind::Text),
+            ("63 bps", CellKind::Text),
+            ("<0.1", CellKind::Text),
         ] {
             assert_eq!(Cell::read(raw).kind, kind, "{raw}");
         }
@@ -296,6 +303,7 @@ mod tests {
             ("net (1)", None),
             ("n/a", None),
             ("aa3", None),
+            ("63 bps", Some(("63", "bps"))),
             ("()", None),
             ("-", None),
         ] {

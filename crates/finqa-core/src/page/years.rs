@@ -2,24 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-/// The months' names, in lower case.
-pub const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
-];
-
-/// The year (1900–2099) that four digits are.
-///
-/// ```
-/// use finqa_core::page::year_of;
-/// assert_eq!(year_of("2009"), Some(2009));
-/// assert!(["2,009", "2109", "209", "+209"].iter().all(|text| year_of(text).is_none()));
-/// ```
-pub fn year_of(digits: &str) -> Option<u16> {
-    let plain = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let year = digits.parse().ok().filter(|_| plain)?;
-    (1900..2100).contains(&year).then_some(year)
-}
+pub use crate::number::{MONTHS, year_of};
 
 /// The year that four digits are in running text, where those of [`year_of`] outside this range
 /// are more often amounts. The embedded analyst's weights were trained on this reading;

@@ -195,7 +195,8 @@ proptest! {
             let _ = evaluate(text, &table(), Dialect::FinQa);
             let _ = evaluate(text, &table(), Dialect::ConvFinQa);
             let _ = equal(text, text);
-            if let Some(reading) = finqa_core::number::read(text) {
+            let found = finqa_core::number::readings(text);
+            for reading in found.chain(finqa_core::number::answer(text)) {
                 prop_assert!(reading.value.is_finite());
                 prop_assert!(text.get(reading.span).is_some());
             }

@@ -119,10 +119,24 @@ fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
+/// A question as spelled and in lower case, with plain apostrophes. Every place of one is the
+/// same place of the other, although the lower case of `İ` is longer.
+fn in_both_cases(question: &str) -> (String, String) {
+    let (mut spelled, mut lower) = (String::new(), String::new());
+    for c in question.replace('\u{2019}', "'").chars() {
+        let start = lower.len();
+        lower.extend(c.to_lowercase());
+        match lower.len() - start == c.len_utf8() {
+            true => spelled.push(c),
+            false => spelled.extend(c.to_lowercase()),
+        }
+    }
+    (spelled, lower)
+}
+
 /// Reads a question about tables.
 pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
-    let question = STATES.replace_all(question, "usa ");
-    let lower = question.to_lowercase().replace('\u{2019}', "'");
+    let (question, lower) = in_both_cases(&STATES.replace_all(question, "usa "));
     let labels = in_labels(tables, &lower);
     let is_named = |at: &Range<usize>| labels.iter().any(|label| overlap(label, at));
     // What is read before the words, and leaves blanks.

@@ -65,6 +65,21 @@ March;135;950
 April;142;910
 May;160;1000";
 
+/// The lower case of `İ` is longer, a plain apostrophe is shorter: the words behind them keep
+/// their spelling, by which "IT" is a name and "it" is not.
+#[test]
+fn typographic_characters_do_not_shift_the_words_behind_them() {
+    let table = document("Department;2031;2030\nIT;45;40\nSales;30;20");
+    for text in [
+        "what was the company's IT in 2031?",
+        "what was the company\u{2019}s IT in 2031?",
+        "what was the company\u{2019}s \u{2018}IT\u{2019} in 2031?",
+        "what was İ's IT in 2031?",
+    ] {
+        assert_eq!(printed(&answer(&table, &[], text)), "45", "{text}");
+    }
+}
+
 /// A question that names all it asks for inherits nothing; others change a part of the one before.
 #[test]
 fn a_question_takes_from_the_one_before_what_it_leaves_out() {

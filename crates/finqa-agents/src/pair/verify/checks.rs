@@ -226,11 +226,11 @@ pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
     }
     let kind = match (executed, executed.yes_no()) {
         (_, Some(truth)) => {
-            let stated = Value::Text(answer.stated.trim().trim_end_matches('.').to_owned());
-            let differs = stated.yes_no().is_some_and(|word| word != truth);
+            let differs = number::yes_or_no(&answer.stated).is_some_and(|word| word != truth);
             differs.then_some(FindingKind::AnswerMismatch)
         }
-        (Value::Number(x), None) => number::read(&answer.stated)
+        (Value::Number(x), None) => number::answer(&answer.stated)
+            .ok()
             .and_then(|reading| numbers_differ(&reading, &forms(&reading, answer, *x))),
         _ => None,
     }?;
@@ -254,6 +254,9 @@ fn forms(stated: &number::NumberReading, answer: &Answer, executed: f64) -> Vec<
     } else {
         (executed * 100.0, executed)
     };
+    if stated.basis_points {
+        return vec![percent * 100.0, executed];
+    }
     match (is_percent, stated.percent) {
         (true, true) => vec![percent],
         (true, false) => vec![percent, fraction],
@@ -359,7 +362,7 @@ pub(super) fn magnitude(answer: &Answer, asked: &QuestionCues) -> Option<Finding
 #[cfg(test)]
 mod tests {
     use super::*;
-    use finqa_core::number::{Unit, read};
+    use finqa_core::number::{Unit, answer as read};
 
     fn differ(stated: &str, executed: f64, kind: UnitKind) -> Option<FindingKind> {
         let reading = read(stated).unwrap();

@@ -23,7 +23,7 @@ pub(super) fn check(
     let known: Vec<(&CitedEvidence, Option<number::NumberReading>)> = evidence
         .iter()
         .filter(|cited| is_known_form(&cited.id, question))
-        .map(|cited| (cited, number::read(&cited.literal)))
+        .map(|cited| (cited, number::answer(&cited.literal).ok()))
         .collect();
     for literal in program
         .literals()

@@ -3,7 +3,7 @@
 use finqa_agents::parse::{CriticVerdict, verdict};
 
 /// Replies that accept an answer.
-const APPROVALS: [&str; 23] = [
+const APPROVALS: [&str; 26] = [
     "ALL_OK",
     "\n**ALL_OK**.\n",
     "<think>the sum?</think>ALL_OK",
@@ -27,6 +27,9 @@ const APPROVALS: [&str; 23] = [
     r#"{"verdict":"ALL_OK","confidence":0.95}"#,
     "Here is my review:\n```json\n{\"verdict\":\"ALL_OK\",\"findings\":[]}\n```",
     "- No issues found.",
+    "ALL\u{2011}OK",
+    "ＡＬＬ＿ＯＫ",
+    "[ALL_OK]",
 ];
 
 /// Replies that find something, also in a list without JSON.

@@ -116,6 +116,44 @@ fn decimals_as_written_and_without_trailing_zeros() {
 }
 
 #[test]
+fn what_touches_the_digits_is_a_part_of_the_number_or_makes_it_none() {
+    let read = |text| read(text).map(|read| (read.value, read.literal));
+    for (text, value, literal) in [
+        ("\u{25b3}1,250", -1250.0, "1250"),
+        ("▲5 ▼3", 5.0, "5"),
+        ("-USD 45.2", -45.2, "45.2"),
+        ("USD-45.2", -45.2, "45.2"),
+        ("45.2-", -45.2, "45.2"),
+        ("\u{2011}5", -5.0, "5"),
+        ("12\u{202f}345", 12345.0, "12345"),
+        ("3.8E+11", 3.8e11, "3.8e11"),
+        ("1.2 × 10^6", 1.2e6, "1.2e6"),
+        ("3 crore", 30.0, "30"),
+        ("**5**%", 5.0, "5"),
+        ("form 10-k", 10.0, "10"),
+        ("IFRS 15 €m", 15.0, "15"),
+    ] {
+        let (read_value, read_literal) = read(text).unwrap();
+        assert_eq!(
+            (read_value, read_literal.as_str()),
+            (value, literal),
+            "{text}"
+        );
+    }
+    for text in ["5abc", "<5", "5:2", "5²", "+/-5", "+/- 5", "-45-", "$5$6"] {
+        assert_eq!(read(text), None, "{text}");
+    }
+    // The mark of a footnote is not a number.
+    assert_eq!(readings("Revenue(1) and Costs(2)(3)").count(), 0);
+    for text in ["5 years", "(45", "45)", "5 6", "about 5", ""] {
+        assert!(whole(text).is_err(), "{text}");
+    }
+    for text in [" $ (5.2) million ", "**5%**", "5 USD"] {
+        assert!(whole(text).is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn all_numbers_of_a_text() {
     let values: Vec<f64> = readings("from $ 5.2 million in 2008 to (3) , up 14.1% (1,2,3)")
         .map(|reading| reading.value)

@@ -1,0 +1,313 @@
+//! What an answer says: the one number that it means, or yes or no.
+//!
+//! Prose around the number does not matter. Of several figures one is the answer only if the
+//! words say so; docs/scoring.md ("Reading an answer") has the rules.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::regex;
+
+use super::fold::Folded;
+use super::near::{NEAR, within};
+use super::read::{Candidate, Scanner};
+use super::reading::{NotRead, NumberReading};
+use super::words::{MONTHS, UNREAD, lists, scale_of_word, year_of};
+
+static NO_ANSWER: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)\b(cannot|can['’]t|can not|could not|couldn['’]t|unable|impossible|not possible|not available|unavailable|not (?:be )?(?:found|given|stated|provided|disclosed|reported|determined|enough)|insufficient|undetermined|unknown|does not|doesn['’]t|no (?:data|information|figure|value|answer|such))\b"
+    )
+});
+
+/// Digits that are a part of a name, a date or a label, and no amount.
+static NAMES: LazyLock<Regex> = LazyLock::new(|| {
+    let month = MONTHS.map(|month| format!("{month}|{}", month.get(..3).unwrap_or_default()));
+    let month = format!(r"(?:{}|sept)\b\.?", month.join("|"));
+    let year = "(?:19|20)[0-9]{2}";
+    let forms = [
+        r"(?:steps?|rows?|columns?|pages?|notes?|lines?|tables?|sections?|items?|rounds?|errors?|footnotes?|exhibits?)[\s#]*[0-9]+".to_owned(),
+        format!(r"{month}\s+[0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+{year})?"),
+        format!(r"[0-9]{{1,2}}(?:st|nd|rd|th)?\s+{month}(?:\s+{year})?"),
+        r"[0-9]+(?:st|nd|rd|th)".to_owned(),
+        ["/", r"\.", "[-‑]"].map(|by| format!("[0-9]{{1,4}}{by}[0-9]{{1,2}}{by}[0-9]{{1,4}}")).join("|"),
+        format!(r"{year}\s?[-‑–/]\s?(?:{year}|[0-9]{{2}})"),
+        format!(r"[0-9]{{1,2}}/{year}"),
+        r"[a-z]+[-‑][0-9]+".to_owned(),
+        r"[0-9]+[-‑]\s?[a-z]+(?:[-‑][a-z0-9]+)*".to_owned(),
+        r"[1-4][qh](?:\s?(?:fy)?[0-9]{2,4})?".to_owned(),
+    ];
+    regex!(&format!(r"(?i)\b(?:{})\b", forms.join("|")))
+});
+
+/// A figure behind these words is the one that the answer is compared with.
+static COMPARED: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)\b(?:from|versus|vs\.?|than|against|(?:compared|relative) (?:to|with)|out of)\s+(?:(?:an?|the|about|approximately|around|roughly|nearly|just|only)\s+)*$"
+    )
+});
+/// A length of time, which is the answer if nothing else is.
+static PERIOD: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)^\s*(?:years?|quarters?|months?|weeks?|days?)\b"));
+/// A year that answers "in which year": it begins or ends its sentence.
+static YEAR: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)^(?:[^0-9]*\b(?:in|is|was|year)\s+(?:fiscal\s+)?)?[0-9]{4}(?:\s+(?:was|is|had)\b.*|\W*)$"
+    )
+});
+/// A bare figure that makes a range or a list with the next: "10 to", "10 or".
+static RANGE: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)^[0-9.,]+\s*(?:-|/|to|or|and|through)?\s*$"));
+static TO: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)\bto\s+(?:(?:about|approximately|around|roughly|nearly)\s+)*$"));
+
+/// The sign as a word: a loss that the number is the size of, but not "provision for loan
+/// losses of".
+static LOSS: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)(?P<of>\bfor(?:\s+\w+){0,3}\s+)?\b(?:(?P<loss>loss|losses|deficit)(?:\s+of|:)?|negative|minus)\s+(?:(?:about|approximately|around|roughly|nearly|just|only)\s+)*$"
+    )
+});
+/// Yes or no alone or before a mark, but not "no. of shares" or "No. 5".
+static YES_NO: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r#"(?i)^[\s\[({"'$]*(?:(?P<yes>yes|true)|no|false)[\]}"']*(?:[)$\]}\s.!]*$|[,;:!(]|\s+[-(]|\.\s+(?:[^o0-9\s]|o[^f\s]))"#
+    )
+});
+static LOSS_BEHIND: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)^\s*\(?\s*(?:(?:net|operating|pre-?tax)\s+)?(?:loss|deficit)\b"));
+
+const LONGEST: usize = 8_000;
+
+/// The number that an answer means.
+///
+/// ```
+/// use finqa_core::number::{NotRead, answer};
+/// assert_eq!(answer("In 2031, revenue was **$1,454**.").map(|r| r.value), Ok(1454.0));
+/// assert_eq!(answer("$4,812 million / $198.4 million = 24.25").map(|r| r.value), Ok(24.25));
+/// assert_eq!(answer("revenue rose from 100 to 114").map(|r| r.value), Err(NotRead::Several));
+/// ```
+///
+/// # Errors
+/// The reason why no number is the answer.
+pub fn answer(text: &str) -> Result<NumberReading, NotRead> {
+    // A text this long is no answer; each figure is compared with what is before it.
+    if text.len() > LONGEST {
+        return Err(NotRead::Several);
+    }
+    let mut scanner = Scanner::new(text);
+    let text = scanner.folded.text.clone();
+    let answer = AnswerText { text: &text };
+    let names: Vec<Range<usize>> = NAMES.find_iter(&text).map(|found| found.range()).collect();
+    let candidates = scanner.by_ref().filter(|found| !is_name(found, &names));
+    let candidates: Vec<Candidate> = candidates.collect();
+    let figure = answer.figure(&candidates)?;
+    let opens = !answer.has_words(0..figure.span.start) && !answer.is_year(figure);
+    if !opens && NO_ANSWER.is_match(&text) {
+        return Err(NotRead::NoAnswer);
+    }
+    answer
+        .understood(figure)
+        .map(|reading| scanner.restored(reading))
+}
+
+/// True if an answer says yes, false if it says no; "true" and "false" do too.
+///
+/// ```
+/// use finqa_core::number::yes_or_no;
+/// assert_eq!(yes_or_no("**Yes**, it rose."), Some(true));
+/// assert_eq!(yes_or_no("False"), Some(false));
+/// assert_eq!(yes_or_no("no change"), None);
+/// ```
+pub fn yes_or_no(text: &str) -> Option<bool> {
+    let folded = Folded::new(text);
+    let found = YES_NO.captures(folded.text.trim())?;
+    Some(found.name("yes").is_some())
+}
+
+/// True for digits that name something; money, percentages and decimals never do.
+fn is_name(found: &Candidate, names: &[Range<usize>]) -> bool {
+    let inside = |name: &Range<usize>| name.start <= found.span.start && found.span.end <= name.end;
+    match &found.reading {
+        Ok(reading) => {
+            let is_amount = reading.percent || reading.scale.is_some() || reading.basis_points;
+            !is_amount && names.iter().any(inside)
+        }
+        Err(NotRead::Name) => true,
+        Err(_) => {
+            let overlaps = |name: &Range<usize>| name.contains(&found.span.start);
+            names.iter().any(overlaps)
+        }
+    }
+}
+
+struct AnswerText<'t> {
+    text: &'t str,
+}
+
+impl AnswerText<'_> {
+    fn slice(&self, range: Range<usize>) -> &str {
+        self.text.get(range).unwrap_or_default()
+    }
+
+    fn behind(&self, at: usize) -> &str {
+        self.slice(at..self.text.len())
+    }
+
+    fn has_words(&self, range: Range<usize>) -> bool {
+        self.slice(range).contains(char::is_alphanumeric)
+    }
+
+    /// The figure of the answer: behind the last `=`, or before it where an expression follows.
+    fn figure<'c>(&self, candidates: &'c [Candidate]) -> Result<&'c NumberReading, NotRead> {
+        let Some(equals) = self.text.rfind(['=', '≈']) else {
+            return self.one(candidates);
+        };
+        let at = candidates.partition_point(|found| found.span.start < equals);
+        let (left, right) = candidates.split_at_checked(at).unwrap_or((candidates, &[]));
+        match self.one(right) {
+            Err(NotRead::NoNumber) => self.one(candidates),
+            Err(_) => self.one(left),
+            Ok(result) => {
+                // "a = 5, b = 6" are two.
+                let last = left.last().map_or(0, |found| found.span.end);
+                let lists = self.slice(0..last).contains('=')
+                    && self.slice(last..equals).contains([',', ';', '\n']);
+                (!lists).then_some(result).ok_or(NotRead::Several)
+            }
+        }
+    }
+
+    /// The one figure that candidates leave.
+    fn one<'c>(&self, candidates: &'c [Candidate]) -> Result<&'c NumberReading, NotRead> {
+        let behind = |at: usize| at.checked_sub(1).and_then(|at| candidates.get(at));
+        let outside = candidates.iter().enumerate();
+        let outside = outside.filter(|(at, found)| !self.is_aside(found, behind(*at)));
+        let outside: Vec<&Candidate> = outside.map(|(_, found)| found).collect();
+        let is_amount = |found: &&Candidate| {
+            let reading = found.reading.as_ref();
+            reading.is_ok_and(|reading| !self.is_year(reading))
+        };
+        let kept: Vec<&Candidate> = match outside.iter().any(is_amount) {
+            true => outside,
+            false => candidates.iter().collect(),
+        };
+        let mut amounts: Vec<&NumberReading> = Vec::new();
+        let mut years: Vec<&NumberReading> = Vec::new();
+        let mut compared = 0;
+        let mut behind_from = false;
+        for found in kept {
+            let before = self.slice(0..found.span.start);
+            let tail = before.len().saturating_sub(60);
+            let before = before
+                .get(before.ceil_char_boundary(tail)..)
+                .unwrap_or_default();
+            let is_compared = COMPARED.is_match(before) || behind_from && TO.is_match(before);
+            behind_from = is_compared;
+            let reading = match &found.reading {
+                Ok(reading) => reading,
+                Err(_) if is_compared => continue,
+                Err(reason) => return Err(*reason),
+            };
+            if self.is_year(reading) {
+                years.push(reading);
+            } else if is_compared {
+                compared += 1;
+            } else {
+                amounts.push(reading);
+            }
+        }
+        let is_same = |a: &NumberReading, b: &NumberReading| {
+            let value =
+                |it: &NumberReading| it.fraction() * it.scale.map_or(1.0, super::Scale::factor);
+            within(value(a), value(b), NEAR)
+        };
+        match (amounts.as_slice(), years.as_slice()) {
+            ([first, rest @ ..], _) => {
+                let one = rest.iter().all(|other| is_same(first, other));
+                // "$25,587, an increase of 14.1%" answers with its first figure.
+                let explains = |other: &&NumberReading| {
+                    let between = self.slice(first.span.start..other.span.start);
+                    other.percent != first.percent && !RANGE.is_match(between)
+                };
+                let opens = !self.has_words(0..first.span.start) && rest.iter().all(explains);
+                (one || opens).then_some(*first).ok_or(NotRead::Several)
+            }
+            ([], []) if compared == 0 => Err(NotRead::NoNumber),
+            ([], [year]) if compared == 0 => {
+                let few = self.text.split_whitespace().count() <= 3;
+                let is_answer = few || YEAR.is_match(self.text);
+                is_answer.then_some(*year).ok_or(NotRead::NoNumber)
+            }
+            ([], _) => Err(NotRead::Several),
+        }
+    }
+
+    /// A calendar year without a sign, a unit or decimals.
+    fn is_year(&self, reading: &NumberReading) -> bool {
+        year_of(self.slice(reading.span.clone()).trim()).is_some()
+    }
+
+    /// True if a number is inside brackets that are not its own, or directly behind another
+    /// number (`45.2 (2019)`), or counts years or months.
+    fn is_aside(&self, found: &Candidate, behind: Option<&Candidate>) -> bool {
+        if self.slice(found.span.clone()).starts_with('(') {
+            let apart = |behind: &Candidate| self.slice(behind.span.end..found.span.start).trim();
+            return behind.is_some_and(|behind| apart(behind).is_empty());
+        }
+        if PERIOD.is_match(self.behind(found.span.end)) {
+            return true;
+        }
+        let depth = |depth: usize, c: char| match c {
+            '(' | '[' => depth + 1,
+            ')' | ']' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        self.slice(0..found.span.start).chars().fold(0, depth) > 0
+    }
+
+    /// The figure with the sign that words give it.
+    ///
+    /// # Errors
+    /// If half a bracket touches it, or a word follows that changes it and is not read.
+    fn understood(&self, figure: &NumberReading) -> Result<NumberReading, NotRead> {
+        let mut reading = figure.clone();
+        let (before, behind) = (
+            self.slice(0..figure.span.start),
+            self.behind(figure.span.end),
+        );
+        let half = before.ends_with('(') || behind.starts_with(')');
+        if half && self.text.matches('(').count() != self.text.matches(')').count() {
+            return Err(NotRead::Sign);
+        }
+        let word = behind
+            .trim_start()
+            .split(|c: char| !c.is_alphabetic())
+            .next();
+        let word = word.unwrap_or_default().to_lowercase();
+        let plain = !reading.percent && !reading.basis_points && reading.scale.is_none();
+        match scale_of_word(&word) {
+            // In an answer a letter apart from the number is a scale too.
+            Some((scale, _)) if plain && matches!(word.as_str(), "k" | "m" | "b") => {
+                reading.scale = Some(scale);
+                reading.span.end += behind.find(char::is_alphabetic).unwrap_or(0) + 1;
+            }
+            None if !lists(UNREAD, &word) => {}
+            _ => return Err(NotRead::Unit),
+        }
+        let found = LOSS
+            .captures(before)
+            .filter(|found| found.name("of").is_none());
+        let behind = LOSS_BEHIND.is_match(behind);
+        if found.is_some() || behind {
+            reading.value = -reading.value.abs();
+            reading.loss = behind || found.is_some_and(|found| found.name("loss").is_some());
+        }
+        Ok(reading)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! Digits with groups of thousands, a point, an exponent or a denominator.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::fold::THIN;
+use crate::regex;
+
+/// An exponent, a denominator or a ratio to one behind digits.
+static EXPONENT: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?xi)^(?:e(?P<e>[-+]?[0-9]+)\b
+        |\s*[×*x]\s*10(?:\^[{(]?(?P<power>[-+]?[0-9]+)[)}]?|(?P<raised>[⁺⁻]?[⁰¹²³⁴-⁹]+)))?
+        (?:/(?P<by>[0-9]+)|:1\b)?"
+    )
+});
+
+/// The digits of a candidate.
+pub(super) struct PlainNumber {
+    pub(super) value: f64,
+    pub(super) literal: String,
+    pub(super) decimals: u32,
+    pub(super) significant: u32,
+    pub(super) length: usize,
+}
+
+impl PlainNumber {
+    /// The number that a text begins with.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let digits =
+            |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let at = |from: usize| text.get(from..).unwrap_or_default();
+        let first = digits(text);
+        let mut end = first;
+        let separator = at(end)
+            .chars()
+            .next()
+            .filter(|c| matches!(*c, ',' | '\'' | THIN));
+        while let Some(group) = separator.and_then(|c| at(end).strip_prefix(c)) {
+            match digits(group) {
+                3 if first <= 3 && !text.starts_with('0') => end = text.len() - group.len() + 3,
+                // Punctuation, or two numbers side by side.
+                0 => break,
+                _ if separator == Some(THIN) => break,
+                _ => return None,
+            }
+        }
+        let digit = |byte: &u8| byte.is_ascii_digit();
+        let mut literal: String = text
+            .bytes()
+            .take(end)
+            .filter(digit)
+            .map(char::from)
+            .collect();
+        let fraction = at(end).strip_prefix('.').map_or(0, digits);
+        let fraction = at(end)
+            .get(..fraction + usize::from(fraction > 0))
+            .unwrap_or_default();
+        literal.push_str(fraction);
+        end += fraction.len();
+        let raises = at(end).trim_start().starts_with(EXPONENTS);
+        let found = raises.then(|| EXPONENT.captures(at(end))).flatten();
+        let part = |name: &str| Some(found.as_ref()?.name(name)?.as_str());
+        let raised = |text: &str| text.chars().map(unraised).collect::<Option<String>>();
+        let exponent = part("e").or(part("power")).map(str::to_owned);
+        let exponent = exponent.or_else(|| raised(part("raised")?));
+        // An exponent too long for an i32 makes the value infinite or zero anyway.
+        let exponent = exponent.map(|text| text.parse().unwrap_or(i32::MAX));
+        if let Some(exponent) = exponent.filter(|_| !literal.is_empty()) {
+            literal = format!("{literal}e{exponent}");
+        }
+        let mut value: f64 = literal.parse().ok()?;
+        if let Some(denominator) = part("by") {
+            value /= denominator.parse::<f64>().ok()?;
+            literal = value.to_string();
+        }
+        let decimals = |digits: &str| {
+            let digits = i64::try_from(digits.len()).unwrap_or(i64::MAX);
+            u32::try_from(digits - i64::from(exponent.unwrap_or(0))).unwrap_or(0)
+        };
+        let fraction = fraction.trim_start_matches('.');
+        value.is_finite().then(|| Self {
+            value,
+            literal,
+            decimals: decimals(fraction),
+            significant: decimals(fraction.trim_end_matches('0')),
+            length: end
+                + found
+                    .as_ref()
+                    .and_then(|found| found.get(0))
+                    .map_or(0, |all| all.len()),
+        })
+    }
+}
+
+/// A superscript digit or sign as a plain one.
+fn unraised(c: char) -> Option<char> {
+    let at = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻".chars().position(|raised| raised == c)?;
+    "0123456789+-".chars().nth(at)
+}
+
+/// What an exponent, a denominator or a ratio begins with.
+const EXPONENTS: [char; 8] = ['e', 'E', 'x', 'X', '×', '*', '/', ':'];

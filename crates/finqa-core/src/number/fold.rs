@@ -1,0 +1,138 @@
+//! Characters that look alike are one, and decoration is dropped, before anything is read.
+
+use std::borrow::Cow;
+
+/// The form under which a character is read: every dash is `-`, full-width forms are ASCII,
+/// quotes are plain, wide or narrow spaces are blanks.
+///
+/// ```
+/// use finqa_core::number::fold;
+/// let folded: String = "\u{2011}\u{ff15}\u{ff05}\u{2019}".chars().map(fold).collect();
+/// assert_eq!(folded, "-5%'");
+/// ```
+pub fn fold(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{2796}' | '\u{fe58}' | '\u{fe63}' => '-',
+        '\u{fe62}' => '+',
+        '\u{fe6a}' | '\u{66a}' => '%',
+        '\u{fe69}' => '$',
+        '\u{ffe1}' => '£',
+        '\u{ffe5}' => '¥',
+        '\u{ffe6}' => '₩',
+        '‘' | '’' | '′' | 'ʼ' | '´' => '\'',
+        '“' | '”' | '″' | '„' => '"',
+        '⁄' | '∕' => '/',
+        '⋅' | '·' | '✕' => '×',
+        '≃' | '≅' => '≈',
+        _ if c.is_whitespace() && !c.is_ascii() => ' ',
+        _ => c,
+    }
+}
+
+/// How a folded text has a narrow or no-break space, which may separate thousands.
+pub(super) const THIN: char = '\u{a0}';
+
+/// A text folded, without emphasis, invisible characters and `LaTeX` commands.
+pub(super) struct Folded<'t> {
+    pub(super) text: Cow<'t, str>,
+    pub(super) original: &'t str,
+    /// The place in the original of each byte; empty if nothing differs.
+    from: Vec<usize>,
+}
+
+impl<'t> Folded<'t> {
+    pub(super) fn new(original: &'t str) -> Self {
+        let plain = |byte: u8| byte.is_ascii() && !b"\\*_`{".contains(&byte);
+        let mut out = Self {
+            text: Cow::Borrowed(original),
+            original,
+            from: Vec::new(),
+        };
+        if original.bytes().all(plain) {
+            return out;
+        }
+        let (mut text, mut at) = (String::with_capacity(original.len()), 0);
+        while let Some(c) = original.get(at..).and_then(|rest| rest.chars().next()) {
+            let (kept, length) = read_as(original, at, c);
+            if let Some(kept) = kept {
+                text.push(kept);
+                out.from.resize(text.len(), at);
+            }
+            at += length;
+        }
+        out.text = Cow::Owned(text);
+        out
+    }
+
+    /// The place in the original of a place in the folded text.
+    pub(super) fn place(&self, at: usize) -> usize {
+        match self.from.is_empty() && self.text.len() == self.original.len() {
+            true => at,
+            false => self.from.get(at).copied().unwrap_or(self.original.len()),
+        }
+    }
+}
+
+/// The text without decoration, its characters as they are: `−14.1%` for `**−14.1\%**`.
+pub fn plain(text: &str) -> String {
+    let folded = Folded::new(text);
+    let kept = folded.text.char_indices().filter_map(|(at, c)| {
+        let original = text.get(folded.place(at)..)?.chars().next()?;
+        Some(if original.is_ascii() { c } else { original })
+    });
+    kept.collect::<String>()
+        .replace(['{', '}'], "")
+        .trim()
+        .to_owned()
+}
+
+/// What the character at `at` is read as, if it is kept, and the bytes that are read.
+fn read_as(text: &str, at: usize, c: char) -> (Option<char>, usize) {
+    let rest = text.get(at..).unwrap_or_default();
+    let length = c.len_utf8();
+    match c {
+        '\\' => command(rest),
+        '{' if rest.starts_with("{,}") => (Some(','), 3),
+        '*' | '_' | '`' | '＿' | '＊' => emphasis(text, at, c),
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{feff}' => (None, length),
+        '\u{2060}'..='\u{2069}' => (None, length),
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' => (Some(THIN), length),
+        c => (Some(fold(c)), length),
+    }
+}
+
+/// A `LaTeX` command or an escaped character.
+fn command(rest: &str) -> (Option<char>, usize) {
+    let name = rest.get(1..).unwrap_or_default();
+    let end = name.find(|c: char| !c.is_ascii_alphabetic());
+    let name = name.get(..end.unwrap_or(name.len())).unwrap_or_default();
+    match (name, rest.chars().nth(1)) {
+        ("times" | "cdot" | "ast", _) => (Some('×'), 1 + name.len()),
+        ("approx" | "simeq", _) => (Some('≈'), 1 + name.len()),
+        ("", Some(',')) => (Some(THIN), 2),
+        ("", Some('(' | ')' | '[' | ']' | ';' | ':' | '!' | ' ' | '\\')) => (Some(' '), 2),
+        ("", _) => (None, 1),
+        (name, _) => (Some(' '), 1 + name.len()),
+    }
+}
+
+/// A run of marks that is emphasis, which is dropped, or an operator between operands: `4*5`,
+/// `4 * 5`, and `10**6`, which is read as `10^6`.
+fn emphasis(text: &str, at: usize, c: char) -> (Option<char>, usize) {
+    let (before, rest) = text.split_at_checked(at).unwrap_or_default();
+    let behind = rest.trim_start_matches(c);
+    let length = rest.len() - behind.len();
+    let ends = |c: char| c.is_alphanumeric() || matches!(c, ')' | '%');
+    let signed = behind
+        .strip_prefix('-')
+        .filter(|rest| rest.starts_with(|c: char| c.is_numeric()));
+    let begins = |c: char| c.is_alphanumeric() || matches!(c, '(' | '$');
+    let touches = before.ends_with(ends) && (behind.starts_with(begins) || signed.is_some());
+    let spaced = before.ends_with(char::is_whitespace) && behind.starts_with(char::is_whitespace);
+    let power = length == 2 * c.len_utf8() && fold(c) == '*';
+    match touches || spaced && before.trim_end().ends_with(ends) {
+        true => (Some(if power { '^' } else { fold(c) }), length),
+        false => (None, length),
+    }
+}

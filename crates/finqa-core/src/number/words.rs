@@ -1,0 +1,89 @@
+//! The words and marks that belong to a number, for answers and cells alike.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::Scale;
+use crate::regex;
+
+/// The months' names, in lower case.
+pub const MONTHS: [&str; 12] = [
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+];
+
+/// The year (1900–2099) that four digits are.
+///
+/// ```
+/// use finqa_core::number::year_of;
+/// assert_eq!(year_of("2009"), Some(2009));
+/// assert!(["2,009", "2109", "209", "+209"].iter().all(|text| year_of(text).is_none()));
+/// ```
+pub fn year_of(digits: &str) -> Option<u16> {
+    let plain = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let year = digits.parse().ok().filter(|_| plain)?;
+    (1900..2100).contains(&year).then_some(year)
+}
+
+/// The words of each scale, and the power of ten by which they exceed it.
+const SCALES: [(&str, Scale, u32); 6] = [
+    ("thousand thousands k tsd", Scale::Thousand, 0),
+    ("million millions mm mn mln mil mio m", Scale::Million, 0),
+    ("billion billions bn bln mrd b", Scale::Billion, 0),
+    ("trillion trillions tn trn t", Scale::Billion, 3),
+    ("lakh lakhs lac lacs", Scale::Thousand, 2),
+    ("crore crores cr", Scale::Million, 1),
+];
+
+/// The scale of a word in any case, and the power of ten by which the word exceeds it.
+///
+/// ```
+/// use finqa_core::number::{Scale, scale_of_word};
+/// assert_eq!(scale_of_word("bn"), Some((Scale::Billion, 0)));
+/// assert_eq!(scale_of_word("crore"), Some((Scale::Million, 1)));
+/// assert_eq!(scale_of_word("shares"), None);
+/// ```
+pub fn scale_of_word(word: &str) -> Option<(Scale, u32)> {
+    let mut scales = SCALES.iter();
+    let known = scales.find(|(words, ..)| lists(words, word));
+    known.map(|(_, scale, power)| (*scale, *power))
+}
+
+/// Words that would change the number before them, but are not read.
+pub(super) const UNREAD: &str =
+    "hundred hundreds dozen dozens quadrillion quadrillions permille ppm ppb cr dr";
+
+pub(super) const PERCENT: &str = r"percentage[\s-]points?|per\s?cent|pct(?:\spoints)?|pp|ppts?";
+
+pub(super) const BASIS_POINTS: &str = r"basis[\s-]points?|bps?|bips";
+
+/// Currencies by their codes.
+pub(super) const CODES: &str = "usd|eur|gbp|jpy|cny|rmb|inr|rs|chf|cad|aud|nzd|hkd|sgd|sek|nok|\
+    dkk|krw|brl|mxn|zar|rub|pln|twd|thb";
+
+/// Letters that name the country of a `$` behind them: `US$`, `R$`.
+pub(super) const COUNTRIES: &str = "us|au?|ca?|nz|hk|nt|sg?|r|mx";
+
+/// The marks of currencies, for a class of characters.
+pub(super) const MARKS: &str = r"$£¥¤฿\u{20a0}-\u{20cf}";
+
+/// True if a word, in any case, is one of a list.
+pub(super) fn lists(list: &str, word: &str) -> bool {
+    list.split(' ')
+        .any(|known| known.eq_ignore_ascii_case(word))
+}
+
+static ASKS_BASIS_POINTS: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)\b(?:basis[\s-]points?|bps?)\b"));
+static ASKS_LOSS: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)\b(?:loss|losses|deficit)\b"));
+
+/// True if the answer to a question is a number of basis points.
+pub fn asks_for_basis_points(question: &str) -> bool {
+    ASKS_BASIS_POINTS.is_match(question)
+}
+
+/// True if a question names the loss whose size may be its answer.
+pub fn asks_for_a_loss(question: &str) -> bool {
+    ASKS_LOSS.is_match(question)
+}
