@@ -334,7 +334,7 @@ impl<'t> Scanner<'t> {
                 // A long dash apart from the number stands for nothing, or separates words.
                 let original = self.folded.original.get(self.folded.place(at)..);
                 let long = spaced && original.is_some_and(|text| text.starts_with(['—', '―']));
-                let opens = OPENS.is_match(before) && !(long && !before.trim().is_empty());
+                let opens = (!long || before.trim().is_empty()) && OPENS.is_match(before);
                 let apart = before.ends_with(char::is_whitespace) && !spaced;
                 (opens || apart || before.ends_with(['-', '+'])).then_some(mark == '+')
             }
