@@ -18,7 +18,7 @@ use crate::output::terminal::{
     ProgressOptions, TerminalWriter, answer_text, short_answer, table_lines,
 };
 use crate::pipeline::{ModelContext, advice, judge_of_own_document, pair_setup, stored_replies};
-use crate::run::left_out_line;
+use crate::run::ReplyNotes;
 use crate::settings::LogSettings;
 use finqa_agents::llm::{CallEvent, ModelSettings, Observer, Stop};
 use finqa_agents::pair::{AgentSettings, Sampling};
@@ -239,9 +239,9 @@ impl Asking {
             return Ok(None);
         };
         if question.history.is_empty() {
-            let replies = solution.calls.iter().filter_map(|call| call.reply.as_ref());
-            let left_out = replies.flat_map(|reply| &reply.left_out);
-            if let Some(line) = left_out_line(left_out) {
+            let mut notes = ReplyNotes::default();
+            solution.calls.iter().for_each(|call| notes.add(call));
+            for line in notes.lines() {
                 self.writer.say(&format!("note: {line}"));
             }
         }

@@ -125,7 +125,7 @@ fn call_line(call: &Call) -> Value {
 /// The whole conversation: each answered call holds what came since the one
 /// before it.
 fn conversation(calls: &[Call], episode: &EpisodeRecord) -> Vec<ChatMessage> {
-    let answered = calls.iter().filter(|call| call.reply.is_some());
+    let answered = calls.iter().filter(|call| call.is_answered());
     let recorded = answered.flat_map(|call| &call.messages);
     recorded.chain(&episode.messages).cloned().collect()
 }

@@ -45,11 +45,14 @@ pub(crate) fn write_results(
     let summary = tally.finish(journal)?;
     csv.finish()?;
     transcripts.finish()?;
-    let notes = [summary.missing_line(), summary.left_out_line()];
+    let notes = summary
+        .missing_line()
+        .into_iter()
+        .chain(summary.notes.clone());
     output::write_config(
         &into.join(RunFolder::CONFIG),
         &summary.run,
-        &notes.into_iter().flatten().collect::<Vec<_>>(),
+        &notes.collect::<Vec<_>>(),
     )?;
     let is_kept = records.is_err() && has_report(into, &summary);
     if !is_kept {

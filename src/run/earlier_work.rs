@@ -73,7 +73,7 @@ impl EarlierWork {
             }
         }
         let calls = journal.open_calls()?;
-        let replied = calls.values().flatten().any(|call| call.reply.is_some());
+        let replied = calls.values().flatten().any(Call::is_answered);
         let begun = calls.into_iter();
         let mut known: HashMap<_, _> = begun
             .map(|(index, calls)| (index, QuestionWork::Begun(calls)))

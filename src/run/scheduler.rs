@@ -81,6 +81,7 @@ impl Scheduler {
             known: Mutex::new(earlier.known),
             failures: Arc::clone(&failures),
             has_answer: Arc::new(earlier.any_answer.into()),
+            has_reply: Arc::default(),
             done: AtomicUsize::new(earlier.answered),
             concurrency: self.concurrency,
         });
@@ -130,8 +131,10 @@ impl Scheduler {
 /// Asks the questions of some units, and those that the provider fails a second time.
 async fn ask_all(worker: &Arc<Worker>, units: Vec<usize>, models: &RunModels) -> AttemptResult {
     let first = attempt(worker, units, models, false).await;
-    // Only a provider that answers others may be asked again.
-    if first.failure.is_some() || !worker.has_answer.load(Ordering::Relaxed) {
+    // Only a provider that answers others, or replies that it failed, may be asked again.
+    let has_replied = [&worker.has_answer, &worker.has_reply];
+    let has_replied = has_replied.iter().any(|is| is.load(Ordering::Relaxed));
+    if first.failure.is_some() || !has_replied {
         return first;
     }
     attempt(worker, first.postponed, models, true).await

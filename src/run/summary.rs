@@ -17,6 +17,7 @@ use super::agreement::Agreement;
 use super::critic_effect::CriticEffect;
 use super::episode_summary::EpisodeSummary;
 use super::journal::{Journal, JournalError};
+use super::reply_notes::ReplyNotes;
 use super::run_meta::{RunKind, RunMeta};
 
 /// The results of a run, with the scorecard's rates, from 0 to 1, at the top level.
@@ -51,6 +52,9 @@ pub struct Summary {
     /// without: `temperature`, `seed`.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub left_out: BTreeSet<String>,
+    /// What the replies say that its user should know, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The batches that requests were sent in, if any were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batches: Option<BatchUsage>,
@@ -147,26 +151,6 @@ impl Summary {
     pub(crate) fn missing_line(&self) -> Option<String> {
         self.run.merged.as_ref()?.missing_line()
     }
-
-    /// A note about settings that were not sent, in one line.
-    pub(crate) fn left_out_line(&self) -> Option<String> {
-        left_out_line(&self.left_out)
-    }
-}
-
-/// A note that a model does not support these settings, in one line.
-pub(crate) fn left_out_line<'n>(names: impl IntoIterator<Item = &'n String>) -> Option<String> {
-    let names: BTreeSet<&str> = names.into_iter().map(String::as_str).collect();
-    let names: Vec<&str> = names.into_iter().collect();
-    let them = match names.len() {
-        0 => return None,
-        1 => "it",
-        _ => "them",
-    };
-    let names = names.join(" and ");
-    Some(format!(
-        "{names} not sent: the model does not support {them}"
-    ))
 }
 
 /// Sums a run up, row by row.
@@ -185,6 +169,7 @@ pub struct SummaryBuilder {
     left_out: BTreeSet<String>,
     /// By outcome and the words that are the same each time.
     failures: BTreeMap<(Outcome, String), FailureCount>,
+    notes: ReplyNotes,
 }
 
 impl SummaryBuilder {
@@ -214,6 +199,7 @@ impl SummaryBuilder {
     fn call(&mut self, call: &Call) {
         *self.nodes.entry(call.node.clone()).or_default() += call.usage();
         self.billed += billed(call);
+        self.notes.add(call);
         if let Some(reply) = &call.reply {
             self.left_out.extend(reply.left_out.iter().cloned());
         }
@@ -250,6 +236,7 @@ impl SummaryBuilder {
             episodes: self.episodes.finish(),
             failures,
             left_out: self.left_out,
+            notes: self.notes.lines(),
             batches,
             spent: ResourceUsage {
                 rounds: self.rounds,

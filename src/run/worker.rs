@@ -41,6 +41,8 @@ pub(super) struct Worker {
     pub failures: Arc<FailureStreaks>,
     /// True if a request of the run was answered, by earlier processes too.
     pub has_answer: Arc<AtomicBool>,
+    /// True if the provider replied in this process, if only that it failed.
+    pub has_reply: Arc<AtomicBool>,
     /// Questions whose outcome the journal holds.
     pub done: AtomicUsize,
     /// Maximum number of units in flight.
@@ -199,11 +201,15 @@ impl Worker {
         let (settled, failed) = earlier.into_iter().partition(Call::is_settled);
         let (writer, failures) = (self.writer.clone(), Arc::clone(&self.failures));
         let has_answer = Arc::clone(&self.has_answer);
+        let has_reply = Arc::clone(&self.has_reply);
         CallMemory {
             settled,
             failed,
             record: Some(Box::new(move |call| {
                 if call.reply.is_some() {
+                    has_reply.store(true, Ordering::Relaxed);
+                }
+                if call.is_answered() {
                     failures.record_answer(&call.node);
                     has_answer.store(true, Ordering::Relaxed);
                 }

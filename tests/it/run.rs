@@ -5,6 +5,7 @@ mod batches;
 mod billing;
 mod budget;
 mod continuation;
+mod doubts;
 mod files;
 mod kills;
 mod merge;

@@ -273,7 +273,7 @@ impl ExecutedProgram {
 impl<'a> EpisodeDetail<'a> {
     fn of(solution: &'a Solution) -> Option<Self> {
         let episode = solution.episode.as_ref()?;
-        let answered = solution.calls.iter().filter(|call| call.reply.is_some());
+        let answered = solution.calls.iter().filter(|call| call.is_answered());
         let messages = answered.flat_map(|call| &call.messages);
         // The step of an answer that was taken from a text has no result.
         let mut results = messages

@@ -42,7 +42,6 @@ pub(super) struct ReportView<'a> {
     episodes: Option<&'a EpisodeSummary>,
     known_cost: f64,
     cost: String,
-    left_out: Option<String>,
     missing: Option<String>,
     risk: Option<RiskFigure<'a>>,
 }
@@ -111,7 +110,6 @@ impl<'a> ReportView<'a> {
             episodes: summary.episodes.as_ref(),
             known_cost: summary.spent.cost.known.to_f64().unwrap_or_default(),
             cost: summary.spent.cost.to_string(),
-            left_out: summary.left_out_line(),
             missing: summary.missing_line(),
             risk: summary.risk.as_ref().map(RiskFigure::of),
         }

@@ -41,7 +41,7 @@ pub(crate) fn summary_text(
     lines.extend(opinion_line(summary));
     lines.extend(spent_line(summary));
     lines.extend(unfinished_line(summary, output));
-    lines.extend(summary.left_out_line().map(|line| format!("Note: {line}.")));
+    lines.extend(summary.notes.iter().map(|line| format!("Warning: {line}.")));
     if summary.run.invented {
         let line = "The built-in sample is fictional: its companies do not exist, and its score says \
                     nothing about ConvFinQA (convfinqa data download fetches the real data).";
@@ -264,7 +264,7 @@ fn spent_line(summary: &Summary) -> Option<String> {
 /// price would not help.
 fn cost(cost: &Cost, used: &NodeUsage) -> String {
     let is_unstated = cost.unpriced > 0 && cost.unpriced == used.without_usage;
-    match cost.known.is_zero() && is_unstated {
+    match cost.known.is_zero() && is_unstated && used.tokens.total() == 0 {
         true => "unknown (the server states no tokens)".to_owned(),
         false => cost.to_string(),
     }

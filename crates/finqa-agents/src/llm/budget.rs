@@ -116,6 +116,10 @@ impl BudgetReservation {
         self.id
     }
 
+    pub(super) fn upper(&self) -> Decimal {
+        self.upper
+    }
+
     /// Stores its upper bound, where the run is recorded; resolves once that is durable.
     pub(super) fn store(&self) -> Option<BoxFuture<'static, bool>> {
         self.budget.record(self.id, self.upper)

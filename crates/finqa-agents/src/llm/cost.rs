@@ -12,7 +12,7 @@ use super::types::ChatReply;
 /// A sum of costs with unknown parts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Dollars of the requests whose cost is known.
+    /// Dollars of the requests whose cost is known, and the least of others.
     pub known: Decimal,
     /// Requests whose cost is in `known`.
     pub priced: u64,
@@ -30,6 +30,9 @@ impl Cost {
             _ => dollars,
         };
         let mut cost = Self::of_request(dollars);
+        if reply.costs_at_least() {
+            (cost.priced, cost.unpriced) = (0, 1);
+        }
         cost += Self::unknown(u64::from(reply.lost));
         cost
     }
@@ -89,7 +92,7 @@ impl Sum for Cost {
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.priced, self.unpriced) {
-            (0, 1..) => f.write_str("unknown"),
+            (0, 1..) if self.known.is_zero() => f.write_str("unknown"),
             (_, 0) => write!(f, "${:.4}", self.known),
             (priced, unpriced) => write!(
                 f,
@@ -134,6 +137,36 @@ mod tests {
         );
         assert_eq!(sum.brief().unwrap(), "at least $0.2500");
         assert_eq!(Cost::unknown(1).to_string(), "unknown");
+    }
+
+    #[test]
+    fn a_reply_in_another_tier_or_with_doubtful_counts_costs_at_least_its_tokens() {
+        let cost = |tier: Option<&str>, batch: Option<&str>, is_usage_doubtful| {
+            let reply = ChatReply {
+                service_tier: tier.map(str::to_owned),
+                batch: batch.map(str::to_owned),
+                is_usage_doubtful,
+                ..answered()
+            };
+            Cost::of_reply(&reply, Some(dollars("0.25"))).to_string()
+        };
+        let at_least = "at least $0.2500 (1 of 1 requests without a known cost)";
+        for tier in [
+            None,
+            Some("default"),
+            Some("Standard"),
+            Some("auto"),
+            Some("on_demand"),
+            Some(""),
+        ] {
+            assert_eq!(cost(tier, None, false), "$0.2500", "{tier:?}");
+            assert_eq!(cost(tier, None, true), at_least, "{tier:?}");
+        }
+        assert_eq!(cost(Some("batch"), Some("b1"), false), "$0.2500");
+        for tier in ["batch", "priority", "flex", "scale", "7"] {
+            assert_eq!(cost(Some(tier), None, false), at_least, "{tier}");
+        }
+        assert_eq!(cost(Some("priority"), Some("b1"), false), at_least);
     }
 
     #[test]

@@ -86,8 +86,9 @@ pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
 
 /// What a finish word means, if the table has it.
 pub(super) fn finish_meaning(word: &str) -> Option<FinishMeaning> {
+    let word = word.replace('-', "_");
     let mut rows = table().finish_words.iter();
-    let row = rows.find(|row| row.word.eq_ignore_ascii_case(word))?;
+    let row = rows.find(|row| row.word.eq_ignore_ascii_case(&word))?;
     Some(row.means)
 }
 

@@ -9,6 +9,7 @@ mod call;
 mod spending;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use async_openai::Client;
@@ -42,6 +43,9 @@ pub struct HttpModel {
     pub prices: Arc<PriceList>,
     /// What its requests spend from.
     pub budget: Arc<Budget>,
+    /// The most tokens of a reply that was longer than its limit, because hidden reasoning is
+    /// not bound by it.
+    most_written: AtomicU64,
     pub limiter: Limiter,
 }
 
@@ -59,6 +63,7 @@ impl HttpModel {
             dialect: Mutex::new(dialect),
             prices: Arc::default(),
             budget: Arc::default(),
+            most_written: AtomicU64::default(),
             settings,
             observer: None,
             batches: None,

@@ -19,6 +19,7 @@ mod failures;
 pub mod http;
 pub mod http_model;
 pub mod limits;
+mod model_name;
 mod open_calls;
 mod outage;
 mod output_limit;

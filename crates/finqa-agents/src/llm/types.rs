@@ -218,11 +218,21 @@ pub enum FinishReason {
     Length,
     ContentFilter,
     ToolCalls,
-    /// An unknown reason, as sent; empty if none was sent.
+    /// A reason that is unknown or a failure of the provider, as sent; empty if none was sent.
     Other(String),
 }
 
 impl FinishReason {
+    /// True if the provider says that it failed.
+    pub fn is_failure(&self) -> bool {
+        finish_meaning(self.as_str()) == Some(FinishMeaning::Failed)
+    }
+
+    /// True if it says why a reply has no content.
+    pub(crate) fn explains_silence(&self) -> bool {
+        !matches!(self, Self::Stop | Self::ToolCalls) && !self.as_str().is_empty()
+    }
+
     /// The name in the protocol.
     pub fn as_str(&self) -> &str {
         match self {
@@ -308,11 +318,24 @@ pub struct ChatReply {
     /// The model's refusal, where the provider marks it as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
+    /// Why it is not the answer although the status is a success: the words of an error inside
+    /// it, or what is wrong with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
     /// `None` when the server did not say, which is not zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// The server's counts contradict each other: `usage` is the least that fits them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_usage_doubtful: bool,
+    /// The tier that the provider served it in, as sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_tier: Option<String>,
     /// The server's name of the model that answered, often a dated snapshot.
     pub model: String,
+    /// The model that was asked for, if the server names another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_model: Option<String>,
     /// The provider's id of the answered request, to quote to its support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
@@ -349,6 +372,20 @@ impl ChatReply {
     /// The tokens of this call, if it was made now.
     pub(crate) fn known_tokens(&self) -> Option<Usage> {
         self.usage.filter(|_| !self.cached)
+    }
+
+    /// True if its tokens at the listed price are only the least that it costs.
+    pub(crate) fn costs_at_least(&self) -> bool {
+        self.is_usage_doubtful || self.unlisted_tier().is_some()
+    }
+
+    /// The tier that it was served in, if the price lists do not have it.
+    pub fn unlisted_tier(&self) -> Option<&str> {
+        const LISTED: [&str; 5] = ["", "default", "standard", "auto", "on_demand"];
+        let batch = self.batch.as_ref().map(|_| "batch");
+        let mut listed = LISTED.into_iter().chain(batch);
+        let tier = self.service_tier.as_deref();
+        tier.filter(|tier| !listed.any(|name| tier.eq_ignore_ascii_case(name)))
     }
 
     /// True if a provider's filter or the model itself withheld the answer.

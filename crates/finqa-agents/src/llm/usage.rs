@@ -47,7 +47,9 @@ impl NodeUsage {
             lost: u64::from(reply.lost),
             tokens: reply.known_tokens().unwrap_or_default(),
             // A model inside this process has no tokens to report.
-            without_usage: u64::from(reply.usage.is_none() && reply.attempts > 0),
+            without_usage: u64::from(
+                (reply.usage.is_none() || reply.is_usage_doubtful) && reply.attempts > 0,
+            ),
             cached_calls: u64::from(reply.cached),
             saved_tokens: match reply.usage.filter(|_| reply.cached) {
                 Some(usage) => usage.total(),

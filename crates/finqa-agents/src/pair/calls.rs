@@ -7,9 +7,10 @@ use futures::future::join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::llm::{
-    ChatMessage, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, NodeUsage,
-    RequestOrigin, Stop,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, FinishReason, ModelError,
+    NodeUsage, ReplyFormat, RequestOrigin, Stop,
 };
+use crate::parse::{self, CriticVerdict};
 use crate::telemetry::set;
 use finqa_core::question::Question;
 
@@ -26,7 +27,7 @@ pub struct Call {
     /// One line, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The kind of that failure.
+    /// The kind of that failure. With a reply, the provider failed while it replied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<ErrorKind>,
     /// HTTP requests, retries included.
@@ -41,15 +42,23 @@ pub struct Call {
 impl Call {
     pub fn usage(&self) -> NodeUsage {
         match &self.reply {
-            Some(reply) => NodeUsage::of_reply(reply, self.cost),
+            Some(reply) => NodeUsage {
+                failed: u64::from(self.failure.is_some()),
+                ..NodeUsage::of_reply(reply, self.cost)
+            },
             None => NodeUsage::of_failure(self.attempts, self.cost),
         }
     }
 
-    /// True if it is not made again for the same question: it has a reply, or a refusal that
+    /// True if it has a reply that is not a failure of the provider.
+    pub fn is_answered(&self) -> bool {
+        self.reply.is_some() && self.failure.is_none()
+    }
+
+    /// True if it is not made again for the same question: it has an answer, or a refusal that
     /// the question continued with or ended at.
     pub fn is_settled(&self) -> bool {
-        self.reply.is_some()
+        self.is_answered()
             || match self.failure {
                 Some(ErrorKind::ContentFilter) => true,
                 Some(ErrorKind::ContextTooLong | ErrorKind::BadRequest { .. }) => {
@@ -63,8 +72,8 @@ impl Call {
     /// What it came to when it was made.
     fn outcome(&self) -> Result<ChatReply, Box<ModelError>> {
         match (&self.reply, &self.failure) {
-            (Some(reply), _) => Ok(reply.clone()),
-            (None, kind) => {
+            (Some(reply), None) => Ok(reply.clone()),
+            (_, kind) => {
                 let kind = kind.clone().unwrap_or(ErrorKind::Cancelled);
                 let words = self.error.as_deref().unwrap_or_default();
                 let words = words.strip_prefix(&kind.to_string()).unwrap_or(words);
@@ -198,14 +207,14 @@ impl RecordedCalls {
         if self.stop.drain.is_cancelled() {
             return (None, Err(ModelError::new(ErrorKind::Cancelled, "stopped")));
         }
-        let answered = model.chat(&request, &self.stop).await;
+        let replied = model.chat(&request, &self.stop).await;
         // A stop came before anything was sent: nothing to record.
         let is_unsent =
             |error: &ModelError| error.kind == ErrorKind::Cancelled && error.attempts == 0;
-        if answered.as_ref().is_err_and(is_unsent) {
-            return (None, answered);
+        if replied.as_ref().is_err_and(is_unsent) {
+            return (None, replied);
         }
-        let (attempts, latency, cost) = match &answered {
+        let (attempts, latency, cost) = match &replied {
             Ok(reply) => {
                 let cost = Cost::of_reply(reply, model.cost(reply));
                 (reply.attempts, reply.latency, cost)
@@ -215,12 +224,17 @@ impl RecordedCalls {
                 (error.attempts, error.latency, cost)
             }
         };
+        let reply = replied.as_ref().ok().cloned();
+        let answered = match replied {
+            Ok(reply) => judged(&request, reply).map_err(|error| *error),
+            failed => failed,
+        };
         let call = Call {
             node: request.node,
             round,
             request_hash: hash,
             messages: request.messages.into_iter().skip(known).collect(),
-            reply: answered.as_ref().ok().cloned(),
+            reply,
             error: answered.as_ref().err().map(ToString::to_string),
             failure: answered.as_ref().err().map(|error| error.kind.clone()),
             attempts,
@@ -233,6 +247,50 @@ impl RecordedCalls {
         }
         (Some(call), answered)
     }
+}
+
+/// The answer in a reply. A reply that the provider gave up, or that ended in an unknown way and
+/// is empty or cut, is a failure of the provider.
+///
+/// # Errors
+/// [`ErrorKind::GatewayFailed`].
+pub(crate) fn judged(
+    request: &ChatRequest,
+    reply: ChatReply,
+) -> Result<ChatReply, Box<ModelError>> {
+    let why = match (&reply.failure, &reply.finish) {
+        _ if reply.is_withheld() => None,
+        (Some(words), _) => Some(words.clone()),
+        (None, word) if word.is_failure() => Some(format!("its finish_reason is `{word}`")),
+        (None, word @ (FinishReason::Other(_) | FinishReason::ToolCalls)) => {
+            let why = format!("its reply is not complete, and its finish_reason is `{word}`");
+            (!is_complete(request, &reply)).then_some(why)
+        }
+        _ => None,
+    };
+    let Some(why) = why else { return Ok(reply) };
+    Err(Box::new(ModelError {
+        request_id: reply.request_id,
+        attempts: reply.attempts,
+        lost: reply.lost,
+        latency: reply.latency,
+        ..ModelError::new(ErrorKind::GatewayFailed, why)
+    }))
+}
+
+/// True if a reply has everything, whatever its server says of how it ended.
+fn is_complete(request: &ChatRequest, reply: &ChatReply) -> bool {
+    let text = reply.content.trim();
+    let is_last = |rest: &str| !rest.contains('{');
+    let has_verdict = || !matches!(parse::verdict(text), CriticVerdict::Unparsable { .. });
+    !reply.tool_calls.is_empty()
+        || text.ends_with("</tool_call>")
+        || parse::after_object(text).is_some_and(is_last)
+        || match &request.format {
+            // Nothing in a text shows where it ends.
+            ReplyFormat::Text => !text.is_empty() && !reply.finish.explains_silence(),
+            ReplyFormat::JsonSchema { or_text, .. } => *or_text && has_verdict(),
+        }
 }
 
 /// A call before it is sent.

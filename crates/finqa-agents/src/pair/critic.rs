@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use tracing::Instrument;
 
 use crate::graph::Node;
+use crate::llm::ChatMessage;
 use crate::parse::{self, CriticVerdict};
 use crate::prompt::CriticView;
 
@@ -13,6 +14,11 @@ use super::settings::CriticMode;
 use super::solution::{Round, StopReason};
 use super::trace;
 use super::verify::{self, Finding};
+
+/// What the model reads about a revision whose findings cannot be read.
+const FINDINGS: &str = "The findings of this verdict could not be read. Give the same verdict \
+                        again as one JSON object, with `findings` as a list of objects that have \
+                        the keys `where`, `problem` and `fix`, and nothing else.";
 
 pub(super) struct CriticNode {
     pub(super) mode: CriticMode,
@@ -145,7 +151,25 @@ impl LlmAgent {
         let prompt = self.prompts.critic(&exchange.question, &view)?;
         let sampling = self.sampling.nth(exchange.epoch, self.samples, 1);
         let request = sampling.verdict_request(opening(prompt));
+        let mut again = request.clone();
         let reply = exchange.call(&*self.model, number, request).await?;
-        Ok((parse::verdict(&reply), reply))
+        let Some(unread) = parse::unread_revision(&reply) else {
+            return Ok((parse::verdict(&reply), reply));
+        };
+        again.node = "critic_reask".to_owned();
+        again.messages.push(ChatMessage::assistant(reply.as_str()));
+        again.messages.push(ChatMessage::user(FINDINGS));
+        let reply = match exchange.call(&*self.model, number, again).await {
+            Err(failure) if !failure.is_outcome() => return Err(failure),
+            // The first reply asked for a revision, whatever became of the second.
+            second => second.unwrap_or(reply),
+        };
+        let verdict = match parse::verdict(&reply) {
+            CriticVerdict::Unparsable { .. } => CriticVerdict::Revise {
+                findings: vec![parse::unread_revision(&reply).unwrap_or(unread)],
+            },
+            verdict => verdict,
+        };
+        Ok((verdict, reply))
     }
 }

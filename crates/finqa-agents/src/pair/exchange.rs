@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tracing::Span;
 
 use crate::llm::{ChatMessage, ChatModel, ChatReply, ChatRequest, FinishReason, ModelError, Stop};
+use crate::parse;
 use crate::prompt::{Prompt, Prompts};
 use finqa_core::outcome::Outcome;
 use finqa_core::question::Question;
@@ -125,7 +126,7 @@ fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailu
             Outcome::ContentFilter,
             "the provider's content filter stopped the reply",
         )),
-        FinishReason::Length => Err(QuestionFailure {
+        FinishReason::Length if !is_whole(&reply.content) => Err(QuestionFailure {
             // A model that repeats itself would be led to go on.
             cut: Some(text::cut(reply.content.trim(), 1000, "…")).filter(|it| !it.is_empty()),
             ..QuestionFailure::new(
@@ -135,4 +136,11 @@ fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailu
         }),
         _ => Ok(reply.content),
     }
+}
+
+/// True if at most white space and the end of a fence follow a closed object: a model that must
+/// write JSON fills the rest of its limit with white space.
+fn is_whole(reply: &str) -> bool {
+    let is_filler = |c: char| c.is_whitespace() || c == '`';
+    parse::after_object(reply).is_some_and(|rest| rest.chars().all(is_filler))
 }

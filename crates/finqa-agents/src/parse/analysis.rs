@@ -6,15 +6,12 @@ use serde_json::Value;
 use super::candidates::{bounded, without_think};
 use super::error::ParseFailure;
 use super::labelled;
-use super::object::{self, ObjectSearch, ReplyObject, scalar};
+use super::object::{self, ANALYSIS_KEYS, ObjectSearch, ReplyObject, items, scalar, unwrapped};
 use super::program::program;
 use super::types::Analysis;
 use super::unit::unit;
 use finqa_core::number::Unit;
 use finqa_core::question::CitedEvidence;
-
-/// The keys that make an object an analysis.
-const KEYS: [&str; 3] = ["answer", "program", "steps"];
 
 /// # Errors
 /// If the reply has neither a readable object with an `answer` or a `program`, nor an
@@ -28,7 +25,7 @@ pub fn analysis(text: &str) -> Result<Analysis, ParseFailure> {
     } else {
         text.len() - body.len()
     };
-    let (offset, what) = match object::find(body, &KEYS) {
+    let (offset, what) = match object::find(body, &ANALYSIS_KEYS) {
         ObjectSearch::Object(object) => {
             let analysis = from_object(&object);
             let has_program = analysis.program.is_some() && object.cut_in.is_none();
@@ -62,9 +59,10 @@ pub fn analysis(text: &str) -> Result<Analysis, ParseFailure> {
 }
 
 fn from_object(object: &ReplyObject) -> Analysis {
-    let evidence = object.member("evidence").and_then(Value::as_array);
+    let evidence = object.member("evidence").and_then(items);
     let label = object.member("label").and_then(scalar);
-    let confidence = object.member("confidence").and_then(Value::as_f64);
+    let confidence = object.member("confidence").and_then(scalar);
+    let confidence = confidence.and_then(|it| it.trim_matches('"').parse::<f64>().ok());
     Analysis {
         steps: object.member("steps").map(steps_of).unwrap_or_default(),
         answer: object.member("answer").and_then(scalar).unwrap_or_default(),
@@ -72,7 +70,7 @@ fn from_object(object: &ReplyObject) -> Analysis {
         unit: object.member("unit").and_then(unit_of),
         label: label.filter(|label| !label.is_empty()),
         confidence: confidence.filter(|number| (0.0..=1.0).contains(number)),
-        evidence: evidence.into_iter().flatten().filter_map(cited).collect(),
+        evidence: evidence.iter().flatten().filter_map(cited).collect(),
     }
 }
 
@@ -89,7 +87,7 @@ fn steps_of(value: &Value) -> Vec<String> {
         Value::String(text) => Some(text.clone()),
         other => scalar(other),
     };
-    match value {
+    match &*unwrapped(value) {
         // One text for all of them.
         Value::String(text) => {
             let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -102,7 +100,7 @@ fn steps_of(value: &Value) -> Vec<String> {
 
 fn unit_of(value: &Value) -> Option<Unit> {
     // Our own form, as transcripts have it.
-    let own = Unit::deserialize(value).ok();
+    let own = Unit::deserialize(&*unwrapped(value)).ok();
     own.or_else(|| unit(value.as_str()?))
 }
 

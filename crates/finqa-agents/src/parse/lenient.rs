@@ -15,6 +15,8 @@ pub(super) struct LenientJson {
     /// The end in the text.
     pub(super) end: usize,
     pub(super) cut_in: Option<String>,
+    /// The text does not end inside it.
+    pub(super) is_closed: bool,
 }
 
 pub(super) struct Refusal {
@@ -28,12 +30,14 @@ pub(super) fn read(text: &str, start: usize) -> Result<LenientJson, Refusal> {
         text,
         pos: start,
         cut_in: None,
+        is_closed: true,
     };
     match reader.value(0, FigurePlace::Member) {
         Ok(value) => Ok(LenientJson {
             value,
             end: reader.pos,
             cut_in: reader.cut_in,
+            is_closed: reader.is_closed,
         }),
         Err(ReadStop::CutOff) => Err(Refusal {
             offset: text.len(),
@@ -60,6 +64,7 @@ struct LenientReader<'a> {
     text: &'a str,
     pos: usize,
     cut_in: Option<String>,
+    is_closed: bool,
 }
 
 impl<'a> LenientReader<'a> {
@@ -119,9 +124,7 @@ impl<'a> LenientReader<'a> {
         loop {
             self.skip();
             match self.peek() {
-                None => {
-                    return Ok(Value::Object(map));
-                }
+                None => return Ok(self.cut_object(map, None)),
                 Some('}') => {
                     self.pos += 1;
                     return Ok(Value::Object(map));
@@ -148,6 +151,7 @@ impl<'a> LenientReader<'a> {
 
     fn cut_object(&mut self, map: Map<String, Value>, key: Option<String>) -> Value {
         self.cut_in = key.or_else(|| self.cut_in.take());
+        self.is_closed = false;
         Value::Object(map)
     }
 

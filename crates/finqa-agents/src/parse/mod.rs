@@ -24,10 +24,12 @@ mod verdict;
 
 pub use analysis::analysis;
 pub use error::ParseFailure;
+pub(crate) use object::after_object;
 pub use schema::analysis_schema;
 pub(crate) use schema::verdict_schema;
 pub use types::{Analysis, CriticFinding, CriticVerdict};
 pub use unit::unit;
+pub(crate) use verdict::unread_revision;
 pub use verdict::verdict;
 
 /// Only the end of a longer reply is read: 1 MiB.

@@ -1,11 +1,16 @@
 //! Finds the object of a reply.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::candidates::candidates;
+use super::candidates::{bounded, candidates, without_think};
 use super::lenient;
+
+/// The keys that make an object an analysis, or a verdict.
+pub(super) const ANALYSIS_KEYS: [&str; 3] = ["answer", "program", "steps"];
+pub(super) const VERDICT_KEYS: [&str; 2] = ["verdict", "findings"];
 
 /// The object in a reply.
 pub(super) enum ObjectSearch {
@@ -23,6 +28,8 @@ pub(super) struct ReplyObject {
     pub(super) place: Range<usize>,
     /// The member that was dropped because the text ends in it.
     pub(super) cut_in: Option<String>,
+    /// The text does not end inside it.
+    pub(super) is_closed: bool,
 }
 
 /// The object of `text` that has most of `keys`, and at least one: a reply often ends in a
@@ -38,22 +45,33 @@ pub(super) fn find(text: &str, keys: &[&str]) -> ObjectSearch {
         all.any(|key| members.contains_key(*key) || cut_in == Some(*key))
     };
     // The usual case, strict JSON alone, without looking at candidates.
-    if let Ok(Value::Object(members)) = serde_json::from_str(text.trim())
-        && is_requested(&members, None)
-    {
-        return ObjectSearch::Object(ReplyObject {
+    let whole = |members| {
+        ObjectSearch::Object(ReplyObject {
             members,
             place: 0..text.len(),
             cut_in: None,
-        });
+            is_closed: true,
+        })
+    };
+    match serde_json::from_str(text.trim()) {
+        Ok(Value::Object(members)) if is_requested(&members, None) => return whole(members),
+        // An object that was written as a JSON string.
+        Ok(Value::String(inner)) => {
+            if let ObjectSearch::Object(object) = find(&inner, keys)
+                && object.is_closed
+            {
+                return whole(object.members);
+            }
+        }
+        _ => {}
     }
     let mut best: Option<ReplyObject> = None;
     let mut refusal = None;
     for start in candidates(text) {
-        let (value, end, cut_in) = match strict(text, start) {
-            Some((value, end)) => (value, end, None),
+        let (value, end, cut_in, is_closed) = match strict(text, start) {
+            Some((value, end)) => (value, end, None, true),
             None => match lenient::read(text, start) {
-                Ok(read) => (read.value, read.end, read.cut_in),
+                Ok(read) => (read.value, read.end, read.cut_in, read.is_closed),
                 Err(refused) => {
                     refusal.get_or_insert(ObjectSearch::Refused {
                         offset: refused.offset,
@@ -74,12 +92,57 @@ pub(super) fn find(text: &str, keys: &[&str]) -> ObjectSearch {
                 members,
                 place: start..end,
                 cut_in,
+                is_closed,
             });
         }
     }
     match best {
         Some(object) => ObjectSearch::Object(object),
         None => refusal.unwrap_or(ObjectSearch::Nothing),
+    }
+}
+
+/// The list or object that is the whole of a text. Some models write it as a JSON string, even
+/// twice.
+fn structure(text: &str) -> Option<Value> {
+    let text = text.trim();
+    match serde_json::from_str(text) {
+        Ok(Value::String(inner)) => structure(&inner),
+        Ok(value @ (Value::Array(_) | Value::Object(_))) => Some(value),
+        Ok(_) => None,
+        Err(_) if !text.starts_with(['[', '{']) => None,
+        Err(_) => {
+            let read = lenient::read(text, 0).ok()?;
+            (read.is_closed && read.end == text.len()).then_some(read.value)
+        }
+    }
+}
+
+/// A list or object, also one that was written as a text; other values as they are.
+pub(super) fn unwrapped(value: &Value) -> Cow<'_, Value> {
+    let inner = value.as_str().and_then(structure);
+    inner.map_or(Cow::Borrowed(value), Cow::Owned)
+}
+
+/// The items of a list, also of one that was written as a text. An object alone is one item.
+pub(super) fn items(value: &Value) -> Option<Vec<Value>> {
+    let list = match unwrapped(value).into_owned() {
+        Value::Array(items) => items,
+        object @ Value::Object(_) => vec![object],
+        _ => return None,
+    };
+    Some(list.iter().map(|it| unwrapped(it).into_owned()).collect())
+}
+
+/// The text behind the object of a reply, if that is closed; none behind a list or object that is
+/// the whole reply.
+pub(crate) fn after_object(text: &str) -> Option<&str> {
+    let text = without_think(bounded(text));
+    let keys: Vec<&str> = ANALYSIS_KEYS.into_iter().chain(VERDICT_KEYS).collect();
+    match find(text, &keys) {
+        _ if structure(text).is_some() => Some(""),
+        ObjectSearch::Object(object) if object.is_closed => text.get(object.place.end..),
+        _ => None,
     }
 }
 

@@ -12,7 +12,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::candidates::{bounded, without_think};
-use super::object::{self, ObjectSearch, scalar};
+use super::object::{self, ObjectSearch, VERDICT_KEYS, items, scalar};
 use super::types::{CriticFinding, CriticVerdict};
 
 /// Reads a critic's reply. An approval counts only alone: with findings it is a revision,
@@ -29,7 +29,7 @@ pub fn verdict(text: &str) -> CriticVerdict {
     if let Ok(Value::Array(items)) = serde_json::from_str(text) {
         return of_findings(&items);
     }
-    match object::find(text, &["verdict", "findings"]) {
+    match object::find(text, &VERDICT_KEYS) {
         ObjectSearch::Object(object) if object.cut_in.is_some() => {
             unparsable("the critic's reply is cut off")
         }
@@ -63,9 +63,10 @@ fn unparsable(reason: impl Into<String>) -> CriticVerdict {
 /// The schema's object. A list of findings may be missing, and so may the word.
 fn of_object(members: &Map<String, Value>) -> CriticVerdict {
     let word = members.get("verdict").and_then(scalar);
-    let findings = match members.get("findings") {
-        Some(Value::Array(items)) => of_findings(items),
-        Some(Value::Null) | None if word.is_some() => CriticVerdict::Ok,
+    let findings = members.get("findings").filter(|found| !found.is_null());
+    let findings = match (findings, findings.and_then(items)) {
+        (_, Some(items)) => of_findings(&items),
+        (None, _) if word.is_some() => CriticVerdict::Ok,
         _ => unparsable("the critic's findings cannot be read"),
     };
     match (word, findings) {
@@ -74,6 +75,29 @@ fn of_object(members: &Map<String, Value>) -> CriticVerdict {
         }
         (_, findings) => findings,
     }
+}
+
+/// The text of a reply that asks for a revision and has no finding that can be read.
+pub(crate) fn unread_revision(text: &str) -> Option<CriticFinding> {
+    if !matches!(verdict(text), CriticVerdict::Unparsable { .. }) {
+        return None;
+    }
+    let text = without_think(bounded(text)).trim();
+    let (word, findings) = match object::find(text, &VERDICT_KEYS) {
+        ObjectSearch::Object(object) if object.is_closed => {
+            let findings = object.member("findings").and_then(scalar);
+            (object.member("verdict").and_then(scalar)?, findings)
+        }
+        ObjectSearch::Nothing => (text.to_owned(), None),
+        _ => return None,
+    };
+    let word = word.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let is_revision = word.get(..6)?.eq_ignore_ascii_case("revise");
+    let said = findings.filter(|findings| !findings.is_empty());
+    is_revision.then(|| CriticFinding {
+        problem: said.unwrap_or_else(|| text.to_owned()),
+        ..CriticFinding::default()
+    })
 }
 
 /// A list of findings, of which none is an approval.

@@ -15,7 +15,7 @@ use crate::llm::{
 };
 use crate::pair::{
     Answer, EpisodeEnd, EpisodeRecord, Fault, Interruption, RecordedCalls, RunFailure, Solution,
-    StopReason, ToolStep,
+    StopReason, ToolStep, judged,
 };
 use crate::parse::Analysis;
 use finqa_core::question::Question;
@@ -127,7 +127,8 @@ impl<'a> EpisodeLoop<'a> {
 
     async fn ask(&mut self, stop: &Stop) -> Result<ChatReply, ModelError> {
         if !self.options.recorded {
-            return self.model.chat(&self.request, stop).await;
+            let reply = self.model.chat(&self.request, stop).await?;
+            return judged(&self.request, reply).map_err(|error| *error);
         }
         let number = count(self.calls.calls.len()).saturating_add(1);
         let (request, known) = (self.request.clone(), self.recorded);

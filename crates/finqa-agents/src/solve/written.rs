@@ -77,7 +77,12 @@ pub(super) fn arguments(call: &ToolCall) -> Result<Map<String, Value>, String> {
     let mut arguments = if text.is_empty() {
         Map::new()
     } else {
-        match serde_json::from_str(text) {
+        let mut read = serde_json::from_str(text);
+        // Some models write the object as a text, even twice.
+        while let Ok(Value::String(inner)) = &read {
+            read = serde_json::from_str(inner);
+        }
+        match read {
             Ok(Value::Object(map)) => map,
             Ok(_) => return Err("the arguments are not a JSON object".to_owned()),
             Err(error) => return Err(format!("the arguments are not JSON: {error}")),
@@ -113,6 +118,21 @@ mod tests {
         let (_, calls) = calls(content, 0, &tools())?;
         let pair = |call: ToolCall| (call.name, call.arguments);
         Some(calls.into_iter().map(pair).collect())
+    }
+
+    #[test]
+    fn arguments_that_are_an_object_as_a_text_are_that_object() {
+        let object = r#"{"answer":"0.27"}"#;
+        let text = Value::from(object).to_string();
+        let twice = Value::from(text.as_str()).to_string();
+        for written in [object.to_owned(), text, twice] {
+            let call = ToolCall {
+                id: String::new(),
+                name: SUBMIT.to_owned(),
+                arguments: written,
+            };
+            assert_eq!(arguments(&call).unwrap()["answer"], "0.27");
+        }
     }
 
     #[test]

@@ -9,8 +9,8 @@ use serde_json::json;
 use finqa_agents::llm::{HttpModel, Stop};
 use finqa_agents::pair::verify::{self, FindingKind};
 use finqa_agents::pair::{
-    Answer, Backend, CallMemory, CriticMode, CriticVerdict, OpinionUse, Pair, PairOptions,
-    Solution, Solver, StopReason,
+    Answer, Backend, CallMemory, CriticMode, CriticVerdict, Interruption, OpinionUse, Pair,
+    PairOptions, Solution, Solver, StopReason,
 };
 use finqa_agents::parse::Analysis;
 use finqa_core::number::{Unit, UnitKind, Value};
@@ -19,6 +19,9 @@ use finqa_core::question::{CitedEvidence, Document, Question, QuestionKey, Quest
 
 use crate::models::openai;
 use crate::support::fault_server::{FaultServer, Reply, Request, completion};
+
+mod critic;
+mod finish;
 
 /// A page with amounts, a percentage with its sign, one by its label and one
 /// that only the reader knows to be one.
@@ -228,8 +231,19 @@ async fn ask_again(
     change(&mut options);
     let pair = Pair::new(&options).unwrap();
     let asked = Arc::new(question(text));
-    let solved = pair.solve(asked, 0, memory, Stop::default(), &|_| {}).await;
-    (solved.unwrap(), server)
+    let solution = solved(pair.solve(asked, 0, memory, Stop::default(), &|_| {}).await);
+    (solution, server)
+}
+
+/// The solution, also of a question that the provider failed.
+fn solved(solved: Result<Solution, Interruption>) -> Solution {
+    solved.unwrap_or_else(|why| match why {
+        Interruption::Provider(solution) => Solution {
+            outcome: Outcome::ProviderError,
+            ..*solution
+        },
+        other => panic!("{other}"),
+    })
 }
 
 fn is_critic(request: &Request) -> bool {

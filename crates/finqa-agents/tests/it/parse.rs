@@ -7,10 +7,22 @@ use finqa_core::number::{Scale, Unit, UnitKind};
 use finqa_core::question::CitedEvidence;
 use proptest::prelude::*;
 use rstest::rstest;
+use serde_json::json;
 
 const PLAIN: &str = r#"{"steps": ["206,588 - 181,001 = 25,587"], "answer": "14.1%",
  "evidence": [{"id": "r6c1", "literal": "206,588"}], "program": "subtract(206588, 181001), divide(#0, 181001)",
  "unit": "percent", "label": "change in net cash", "confidence": 0.9}"#;
+
+/// The same with its lists written as texts, so many times, and its number in quotes.
+fn as_texts(times: usize) -> String {
+    let mut object: serde_json::Value = serde_json::from_str(PLAIN).unwrap();
+    for key in ["steps", "evidence", "confidence"] {
+        for _ in 0..times {
+            object[key] = object[key].to_string().into();
+        }
+    }
+    object.to_string()
+}
 
 fn expected() -> Analysis {
     Analysis {
@@ -43,6 +55,13 @@ fn expected() -> Analysis {
 #[case::brace_before(format!("{{\"no object: {PLAIN}"))]
 #[case::steps_as_string(PLAIN.replace("[\"206,588 - 181,001 = 25,587\"]", "\"206,588 - 181,001 = 25,587\""))]
 #[case::unit_words(PLAIN.replace("\"percent\"", "\"% of prior year\""))]
+#[case::lists_as_texts(as_texts(1))]
+#[case::lists_as_texts_twice(as_texts(2))]
+#[case::the_whole_as_a_text(json!(PLAIN).to_string())]
+#[case::the_whole_as_a_text_twice(json!(json!(PLAIN).to_string()).to_string())]
+#[case::items_as_texts(PLAIN.replace(r#"{"id": "r6c1", "literal": "206,588"}"#, r#""{\"id\": \"r6c1\", \"literal\": \"206,588\"}""#))]
+#[case::one_object_for_a_list(PLAIN.replace(['[', ']'], ""))]
+#[case::a_list_as_a_text_with_a_comma_too_many(PLAIN.replace(r#"[{"id": "r6c1", "literal": "206,588"}]"#, r#""[{\"id\": \"r6c1\", \"literal\": \"206,588\"},]""#))]
 #[case::unquoted_figure(PLAIN.replace("\"206,588\"", "206,588"))]
 fn departures_from_the_format_are_read(#[case] text: String) {
     assert_eq!(analysis(&text).unwrap(), expected(), "{text}");

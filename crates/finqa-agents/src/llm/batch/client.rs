@@ -9,11 +9,13 @@ use async_openai::traits::RequestOptionsBuilder;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tokio::time::Instant;
 use tokio_util::bytes::Bytes;
 
 use finqa_core::secrets::{redact_json, shown_address};
 
 use super::api::{BatchLine, BatchResult, BatchState, plain_id};
+use super::driver::{FIRST_POLL, LAST_POLL};
 use super::record::{BatchRecord, RunBatches};
 use super::{anthropic, openai};
 use crate::llm::address::ServerAddress;
@@ -21,7 +23,7 @@ use crate::llm::body;
 use crate::llm::classify;
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::provider::Provider;
-use crate::llm::retry::{RetryOptions, retry};
+use crate::llm::retry::{RetryOptions, cancelled, retry};
 use crate::llm::settings::ModelConnection;
 use crate::llm::transport::{HttpReply, Transport};
 use crate::llm::types::Stop;
@@ -150,18 +152,51 @@ impl BatchClient {
 
     pub(super) async fn state(&self, batch: &str, stop: &Stop) -> Result<BatchState, ModelError> {
         let path = format!("{}/{batch}", self.path());
-        let reply = self.get(&path, stop).await?;
-        let batch = self.json(&reply).map_err(|error| *error)?;
-        let state = match self.settings.provider {
-            Provider::OpenAi | Provider::Azure => openai::state(batch),
-            Provider::Anthropic => anthropic::state(&batch, &path),
+        let read = |reply: Result<HttpReply, ModelError>| {
+            let batch = self.json(&reply?).map_err(|error| *error)?;
+            let state = match self.settings.provider {
+                Provider::OpenAi | Provider::Azure => openai::state(batch),
+                Provider::Anthropic => anthropic::state(&batch, &path).map(Some),
+            };
+            state.map_err(|why| *unreadable(why))
         };
-        state.map_err(|why| *unreadable(why))
+        self.announced(&path, stop, read).await
     }
 
-    /// What is at `path`.
-    pub(super) async fn get(&self, path: &str, stop: &Stop) -> Result<HttpReply, ModelError> {
-        self.send(&ApiRequest::Get(path), stop).await
+    /// The file of results at `path`.
+    pub(super) async fn results(&self, path: &str, stop: &Stop) -> Result<Bytes, ModelError> {
+        let read = |reply: Result<HttpReply, ModelError>| match reply {
+            Ok(reply) => Ok(Some(reply.body).filter(|body| !body.trim_ascii().is_empty())),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        };
+        self.announced(path, stop, read).await
+    }
+
+    /// Asks until `read` finds what the provider has announced, for as long as it may be down.
+    async fn announced<T>(
+        &self,
+        path: &str,
+        stop: &Stop,
+        read: impl Fn(Result<HttpReply, ModelError>) -> Result<Option<T>, ModelError>,
+    ) -> Result<T, ModelError> {
+        let request = &ApiRequest::Get(path);
+        let (begun, mut delay) = (Instant::now(), FIRST_POLL);
+        loop {
+            if let Some(found) = read(self.send(request, stop).await)? {
+                return Ok(found);
+            }
+            if begun.elapsed() >= self.settings.retry.give_up_after {
+                let why = "the results that it announces do not come; --resume asks for them again";
+                return Err(self.named(ModelError::new(ErrorKind::Malformed, why), request));
+            }
+            tokio::select! {
+                biased;
+                () = stop.drain.cancelled() => return Err(cancelled()),
+                () = tokio::time::sleep(delay) => {}
+            }
+            delay = (delay * 2).min(LAST_POLL);
+        }
     }
 
     /// The path for the requests of a file.

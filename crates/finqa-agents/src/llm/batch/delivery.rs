@@ -26,7 +26,7 @@ impl Driver<'_> {
             let mut files = Vec::new();
             if let BatchState::Ended { results, .. } = &open.state {
                 for path in results {
-                    files.push(open.client.get(path, self.stop).await?.body);
+                    files.push(open.client.results(path, self.stop).await?);
                 }
             }
             // What could not be fetched stays open.

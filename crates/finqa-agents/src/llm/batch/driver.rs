@@ -18,8 +18,8 @@ use crate::llm::retry::cancelled;
 use crate::llm::types::Stop;
 
 /// The time between two looks at a batch, at first and at most.
-const FIRST_POLL: Duration = Duration::from_millis(250);
-const LAST_POLL: Duration = Duration::from_secs(60);
+pub(super) const FIRST_POLL: Duration = Duration::from_millis(250);
+pub(super) const LAST_POLL: Duration = Duration::from_secs(60);
 /// The most requests in a batch: of 20 KB each, they fit into OpenAI's limit of 200 MB.
 const MOST_REQUESTS: usize = 10_000;
 

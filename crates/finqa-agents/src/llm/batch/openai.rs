@@ -76,24 +76,25 @@ pub(super) fn is_planned(batch: &Value, run: &RunBatches, record: &BatchRecord) 
     says(RUN, &run.id) && says(NUMBER, &record.number.to_string())
 }
 
-/// Reads the state of a batch.
-pub(super) fn state(batch: Value) -> Result<BatchState, String> {
+/// Reads the state of a batch; `None` for one that has ended and does not name the results that
+/// it says there are.
+pub(super) fn state(batch: Value) -> Result<Option<BatchState>, String> {
     let batch: Batch = serde_json::from_value(batch).map_err(|error| error.to_string())?;
     let early = match batch.status {
         BatchStatus::Validating
         | BatchStatus::InProgress
         | BatchStatus::Finalizing
-        | BatchStatus::Cancelling => return Ok(BatchState::Running),
+        | BatchStatus::Cancelling => return Ok(Some(BatchState::Running)),
         BatchStatus::Failed => {
             let faults = batch.errors.map(|errors| errors.data).unwrap_or_default();
             let first = faults
                 .first()
                 .map(|it| (it.code.as_str(), it.message.as_str()));
             let (code, message) = first.unwrap_or(("unknown", "the provider gives no reason"));
-            return Ok(BatchState::Rejected {
+            return Ok(Some(BatchState::Rejected {
                 why: format!("{message} ({code})"),
                 is_too_large: code == "token_limit_exceeded",
-            });
+            }));
         }
         BatchStatus::Completed => None,
         BatchStatus::Expired => Some("expired"),
@@ -101,12 +102,22 @@ pub(super) fn state(batch: Value) -> Result<BatchState, String> {
     };
     // Azure names a file that is not there by an empty id.
     let files = [batch.output_file_id, batch.error_file_id];
-    let files = files.iter().flatten().filter(|id| !id.is_empty());
+    let files = files.map(|id| id.filter(|id| !id.is_empty()));
+    let is_unfiled = match (&batch.request_counts, &files) {
+        (Some(counts), [None, _]) if counts.completed > 0 => true,
+        (Some(counts), [None, None]) => counts.failed > 0,
+        (None, [None, None]) => early.is_none(),
+        _ => false,
+    };
+    if is_unfiled {
+        return Ok(None);
+    }
+    let files = files.iter().flatten();
     let paths = files.map(|id| Ok(format!("/files/{}/content", plain_id(id)?)));
-    Ok(BatchState::Ended {
+    Ok(Some(BatchState::Ended {
         early,
         results: paths.collect::<Result<_, String>>()?,
-    })
+    }))
 }
 
 /// Reads a line of the results.

@@ -22,6 +22,7 @@ use crate::llm::error_details::ErrorDetails;
 use crate::llm::event::CallEvent;
 use crate::llm::failures::kind_of;
 use crate::llm::limits::{LimitVerdict, reported_quotas};
+use crate::llm::model_name::is_same_model;
 use crate::llm::output_limit;
 use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel};
 use crate::llm::provider::Provider;
@@ -192,7 +193,7 @@ impl HttpCall<'_> {
             error.outage = model.limiter.outage().duration();
             error.queued = queued;
         }
-        model.record_actual(reservation, judged.as_ref().ok(), lost, false);
+        model.record_actual(encoded, reservation, judged.as_ref().ok(), lost, false);
         judged
     }
 
@@ -213,7 +214,7 @@ impl HttpCall<'_> {
         let judged = self.judge(&reply);
         let lost = is_lost || judged.as_ref().is_err_and(|error| error.lost_an_answer());
         self.transport.count(lost);
-        model.record_actual(reservation, judged.as_ref().ok(), lost, true);
+        model.record_actual(encoded, reservation, judged.as_ref().ok(), lost, true);
         judged
     }
 
@@ -262,8 +263,14 @@ impl HttpCall<'_> {
             };
             classify::refusal(kind, &words.message, exchange, secret)
         })?;
+        let asked = &model.settings.model;
         if decoded.model.is_empty() {
-            decoded.model.clone_from(&model.settings.model);
+            decoded.model.clone_from(asked);
+        }
+        // The name of a deployment says nothing about its model.
+        let is_deployment = model.settings.provider == Provider::Azure;
+        if !is_deployment && !is_same_model(asked, &decoded.model) {
+            decoded.asked_model = Some(asked.clone());
         }
         Ok(ChatReply {
             request_id: classify::request_id(exchange, secret),

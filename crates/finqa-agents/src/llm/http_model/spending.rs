@@ -1,6 +1,8 @@
 //! The reservations and the spending of one model's requests: its prices on its server, the
 //! user's own before the built-in ones, and the budget that its requests spend from.
 
+use std::sync::atomic::Ordering;
+
 use rust_decimal::Decimal;
 
 use super::HttpModel;
@@ -56,9 +58,10 @@ impl HttpModel {
         }
         let read = request.most_input_tokens();
         let price = self.price(&self.settings.model);
+        let most_written = self.most_written.load(Ordering::Relaxed);
         let bound = request
             .max_output_tokens
-            .and_then(|written| price?.bound(read, written.into()));
+            .and_then(|written| price?.bound(read, most_written.max(written.into())));
         let Some(dollars) = bound else {
             let message = format!(
                 "--max-cost needs an output limit, and the price of a prompt of up to {read} tokens"
@@ -82,9 +85,10 @@ impl HttpModel {
     }
 
     /// Counts what a request used. A lost one, and an answer that does not say what it used,
-    /// stay at the upper bound.
+    /// stay at the upper bound, or at the least that they cost where this is more.
     pub(super) fn record_actual(
         &self,
+        request: &EncodedRequest,
         reservation: Option<BudgetReservation>,
         answer: Option<&ChatReply>,
         lost: bool,
@@ -94,8 +98,22 @@ impl HttpModel {
             Some(reply) => self.price_of(&reply.model, reply.usage.as_ref(), batched),
             None => (!lost).then_some(Decimal::ZERO),
         };
+        let written = answer
+            .and_then(|reply| reply.usage)
+            .map(|it| it.output_tokens);
+        if let Some(written) =
+            written.filter(|it| *it > request.max_output_tokens.map_or(u64::MAX, u64::from))
+        {
+            self.most_written.fetch_max(written, Ordering::Relaxed);
+        }
         if let Some((reservation, dollars)) = reservation.zip(dollars) {
-            reservation.record_actual(dollars);
+            let is_least = answer.is_some_and(ChatReply::costs_at_least);
+            let least = if is_least {
+                reservation.upper()
+            } else {
+                Decimal::ZERO
+            };
+            reservation.record_actual(dollars.max(least));
         }
     }
 }
@@ -168,5 +186,53 @@ mod tests {
         for (model, written) in [("deployment", None), ("other", Some(1000))] {
             assert_eq!(bound(model, written, false), Err(ErrorKind::Settings));
         }
+    }
+
+    /// Hidden reasoning is not bound by the limit of a reply.
+    #[test]
+    fn after_a_reply_above_its_limit_requests_are_bounded_by_it_and_doubtful_ones_stay_at_the_bound()
+     {
+        let settings = ModelSettings {
+            name: "gpt-4o".to_owned(),
+            base_url: Some("http://127.0.0.1:9/v1".to_owned()),
+            ..ModelSettings::default()
+        };
+        let connection = ModelConnection::resolve(&|_| None, &settings).unwrap();
+        let mut model = HttpModel::new(connection).unwrap();
+        model.budget = Arc::new(Budget::new(BudgetLimits {
+            cost: Some(Decimal::ONE),
+            time: None,
+        }));
+        let json = RawValue::from_string("1".repeat(976)).unwrap().into();
+        let request = EncodedRequest {
+            json,
+            max_output_tokens: Some(1000),
+        };
+        let upper = || model.upper_bound(&request, false).unwrap().unwrap();
+        let settle = |output_tokens, is_usage_doubtful| {
+            let usage = Usage {
+                output_tokens,
+                ..Usage::default()
+            };
+            let reply = ChatReply {
+                usage: Some(usage),
+                is_usage_doubtful,
+                model: "gpt-4o".to_owned(),
+                ..ChatReply::text("42")
+            };
+            let before = model.budget.spent_line();
+            let reservation = model.budget.try_reserve(upper()).ok();
+            model.record_actual(&request, reservation, Some(&reply), false, false);
+            (before, model.budget.spent_line())
+        };
+        let spent = |dollars: &str| Some(format!("${dollars} spent"));
+        // 2,000 tokens read at 2.50, and 1,000 written at 10 dollars a million.
+        assert_eq!(upper(), "0.015".parse().unwrap());
+        assert_eq!(settle(1000, false), (spent("0.0000"), spent("0.0100")));
+        assert_eq!(upper(), "0.015".parse().unwrap());
+        assert_eq!(settle(1000, true).1, spent("0.0250"));
+        assert_eq!(settle(5000, false).1, spent("0.0750"));
+        assert_eq!(upper(), "0.055".parse().unwrap());
+        assert_eq!(settle(6000, true).1, spent("0.1350"));
     }
 }

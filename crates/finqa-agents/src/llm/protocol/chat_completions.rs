@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::dialect::{ApiDialect, SystemRole, TokenLimit};
 use super::parts::{
-    arguments, call_id, object, openai_format, openai_usage, temperature, text, tools,
+    arguments, call_id, note_error, note_reasoning, object, openai_format, temperature, text, tools,
 };
 use crate::llm::types::{
     ChatMessage, ChatReply, ChatRequest, FinishReason, Role, ToolCall, ToolSpec,
@@ -103,31 +103,38 @@ pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
         .ok_or("it has no `choices`")?
         .first()
         .ok_or("its `choices` are empty")?;
-    let message = choice
-        .get("message")
-        .filter(|message| message.is_object())
-        .ok_or("its first choice has no `message`")?;
-    let tool_calls: Vec<ToolCall> = message
+    let word = text(choice.get("finish_reason"));
+    let mut reply = ChatReply {
+        finish: FinishReason::from(word.unwrap_or_default()),
+        ..ChatReply::default()
+    };
+    note_error(&mut reply, choice.get("error"));
+    let message = choice.get("message").filter(|message| message.is_object());
+    let Some(message) = message else {
+        // Gemini sends none where it filters.
+        let is_explained = reply.failure.is_some() || reply.finish.explains_silence();
+        return is_explained
+            .then_some(reply)
+            .ok_or("its first choice has no `message`");
+    };
+    if matches!(reply.finish, FinishReason::Length | FinishReason::Other(_)) {
+        note_error(&mut reply, body.get("error"));
+    }
+    reply.tool_calls = message
         .get("tool_calls")
         .and_then(Value::as_array)
         .map(|calls| calls.iter().enumerate().filter_map(read_call).collect())
         .unwrap_or_default();
-    let finish = match text(choice.get("finish_reason")) {
-        Some(word) => FinishReason::from(word),
-        None => FinishReason::Other(String::new()),
-    };
-    Ok(ChatReply {
-        content: content(message.get("content")),
-        // Some servers say `stop` although they call a tool.
-        finish: match finish {
-            FinishReason::Stop if !tool_calls.is_empty() => FinishReason::ToolCalls,
-            other => other,
-        },
-        tool_calls,
-        refusal: text(message.get("refusal")),
-        usage: openai_usage(body, "prompt", "completion"),
-        ..ChatReply::default()
-    })
+    // Some servers say `stop` although they call a tool.
+    if reply.finish == FinishReason::Stop && !reply.tool_calls.is_empty() {
+        reply.finish = FinishReason::ToolCalls;
+    }
+    reply.content = content(message.get("content"));
+    reply.refusal = text(message.get("refusal"));
+    for name in ["reasoning_content", "reasoning"] {
+        note_reasoning(&mut reply, name, &content(message.get(name)));
+    }
+    Ok(reply)
 }
 
 /// Text, or a list of parts of which those with text count.
@@ -235,22 +242,6 @@ mod tests {
         assert_eq!(answer.tool_calls[0].arguments, "{\"x\":1}");
         assert_eq!(answer.tool_calls[0].id, "call_0");
         assert_eq!(answer.finish, FinishReason::ToolCalls);
-    }
-
-    #[test]
-    fn missing_usage_is_unknown_and_not_zero() {
-        let body = |usage| {
-            let body = json!({"choices": [{"message": {"content": "x"}}], "usage": usage});
-            read_answer(&body).unwrap().usage
-        };
-        for usage in [
-            Value::Null,
-            json!({}),
-            json!({"prompt_tokens": 3}),
-            json!({"completion_tokens": 3}),
-        ] {
-            assert_eq!(body(usage), None);
-        }
     }
 
     #[test]

@@ -7,9 +7,9 @@
 use serde_json::{Value, json};
 
 use super::dialect::{ApiDialect, FormatLevel};
-use super::parts::{arguments, call_id, count, object, temperature, text, tools};
+use super::parts::{arguments, call_id, note_reasoning, object, temperature, text, tools};
 use crate::llm::types::{
-    ChatMessage, ChatReply, ChatRequest, FinishReason, ReplyFormat, Role, ToolCall, ToolSpec, Usage,
+    ChatMessage, ChatReply, ChatRequest, FinishReason, ReplyFormat, Role, ToolCall, ToolSpec,
 };
 
 pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
@@ -143,16 +143,17 @@ fn mark(block: &mut Value) {
 }
 
 pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ChatReply, &'static str> {
-    let blocks = body
-        .get("content")
-        .and_then(Value::as_array)
-        .ok_or("it has no `content`")?;
+    let reason = text(body.get("stop_reason")).unwrap_or_default();
     let mut reply = ChatReply {
-        usage: usage(body),
+        finish: FinishReason::from(reason.clone()),
         ..ChatReply::default()
     };
-    let mut formatted = None;
-    for (index, block) in blocks.iter().enumerate() {
+    let blocks = body.get("content").and_then(Value::as_array);
+    if blocks.is_none() && !reply.finish.explains_silence() {
+        return Err("it has no `content`");
+    }
+    let (mut formatted, mut thinking) = (None, String::new());
+    for (index, block) in blocks.into_iter().flatten().enumerate() {
         match block.get("type").and_then(Value::as_str) {
             Some("text") => reply.content.push_str(
                 block
@@ -172,11 +173,11 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ChatRep
                     });
                 }
             }
-            // Reasoning, and kinds that do not exist yet: not part of the answer.
+            Some("thinking") => thinking.extend(text(block.get("thinking"))),
+            // Kinds that do not exist yet are not part of the answer.
             _ => {}
         }
     }
-    let reason = text(body.get("stop_reason")).unwrap_or_default();
     if reason == "refusal" {
         let why = text(body.pointer("/stop_details/explanation"));
         let content = Some(reply.content.clone()).filter(|text| !text.is_empty());
@@ -185,30 +186,20 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ChatRep
                 .unwrap_or_else(|| "the provider stopped the reply".to_owned()),
         );
     }
-    reply.finish = match FinishReason::from(reason) {
+    reply.finish = match reply.finish {
         FinishReason::ToolCalls | FinishReason::Stop if !reply.tool_calls.is_empty() => {
             FinishReason::ToolCalls
         }
         FinishReason::ToolCalls if formatted.is_some() => FinishReason::Stop,
         other => other,
     };
-    if let Some(formatted) = formatted {
+    if let Some(mut formatted) = formatted {
+        if reply.finish == FinishReason::Length {
+            // The provider closes the object that its model had not closed.
+            formatted.pop();
+        }
         reply.content = formatted;
     }
+    note_reasoning(&mut reply, "thinking", &thinking);
     Ok(reply)
-}
-
-fn usage(body: &Value) -> Option<Usage> {
-    let tokens = |name: &str| count(body, &format!("/usage/{name}"));
-    let cached = tokens("cache_read_input_tokens").unwrap_or(0);
-    let written = tokens("cache_creation_input_tokens").unwrap_or(0);
-    // Without those read from the cache or written to it.
-    let fresh = tokens("input_tokens")?;
-    Some(Usage {
-        input_tokens: fresh.saturating_add(cached).saturating_add(written),
-        output_tokens: tokens("output_tokens")?,
-        cached_input_tokens: cached,
-        cache_write_tokens: written,
-        reasoning_tokens: 0,
-    })
 }

@@ -2,6 +2,7 @@
 //! success body says. Sending, retries and errors are `http_model`'s.
 
 mod chat_completions;
+mod counts;
 mod dialect;
 mod messages;
 mod parts;
@@ -72,15 +73,20 @@ impl Protocol {
         body: &Value,
         request: &ChatRequest,
     ) -> Result<ChatReply, &'static str> {
-        let reply = match self {
-            Self::ChatCompletions => chat_completions::read_answer(body),
-            Self::Responses => responses::read_answer(body),
-            Self::Messages => messages::read_answer(body, request),
+        let mut reply = match self {
+            Self::ChatCompletions => chat_completions::read_answer(body)?,
+            Self::Responses => responses::read_answer(body)?,
+            Self::Messages => messages::read_answer(body, request)?,
         };
-        Ok(ChatReply {
-            model: parts::text(body.get("model")).unwrap_or_default(),
-            ..reply?
-        })
+        counts::read(&mut reply, body, self);
+        let tier = [
+            body.get("service_tier"),
+            body.pointer("/usage/service_tier"),
+        ];
+        let tier = tier.into_iter().flatten().find(|tier| !tier.is_null());
+        reply.service_tier = tier.map(|tier| parts::text(Some(tier)).unwrap_or(tier.to_string()));
+        reply.model = parts::text(body.get("model")).unwrap_or_default();
+        Ok(reply)
     }
 }
 

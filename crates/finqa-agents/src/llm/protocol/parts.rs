@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::dialect::{ApiDialect, FormatLevel};
-use crate::llm::types::{ChatRequest, ReplyFormat, ToolSpec, Usage};
+use crate::llm::error::ErrorKind;
+use crate::llm::error_details::ErrorDetails;
+use crate::llm::failures::kind_of;
+use crate::llm::types::{ChatReply, ChatRequest, FinishReason, ReplyFormat, ToolSpec};
 
 /// A JSON object of those fields that have a value, in this order.
 pub(super) fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
@@ -50,25 +53,6 @@ pub(super) fn text(value: Option<&Value>) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-pub(super) fn count(body: &Value, path: &str) -> Option<u64> {
-    body.pointer(path).and_then(Value::as_u64)
-}
-
-/// The tokens by one of OpenAI's APIs, which differ in their words for reading and writing.
-/// Unknown unless both are said.
-pub(super) fn openai_usage(body: &Value, read: &str, written: &str) -> Option<Usage> {
-    let tokens = |path: String| count(body, &format!("/usage/{path}"));
-    let part = |of: &str, part: &str| tokens(format!("{of}_tokens_details/{part}")).unwrap_or(0);
-    Some(Usage {
-        input_tokens: tokens(format!("{read}_tokens"))?,
-        output_tokens: tokens(format!("{written}_tokens"))?,
-        cached_input_tokens: part(read, "cached_tokens"),
-        // OpenAI's models since GPT-5.6 bill what they store.
-        cache_write_tokens: part(read, "cache_write_tokens"),
-        reasoning_tokens: part(written, "reasoning_tokens"),
-    })
-}
-
 /// A call's arguments: the JSON that the model wrote, though some servers send an object.
 pub(super) fn arguments(value: Option<&Value>) -> String {
     match value {
@@ -81,4 +65,45 @@ pub(super) fn arguments(value: Option<&Value>) -> String {
 /// A call's id, which its result must quote: made up if the server sent none.
 pub(super) fn call_id(value: Option<&Value>, index: usize) -> String {
     text(value).unwrap_or_else(|| format!("call_{index}"))
+}
+
+/// The words of an error inside a reply, whose status is a success because the gateway had sent
+/// it before the server behind it failed. A filter's words make it a filtered reply.
+pub(super) fn note_error(reply: &mut ChatReply, error: Option<&Value>) {
+    let nothing = [Value::Null, false.into(), "".into(), json!({})];
+    let is_some = |error: &&Value| !nothing.contains(error);
+    let Some(error) = error.filter(is_some) else {
+        return;
+    };
+    let words = ErrorDetails::read(json!({"error": error}).to_string().as_bytes());
+    let mut codes = words.codes.iter();
+    let status = codes.find_map(|code| code.parse().ok()).unwrap_or_default();
+    if kind_of(status, &words) == ErrorKind::ContentFilter {
+        reply.finish = FinishReason::ContentFilter;
+        return;
+    }
+    let mut said = words.message;
+    if said.is_empty() {
+        said = error.to_string();
+    }
+    if let Some(code) = words.codes.first() {
+        said.push_str(&format!(" (code {code})"));
+    }
+    reply.failure = Some(said);
+}
+
+/// Says why a reply is empty whose text the server took for reasoning, in the field `name`.
+pub(super) fn note_reasoning(reply: &mut ChatReply, name: &str, reasoning: &str) {
+    let ended = !matches!(
+        reply.finish,
+        FinishReason::Length | FinishReason::ContentFilter
+    );
+    let is_empty = reply.content.trim().is_empty() && reply.tool_calls.is_empty();
+    if ended && is_empty && reply.refusal.is_none() && !reasoning.trim().is_empty() {
+        reply.failure.get_or_insert(format!(
+            "its content is empty, and its text is in `{name}`: the server's reasoning parser \
+             takes the answer for reasoning; start the server with the parser of this model, or \
+             without one (vLLM and SGLang: --reasoning-parser, llama.cpp: --reasoning-format none)"
+        ));
+    }
 }

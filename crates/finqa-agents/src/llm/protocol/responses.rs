@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::dialect::ApiDialect;
 use super::parts::{
-    arguments, call_id, object, openai_format, openai_usage, temperature, text, tools,
+    arguments, call_id, note_reasoning, object, openai_format, temperature, text, tools,
 };
 use crate::llm::types::{
     ChatMessage, ChatReply, ChatRequest, FinishReason, Role, ToolCall, ToolSpec,
@@ -99,16 +99,20 @@ pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
         Some("queued" | "in_progress" | "cancelled") => return Err("it is not complete"),
         _ => {}
     }
-    let output = body
-        .get("output")
-        .and_then(Value::as_array)
-        .ok_or("it has no `output`")?;
+    let reason = match status.as_deref() {
+        Some("incomplete") => text(body.pointer("/incomplete_details/reason")).or(status),
+        _ => status,
+    };
     let mut reply = ChatReply {
-        usage: openai_usage(body, "input", "output"),
+        finish: FinishReason::from(reason.unwrap_or_default()),
         ..ChatReply::default()
     };
-    let mut refusal = String::new();
-    for (index, item) in output.iter().enumerate() {
+    let output = body.get("output").and_then(Value::as_array);
+    if output.is_none() && !reply.finish.explains_silence() {
+        return Err("it has no `output`");
+    }
+    let (mut refusal, mut reasoning) = (String::new(), String::new());
+    for (index, item) in output.into_iter().flatten().enumerate() {
         match item.get("type").and_then(Value::as_str) {
             // What a model says on its way to the answer is not part of it.
             Some("message") if item.get("phase").is_none_or(|phase| phase != "commentary") => {
@@ -119,18 +123,15 @@ pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
                 name: text(item.get("name")).unwrap_or_default(),
                 arguments: arguments(item.get("arguments")),
             }),
+            Some("reasoning") => read_message(item, &mut reasoning, &mut String::new()),
             _ => {}
         }
     }
     reply.refusal = (!refusal.is_empty()).then_some(refusal);
-    reply.finish = if status.as_deref() == Some("incomplete") {
-        let reason = text(body.pointer("/incomplete_details/reason"));
-        FinishReason::from(reason.unwrap_or_else(|| "incomplete".to_owned()))
-    } else if reply.tool_calls.is_empty() {
-        FinishReason::Stop
-    } else {
-        FinishReason::ToolCalls
-    };
+    if reply.finish == FinishReason::Stop && !reply.tool_calls.is_empty() {
+        reply.finish = FinishReason::ToolCalls;
+    }
+    note_reasoning(&mut reply, "reasoning", &reasoning);
     Ok(reply)
 }
 
@@ -156,7 +157,6 @@ fn read_message(item: &Value, content: &mut String, refusal: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::types::Usage;
 
     #[test]
     fn text_before_the_answer_is_not_part_of_it() {
@@ -169,26 +169,5 @@ mod tests {
             "output": [message("commentary", "I look at the page."), message("final_answer", "42")],
         });
         assert_eq!(read_answer(&body).unwrap().content, "42");
-    }
-
-    #[test]
-    fn cached_and_hidden_tokens_are_counted() {
-        let body = json!({
-            "output": [],
-            "usage": {
-                "input_tokens": 100,
-                "input_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 8},
-                "output_tokens": 20,
-                "output_tokens_details": {"reasoning_tokens": 5},
-            },
-        });
-        let usage = Usage {
-            input_tokens: 100,
-            cached_input_tokens: 64,
-            cache_write_tokens: 8,
-            output_tokens: 20,
-            reasoning_tokens: 5,
-        };
-        assert_eq!(read_answer(&body).unwrap().usage, Some(usage));
     }
 }

@@ -92,6 +92,7 @@ fn settles(error: &ModelError) -> bool {
 /// True for a reply without an answer where another request may give one.
 fn may_pass(reply: &ChatReply) -> bool {
     match &reply.finish {
+        _ if reply.failure.is_some() => true,
         // Some servers give no reason; any word that is not known may be a failure.
         FinishReason::Other(word) if !word.is_empty() => true,
         _ => reply.content.trim().is_empty() && reply.tool_calls.is_empty() && !reply.is_withheld(),

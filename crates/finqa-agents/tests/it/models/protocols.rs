@@ -275,6 +275,24 @@ async fn each_reason_to_stop_is_an_outcome() {
     assert_eq!(reply.usage, None, "what is not said is not zero");
 }
 
+/// At the limit the provider closes what the model had not closed.
+#[tokio::test]
+async fn an_object_that_reached_the_limit_inside_a_tool_is_not_closed() {
+    for (reason, content) in [
+        ("max_tokens", "{\"steps\":[]"),
+        ("tool_use", "{\"steps\":[]}"),
+    ] {
+        let body = json!({
+            "id": "msg_1", "type": "message", "role": "assistant", "model": "claude",
+            "content": [{"type": "tool_use", "id": "t", "name": "analysis", "input": {"steps": []}}],
+            "stop_reason": reason, "usage": {"input_tokens": 10, "output_tokens": 2},
+        });
+        let reply = move |_: &_| Reply::json(200, &body);
+        let (outcome, _server) = answered(anthropic, &question(), reply).await;
+        assert_eq!(outcome.unwrap().content, content);
+    }
+}
+
 #[tokio::test]
 async fn a_failed_response_with_status_200_is_repeated() {
     let failed = json!({"id": "resp_1", "status": "failed", "output": [],

@@ -108,10 +108,50 @@ async fn an_unknown_finish_reason_and_service_tier_are_not_failures() {
     let mut body = completion("42", "model_overloaded");
     body["service_tier"] = json!("galactic");
     let (outcome, _server) = one(Reply::json(200, &body)).await;
-    assert_eq!(
-        outcome.unwrap().finish,
-        FinishReason::Other("model_overloaded".into())
-    );
+    let reply = outcome.unwrap();
+    assert_eq!(reply.finish, FinishReason::Other("model_overloaded".into()));
+    assert_eq!(reply.service_tier.as_deref(), Some("galactic"));
+    assert_eq!(reply.unlisted_tier(), Some("galactic"));
+}
+
+#[tokio::test]
+async fn another_model_is_recorded_and_a_version_or_a_deployment_is_none() {
+    for (connection, served, asked) in [
+        (
+            openai as fn(&FaultServer) -> ModelConnection,
+            "gpt-4o-2024-08-06",
+            None,
+        ),
+        (openai, "gpt-4o-mini", Some("gpt-4o")),
+        (responses, "gpt-4.1", Some("gpt-4o")),
+        (anthropic, "claude-sonnet-4-5-20250929", None),
+        (anthropic, "claude-haiku-4-5", Some("claude-sonnet-4-5")),
+        (azure, "gpt-4o-2024-08-06", None),
+    ] {
+        let server = FaultServer::start(move |request| {
+            let body = match request.protocol() {
+                "messages" => json!({"content": [{"type": "text", "text": "42"}],
+                    "stop_reason": "end_turn", "model": served,
+                    "usage": {"input_tokens": 9, "output_tokens": 1, "service_tier": "priority"}}),
+                "responses" => json!({"status": "completed", "model": served, "output": [
+                    {"type": "message", "content": "42"}], "service_tier": "priority"}),
+                _ => {
+                    let mut body = completion("42", "stop");
+                    body["model"] = served.into();
+                    body["service_tier"] = "priority".into();
+                    body
+                }
+            };
+            Reply::json(200, &body)
+        });
+        let model = HttpModel::new(connection(&server)).unwrap();
+        let reply = chat(&model, &ask("How much?")).await.unwrap();
+        assert_eq!(
+            (reply.model.as_str(), reply.asked_model.as_deref()),
+            (served, asked)
+        );
+        assert_eq!(reply.unlisted_tier(), Some("priority"), "{served}");
+    }
 }
 
 /// Another process of this binary runs a test with these variables.

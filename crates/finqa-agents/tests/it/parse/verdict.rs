@@ -3,7 +3,7 @@
 use finqa_agents::parse::{CriticVerdict, verdict};
 
 /// Replies that accept an answer.
-const APPROVALS: [&str; 26] = [
+const APPROVALS: [&str; 29] = [
     "ALL_OK",
     "\n**ALL_OK**.\n",
     "<think>the sum?</think>ALL_OK",
@@ -30,10 +30,13 @@ const APPROVALS: [&str; 26] = [
     "ALL\u{2011}OK",
     "ＡＬＬ＿ＯＫ",
     "[ALL_OK]",
+    r#"{"verdict":"ALL_OK","findings":"[]"}"#,
+    r#"{"verdict":"ALL_OK","findings":"\"[]\""}"#,
+    r#""{\"verdict\":\"ALL_OK\",\"findings\":[]}""#,
 ];
 
 /// Replies that find something, also in a list without JSON.
-const OBJECTIONS: [&str; 8] = [
+const OBJECTIONS: [&str; 13] = [
     r#"{"verdict":"ALL_OK","findings":[{"where":"step 2","problem":"sign","fix":""}]}"#,
     r#"{"findings":[{"problem":"sign"}]}"#,
     r#"{"findings":["the sign is wrong"]}"#,
@@ -42,6 +45,11 @@ const OBJECTIONS: [&str; 8] = [
     "I object: {\"findings\":[{\"problem\":\"wrong column\"}]} as shown.",
     "- r1c1 is of 2008\n- the program lacks a step",
     "Findings:\n1. The sign is wrong.\n2) r1c2",
+    r#"{"verdict":"REVISE","findings":"[{\"problem\":\"sign\"}]"}"#,
+    r#"{"verdict":"REVISE","findings":"\"[{\\\"problem\\\":\\\"sign\\\"}]\""}"#,
+    r#"{"verdict":"REVISE","findings":["{\"problem\":\"sign\"}"]}"#,
+    r#"{"verdict":"REVISE","findings":{"problem":"sign"}}"#,
+    r#""{\"verdict\":\"REVISE\",\"findings\":[{\"problem\":\"sign\"}]}""#,
 ];
 
 /// Replies that do not say clearly what they are.

@@ -19,6 +19,7 @@ pub enum Ending {
     After(usize),
     /// It stays in progress.
     Never,
+    /// No request was answered.
     WithoutOutput,
     /// So many requests fail with a server error.
     PartlyFailed(usize),
@@ -413,11 +414,17 @@ impl SubmittedBatch {
             "failed" => json!({"object": "list", "data": [fault]}),
             _ => Value::Null,
         };
+        let answered = match self.ending {
+            _ if running => 0,
+            Ending::WithoutOutput => 0,
+            Ending::Expired(done) | Ending::Cancelled(done) => done.min(total),
+            _ => total,
+        };
         json!({
             "id": self.id, "object": "batch", "endpoint": self.path, "errors": faults,
             "input_file_id": "file-0", "completion_window": "24h", "status": status,
             "output_file_id": null, "error_file_id": null, "created_at": 1,
-            "request_counts": {"total": total, "completed": if running { 0 } else { total }, "failed": 0},
+            "request_counts": {"total": total, "completed": answered, "failed": 0},
             "metadata": self.metadata,
         })
     }

@@ -60,7 +60,8 @@ async fn a_request_that_fails_and_is_left_out_by_turns_is_submitted_once_for_eac
     );
     server.edit_results(|batch, lines| {
         if ["batch_0", "batch_2"].contains(&batch) {
-            lines.retain(|line| !line.contains("server_error"));
+            let failed = lines.iter_mut().filter(|it| it.contains("server_error"));
+            failed.for_each(|line| *line = line.replace("custom_id", "id"));
         }
     });
     let mut run = BatchRun::new(openai(&server.http));
@@ -69,4 +70,116 @@ async fn a_request_that_fails_and_is_left_out_by_turns_is_submitted_once_for_eac
     let sizes = server.batches().into_iter().map(|it| it.requests.len());
     assert_eq!(sizes.collect::<Vec<_>>(), [3, 1, 1]);
     assert_eq!(ended.replies[1].as_ref().unwrap_err().attempts, 3);
+}
+
+/// The batch as the server describes it, changed.
+fn described(edit: impl Fn(&mut serde_json::Value)) -> Reply {
+    let mut batch = json!({
+        "id": "batch_0", "object": "batch", "endpoint": "/v1/chat/completions", "errors": null,
+        "input_file_id": "file-0", "completion_window": "24h", "status": "completed",
+        "output_file_id": null, "error_file_id": null, "created_at": 1,
+        "request_counts": {"total": 3, "completed": 3, "failed": 0}, "metadata": null,
+    });
+    edit(&mut batch);
+    Reply::json(200, &batch)
+}
+
+/// All were submitted again, and paid again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_that_is_over_before_its_results_are_named_or_there_is_asked_about_again() {
+    type State = fn(&mut serde_json::Value);
+    let states: [(&str, State); 5] = [
+        ("no file", |_| {}),
+        ("empty ids", |batch| {
+            batch["output_file_id"] = "".into();
+            batch["error_file_id"] = "".into();
+        }),
+        ("the file of errors alone", |batch| {
+            batch["request_counts"] = json!({"total": 3, "completed": 2, "failed": 1});
+            batch["error_file_id"] = "file-e".into();
+        }),
+        ("no counts", |batch| batch["request_counts"] = json!(null)),
+        ("expired", |batch| {
+            batch["status"] = "expired".into();
+            batch["request_counts"] = json!({"total": 3, "completed": 1, "failed": 0});
+        }),
+    ];
+    for (what, state) in states {
+        let server = server(|_| Ending::Complete);
+        let mut polls = 0;
+        server.intercept(move |request| {
+            polls += usize::from(request.path == "/v1/batches/batch_0");
+            (request.path == "/v1/batches/batch_0" && polls < 3).then(|| described(state))
+        });
+        let run = BatchRun::new(openai(&server.http));
+        run.ask(&QUESTIONS).await.answers(&QUESTIONS);
+        assert_eq!(server.batches().len(), 1, "{what}");
+    }
+    for early in [
+        Reply::error(404, "not_found", "No such File object"),
+        Reply::plain(200, "\n"),
+    ] {
+        for connection in [openai, anthropic] {
+            let server = server(|_| Ending::Complete);
+            let early = early.clone();
+            let mut looks = 0;
+            server.intercept(move |request| {
+                let is_file =
+                    request.path.ends_with("/content") || request.path.ends_with("/results");
+                looks += usize::from(is_file);
+                (is_file && looks < 3).then(|| early.clone())
+            });
+            let run = BatchRun::new(connection(&server.http));
+            run.ask(&QUESTIONS).await.answers(&QUESTIONS);
+            assert_eq!(server.batches().len(), 1);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_that_do_not_come_end_the_run_and_the_next_process_fetches_them() {
+    for (path, words) in [
+        (
+            "/v1/batches/batch_0",
+            "the results that it announces do not come",
+        ),
+        (
+            "/v1/files/file-batch_0-output_file_id/content",
+            "the results that it announces do not come",
+        ),
+    ] {
+        let server = server(|_| Ending::Complete);
+        server.intercept(move |request| {
+            let is_asked = request.path == path;
+            is_asked.then(|| match path.contains("files") {
+                true => Reply::error(404, "not_found", "No such File object"),
+                false => described(|_| {}),
+            })
+        });
+        let mut connection = openai(&server.http);
+        connection.retry.give_up_after = Duration::ZERO;
+        let run = BatchRun::new(connection);
+        let error = run.ask(&QUESTIONS).await.driver.unwrap_err();
+        assert!(error.message.contains(words), "{error}");
+        assert_eq!(run.batches()[0].stage, BatchStage::Submitted);
+        server.intercept(|_| None);
+        let next = run.next_process();
+        next.ask(&QUESTIONS).await.answers(&QUESTIONS);
+        assert_eq!(server.batches().len(), 1);
+    }
+}
+
+/// Where nothing was answered, nothing is paid twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_of_errors_alone_has_ended() {
+    let server = BatchServer::start(
+        |request| Reply::chat(request.user().trim()),
+        |number| match number {
+            0 => Ending::Expired(0),
+            _ => Ending::Complete,
+        },
+    );
+    let run = BatchRun::new(openai(&server.http));
+    run.ask(&QUESTIONS).await.answers(&QUESTIONS);
+    assert_eq!(server.batches().len(), 2);
 }

@@ -1,0 +1,248 @@
+//! The tokens that a reply says it took, checked: providers disagree on which of them are
+//! included in which.
+
+use rust_decimal::prelude::ToPrimitive;
+use serde_json::Value;
+
+use super::Protocol;
+use crate::llm::types::{ChatReply, Usage};
+
+/// The paths under `usage` of what was read, written, read from the cache, written to it and
+/// hidden.
+fn names(protocol: Protocol) -> [&'static str; 5] {
+    match protocol {
+        Protocol::ChatCompletions => [
+            "/prompt_tokens",
+            "/completion_tokens",
+            "/prompt_tokens_details/cached_tokens",
+            // OpenAI's models since GPT-5.6 bill what they store.
+            "/prompt_tokens_details/cache_write_tokens",
+            "/completion_tokens_details/reasoning_tokens",
+        ],
+        Protocol::Responses => [
+            "/input_tokens",
+            "/output_tokens",
+            "/input_tokens_details/cached_tokens",
+            "/input_tokens_details/cache_write_tokens",
+            "/output_tokens_details/reasoning_tokens",
+        ],
+        Protocol::Messages => [
+            "/input_tokens", "/output_tokens", "/cache_read_input_tokens",
+            "/cache_creation_input_tokens", "/output_tokens_details/thinking_tokens",
+        ],
+    }
+}
+
+/// A count as a server writes it, `Ok(None)` for one that it does not state. Some write a
+/// float, or put it in quotes.
+fn count(usage: &Value, path: &str) -> Result<Option<u64>, ()> {
+    let count = match usage.pointer(path) {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Number(number)) => {
+            let whole = number.as_f64().filter(|number| number.fract() == 0.0);
+            number.as_u64().or_else(|| whole?.to_u64())
+        }
+        Some(other) => other.as_str().and_then(|text| text.trim().parse().ok()),
+    };
+    count.map(Some).ok_or(())
+}
+
+/// Adds the usage in the body, unknown unless both counts are stated.
+///
+/// `total_tokens` above their sum, and reasoning above what was written, show hidden output
+/// (xAI, Gemini): it is billed, and so counted. A total may also lack cached tokens, or have
+/// those that the prompt's count lacks. Counts that fit no such reading are doubtful.
+pub(super) fn read(reply: &mut ChatReply, body: &Value, protocol: Protocol) {
+    let mut is_sure = true;
+    let mut number = |path: &str| {
+        let count = body
+            .get("usage")
+            .map_or(Ok(None), |usage| count(usage, path));
+        is_sure &= count.is_ok();
+        count.unwrap_or(None)
+    };
+    let [read, written, cached, stored, reasoning] = names(protocol).map(&mut number);
+    let [cached, stored, reasoning, total] =
+        [cached, stored, reasoning, number("/total_tokens")].map(Option::unwrap_or_default);
+    // No reply takes no token at all.
+    let stated = read.zip(written).filter(|counts| *counts != (0, 0));
+    let Some((read, written)) = stated else {
+        return;
+    };
+    let from_cache = cached.saturating_add(stored);
+    let is_apart = protocol == Protocol::Messages || from_cache > read;
+    let mut input = read.saturating_add(if is_apart { from_cache } else { 0 });
+    let sum = input.saturating_add(written);
+    let apart = if reasoning > written { reasoning } else { 0 };
+    let without = [0, cached, from_cache].map(|part| sum.saturating_sub(part));
+    let hidden = match total {
+        0 => {
+            is_sure &= protocol == Protocol::Messages || from_cache <= read;
+            apart
+        }
+        _ if total == sum.saturating_add(reasoning) => reasoning,
+        _ if without.contains(&total) => {
+            is_sure &= apart == 0;
+            apart
+        }
+        _ if total == sum.saturating_add(from_cache) && !is_apart => {
+            input = input.saturating_add(from_cache);
+            apart
+        }
+        _ => {
+            is_sure &= total > sum && reasoning == 0;
+            apart.max(total.saturating_sub(sum))
+        }
+    };
+    let usage = Usage {
+        input_tokens: input,
+        output_tokens: written.saturating_add(hidden),
+        cached_input_tokens: cached,
+        cache_write_tokens: stored,
+        reasoning_tokens: reasoning.max(hidden),
+    };
+    let is_silent = reply.content.is_empty() && reply.tool_calls.is_empty();
+    is_sure &= input > 0 && (usage.output_tokens > 0 || is_silent);
+    reply.is_usage_doubtful = !is_sure;
+    reply.usage = Some(usage);
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Input, output, cached and reasoning tokens of a text with this usage, and whether they
+    /// are certain.
+    fn of(protocol: Protocol, usage: Value) -> Option<([u64; 4], bool)> {
+        let mut reply = ChatReply::text("x");
+        read(&mut reply, &json!({"usage": usage}), protocol);
+        let usage = reply.usage?;
+        let counts = [
+            usage.input_tokens, usage.output_tokens, usage.cached_input_tokens,
+            usage.reasoning_tokens,
+        ];
+        Some((counts, !reply.is_usage_doubtful))
+    }
+
+    /// A chat completion's: prompt, completion, total, cached, reasoning, as they are sent.
+    fn chat(counts: [Value; 5]) -> Option<([u64; 4], bool)> {
+        let [prompt, completion, total, cached, reasoning] = counts;
+        let usage = json!({
+            "prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": total,
+            "prompt_tokens_details": {"cached_tokens": cached},
+            "completion_tokens_details": {"reasoning_tokens": reasoning},
+        });
+        of(Protocol::ChatCompletions, usage)
+    }
+
+    #[test]
+    fn hidden_output_is_counted_and_contradictions_are_doubtful() {
+        for (prompt, completion, total, cached, reasoning, expected, is_sure) in [
+            (1000, 100, 1100, 0, 0, [1000, 100, 0, 0], true),
+            (1000, 100, 1100, 400, 60, [1000, 100, 400, 60], true),
+            // xAI reports reasoning apart, Gemini only by the total.
+            (1000, 100, 5100, 0, 4000, [1000, 4100, 0, 4000], true),
+            (1000, 100, 1160, 0, 60, [1000, 160, 0, 60], true),
+            (1000, 100, 5100, 400, 4000, [1000, 4100, 400, 4000], true),
+            (1000, 100, 5100, 0, 0, [1000, 4100, 0, 4000], true),
+            (1000, 100, 0, 0, 4000, [1000, 4100, 0, 4000], true),
+            (1000, 100, 1100, 0, 4000, [1000, 4100, 0, 4000], false),
+            (1000, 100, 3000, 0, 4000, [1000, 4100, 0, 4000], false),
+            (1000, 100, 3000, 0, 50, [1000, 2000, 0, 1900], false),
+            // A total without what was cached, or a prompt's count without it.
+            (1000, 100, 700, 400, 0, [1000, 100, 400, 0], true),
+            (600, 100, 1100, 400, 0, [1000, 100, 400, 0], true),
+            (100, 100, 1100, 900, 0, [1000, 100, 900, 0], true),
+            (100, 100, 0, 900, 0, [1000, 100, 900, 0], false),
+            (1000, 100, 900, 0, 0, [1000, 100, 0, 0], false),
+            (1000, 100, 100, 0, 0, [1000, 100, 0, 0], false),
+            // A text takes tokens, and so does a prompt.
+            (1000, 0, 1000, 0, 0, [1000, 0, 0, 0], false),
+            (0, 100, 100, 0, 0, [0, 100, 0, 0], false),
+        ] {
+            let sent = [prompt, completion, total, cached, reasoning];
+            let found = chat(sent.map(Value::from));
+            assert_eq!(found, Some((expected, is_sure)), "{sent:?}");
+        }
+        let silent = &mut ChatReply::default();
+        let usage = json!({"usage": {"prompt_tokens": 9, "completion_tokens": 0}});
+        read(silent, &usage, Protocol::ChatCompletions);
+        assert!(!silent.is_usage_doubtful && silent.usage.is_some());
+    }
+
+    #[test]
+    fn a_count_is_a_number_however_it_is_written_or_it_is_unknown() {
+        let null = || Value::Null;
+        let certain = Some(([1000, 100, 0, 0], true));
+        let doubtful = Some(([1000, 100, 0, 0], false));
+        for (sent, expected) in [
+            (
+                [json!(1000.0), json!("100"), null(), null(), null()],
+                certain,
+            ),
+            (
+                [json!(1000), json!(100), json!(0), json!(0.0), json!("0")],
+                certain,
+            ),
+            (
+                [json!(1000), json!(100), json!("?"), null(), null()],
+                doubtful,
+            ),
+            (
+                [json!(1000), json!(100), json!(-1), null(), null()],
+                doubtful,
+            ),
+            (
+                [json!(1000), json!(100), json!(1100), json!([]), null()],
+                doubtful,
+            ),
+            (
+                [json!(1000), json!(100), json!(1100), null(), json!(0.5)],
+                doubtful,
+            ),
+            // Unknown is not zero.
+            ([json!(1000), null(), json!(1100), null(), null()], None),
+            ([null(), json!(100), null(), null(), null()], None),
+            ([json!(-1), json!(100), null(), null(), null()], None),
+            ([json!(1000), json!(99.5), null(), null(), null()], None),
+            ([json!(1000), json!("many"), null(), null(), null()], None),
+            ([json!(1000), json!(1e300), null(), null(), null()], None),
+            ([json!(0), json!(0), json!(0), null(), null()], None),
+        ] {
+            let said = format!("{sent:?}");
+            assert_eq!(chat(sent), expected, "{said}");
+        }
+        for usage in [Value::Null, json!({}), json!([]), json!("12")] {
+            assert_eq!(of(Protocol::ChatCompletions, usage), None);
+        }
+        let most = chat([u64::MAX; 5].map(Value::from));
+        assert_eq!(most.map(|(counts, _)| counts), Some([u64::MAX; 4]));
+    }
+
+    #[test]
+    fn the_other_protocols_are_checked_alike() {
+        let usage = json!({
+            "input_tokens": 1000, "input_tokens_details": {"cached_tokens": 64},
+            "output_tokens": 100, "output_tokens_details": {"reasoning_tokens": 4000},
+            "total_tokens": 5100,
+        });
+        let found = of(Protocol::Responses, usage);
+        assert_eq!(found, Some(([1000, 4100, 64, 4000], true)));
+        // Anthropic counts cached tokens apart.
+        let message = |output: u64, total: u64| {
+            let usage = json!({
+                "input_tokens": 50, "cache_read_input_tokens": 900,
+                "cache_creation_input_tokens": 50, "output_tokens": output, "total_tokens": total,
+                "output_tokens_details": {"thinking_tokens": 60},
+            });
+            of(Protocol::Messages, usage)
+        };
+        assert_eq!(message(100, 0), Some(([1000, 100, 900, 60], true)));
+        assert_eq!(message(100, 1100), Some(([1000, 100, 900, 60], true)));
+        assert_eq!(message(100, 150), Some(([1000, 100, 900, 60], true)));
+        assert_eq!(message(50, 0), Some(([1000, 110, 900, 60], true)));
+        assert_eq!(message(100, 500), Some(([1000, 100, 900, 60], false)));
+    }
+}

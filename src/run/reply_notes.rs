@@ -1,0 +1,106 @@
+//! What the replies of a run say that its user should know, each once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use finqa_agents::llm::{ChatReply, FinishReason, Role};
+use finqa_agents::pair::Call;
+use finqa_core::text::{counted, grouped};
+
+use super::failures::agent;
+
+/// Replies that show that a server cuts prompts.
+const ENOUGH: usize = 3;
+
+/// Bytes of a prompt for which every tokenizer has a token.
+const MOST_BYTES_PER_TOKEN: usize = 12;
+
+/// Gathers notes from the calls of a run.
+#[derive(Debug, Default)]
+pub(crate) struct ReplyNotes {
+    lines: BTreeSet<String>,
+    replies: usize,
+    /// Prompts by agent and the input tokens that the server counts, 0 for impossibly few: how
+    /// many, and the bytes of the shortest and of the longest.
+    prompts: BTreeMap<(String, u64), (usize, usize, usize)>,
+}
+
+impl ReplyNotes {
+    pub(crate) fn add(&mut self, call: &Call) {
+        let Some(reply) = &call.reply else { return };
+        self.replies += 1;
+        self.lines.extend(lines(reply));
+        // A later call of an episode is recorded without its earlier messages.
+        let is_whole = call
+            .messages
+            .first()
+            .is_some_and(|it| it.role == Role::System);
+        let tokens = reply.usage.map(|usage| usage.input_tokens);
+        if let Some(tokens) = tokens.filter(|tokens| is_whole && *tokens > 0) {
+            let bytes: usize = call.messages.iter().map(|it| it.content.len()).sum();
+            let is_few = (bytes / MOST_BYTES_PER_TOKEN) as u64 > tokens;
+            let key = (
+                agent(&call.node).to_owned(),
+                if is_few { 0 } else { tokens },
+            );
+            let prompts = self.prompts.entry(key).or_insert((0, bytes, bytes));
+            *prompts = (prompts.0 + 1, prompts.1.min(bytes), prompts.2.max(bytes));
+        }
+    }
+
+    /// The notes, a line each, without a full stop.
+    pub(crate) fn lines(self) -> Vec<String> {
+        let cut = self.cut_line();
+        cut.into_iter().chain(self.lines).collect()
+    }
+
+    /// Servers such as Ollama drop the front of a prompt that is too long for them, and count
+    /// what is left. Among many replies, a few have one count by chance.
+    fn cut_line(&self) -> Option<String> {
+        let enough = ENOUGH.max(self.replies / 100);
+        let is_cut = |tokens: u64, (replies, shortest, longest): (usize, usize, usize)| match tokens
+        {
+            0 => replies >= ENOUGH,
+            _ => replies >= enough && longest * 10 >= shortest * 13,
+        };
+        let mut prompts = self.prompts.iter();
+        let ((_, tokens), (replies, shortest, longest)) =
+            prompts.find(|((_, tokens), prompts)| is_cut(*tokens, **prompts))?;
+        let count = match tokens {
+            0 => format!("fewer than one input token for {MOST_BYTES_PER_TOKEN} bytes"),
+            tokens => format!("{} input tokens each", grouped(*tokens)),
+        };
+        let [shortest, longest] = [shortest, longest].map(|bytes| grouped(*bytes as u64));
+        Some(format!(
+            "the server cuts prompts, it seems: {} to prompts of {shortest} to {longest} bytes \
+             count {count}; raise its context length (Ollama: num_ctx or OLLAMA_CONTEXT_LENGTH, \
+             llama.cpp: -c, vLLM: --max-model-len)",
+            counted(*replies, "reply")
+        ))
+    }
+}
+
+/// What one reply says.
+fn lines(reply: &ChatReply) -> impl Iterator<Item = String> {
+    let word = match &reply.finish {
+        FinishReason::Other(word) if !reply.finish.is_failure() => Some(word.as_str()),
+        _ => None,
+    };
+    let word = word.map(|word| {
+        let which = if word.is_empty() {
+            "no".to_owned()
+        } else {
+            format!("the unknown `{word}` as")
+        };
+        format!("replies have {which} finish_reason; those that are complete are used")
+    });
+    let (model, tier) = (&reply.model, reply.unlisted_tier());
+    let other = reply.asked_model.as_ref();
+    let other = other.map(|asked| format!("`{model}` answered, and `{asked}` was asked for"));
+    let tier = tier.map(|tier| format!("the prices do not list the service tier `{tier}`"));
+    let doubt = "the server's token counts contradict each other: they are the least that fits";
+    let doubt = reply.is_usage_doubtful.then(|| doubt.to_owned());
+    let left_out = reply.left_out.iter();
+    let left_out = left_out.map(|name| format!("{name} not sent: the model does not support it"));
+    let lines = [word, other, tier, doubt].into_iter().flatten();
+    lines.chain(left_out).collect::<Vec<_>>().into_iter()
+}
