@@ -153,12 +153,12 @@ impl BatchClient {
     pub(super) async fn state(&self, batch: &str, stop: &Stop) -> Result<BatchState, ModelError> {
         let path = format!("{}/{batch}", self.path());
         let read = |reply: Result<HttpReply, ModelError>| {
-            let batch = self.json(&reply?).map_err(|error| *error)?;
+            let batch = self.json(&reply?)?;
             let state = match self.settings.provider {
                 Provider::OpenAi | Provider::Azure => openai::state(batch),
                 Provider::Anthropic => anthropic::state(&batch, &path).map(Some),
             };
-            state.map_err(|why| *unreadable(why))
+            state.map_err(unreadable)
         };
         self.announced(&path, stop, read).await
     }
@@ -168,7 +168,7 @@ impl BatchClient {
         let read = |reply: Result<HttpReply, ModelError>| match reply {
             Ok(reply) => Ok(Some(reply.body).filter(|body| !body.trim_ascii().is_empty())),
             Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+            Err(error) => Err(Box::new(error)),
         };
         self.announced(path, stop, read).await
     }
@@ -178,12 +178,12 @@ impl BatchClient {
         &self,
         path: &str,
         stop: &Stop,
-        read: impl Fn(Result<HttpReply, ModelError>) -> Result<Option<T>, ModelError>,
+        read: impl Fn(Result<HttpReply, ModelError>) -> Result<Option<T>, Box<ModelError>>,
     ) -> Result<T, ModelError> {
         let request = &ApiRequest::Get(path);
         let (begun, mut delay) = (Instant::now(), FIRST_POLL);
         loop {
-            if let Some(found) = read(self.send(request, stop).await)? {
+            if let Some(found) = read(self.send(request, stop).await).map_err(|error| *error)? {
                 return Ok(found);
             }
             if begun.elapsed() >= self.settings.retry.give_up_after {
