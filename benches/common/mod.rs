@@ -5,12 +5,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use convfinqa::dataset::Dataset;
 use convfinqa::run::{HistoryMode, Identity, Journal, Mode, Plan, RunMeta, RunModels, Scheduler};
-use finqa_agents::llm::{self, ChatModel, ChatReply, ChatRequest, FinishReason, ModelError, Stop};
+use finqa_agents::llm::{self, ChatModel, ChatReply, ChatRequest, ModelError, Stop};
 use finqa_agents::pair::{Backend, Pair, PairOptions};
 
 /// The records, repeated under new ids with pages of their own, as one file.
@@ -125,18 +124,9 @@ pub fn at_once(request: &ChatRequest) -> String {
 fn reply(content: String) -> ChatReply {
     ChatReply {
         content,
-        tool_calls: Vec::new(),
-        finish: FinishReason::Stop,
-        refusal: None,
-        usage: None,
         model: "scripted".to_owned(),
-        request_id: None,
         attempts: 1,
-        lost: 0,
-        cached: false,
-        batch: None,
-        left_out: Vec::new(),
-        latency: Duration::ZERO,
+        ..ChatReply::default()
     }
 }
 

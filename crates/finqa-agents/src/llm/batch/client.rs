@@ -15,7 +15,6 @@ use tokio_util::bytes::Bytes;
 use finqa_core::secrets::{redact_json, shown_address};
 
 use super::api::{BatchLine, BatchResult, BatchState, plain_id};
-use super::driver::{FIRST_POLL, LAST_POLL};
 use super::record::{BatchRecord, RunBatches};
 use super::{anthropic, openai};
 use crate::llm::address::ServerAddress;
@@ -27,6 +26,10 @@ use crate::llm::retry::{RetryOptions, cancelled, retry};
 use crate::llm::settings::ModelConnection;
 use crate::llm::transport::{HttpReply, Transport};
 use crate::llm::types::Stop;
+
+/// The time between two looks at a batch, at first and at most.
+pub(super) const FIRST_POLL: Duration = Duration::from_millis(250);
+pub(super) const LAST_POLL: Duration = Duration::from_secs(60);
 
 /// A file of 200 MB takes longer than a reply, and is larger.
 const LEAST_TIMEOUT: Duration = Duration::from_secs(600);

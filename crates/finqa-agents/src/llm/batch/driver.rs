@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::future::join_all;
 use jiff::Timestamp;
 use rust_decimal::Decimal;
 
 use super::api::BatchState;
-use super::client::BatchClient;
+use super::client::{BatchClient, FIRST_POLL, LAST_POLL};
 use super::queue::{BatchQueue, QueueShared};
 use super::record::{BatchRecord, BatchStage, BatchedRequest, RunBatches};
 use crate::llm::budget::{BudgetLimit, BudgetRefusal, BudgetReservation};
@@ -17,9 +16,6 @@ use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::retry::cancelled;
 use crate::llm::types::Stop;
 
-/// The time between two looks at a batch, at first and at most.
-pub(super) const FIRST_POLL: Duration = Duration::from_millis(250);
-pub(super) const LAST_POLL: Duration = Duration::from_secs(60);
 /// The most requests in a batch: of 20 KB each, they fit into OpenAI's limit of 200 MB.
 const MOST_REQUESTS: usize = 10_000;
 
