@@ -1,7 +1,7 @@
 //! Explains one wrong answer: the causes that fit, the most specific first.
 
 use crate::dataset::Outcome;
-use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, suspect};
+use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, contradicting_value, suspect};
 use finqa_core::number::{self, NotRead, Value, percent_forms, rounds_to, same, truncates_to};
 
 use super::cause::{Cause, CauseFound};
@@ -51,8 +51,35 @@ pub(super) fn explain(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let found = slips(evidence);
     match suspect(&evidence.row.key) {
         Some(suspect) => with_suspect(suspect, found),
-        None => found,
+        None => with_contradiction(evidence.row, found),
     }
+}
+
+/// A gold that its own program contradicts is the cause where the answer is the program's value,
+/// or where nothing else explains it. Otherwise it is named after the slips.
+fn with_contradiction(row: &Row, mut slips: Vec<CauseFound>) -> Vec<CauseFound> {
+    let Some(value) = contradicting_value(row) else {
+        return slips;
+    };
+    let answered = match (&value, TargetNumber::of(row)) {
+        (Value::Number(x), Some(target)) => target.is_sharp(0.05) && target.matches_scaled(*x),
+        (Value::Text(_), None) => answer(row) == Quantity::of(&value),
+        _ => false,
+    };
+    let value = value.number().map_or_else(|| value.to_string(), plain);
+    let detail = match answered {
+        true => format!("gold's own program gives {value}, as answered"),
+        false => format!("gold's own program gives {value}"),
+    };
+    let found = CauseFound::new(Cause::SuspectGold, detail);
+    let explained = slips
+        .first()
+        .is_some_and(|slip| slip.cause != Cause::Unexplained);
+    match explained && !answered {
+        true => slips.push(found),
+        false => slips.insert(0, found),
+    }
+    slips
 }
 
 /// A suspect gold is the cause where the answer differs in what gold is wrong
@@ -90,7 +117,6 @@ fn slips(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
         return vec![found];
     }
     let mut found = Vec::new();
-    found.extend(against_its_program(evidence, &gold, &target));
     found.extend(stale(evidence, &target));
     found.extend(carried_over(evidence, &target));
     found.extend(diagnosed(evidence));
@@ -132,13 +158,16 @@ fn gold(row: &Row) -> Quantity {
     }
 }
 
-/// The answer is not a number.
-fn word(row: &Row, gold: &Quantity) -> CauseFound {
-    let answer = match row.value() {
+fn answer(row: &Row) -> Quantity {
+    match row.value() {
         Some(value) => Quantity::of(value),
         None => Quantity::parse(&row.printed()),
-    };
-    match (gold, answer) {
+    }
+}
+
+/// The answer is not a number.
+fn word(row: &Row, gold: &Quantity) -> CauseFound {
+    match (gold, answer(row)) {
         (Quantity::YesNo(true), Quantity::YesNo(_)) => {
             CauseFound::new(Cause::YesNo, "no instead of yes")
         }
@@ -198,28 +227,6 @@ fn accepted(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseF
         FeReason::Exact | FeReason::YesNo => {
             CauseFound::new(Cause::Truncation, "the same value, written differently")
         }
-    })
-}
-
-/// The answer equals the value of gold's own program, and gold as printed does not, not
-/// even as a percentage.
-fn against_its_program(
-    evidence: &MissEvidence<'_>,
-    gold: &Quantity,
-    target: &TargetNumber,
-) -> Option<CauseFound> {
-    let row = evidence.row;
-    let exact = row.gold.exe_ans.as_ref().and_then(Value::number)?;
-    let (Some(_), Quantity::Number(printed)) = (&row.gold.answer, gold) else {
-        return None;
-    };
-    let mut forms = percent_forms(exact).into_iter();
-    let contradicted = !forms.any(|form| rounds_to(form, printed.value, printed.unit))
-        && target.is_sharp(0.01)
-        && target.matches_scaled(exact);
-    contradicted.then(|| {
-        let detail = format!("gold's own program gives {}, as answered", plain(exact));
-        CauseFound::new(Cause::SuspectGold, detail)
     })
 }
 

@@ -8,7 +8,9 @@ use serde::Serialize;
 use strum::VariantArray;
 
 use crate::dataset::{Gold, Outcome, QuestionKey};
-use crate::score::{FeContext, Quantity, Row, Rule, financial_equivalence, name_hash, suspect};
+use crate::score::{
+    FeContext, Quantity, Row, Rule, contradicting_value, financial_equivalence, name_hash, suspect,
+};
 use finqa_core::number::Value;
 
 use super::answers::Answers;
@@ -64,7 +66,8 @@ pub struct Miss {
     pub also: Vec<CauseFound>,
     pub program: Option<String>,
     pub gold_program: Option<String>,
-    /// The reason why gold is suspect, by the checked-in list.
+    /// The reason why gold is suspect, by the checked-in list; `own_program` if its own program
+    /// contradicts it.
     pub suspect: Option<String>,
 }
 
@@ -173,7 +176,10 @@ impl Searcher {
             also: found.collect(),
             program: row.program().map(str::to_owned),
             gold_program,
-            suspect: suspect(&row.key).map(|suspect| suspect.rule.clone()),
+            suspect: match suspect(&row.key) {
+                Some(suspect) => Some(suspect.rule.clone()),
+                None => contradicting_value(row).map(|_| "own_program".to_owned()),
+            },
         }
     }
 

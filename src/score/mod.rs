@@ -37,6 +37,7 @@ pub use error::ScoreError;
 pub(crate) use floor::LabelFloor;
 pub use floor::floor;
 pub use matching::{FeContext, FeReason};
+pub(crate) use printed::contradicting_value;
 pub use printed::{PrintedDefect, check_printed};
 pub use quantity::Quantity;
 pub(crate) use quantity::same_gold;

@@ -1,12 +1,14 @@
 //! Compares the printed answers of a dataset with their values.
 
-use crate::dataset::{Dataset, QuestionKey};
+use crate::dataset::{Dataset, Gold, QuestionKey};
 use finqa_core::number::Value;
 use finqa_core::program::Program;
 
-use super::equivalence::financial_equivalence;
+use super::diagnostic::Diagnostic;
+use super::equivalence::{FeVerdict, financial_equivalence};
 use super::matching::FeContext;
 use super::quantity::Quantity;
+use super::row::Row;
 
 /// A printed answer that is another one than its value.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,21 +30,13 @@ pub fn check_printed(dataset: &Dataset) -> (usize, Vec<PrintedDefect>) {
     for case in dataset.records.iter().flat_map(|record| record.cases()) {
         let (question, gold) = (&case.question, &case.gold);
         let table = &question.document.table;
-        let program = gold.program.as_deref();
-        let computed = || Program::parse(program?).ok()?.execute(table).ok();
         let Some(printed) = &gold.answer else {
             continue;
         };
-        let Some(value) = gold.exe_ans.clone().or_else(computed) else {
+        let Some(value) = gold.exe_ans.clone().or_else(|| computed(gold, table)) else {
             continue;
         };
-        let context = FeContext {
-            question: &question.text,
-            gold_program: program,
-            table,
-        };
-        let (of_print, of_value) = (Quantity::parse(printed), Quantity::of(&value));
-        let verdict = financial_equivalence(&of_print, &of_value, &context);
+        let verdict = printed_verdict(printed, &value, &question.text, gold, table);
         if verdict.accepted {
             agree += 1;
             continue;
@@ -56,4 +50,43 @@ pub fn check_printed(dataset: &Dataset) -> (usize, Vec<PrintedDefect>) {
         });
     }
     (agree, defects)
+}
+
+/// The value of a gold's own program, if by FE it is another one than the printed answer or the
+/// recorded value. A power of 1,000 may come from the page's caption and contradicts nothing.
+/// Without a program, the recorded value takes its place.
+pub(crate) fn contradicting_value(row: &Row) -> Option<Value> {
+    let (gold, table) = (&row.gold, row.table());
+    let value = computed(gold, table).or_else(|| gold.exe_ans.clone())?;
+    let recorded = gold.exe_ans.as_ref().map(Value::to_string);
+    let stated = gold.answer.clone().into_iter().chain(recorded);
+    let mut stated = stated.filter(|stated| !stated.trim().is_empty());
+    let contradicts = stated.any(|stated| {
+        let verdict = printed_verdict(&stated, &value, &row.question, gold, table);
+        !verdict.accepted && !verdict.diagnostics.contains(&Diagnostic::Scale)
+    });
+    contradicts.then_some(value)
+}
+
+fn computed(gold: &Gold, table: &[Vec<String>]) -> Option<Value> {
+    Program::parse(gold.program.as_deref()?)
+        .ok()?
+        .execute(table)
+        .ok()
+}
+
+/// FE's verdict on the value of a printed answer.
+fn printed_verdict(
+    printed: &str,
+    value: &Value,
+    question: &str,
+    gold: &Gold,
+    table: &[Vec<String>],
+) -> FeVerdict {
+    let context = FeContext {
+        question,
+        gold_program: gold.program.as_deref(),
+        table,
+    };
+    financial_equivalence(&Quantity::parse(printed), &Quantity::of(value), &context)
 }
