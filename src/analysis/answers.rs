@@ -1,12 +1,13 @@
 //! Answers to analyse: a file of predictions or a run's journal.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::dataset::{Case, Dataset, Gold, Record};
-use crate::run::{Journal, RunFolder};
-use crate::score::files::{read_predictions, rescore};
-use crate::score::{Row, score};
+use crate::run::{Journal, RunFolder, RunMeta};
+use crate::score::files::{read_predictions, rescore_by};
+use crate::score::{Row, same_gold, score};
 use finqa_core::text::counted;
 
 use super::AnalysisError;
@@ -18,18 +19,18 @@ pub struct Answers {
     pub path: PathBuf,
     /// The id of the run whose journal was read; `None` for a file.
     pub run: Option<String>,
-    /// The model that answered, where a run says it.
-    pub model: Option<String>,
+    /// The run that answered, also that of a file that is a run's CSV.
+    pub meta: Option<RunMeta>,
     /// The records they were scored by, as shown to people; `None` if only
     /// what the file itself holds is known.
     pub dataset: Option<String>,
     /// The reason why the records of a run cannot be read, in one line.
     pub no_records: Option<String>,
+    /// The number of golds that the records overrule, with an example, in one line.
+    pub other_golds: Option<String>,
     pub rows: Vec<Row>,
     /// Questions without a row: of the run, or else of the records that a file is scored by.
     pub not_asked: usize,
-    /// True if a run's plan says what was to be asked.
-    pub(super) has_plan: bool,
     /// The golds of each record's turns, in order, where the records are available.
     pub turns: HashMap<String, Vec<Gold>>,
 }
@@ -38,7 +39,8 @@ impl Answers {
     /// Opens a file of predictions (our CSV, the LangGraph baseline's, JSONL), a run's
     /// folder, or a folder that holds an `output.csv`.
     ///
-    /// With a dataset, gold and pages come from it. Without one, a run's own
+    /// With a dataset, gold and pages come from it, whatever gold the answers were scored by.
+    /// Without one, a run's own
     /// data file is used if it still exists unchanged.
     pub fn open(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
         if path.is_dir() {
@@ -58,18 +60,21 @@ impl Answers {
     }
 
     fn from_file(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
-        let rows = rescore(read_predictions(path)?, dataset)?;
-        let of_run = planned_by_run(path);
-        let planned = of_run.or_else(|| Some(asked_of(dataset?, &rows)));
+        let rows = read_predictions(path)?;
+        let own: Vec<_> = rows.iter().map(|row| row.ground_truth.clone()).collect();
+        let rows = rescore_by(rows, dataset, true)?;
+        let meta = run_of(path);
+        let planned = meta.as_ref().map(|meta| meta.total);
+        let planned = planned.or_else(|| Some(asked_of(dataset?, &rows)));
         let turns = dataset.map(|data| turns_of(data, &rows));
         Ok(Self {
             path: path.to_owned(),
             run: None,
-            model: None,
+            meta,
             dataset: dataset.map(|data| data.source.clone()),
             no_records: None,
+            other_golds: other_golds(path, dataset, &own, &rows),
             not_asked: planned.unwrap_or_default().saturating_sub(rows.len()),
-            has_plan: of_run.is_some(),
             turns: turns.unwrap_or_default(),
             rows,
         })
@@ -89,16 +94,20 @@ impl Answers {
                 path: path.to_owned(),
             });
         }
-        let own = dataset.is_none().then(|| meta.records()).transpose();
+        let is_given = dataset.is_some();
+        let own = (!is_given).then(|| meta.records()).transpose();
         let (own, no_records) = match own {
             Ok(own) => (own, None),
             Err(reason) => (None, Some(reason)),
         };
         let dataset = dataset.or(own.as_ref());
         let records = dataset.map(RecordsById::of);
+        let truth = |row: &Row| row.ground_truth().map(Cow::into_owned);
+        let own_golds: Vec<_> = rows.iter().map(truth).collect();
         for row in &mut rows {
             let Some(records) = &records else { break };
-            if records.attach(row).is_none() {
+            let found = records.attach(row);
+            if found.is_none_or(|record| is_given && !asks_the_same(record, row)) {
                 return Err(AnalysisError::UnknownQuestion {
                     path: path.to_owned(),
                     key: row.key.clone(),
@@ -111,11 +120,11 @@ impl Answers {
         Ok(Self {
             path: path.to_owned(),
             run: Some(meta.id.clone()),
-            model: Some(meta.model().to_owned()),
             dataset: dataset.map(|data| data.source.clone()),
             no_records,
+            other_golds: other_golds(path, dataset, &own_golds, &rows),
             not_asked: meta.total.saturating_sub(rows.len()),
-            has_plan: true,
+            meta: Some(meta),
             turns: turns.unwrap_or_default(),
             rows,
         })
@@ -124,8 +133,8 @@ impl Answers {
     /// The questions without a row, in one line, if there are any.
     pub fn missing_line(&self) -> Option<String> {
         let total = self.rows.len() + self.not_asked;
-        let source = match (self.has_plan, &self.dataset) {
-            (false, Some(dataset)) => format!(" in {dataset}"),
+        let source = match (&self.meta, &self.dataset) {
+            (None, Some(dataset)) => format!(" in {dataset}"),
             _ => String::new(),
         };
         (self.not_asked > 0).then(|| {
@@ -164,9 +173,43 @@ impl<'d> RecordsById<'d> {
     }
 }
 
-/// The number of questions that the run of this CSV was to ask, if the file is in a run's folder
-/// or is a copy of the CSV of a run.
-fn planned_by_run(csv: &Path) -> Option<usize> {
+/// True unless the record has another text under the id of a row's question, as another file may.
+fn asks_the_same(record: &Record, row: &Row) -> bool {
+    let mut cases = record.cases();
+    let case = cases.find(|case| case.question.key == row.key);
+    case.is_none_or(|case| {
+        row.question.is_empty() || letters(&case.question.text) == letters(&row.question)
+    })
+}
+
+/// A text without what loaders and spreadsheets change.
+pub(super) fn letters(text: &str) -> String {
+    let text = text.replace("\\n", "").to_lowercase();
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// The golds that differ from the answers' `own` ones, in one line.
+fn other_golds(
+    path: &Path,
+    dataset: Option<&Dataset>,
+    own: &[Option<String>],
+    rows: &[Row],
+) -> Option<String> {
+    let pairs = own.iter().zip(rows).filter_map(|(own, row)| {
+        let (own, now) = (own.as_deref()?, row.ground_truth()?);
+        (!same_gold(own, &now)).then(|| (own, now, &row.key))
+    });
+    let changed: Vec<_> = pairs.collect();
+    let (own, now, key) = changed.first()?;
+    let (path, dataset) = (path.display(), &dataset?.source);
+    let golds = counted(changed.len(), "gold");
+    Some(format!(
+        "{golds} of {path} replaced by {dataset}: {key} had `{own}`, and has `{now}`"
+    ))
+}
+
+/// The run of this CSV, if the file is in a run's folder or is a copy of the CSV of a run.
+fn run_of(csv: &Path) -> Option<RunMeta> {
     let folder = csv.parent()?;
     let mut journal = folder.join(RunFolder::JOURNAL);
     if !journal.is_file() {
@@ -178,7 +221,7 @@ fn planned_by_run(csv: &Path) -> Option<usize> {
         let mut newest_first = RunFolder::all(folder).into_iter().rev();
         journal = newest_first.find(is_copy)?.journal();
     }
-    Some(Journal::read(&journal).ok()?.meta().ok()?.total)
+    Journal::read(&journal).ok()?.meta().ok()
 }
 
 /// The number of the dataset's questions of the kinds that the rows answer, in each of their

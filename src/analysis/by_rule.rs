@@ -8,6 +8,10 @@ use crate::dataset::QuestionKey;
 use crate::score::{LabelFloor, Row, Rule, floor};
 use finqa_core::stats::{Interval, PairedDifference, PairedTest, Rate, clustered_mcnemar};
 
+/// Pages that a bootstrap over pages needs. With fewer its intervals are much too narrow: three
+/// pages that differ alike give one that excludes 0 beside a p of 0.5.
+pub(crate) const ENOUGH_PAGES: usize = 10;
+
 /// Two runs compared by one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RuleComparison {
@@ -20,6 +24,10 @@ pub struct RuleComparison {
     pub neither: usize,
     /// Questions that the pairs are about.
     pub questions: usize,
+    /// Report pages that they are on.
+    pub pages: usize,
+    /// True if there are enough pages for the intervals: a bootstrap over fewer is too narrow.
+    pub interval_is_reliable: bool,
     /// A's rate, from 0 to 1.
     pub rate_a: f64,
     /// 95 % interval, clustered by page.
@@ -74,6 +82,7 @@ impl RuleComparison {
         let rate_b = Rate::of(marks.iter().map(|m| (m.page, m.key, m.b)))?;
         let count = |a, b| marks.iter().filter(|m| (m.a, m.b) == (a, b)).count();
         let questions: HashSet<&QuestionKey> = marks.iter().map(|mark| mark.key).collect();
+        let pages: HashSet<&str> = marks.iter().map(|mark| mark.page).collect();
         let PairedTest { p, p_better } =
             clustered_mcnemar(marks.iter().map(|m| (m.page, m.a, m.b)));
         let golds = pairs.iter().filter_map(|[a, _]| a.ground_truth());
@@ -85,6 +94,8 @@ impl RuleComparison {
             only_b: count(false, true),
             neither: count(false, false),
             questions: questions.len(),
+            pages: pages.len(),
+            interval_is_reliable: pages.len() >= ENOUGH_PAGES,
             rate_a: rate_a.rate,
             interval_a: rate_a.interval(),
             rate_b: rate_b.rate,

@@ -10,12 +10,13 @@ use serde::Serialize;
 use strum::VariantArray;
 
 use crate::dataset::QuestionKey;
+use crate::run::InputDifference;
 use crate::score::{EpochCard, Row, Rule, same_gold};
 use finqa_core::stats::PairedDifference;
 use finqa_core::text::counted;
 
 use super::AnalysisError;
-use super::answers::Answers;
+use super::answers::{Answers, letters};
 use super::by_rule::RuleComparison;
 use super::cause::Cause;
 use super::misses::{Miss, Searcher, answer_text};
@@ -40,6 +41,9 @@ pub struct Comparison<'p> {
     /// Causes of misses by that rule, side by side, those that changed most first.
     pub causes: Vec<CauseChange>,
     pub spending: RunAmounts,
+    /// The inputs in which the runs differ; absent if a side is not a run's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Vec<InputDifference>>,
     /// True if nothing is missing.
     pub complete: bool,
     /// The questions that are not compared because an answer or a gold is missing, one line each.
@@ -193,6 +197,11 @@ pub fn compare<'p>(
             rounds: amounts(&pairs, |row| row.rounds().map(|n| n as f64)),
             cost_usd: amounts(&pairs, |row| row.cost.as_ref().and_then(Decimal::to_f64)),
         },
+        settings: a
+            .meta
+            .as_ref()
+            .zip(b.meta.as_ref())
+            .map(|(a, b)| a.differences(b)),
         complete: missing.is_empty(),
         missing,
         pairs,
@@ -209,9 +218,9 @@ fn missing(
     pairs: &[AnswerPair<'_>],
     common: bool,
 ) -> Vec<String> {
-    let is_part = common || a.has_plan || b.has_plan;
+    let is_part = common || a.meta.is_some() || b.meta.is_some();
     let sides = [("A", a), ("B", b)].into_iter();
-    let sides = sides.filter(|(_, side)| side.has_plan || !is_part);
+    let sides = sides.filter(|(_, side)| side.meta.is_some() || !is_part);
     let mut lines: Vec<String> = sides
         .filter_map(|(name, side)| Some(format!("{name}: {}", side.missing_line()?)))
         .collect();
@@ -272,11 +281,7 @@ fn pair_rows<'p>(
 /// two files, and a question may have two golds.
 fn same_question(pair: &AnswerPair<'_>) -> Result<(), AnalysisError> {
     let (a, b) = (pair.a, pair.b);
-    let text = |row: &Row| -> String {
-        let text = row.question.replace("\\n", "").to_lowercase();
-        text.chars().filter(|c| c.is_alphanumeric()).collect()
-    };
-    let (ours, theirs) = (text(a), text(b));
+    let (ours, theirs) = (letters(&a.question), letters(&b.question));
     if !ours.is_empty() && !theirs.is_empty() && ours != theirs {
         return Err(AnalysisError::DifferentText { key: a.key.clone() });
     }

@@ -24,7 +24,7 @@ pub enum AnalysisError {
     NoRun { path: PathBuf },
     #[error("{}: no question of this run has an outcome yet; resume it first", path.display())]
     NoAnswers { path: PathBuf },
-    #[error("{}: {key} is not in {dataset}; name the file with its records with --data-path", path.display())]
+    #[error("{}: {key} is not in {dataset}, or is another question there; name the file with its records with --data-path", path.display())]
     UnknownQuestion {
         path: PathBuf,
         /// The question that is not there.

@@ -21,7 +21,7 @@ mod search;
 mod target;
 
 pub use answers::Answers;
-pub(crate) use by_rule::RuleComparison;
+pub(crate) use by_rule::{ENOUGH_PAGES, RuleComparison};
 pub use cause::Cause;
 pub(crate) use cause::CauseFound;
 pub(crate) use compare::{Amounts, RunSide};

@@ -51,9 +51,7 @@ pub(crate) fn execute(
     check_outputs(&outputs, &[&named, &output, args.records.path()])?;
     let dataset = args.records.load()?;
     let answers = Answers::open(&named, dataset.as_ref())?;
-    if let Some(reason) = &answers.no_records {
-        without_records(reason);
-    }
+    print_notes(&answers);
     if let Some(line) = answers.missing_line() {
         super::note(format_args!("note: not complete: {line}"));
     }
@@ -74,9 +72,13 @@ pub(crate) fn execute(
     Ok(Exit::Done)
 }
 
-/// Prints why a run's own records cannot be read, and how to fix it.
-pub(super) fn without_records(reason: &str) {
-    super::note(format_args!(
-        "note: {reason}; pass --data-path FILE for its pages and gold programs"
-    ));
+/// Prints why a run's own records cannot be read, and how to fix it, and whose golds count.
+pub(super) fn print_notes(answers: &Answers) {
+    if let Some(reason) = &answers.no_records {
+        let fix = "pass --data-path FILE for its pages and gold programs";
+        super::note(format_args!("note: {reason}; {fix}"));
+    }
+    if let Some(line) = &answers.other_golds {
+        super::note(format_args!("note: {line}"));
+    }
 }

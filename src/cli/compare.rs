@@ -11,7 +11,7 @@ use crate::output::terminal::{TerminalStyle, comparison_tables};
 use crate::run::RunFolder;
 use crate::score::Rule;
 
-use super::analyze::without_records;
+use super::analyze::print_notes;
 use super::args::{OutputFolder, RecordsFile};
 use super::exit::with_output_hint;
 use super::outputs::check_outputs;
@@ -76,9 +76,7 @@ pub(crate) fn execute(
     let dataset = args.records.load()?;
     let open = |path: &Path| Answers::open(path, dataset.as_ref());
     let (a, b) = (open(&a)?, open(&b)?);
-    for reason in [&a.no_records, &b.no_records].into_iter().flatten() {
-        without_records(reason);
-    }
+    [&a, &b].into_iter().for_each(print_notes);
     let comparison = compare(&a, &b, args.rule, args.common)?;
     if let Some(path) = &args.html {
         let written = write_comparison(path, &comparison, [&a, &b]);

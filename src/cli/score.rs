@@ -6,10 +6,11 @@ use clap::ArgMatches;
 use serde::Serialize;
 
 use crate::analysis::Answers;
+use crate::dataset::Dataset;
 use crate::output::terminal::{TerminalStyle, scorecard_tables};
 use crate::output::write_leaderboard;
-use crate::pipeline::judge;
-use crate::run::{Journal, RunFolder};
+use crate::pipeline::{judge, write_results};
+use crate::run::{GoldFile, Journal, RunFolder, RunKind, RunLock, command};
 use crate::score::{Row, ScoreError, Scorecard, score};
 use crate::settings::{CalibrationSettings, Settings};
 
@@ -28,6 +29,10 @@ pub(crate) struct ScoreArgs {
     output: OutputFolder,
     #[command(flatten)]
     records: RecordsFile,
+    /// Score a run by the gold of --data-path from now on, and write its rows, summary and report
+    /// again; no model is asked, and the journal keeps the earlier gold
+    #[arg(long, requires = "data_path", conflicts_with_all = ["calibration", "max_error"])]
+    save: bool,
     /// Print the scores as JSON
     #[arg(long)]
     json: bool,
@@ -54,10 +59,12 @@ pub(crate) fn execute(
     let inputs = [&*named, &output, args.records.path()];
     check_outputs(&[(EXPORT_PREDICTIONS, export)], &inputs)?;
     let given = args.records.load()?;
+    let saved = match (&given, args.save) {
+        (Some(data), true) => Some(save(&named, &output, data)?),
+        _ => None,
+    };
     let answers = Answers::open(&named, given.as_ref())?;
-    if let Some(reason) = &answers.no_records {
-        super::analyze::without_records(reason);
-    }
+    super::analyze::print_notes(&answers);
     let missing = answers.missing_line();
     let not_asked = answers.not_asked;
     let mut scored = answers.rows;
@@ -93,15 +100,61 @@ pub(crate) fn execute(
     } else {
         stdout::print(|out| {
             writeln!(out, "{}", scorecard_tables(&card, style))?;
-            match &missing {
-                Some(line) => writeln!(out, "{}", style.wrap(&format!("Not complete: {line}"))),
-                None => Ok(()),
-            }
+            let missing = missing.iter().map(|line| format!("Not complete: {line}"));
+            let mut lines = missing.chain(saved);
+            lines.try_for_each(|line| writeln!(out, "{}", style.wrap(&line)))
         })
     };
     held?;
     printed?;
     Ok(Exit::Done)
+}
+
+/// Scores a run by the gold of these records from now on, writes its files again, and says so.
+/// The journal comes first: after a kill, `report` writes the files by the gold that counts.
+fn save(named: &Path, output: &Path, data: &Dataset) -> anyhow::Result<String> {
+    if !named.join(RunFolder::JOURNAL).is_file() {
+        let line = "--save is for runs: a file of predictions is scored by --data-path each time";
+        return Err(Failure::usage(line).into());
+    }
+    let folder = RunFolder::locate(output, &named.to_string_lossy())?;
+    let _lock = RunLock::take(folder.path())?;
+    let mut journal = Journal::open(&folder.journal())?;
+    let meta = journal.meta()?;
+    let refused = match (&meta.shard, meta.kind()) {
+        (Some(_), _) => Some("is a shard; merge it first".to_owned()),
+        (_, RunKind::Episodes) => {
+            Some("was played in an environment, which has its gold".to_owned())
+        }
+        _ if journal.is_complete()? => None,
+        _ => Some(format!(
+            "has questions left; {} first",
+            meta.resume_command(output)
+        )),
+    };
+    if let Some(reason) = refused {
+        return Err(Failure::usage(format!("--save: run {} {reason}", meta.id)).into());
+    }
+    let rows = Answers::open(folder.path(), Some(data))?.rows;
+    journal.renew_gold(GoldFile::of(data), &rows)?;
+    let content = |path: &Path| std::fs::read(path).ok();
+    let is_last = content(&folder.last_csv()) == content(&folder.file(RunFolder::CSV));
+    write_results(
+        folder.path(),
+        &journal,
+        Ok(data),
+        Some(&folder).filter(|_| is_last),
+    )?;
+    if folder.file(RunFolder::TRACKING).is_file() {
+        let command = command(&format!("track sync {}", meta.id), output);
+        super::note(format_args!(
+            "note: `{command}` sends the new scores to MLflow"
+        ));
+    }
+    Ok(format!(
+        "Saved: run {} is scored by the gold of {}",
+        meta.id, data.source
+    ))
 }
 
 /// The scores of a file or a run, as `--json` prints them.

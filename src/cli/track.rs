@@ -134,6 +134,7 @@ async fn sync_run(args: &SyncArgs, folder: &RunFolder, dead: &[String]) -> anyho
             is(&server, &record.uri)
                 && is(&experiment, &record.experiment)
                 && record.complete_at == answered
+                && record.gold_at.as_ref() == meta.gold.as_ref().map(|gold| &gold.at)
         });
         if arrived {
             return Ok(Synced::Arrived);

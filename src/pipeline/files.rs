@@ -48,7 +48,8 @@ pub(crate) fn write_results(
     let notes = summary
         .missing_line()
         .into_iter()
-        .chain(summary.notes.clone());
+        .chain(summary.notes.clone())
+        .chain(summary.run.change_lines());
     output::write_config(
         &into.join(RunFolder::CONFIG),
         &summary.run,

@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::dataset::{Dataset, Source, load_named};
 use crate::output::{self, OutputError};
 use crate::run::{
-    FolderError, Identity, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, RunStage,
-    command,
+    FolderError, Identity, Journal, LockError, MovedModels, RunFolder, RunKind, RunLock, RunMeta,
+    RunStage, command,
 };
 use crate::settings::{ConfigError, Layers, Origin, Settings};
 use finqa_core::secrets::HIDDEN;
@@ -103,6 +103,21 @@ impl LockedRun {
         }
         self.refuse(&own.changes(settings))?;
         Ok(records)
+    }
+
+    /// Records the models of this process if they are not those of the last one: a server on this
+    /// machine may have another address.
+    pub(super) fn record_models(&mut self, now: &Identity) -> Result<(), PipelineError> {
+        let own = (&self.meta.identity.model, &self.meta.identity.critic);
+        let last = self.meta.moved.last();
+        if last.map_or(own, |last| (&last.model, &last.critic)) != (&now.model, &now.critic) {
+            self.journal.record_models(MovedModels {
+                at: jiff::Timestamp::now().to_string(),
+                model: now.model.clone(),
+                critic: now.critic.clone(),
+            })?;
+        }
+        Ok(())
     }
 
     /// Refuses to continue a run with these changes, if there are any.

@@ -80,7 +80,9 @@ impl Only {
     /// Leaves these questions alone in a plan over `dataset`. A conversation with one of them
     /// stays whole, because later turns depend on earlier ones.
     pub(super) fn reduce(&self, plan: &mut Plan, dataset: &Dataset) -> Result<(), PipelineError> {
-        if self.meta.identity.data != dataset.hash {
+        let renewed = self.meta.gold.as_ref();
+        let is_renewed = renewed.is_some_and(|gold| gold.hash == dataset.hash);
+        if self.meta.identity.data != dataset.hash && !is_renewed {
             return Err(PipelineError::OnlyOtherData {
                 only: self.setting(),
                 was: self.meta.data.clone(),

@@ -108,7 +108,7 @@ impl OpenRun {
         let is_new = self.resumed.is_none()
             && self.chosen.is_none()
             && settings.batch.engine == ExecutionEngine::Live;
-        let run = match (self.resumed, self.chosen) {
+        let mut run = match (self.resumed, self.chosen) {
             (Some(run), _) => {
                 if let Some(shard) = &run.meta.shard {
                     start_shard::reduce(&mut job, shard.clone());
@@ -126,6 +126,7 @@ impl OpenRun {
                 locked_run::create_run(output, None, meta, job.prompts.as_ref())?
             }
         };
+        run.record_models(&job.meta.identity)?;
         batches::check(&run, settings)?;
         replies::describe_run(models.replies.as_ref(), &run.meta)?;
         prices::count_earlier(&models.budget, &run)?;

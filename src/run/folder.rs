@@ -182,7 +182,7 @@ impl RunFolder {
         let stage = match RunLock::holder(self.path()) {
             Some(holder) => RunStage::Running(holder),
             None if answered < meta.total => RunStage::Unfinished,
-            None if !self.is_written() => RunStage::Unwritten,
+            None if !self.is_written(&meta) => RunStage::Unwritten,
             None => RunStage::Finished,
         };
         Ok(RunState {
@@ -192,11 +192,13 @@ impl RunFolder {
         })
     }
 
-    /// True if every file was written after the last answer.
-    fn is_written(&self) -> bool {
+    /// True if every file was written after the last answer, and by the gold that counts.
+    fn is_written(&self, meta: &RunMeta) -> bool {
         let summary = std::fs::read(self.file(Self::SUMMARY)).unwrap_or_default();
         let summary: Value = serde_json::from_slice(&summary).unwrap_or_default();
+        let gold = summary.pointer("/run/gold").cloned().unwrap_or_default();
         summary.get("complete") == Some(&Value::Bool(true))
+            && serde_json::to_value(&meta.gold).is_ok_and(|counts| counts == gold)
             && Self::RESULTS.iter().all(|name| self.file(name).is_file())
     }
 }

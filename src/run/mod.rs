@@ -6,6 +6,7 @@ mod agreement;
 mod attempt;
 mod command;
 mod critic_effect;
+mod differences;
 mod earlier_work;
 mod episode_summary;
 mod event;
@@ -34,6 +35,7 @@ pub use crate::score::{Row, Stamp};
 pub use agreement::{Agreement, ArbitrationEffect};
 pub(crate) use command::command;
 pub use critic_effect::CriticEffect;
+pub use differences::InputDifference;
 pub(crate) use episode_summary::gold_of_truth;
 pub use episode_summary::{EpisodeSummary, RewardSummary};
 pub use event::{Event, Finish};
@@ -44,7 +46,10 @@ pub use lock::{LockError, RunLock, host_name};
 pub use models::RunModels;
 pub use plan::{Plan, PlanError, PlannedQuestion};
 pub(crate) use reply_notes::ReplyNotes;
-pub use run_meta::{EpisodeMeta, Identity, MergedShards, MissingPart, RunKind, RunMeta, RunShard};
+pub use run_meta::{
+    EpisodeMeta, GoldFile, Identity, MergedShards, MissingPart, MovedModels, RunKind, RunMeta,
+    RunShard,
+};
 pub use scheduler::Scheduler;
 pub(crate) use shard_survey::ShardSurvey;
 pub use shards_error::ShardsError;

@@ -175,6 +175,44 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+/// A file whose golds count instead of those of the run's data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GoldFile {
+    /// Since when, RFC 3339, UTC.
+    pub at: String,
+    /// The source of the records, for people.
+    pub data: String,
+    /// The whole path of their file; absent for the sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_file: Option<PathBuf>,
+    /// blake3 of the file.
+    pub hash: String,
+}
+
+impl GoldFile {
+    /// The file of these records, from now on.
+    pub(crate) fn of(dataset: &Dataset) -> Self {
+        let path = std::fs::canonicalize(&dataset.source).ok();
+        Self {
+            at: jiff::Timestamp::now().to_string(),
+            data: dataset.source.clone(),
+            data_file: path.filter(|_| !dataset.invented),
+            hash: dataset.hash.clone(),
+        }
+    }
+}
+
+/// The models of a process that continued a run at other addresses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MovedModels {
+    /// Since when, RFC 3339, UTC.
+    pub at: String,
+    /// As in [`Identity`].
+    pub model: String,
+    /// As in [`Identity`].
+    pub critic: String,
+}
+
 /// The description of a run, written once when its journal is created.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunMeta {
@@ -212,6 +250,12 @@ pub struct RunMeta {
     /// The merged shards, if it was merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<MergedShards>,
+    /// The golds that count since `score --save`, if they are not those of the run's data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gold: Option<GoldFile>,
+    /// The models of later processes, or of shards, that were at other addresses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<MovedModels>,
     /// The environment, if the questions are played as episodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episodes: Option<EpisodeMeta>,
@@ -277,14 +321,18 @@ impl RunMeta {
         if self.kind() == RunKind::Episodes {
             return Err("the questions were played in an environment".to_owned());
         }
-        let data = &self.data;
-        let loaded = match &self.data_file {
-            _ if self.invented => dataset::sample(),
+        let own = (&self.data, &self.data_file, &self.identity.data);
+        let (data, file, hash) = match &self.gold {
+            Some(gold) => (&gold.data, &gold.data_file, &gold.hash),
+            None => own,
+        };
+        let loaded = match file {
             Some(file) if file.is_file() => dataset::load(&Source::Path(file.clone())),
+            None if self.invented || self.gold.is_some() => dataset::sample(),
             _ => return Err(format!("{data}: the run's data file no longer exists")),
         };
         let dataset = loaded.map_err(|error| error.to_string())?;
-        match dataset.hash == self.identity.data {
+        match dataset.hash == *hash {
             true => Ok(dataset),
             false => Err(format!(
                 "{data} has changed since the questions were asked (its hash differs)"
@@ -341,6 +389,43 @@ impl RunMeta {
             RunKind::Episodes => "env play --resume",
         };
         command(&format!("{words}{run}"), output)
+    }
+
+    /// The models of its processes where they are not those of `known`.
+    pub(super) fn models_besides(&self, known: &Identity) -> Vec<MovedModels> {
+        let first = MovedModels {
+            at: self.started.clone(),
+            model: self.identity.model.clone(),
+            critic: self.identity.critic.clone(),
+        };
+        let all = [first].into_iter().chain(self.moved.iter().cloned());
+        let is_other = |it: &MovedModels| (&it.model, &it.critic) != (&known.model, &known.critic);
+        all.filter(is_other).collect()
+    }
+
+    /// Another gold than the data's, and other addresses than the first, one line each.
+    pub(crate) fn change_lines(&self) -> Vec<String> {
+        let gold = self.gold.iter().map(|gold| {
+            format!(
+                "scored by the gold of {} since {} (score --save)",
+                gold.data, gold.at
+            )
+        });
+        let mut known = vec![(&self.identity.model, &self.identity.critic)];
+        let moved = self.moved.iter().filter_map(|moved| {
+            let models = (&moved.model, &moved.critic);
+            let is_new = !known.contains(&models);
+            known.push(models);
+            is_new.then(|| {
+                let critic = match models.0 == models.1 || moved.critic == self.identity.critic {
+                    true => String::new(),
+                    false => format!(", critic {}", moved.critic),
+                };
+                let (model, at) = (&moved.model, &moved.at);
+                format!("answered in part at {model}{critic}, since {at}")
+            })
+        });
+        gold.chain(moved).collect()
     }
 
     /// The number of answered questions, such as `3/12`.

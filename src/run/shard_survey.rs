@@ -11,7 +11,7 @@ use finqa_agents::pair::Call;
 
 use super::journal::{Journal, JournalEntry, JournalError};
 use super::lock::RunLock;
-use super::run_meta::{MergedShards, MissingPart, RunMeta, RunShard};
+use super::run_meta::{MergedShards, MissingPart, MovedModels, RunMeta, RunShard};
 use super::shards_error::ShardsError;
 use super::shards_folder::{ShardsFolder, SharedPlan};
 use super::summary::{billed, unrecorded};
@@ -28,6 +28,8 @@ pub(crate) struct ShardSurvey<'f> {
     stamps: HashMap<usize, Stamp>,
     merged: MergedShards,
     prompts: BTreeMap<String, String>,
+    /// The models of shards that were at other addresses than the plan's.
+    moved: Vec<MovedModels>,
 }
 
 impl<'f> ShardSurvey<'f> {
@@ -47,12 +49,14 @@ impl<'f> ShardSurvey<'f> {
                 ..MergedShards::default()
             },
             prompts: BTreeMap::new(),
+            moved: Vec::new(),
         };
         for (shard, of) in plan.shards() {
             let mut questions = of;
             if let Some(journal) = survey.journal(shard)? {
                 let meta = survey.readable(shard, journal.meta())?;
                 survey.check(shard, &meta, differences(&meta))?;
+                survey.moved.extend(meta.models_besides(&plan.run.identity));
                 questions -= survey.count(shard, &journal)?.min(of);
             }
             if questions > 0 {
@@ -159,6 +163,7 @@ impl<'f> ShardSurvey<'f> {
         let prompts = Some(&self.prompts).filter(|prompts| !prompts.is_empty());
         let meta = RunMeta {
             merged: Some(self.merged.clone()),
+            moved: self.moved.clone(),
             ..self.plan.run.clone()
         };
         let mut merged = Journal::create(to, &meta, prompts)?;

@@ -60,6 +60,19 @@ pub(crate) fn with_effects_of(base: Table, other: Table) -> Table {
         .collect()
 }
 
+/// The settings of two runs that affect answers in another way than by the choice of questions or
+/// what an identity holds: each as an option, with both values.
+pub(crate) fn differing(a: &Table, b: &Table) -> impl Iterator<Item = (String, String, String)> {
+    let effective = keys().filter(|key| {
+        effect(key) == Effect::Answers || ["mode", "history", "epochs"].contains(key)
+    });
+    let values = |key| [a.get(key), b.get(key)].map(flag_value);
+    effective.map(move |key| {
+        let [a, b] = values(key);
+        (flag(key), a, b)
+    })
+}
+
 /// The value in a variable's text.
 fn value_of(option: &Arg, text: &str) -> Value {
     if is_list(option) {

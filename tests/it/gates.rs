@@ -2,7 +2,9 @@
 
 use serde_json::{Value as Json, json};
 
+use crate::support::agents::scripted;
 use crate::support::cli::Workplace;
+use crate::support::fault_server::FaultServer;
 
 /// A record whose page says what were sales in 2001.
 fn record(number: usize, qa: Json) -> Json {
@@ -199,4 +201,94 @@ fn a_server_that_has_no_run_is_not_said_to_have_every_run() {
         .run("--data-path sample --n 1 --mlflow off")
         .succeeds();
     sync().succeeds().prints("was started with --mlflow off");
+}
+
+#[test]
+fn a_comparison_names_other_settings_and_intervals_of_few_pages() {
+    let place = Workplace::new();
+    nine(&place, 9);
+    let server = FaultServer::start(scripted);
+    let url = server.base_url();
+    let run = |more: &str| {
+        let line = format!("--model m --base-url {url} --data-path own.json {more} --json");
+        let json = place.run(&line).json();
+        json["run"]["id"].as_str().unwrap().to_owned()
+    };
+    let a = run("--temperature 0.2");
+    let b = run("--critic off --max-rounds 1");
+    let page = format!("compare {a} {b} --html page.html");
+    let shown = place.run(&page);
+    shown
+        .succeeds()
+        .prints("Differs: --temperature: 0.2 in A, not set in B");
+    shown
+        .prints("Differs: --max-rounds: 3 in A, 1 in B")
+        .prints("Differs: critic: ");
+    shown.prints("Do not trust the intervals of B - A: 9 pages are too few");
+    let json = place.run(&format!("compare {a} {b} --json")).json();
+    let difference = json!({"name": "--temperature", "a": "0.2", "b": "not set"});
+    assert!(
+        json["settings"].as_array().unwrap().contains(&difference),
+        "{json}"
+    );
+    assert_eq!(json["rules"][0]["interval_is_reliable"], false);
+    let html = place.read("page.html");
+    assert!(html.contains("--temperature") && html.contains("Do not trust the interval"));
+    let other = place.run(&format!("compare {a} {a} --json")).json();
+    assert_eq!(other["settings"], json!([]));
+    // Other data under the same ids.
+    place.write("own.json", &format!("{}\n", place.read("own.json")));
+    let c = run("--temperature 0.2");
+    let json = place.run(&format!("compare {a} {c} --json")).json();
+    let names = json["settings"].as_array().unwrap().iter();
+    assert_eq!(
+        names.map(|it| it["name"].clone()).collect::<Vec<_>>(),
+        ["data"]
+    );
+    // Of a file nothing is known, and ten pages are enough.
+    predictions(&place, "a.csv", 9, "40");
+    let json = place
+        .run(&format!("compare {a} a.csv --data-path own.json --json"))
+        .json();
+    assert!(json.get("settings").is_none());
+    let rows = |answer: &str| {
+        let rows = (0..10).map(|at| format!("Single_A/{at}/page_1.pdf-1,qa,7,{answer}\n"));
+        format!(
+            "id,part,ground_truth,prediction\n{}",
+            rows.collect::<String>()
+        )
+    };
+    place.write("a.csv", &rows("7"));
+    place.write("b.csv", &rows("8"));
+    let json = place.run("compare a.csv b.csv --json").json();
+    assert_eq!(json["rules"][0]["interval_is_reliable"], true);
+}
+
+#[test]
+fn an_unknown_cost_names_the_model_without_a_price() {
+    let place = Workplace::new();
+    nine(&place, 9);
+    let server = FaultServer::start(scripted);
+    let url = server.base_url();
+    place.write(
+        "prices.json",
+        r#"{"version": 1, "models": {"m": {"input": 1, "output": 2}}}"#,
+    );
+    let line = format!("--model m --base-url {url} --data-path own.json --n 1");
+    let missing = "no price of `m`; --prices FILE adds one";
+    let shown = place.run(&line).unwrapped();
+    assert!(
+        shown.contains(&format!("cost unknown: {missing}")),
+        "{shown}"
+    );
+    assert_eq!(place.summary()["unpriced_models"], json!(["m"]));
+    let report = std::fs::read_to_string(place.run_folder().join("report.html")).unwrap();
+    assert!(report.contains("no price of `m`"));
+    let critic =
+        format!("{line} --critic-model other --critic-base-url {url} --prices prices.json");
+    let shown = place.run(&critic).unwrapped();
+    assert!(shown.contains("no price of `other`"), "{shown}");
+    place
+        .run(&format!("{critic} --dry-run"))
+        .prints("no listed price of other");
 }

@@ -24,6 +24,7 @@ mod filing;
 mod filing_pdf;
 mod filing_segments;
 mod gates;
+mod golds;
 mod improve;
 mod inputs;
 mod keys;

@@ -31,6 +31,8 @@ pub(crate) struct RunContent {
     pub(super) status: &'static str,
     /// Questions that have an outcome: the step of all metrics.
     pub(super) answered: usize,
+    /// When the golds were renewed, if they were.
+    pub(super) gold_at: Option<String>,
     pub(super) params: Vec<Value>,
     pub(super) dataset: Value,
     pub(super) tags: Vec<Value>,
@@ -59,15 +61,22 @@ impl RunContent {
         }
         let (table, last_answer) = table(journal)?;
         texts.insert(TABLE.to_owned(), table);
-        let started = meta.started.parse::<jiff::Timestamp>();
-        let started = started.map_or(0, jiff::Timestamp::as_millisecond);
+        let milliseconds = |at: &str| {
+            let at = at.parse::<jiff::Timestamp>();
+            at.map_or(0, jiff::Timestamp::as_millisecond)
+        };
+        let started = milliseconds(&meta.started);
+        let gold_at = meta.gold.as_ref().map(|gold| gold.at.clone());
+        // The newest point of a metric counts.
+        let scored = gold_at.as_deref().map_or(last_answer, milliseconds);
         Ok(Self {
             key: meta.tracked_as(),
             name: name(meta),
             started,
-            ended: started.max(last_answer),
+            ended: started.max(last_answer).max(scored),
             status: status(finish),
             answered: summary.scores.questions,
+            gold_at,
             // `delivery` cuts them further for servers that take less.
             params: pairs(params.iter().map(|(key, value)| {
                 let value = value.chars().take(PARAM_LIMIT);

@@ -90,6 +90,7 @@ pub(crate) async fn deliver(
         experiment: server.target().experiment.clone(),
         run_id: id,
         complete_at: content.answered,
+        gold_at: content.gold_at.clone(),
     };
     record.write(folder)?;
     Ok(DeliveredRun {

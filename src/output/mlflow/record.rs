@@ -24,6 +24,9 @@ pub(crate) struct DeliveryRecord {
     pub run_id: String,
     /// Answers that the run had when it was delivered.
     pub complete_at: usize,
+    /// When its golds were renewed before, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gold_at: Option<String>,
 }
 
 impl DeliveryRecord {

@@ -52,8 +52,9 @@ pub(crate) fn write_comparison(
 
 /// A run by its model and the start of its id, a file by its name.
 fn name(answers: &Answers) -> String {
-    match (&answers.run, &answers.model) {
-        (Some(id), Some(model)) => {
+    match (&answers.run, &answers.meta) {
+        (Some(id), Some(meta)) => {
+            let model = meta.model();
             // The end of an id tells runs of one minute apart.
             let short = id.rsplit('-').next().unwrap_or(id);
             format!("{model} ({})", short.get(..6).unwrap_or(short))

@@ -28,6 +28,8 @@ pub(super) struct ReportView<'a> {
     unfinished: Option<(String, String)>,
     answered: usize,
     without_answer: usize,
+    /// Another gold than the data's, and other addresses than the first.
+    changes: Vec<String>,
     /// The number of questions that have gold, if some have none.
     gold_line: Option<String>,
     /// The reason why the pages are not available.
@@ -99,6 +101,7 @@ impl<'a> ReportView<'a> {
             unfinished: summary.unfinished(&summary.run.output()),
             answered: list.rows,
             without_answer: summary.unanswered(),
+            changes: summary.run.change_lines(),
             gold_line: scores.gold_line(),
             pages_missing,
             headline: scores.rates.get(Rule::FinancialEquivalence),

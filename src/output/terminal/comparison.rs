@@ -1,7 +1,8 @@
 //! Two runs side by side, as tables.
 
-use crate::analysis::{Amounts, Comparison, RunLetter, RunSide};
+use crate::analysis::{Amounts, Comparison, ENOUGH_PAGES, RunLetter, RunSide};
 use crate::output::numbers::{p_value, signed};
+use crate::run::InputDifference;
 use finqa_core::stats::Interval;
 use finqa_core::text::counted;
 
@@ -38,7 +39,20 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
     ));
     let missing = comparison.missing.iter();
     parts.extend(missing.map(|line| style.wrap(&format!("Not complete: {line}"))));
+    let differences = comparison.settings.iter().flatten();
+    parts.extend(differences.map(|InputDifference { name, a, b }| {
+        style.wrap(&format!("Differs: {name}: {a} in A, {b} in B"))
+    }));
     parts.push(rules(comparison, style));
+    let unreliable = comparison.rules.iter();
+    let mut unreliable = unreliable.filter(|rule| !rule.interval_is_reliable);
+    parts.extend(unreliable.next().map(|rule| {
+        let pages = counted(rule.pages, "page");
+        style.wrap(&format!(
+            "Do not trust the intervals of B - A: {pages} are too few for a bootstrap over pages, \
+             which takes at least {ENOUGH_PAGES}. McNemar's p holds for any number."
+        ))
+    }));
     for (name, side) in [("A", &comparison.a), ("B", &comparison.b)] {
         let lines = side.epochs.iter().flat_map(epoch_lines);
         parts.extend(lines.map(|line| style.wrap(&format!("{name}: {line}"))));

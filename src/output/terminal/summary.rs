@@ -42,6 +42,8 @@ pub(crate) fn summary_text(
     lines.extend(spent_line(summary));
     lines.extend(unfinished_line(summary, output));
     lines.extend(summary.notes.iter().map(|line| format!("Warning: {line}.")));
+    let changes = summary.run.change_lines().into_iter();
+    lines.extend(changes.map(|line| format!("Note: {line}.")));
     if summary.run.invented {
         let line = "The built-in sample is fictional: its companies do not exist, and its score says \
                     nothing about ConvFinQA (convfinqa data download fetches the real data).";

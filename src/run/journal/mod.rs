@@ -5,6 +5,7 @@
 //! run leaves behind can be made again from this file without a model call.
 
 mod batches;
+mod changes;
 mod entry;
 mod error;
 mod file_id;
@@ -40,12 +41,15 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// The description of the run.
+    /// The description of the run, with its later changes.
     pub fn meta(&self) -> Result<RunMeta, JournalError> {
         let json = self.entry("run")?.ok_or_else(|| JournalError::Empty {
             path: self.path.clone(),
         })?;
-        serde_json::from_str(&json).map_err(|source| self.entry_error("meta", source))
+        let meta = serde_json::from_str(&json);
+        let mut meta = meta.map_err(|source| self.entry_error("meta", source))?;
+        self.apply_changes(&mut meta)?;
+        Ok(meta)
     }
 
     /// Clears the limit that paused the run.
@@ -91,14 +95,19 @@ impl Journal {
     /// # Errors
     /// [`JournalError`] if they cannot be written; then none of them is.
     pub(super) fn append(&mut self, entries: &[JournalEntry]) -> Result<(), JournalError> {
-        // SQLite would continue to write to a file that no longer has a name.
-        if file_id(&self.path) != self.file {
-            return Err(JournalError::Gone {
-                path: self.path.clone(),
-            });
-        }
+        self.refuse_gone()?;
         self.write(entries)
             .map_err(|source| self.sqlite_error(source))
+    }
+
+    /// SQLite would continue to write to a file that no longer has a name.
+    fn refuse_gone(&self) -> Result<(), JournalError> {
+        match file_id(&self.path) == self.file {
+            true => Ok(()),
+            false => Err(JournalError::Gone {
+                path: self.path.clone(),
+            }),
+        }
     }
 
     fn write(&mut self, entries: &[JournalEntry]) -> rusqlite::Result<()> {
@@ -184,6 +193,7 @@ impl Journal {
             .connection
             .prepare("SELECT question, json FROM answers ORDER BY question")
             .map_err(sqlite)?;
+        let has_renewed = self.has_table("golds")?;
         let mut entries = EntryReader::new(&self.connection);
         let mut rows = answers.query([]).map_err(sqlite)?;
         while let Some(found) = rows.next().map_err(sqlite)? {
@@ -198,6 +208,9 @@ impl Journal {
                 row.solution.calls.push(call);
             }
             order_samples(&mut row.solution.calls);
+            if has_renewed && let Some(renewed) = self.renewed(question)? {
+                renewed.apply(&mut row);
+            }
             visit(row)?;
         }
         Ok(())

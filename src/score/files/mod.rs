@@ -14,4 +14,5 @@ mod read;
 
 pub use cell::cell;
 pub use pair::rescore;
+pub(crate) use pair::rescore_by;
 pub use read::{PredictionRow, read_predictions};

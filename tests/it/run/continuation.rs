@@ -256,6 +256,17 @@ fn a_run_is_resumed_at_a_local_server_that_has_moved() {
     killed(child);
     let moved = FaultServer::start(scripted);
     let ran = place.run(&format!("--resume --base-url {}", moved.base_url()));
-    ran.succeeds();
+    let (was, now) = (first.server.base_url(), moved.base_url());
+    ran.succeeds().prints(&format!("m at {was}"));
     assert!(moved.count() > 0);
+    // Journal, summary and report name both addresses.
+    let note = format!("answered in part at openai {now} m");
+    assert!(ran.unwrapped().contains(&note), "{}", ran.stdout);
+    let first_model = place.journal().meta().unwrap().identity.model;
+    assert_eq!(first_model, format!("openai {was} m"));
+    let moved = &place.summary()["run"]["moved"];
+    assert_eq!(moved[0]["model"], format!("openai {now} m"));
+    let report = std::fs::read_to_string(place.run_folder().join("report.html")).unwrap();
+    let report = report.replace("&#x2f;", "/");
+    assert!(report.contains(&was) && report.contains(&note));
 }

@@ -183,6 +183,11 @@ impl Ran {
         self
     }
 
+    /// Its standard output without the breaks of lines.
+    pub fn unwrapped(&self) -> String {
+        self.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// Its standard error holds this text.
     #[track_caller]
     pub fn tells(&self, text: &str) -> &Self {
