@@ -1,6 +1,7 @@
 //! `--dry-run`: estimates calls, tokens and cost of a run. Its questions are answered
 //! by models that only measure their prompts; nothing is sent and nothing is written.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -55,6 +56,9 @@ pub(crate) struct DryRun {
     pub max_tokens: Option<u32>,
     /// US dollars; `null` if a price is not known.
     pub cost_usd: Option<Estimate<Decimal>>,
+    /// The models whose price is not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unpriced_models: Vec<String>,
 }
 
 /// Estimates the run that the settings describe.
@@ -97,6 +101,7 @@ pub(crate) async fn dry_run(
         output_tokens: between(&|total| total.usage.output_tokens),
         max_tokens: setup.reply_limit(),
         cost_usd: costs.map(|(low, high)| Estimate { low, high }),
+        unpriced_models: low.unpriced.union(&high.unpriced).cloned().collect(),
     })
 }
 
@@ -190,6 +195,7 @@ struct PromptTotal {
     calls: u64,
     usage: Usage,
     cost: Cost,
+    unpriced: BTreeSet<String>,
 }
 
 /// A model that answers at once and counts the length of each prompt.
@@ -243,6 +249,9 @@ impl ChatModel for MeasuringModel {
         let mut total = self.total.lock();
         total.calls += 1;
         total.usage += usage;
+        if cost.is_none() {
+            total.unpriced.insert(self.model.name().to_owned());
+        }
         total.cost += Cost::of_request(cost);
         Ok(ChatReply::text(self.reply(request, total.calls)))
     }
@@ -255,7 +264,10 @@ impl fmt::Display for DryRun {
             Some(Estimate { low, high }) => {
                 format!("${low:.4} to ${high:.4}, without retries and without cached prompts")
             }
-            None => "unknown: the model has no listed price; --prices FILE adds one".to_owned(),
+            None => format!(
+                "unknown: no listed price of {}; --prices FILE adds one",
+                self.unpriced_models.join(" and ")
+            ),
         };
         write!(
             f,

@@ -11,7 +11,7 @@ use crate::calibration::{RiskSummary, ScoredAnswer};
 use crate::dataset::Outcome;
 use crate::score::{EpochCard, Row, ScoreTally, Scorecard};
 use finqa_agents::llm::{Cost, NodeUsage, UsageByNode, constant_words};
-use finqa_agents::pair::Call;
+use finqa_agents::pair::{CRITIC, Call};
 
 use super::agreement::Agreement;
 use super::critic_effect::CriticEffect;
@@ -55,6 +55,9 @@ pub struct Summary {
     /// What the replies say that its user should know, a line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Models that answered and that no price list has.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub unpriced_models: BTreeSet<String>,
     /// The batches that requests were sent in, if any were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batches: Option<BatchUsage>,
@@ -151,6 +154,19 @@ impl Summary {
     pub(crate) fn missing_line(&self) -> Option<String> {
         self.run.merged.as_ref()?.missing_line()
     }
+
+    /// The models without a price, as the end of a line about the cost.
+    pub(crate) fn unpriced_note(&self) -> String {
+        let models = self.unpriced_models.iter();
+        let models: Vec<_> = models.map(|model| format!("`{model}`")).collect();
+        match models.len() {
+            0 => String::new(),
+            _ => format!(
+                ": no price of {}; --prices FILE adds one",
+                models.join(" and ")
+            ),
+        }
+    }
 }
 
 /// Sums a run up, row by row.
@@ -170,6 +186,8 @@ pub struct SummaryBuilder {
     /// By outcome and the words that are the same each time.
     failures: BTreeMap<(Outcome, String), FailureCount>,
     notes: ReplyNotes,
+    /// Nodes that got replies with token counts and no known cost.
+    unpriced: BTreeSet<String>,
 }
 
 impl SummaryBuilder {
@@ -202,6 +220,9 @@ impl SummaryBuilder {
         self.notes.add(call);
         if let Some(reply) = &call.reply {
             self.left_out.extend(reply.left_out.iter().cloned());
+            if reply.usage.is_some() && call.cost.unpriced > u64::from(reply.lost) {
+                self.unpriced.insert(call.node.clone());
+            }
         }
     }
 
@@ -223,6 +244,17 @@ impl SummaryBuilder {
         let (scores, epochs) = self.scores.finish();
         let mut failures: Vec<FailureCount> = self.failures.into_values().collect();
         failures.sort_by_key(|failure| Reverse(failure.count));
+        let prices = run.prices.clone().unwrap_or_default();
+        let critic = run.identity.critic.rsplit(' ').next().unwrap_or_default();
+        let unpriced = self
+            .unpriced
+            .iter()
+            .map(|node| match node.starts_with(CRITIC) {
+                true => critic,
+                false => run.model(),
+            });
+        let unpriced = unpriced.filter(|model| prices.lacks(model));
+        let unpriced_models = unpriced.map(str::to_owned).collect();
         let used: NodeUsage = self.nodes.values().copied().sum();
         Ok(Summary {
             format: 1,
@@ -237,6 +269,7 @@ impl SummaryBuilder {
             failures,
             left_out: self.left_out,
             notes: self.notes.lines(),
+            unpriced_models,
             batches,
             spent: ResourceUsage {
                 rounds: self.rounds,

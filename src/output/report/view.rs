@@ -112,7 +112,7 @@ impl<'a> ReportView<'a> {
             exchange,
             episodes: summary.episodes.as_ref(),
             known_cost: summary.spent.cost.known.to_f64().unwrap_or_default(),
-            cost: summary.spent.cost.to_string(),
+            cost: format!("{}{}", summary.spent.cost, summary.unpriced_note()),
             missing: summary.missing_line(),
             risk: summary.risk.as_ref().map(RiskFigure::of),
         }

@@ -253,11 +253,12 @@ fn spent_line(summary: &Summary) -> Option<String> {
         .collect();
     (spent.calls > 0).then(|| {
         format!(
-            "{} · tokens in {} · tokens out {}{hits} · cost {}{limit}",
+            "{} · tokens in {} · tokens out {}{hits} · cost {}{}{limit}",
             counted(spent.calls, "call"),
             tokens(&used, used.tokens.input_tokens),
             tokens(&used, used.tokens.output_tokens),
-            cost(&spent.cost, &used)
+            cost(&spent.cost, &used),
+            summary.unpriced_note()
         )
     })
 }

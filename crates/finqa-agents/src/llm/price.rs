@@ -184,9 +184,19 @@ impl PriceList {
         }
     }
 
+    /// True if neither this list nor the built-in one has a price of `model`, wherever it is.
+    pub fn lacks(&self, model: &str) -> bool {
+        let has = |list: &Self| list.named(model).is_some();
+        !has(self) && !has(Self::embedded())
+    }
+
     /// The price of `model` on a server: under its own name, or for a dated snapshot
     /// (`-2024-08-06`, `-20250929`) under its family's.
     pub(super) fn price(&self, base_url: &str, model: &str) -> Option<&Price> {
+        self.named(model).filter(|price| price.applies(base_url))
+    }
+
+    fn named(&self, model: &str) -> Option<&Price> {
         let family = || {
             let dated = |length: usize| {
                 let (family, date) = model.split_at_checked(model.len().checked_sub(length)?)?;
@@ -194,8 +204,7 @@ impl PriceList {
             };
             dated(11).or_else(|| dated(9))
         };
-        let price = self.models.get(model).or_else(family);
-        price.filter(|price| price.applies(base_url))
+        self.models.get(model).or_else(family)
     }
 }
 
