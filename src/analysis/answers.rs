@@ -197,7 +197,7 @@ fn other_golds(
 ) -> Option<String> {
     let pairs = own.iter().zip(rows).filter_map(|(own, row)| {
         let (own, now) = (own.as_deref()?, row.ground_truth()?);
-        (!same_gold(own, &now)).then(|| (own, now, &row.key))
+        (!same_gold(own, &now)).then_some((own, now, &row.key))
     });
     let changed: Vec<_> = pairs.collect();
     let (own, now, key) = changed.first()?;
