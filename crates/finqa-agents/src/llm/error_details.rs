@@ -28,8 +28,9 @@ pub(super) struct ErrorDetails {
 }
 
 /// Where an error names its kind.
-const CODES: [&str; 6] = [
-    "/code", "/type", "/status", "/error_type", "/innererror/code", "/metadata/error_type",
+const CODES: [&str; 7] = [
+    "/details/error_code", "/code", "/type", "/status", "/error_type", "/innererror/code",
+    "/metadata/error_type",
 ];
 
 /// Fields that say by their presence what failed.

@@ -159,6 +159,24 @@ mod tests {
     }
 
     #[test]
+    fn every_system_of_the_table_is_in_the_documentation_and_has_rows() {
+        let page = include_str!("../../../../docs/providers.md");
+        let (_, page) = page.split_once("## What is read of a failure").unwrap();
+        let section = page.split("\n## ").next().unwrap();
+        let lines = section.lines().filter_map(|line| line.strip_prefix("| "));
+        let documented: BTreeSet<&str> = lines
+            .filter_map(|line| Some(line.split_once(" |")?.0))
+            .filter(|name| *name != "system")
+            .collect();
+        let rows = rows("failures");
+        let named = rows.iter().filter_map(|row| row["provider"].as_str());
+        let named = named.flat_map(|names| names.split(", "));
+        let named: BTreeSet<&str> = named.filter(|name| *name != "all").collect();
+        assert_eq!(named, documented);
+        assert_eq!(named.len(), 19);
+    }
+
+    #[test]
     fn no_phrase_is_a_bare_word_or_outranks_a_status_a_code_or_a_wait() {
         let mut seen = BTreeSet::new();
         for row in &table().failures {
