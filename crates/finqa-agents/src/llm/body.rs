@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use finqa_core::regex;
 use finqa_core::text::{one_line, single_spaced};
 use regex::{Captures, Regex};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Reads a body. Strings and numbers keep their values; a lone surrogate and bytes that are not
 /// UTF-8 become `U+FFFD`, and a number that is not finite becomes null.
@@ -54,17 +54,11 @@ fn without_lone_surrogates(token: &str) -> Cow<'_, str> {
 /// The reply in an event stream: the one object that it has, the response that its last event
 /// has, or a chat completion put together from its chunks.
 fn streamed(text: &str) -> Option<Value> {
-    let fields = ["data:", "event:", "id:", "retry:", ":"];
-    let start = text.trim_start();
-    if !fields.iter().any(|field| start.starts_with(field)) {
-        return None;
-    }
     let mut events = Vec::new();
     let mut data = String::new();
     for line in text.lines().chain([""]) {
         if let Some(part) = line.strip_prefix("data:") {
             data.push_str(part);
-            data.push('\n');
         } else if line.trim().is_empty() && !data.is_empty() {
             if data.trim() != "[DONE]" {
                 events.push(lenient(&data).ok()?);
@@ -84,9 +78,9 @@ fn streamed(text: &str) -> Option<Value> {
         chunk.get("choices")?;
         add(&mut whole, "", chunk);
     }
-    let mut choice = whole.pointer_mut("/choices/0")?.as_object_mut();
-    let message = choice.as_mut()?.shift_remove("delta")?;
-    choice?.insert("message".to_owned(), message);
+    let choice = whole.pointer_mut("/choices/0")?.as_object_mut()?;
+    let message = choice.shift_remove("delta")?;
+    choice.insert("message".to_owned(), message);
     Some(whole)
 }
 
@@ -98,25 +92,25 @@ fn add(whole: &mut Value, name: &str, part: Value) {
     match (whole, part) {
         (_, Value::Null) => {}
         (Value::String(text), Value::String(more)) if TEXTS.contains(&name) => text.push_str(&more),
-        (Value::Object(members), Value::Object(more)) => add_members(members, more),
+        (Value::Object(members), Value::Object(more)) => {
+            for (name, part) in more {
+                let member = members.entry(name.clone()).or_insert(Value::Null);
+                add(member, &name, part);
+            }
+        }
         (Value::Array(items), Value::Array(more)) => {
             for item in more {
-                let index = item.get("index");
-                let is_same = |it: &&mut Value| index.is_some() && it.get("index") == index;
-                match items.iter_mut().find(is_same) {
+                let index = item.get("index").filter(|index| index.is_u64());
+                match items
+                    .iter_mut()
+                    .find(|it| index.is_some() && it.get("index") == index)
+                {
                     Some(known) => add(known, "", item),
                     None => items.push(item),
                 }
             }
         }
         (whole, part) => *whole = part,
-    }
-}
-
-fn add_members(members: &mut Map<String, Value>, more: Map<String, Value>) {
-    for (name, part) in more {
-        let member = members.entry(name.clone()).or_insert(Value::Null);
-        add(member, &name, part);
     }
 }
 
@@ -161,16 +155,15 @@ pub(super) fn page(text: &str) -> String {
     let lower = text.to_lowercase();
     let holds = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let kind = KINDS.iter().find(|(_, words)| holds(words));
-    let kind = kind.map_or("", |(kind, _)| kind);
+    let kind = kind.map(|(kind, _)| format!(", probably {kind}"));
     let title = TITLE.captures(text).and_then(|found| found.get(1));
     // Whole, so that a secret in it is struck out later.
-    let title = title.map(|title| single_spaced(title.as_str()));
-    match (kind, title) {
-        ("", None) => "an HTML page".to_owned(),
-        ("", Some(title)) => format!("an HTML page (`{title}`)"),
-        (kind, None) => format!("an HTML page, probably {kind}"),
-        (kind, Some(title)) => format!("an HTML page, probably {kind} (`{title}`)"),
-    }
+    let title = title.map(|title| format!(" (`{}`)", single_spaced(title.as_str())));
+    format!(
+        "an HTML page{}{}",
+        kind.unwrap_or_default(),
+        title.unwrap_or_default()
+    )
 }
 
 /// The beginning of a body in printable characters.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(
     Debug,
     Clone,
+    Default,
     PartialEq,
     Eq,
     Hash,
@@ -75,6 +76,7 @@ pub enum ErrorKind {
     GatewayFailed,
     /// A failure that `data/failures.json` does not know.
     #[error("the provider failed in an unknown way")]
+    #[default]
     Unknown,
     /// The caller's token was cancelled.
     #[error("cancelled")]

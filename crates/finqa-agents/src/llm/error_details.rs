@@ -19,8 +19,8 @@ pub(super) struct ErrorDetails {
     pub message: String,
     /// The whole message and what it quotes, in lower case and without backticks.
     pub text: String,
-    /// The codes, types, states, reasons and quota ids that it names, and the fields that mark
-    /// a failure; lower case.
+    /// The codes, types, states, reasons, quota ids and parameters that it names, and its
+    /// fields; lower case.
     pub codes: Vec<String>,
     pub parameter: Option<String>,
     /// The wait that the body asks for.
@@ -31,11 +31,6 @@ pub(super) struct ErrorDetails {
 const CODES: [&str; 7] = [
     "/details/error_code", "/code", "/type", "/status", "/error_type", "/innererror/code",
     "/metadata/error_type",
-];
-
-/// Fields that say by their presence what failed.
-const MARKS: [&str; 3] = [
-    "/failed_generation", "/metadata/flagged_input", "/promptFeedback/blockReason",
 ];
 
 impl ErrorDetails {
@@ -73,10 +68,14 @@ impl ErrorDetails {
         details.say(&message);
         let named = CODES.iter().filter_map(|path| error.pointer(path));
         details.codes.extend(named.filter_map(word));
-        let is_there = |path: &&&str| error.pointer(path).is_some_and(|mark| !mark.is_null());
-        let marks = MARKS.iter().filter(is_there);
-        let marks = marks.filter_map(|path| path.trim_start_matches("/metadata").split('/').nth(1));
-        details.codes.extend(marks.map(str::to_ascii_lowercase));
+        // A field may say by its presence what failed: `failed_generation`, `flagged_input`.
+        for fields in [Some(error), error.get("metadata")] {
+            let fields = fields.and_then(Value::as_object).into_iter().flatten();
+            let fields = fields.filter(|(_, value)| !value.is_null());
+            details
+                .codes
+                .extend(fields.map(|(name, _)| name.to_lowercase()));
+        }
         details.parameter = error.get("param").and_then(word).or(details.parameter);
         // Anthropic names it at the beginning of the message: `max_tokens: …`, `tools.0.name: …`.
         if details.parameter.is_none()
@@ -88,6 +87,8 @@ impl ErrorDetails {
         {
             details.parameter = Some(path.to_owned());
         }
+        let named = details.parameter.iter().map(|name| format!("param:{name}"));
+        details.codes.extend(named);
         let parts = error.get("details").and_then(Value::as_array);
         for part in parts.into_iter().flatten() {
             details.add_google(part);

@@ -19,29 +19,16 @@ struct FailureTable {
 }
 
 /// A row: every column that is not empty must fit.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
 struct FailureRow {
     /// Statuses, `5xx` for a class.
     status: String,
     /// One of the codes, `*` for any text.
     code: String,
-    parameter: String,
     /// Words of the message in lower case, `…` for any text between them.
     phrase: String,
     kind: ErrorKind,
-}
-
-impl Default for FailureRow {
-    fn default() -> Self {
-        Self {
-            status: String::new(),
-            code: String::new(),
-            parameter: String::new(),
-            phrase: String::new(),
-            kind: ErrorKind::Unknown,
-        }
-    }
 }
 
 #[derive(Deserialize)]
@@ -98,13 +85,12 @@ impl FailureRow {
             Some(class) => class.parse() == Ok(status / 100),
             None => pattern.parse() == Ok(status),
         };
-        let is_code = |code: &String| {
-            holds_in_order(code, self.code.split('*'))
-                && (self.code.contains('*') || *code == self.code)
+        let is_code = |code: &String| match self.code.contains('*') {
+            true => holds_in_order(code, self.code.split('*')),
+            false => *code == self.code,
         };
         (self.status.is_empty() || self.status.split(' ').any(is_status))
             && (self.code.is_empty() || words.codes.iter().any(is_code))
-            && (self.parameter.is_empty() || words.parameter.as_deref() == Some(&*self.parameter))
             && (self.phrase.is_empty()
                 // A wait says more than words.
                 || words.wait.is_none() && holds_in_order(&words.text, self.phrase.split('…')))
@@ -112,15 +98,9 @@ impl FailureRow {
 }
 
 /// True if a text has these parts one after the other.
-fn holds_in_order<'p>(text: &str, mut parts: impl Iterator<Item = &'p str>) -> bool {
-    let mut rest = text;
-    parts.all(|part| match rest.split_once(part) {
-        Some((_, after)) => {
-            rest = after;
-            true
-        }
-        None => false,
-    })
+fn holds_in_order<'t, 'p>(text: &'t str, mut parts: impl Iterator<Item = &'p str>) -> bool {
+    let after = |rest: &'t str, part| Some(rest.split_once(part)?.1);
+    parts.try_fold(text, after).is_some()
 }
 
 #[cfg(test)]
@@ -180,9 +160,9 @@ mod tests {
     fn no_phrase_is_a_bare_word_or_outranks_a_status_a_code_or_a_wait() {
         let mut seen = BTreeSet::new();
         for row in &table().failures {
-            let key = (&row.status, &row.code, &row.parameter, &row.phrase);
+            let key = (&row.status, &row.code, &row.phrase);
             assert!(seen.insert(key), "twice: {key:?}");
-            let texts = [&row.code, &row.parameter, &row.phrase];
+            let texts = [&row.code, &row.phrase];
             assert!(
                 texts.iter().all(|text| **text == text.to_lowercase()),
                 "{key:?}"
@@ -194,9 +174,8 @@ mod tests {
                 "{key:?}"
             );
         }
-        let mut phrases = table().failures.iter().filter(|row| {
-            row.code.is_empty() && row.parameter.is_empty() && !row.phrase.is_empty()
-        });
+        let rows = table().failures.iter();
+        let mut phrases = rows.filter(|row| row.code.is_empty() && !row.phrase.is_empty());
         assert!(phrases.clone().count() > 40);
         let words = ErrorDetails {
             text: "content exists risk".to_owned(),

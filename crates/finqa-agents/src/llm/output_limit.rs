@@ -1,5 +1,10 @@
 //! The limit of output tokens to try after a server refused one: what its words leave room for.
 
+use std::sync::LazyLock;
+
+use finqa_core::regex;
+use regex::Regex;
+
 /// A limit below this is of no use: the prompt is too long by itself.
 const LEAST: u64 = 256;
 
@@ -33,13 +38,12 @@ pub(super) fn lower(words: &str, asked: u32) -> Option<LowerLimit> {
     let is_maximum = is_maximum && stated.is_some();
     // A prompt of `at least` so many tokens is not known.
     let stated = stated.filter(|room| *room < asked && !words.contains("at least"));
-    let tokens = match stated {
-        Some(tokens) => tokens,
-        None if asked > LEAST => (asked / 2).max(LEAST),
-        None => 0,
-    };
-    let tokens = u32::try_from(tokens).ok()?;
-    (u64::from(tokens) >= LEAST).then_some(LowerLimit { tokens, is_maximum })
+    let half = (asked / 2).max(LEAST);
+    let tokens = stated.unwrap_or(half);
+    (LEAST..asked).contains(&tokens).then(|| LowerLimit {
+        tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
+        is_maximum,
+    })
 }
 
 /// The limit of prompt and output together, less the prompt, if the words state both.
@@ -64,29 +68,12 @@ fn room(words: &str, numbers: &[u64], asked: u64) -> Option<u64> {
 
 /// The whole numbers of a text that are not a part of a name.
 fn numbers(text: &str) -> Vec<u64> {
-    let is_apart = |c: char| !(c.is_alphanumeric() || "_-.,/".contains(c));
-    let words = text
-        .split(is_apart)
-        .map(|word| word.trim_matches([',', '.']));
+    static GROUPED: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b(\d{1,3}),(\d{3})\b"));
+    let text = GROUPED.replace_all(text, "$1$2");
+    let words = text.split(|c: char| !(c.is_alphanumeric() || "_-./".contains(c)));
     words
-        .flat_map(|word| match grouped(word) {
-            Some(number) => vec![number],
-            None => word
-                .split(',')
-                .filter_map(|part| part.parse().ok())
-                .collect(),
-        })
+        .filter_map(|word| word.trim_end_matches('.').parse().ok())
         .collect()
-}
-
-/// A number with thousands separators.
-fn grouped(word: &str) -> Option<u64> {
-    let mut groups = word.split(',');
-    let is_first = groups
-        .next()
-        .is_some_and(|first| (1..=3).contains(&first.len()));
-    let is_grouped = is_first && groups.all(|group| group.len() == 3);
-    word.replace(',', "").parse().ok().filter(|_| is_grouped)
 }
 
 #[cfg(test)]

@@ -239,24 +239,18 @@ impl tower::Service<HttpRequestFactory> for Transport {
     }
 }
 
-/// True if a compressed body is not what its header says.
-fn is_undecodable(error: &reqwest::Error) -> bool {
-    let cause = innermost(error).downcast_ref::<io::Error>();
-    cause.is_some_and(|it| {
-        matches!(
-            it.kind(),
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput
-        )
-    })
-}
-
 /// What an error of the HTTP client means; `answered` if a status has come.
 fn kind_of(error: &reqwest::Error, answered: bool) -> ErrorKind {
+    use io::ErrorKind::{InvalidData, InvalidInput};
+    let cause = innermost(error).downcast_ref::<io::Error>();
     match error {
         error if error.is_connect() => ErrorKind::Connect,
         error if error.is_timeout() => ErrorKind::Timeout,
         error if !answered && error.is_builder() => ErrorKind::Settings,
-        error if is_undecodable(error) => ErrorKind::Malformed,
+        // A compressed body that is not what its header says.
+        error if cause.is_some_and(|it| [InvalidData, InvalidInput].contains(&it.kind())) => {
+            ErrorKind::Malformed
+        }
         _ => ErrorKind::CutOff,
     }
 }

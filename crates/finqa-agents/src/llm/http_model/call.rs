@@ -324,12 +324,7 @@ impl HttpCall<'_> {
             // The room in a context is that of one prompt.
             self.model.dialect.lock().reply_limit = reply_limit;
         }
-        tracing::info!(
-            node = self.request.node,
-            parameter = "max_tokens",
-            limit.tokens,
-            "correction"
-        );
+        tracing::info!(node = self.request.node, limit.tokens, "correction");
         Some(ApiDialect {
             reply_limit,
             ..dialect
