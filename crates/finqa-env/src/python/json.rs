@@ -38,32 +38,28 @@ pub(crate) fn read_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     serde_json::from_slice(bytes).or_else(|error| {
         // The error of the file as it is names the right place.
-        serde_json::from_slice(&with_nulls(bytes)).map_err(|_| error)
+        match std::str::from_utf8(bytes) {
+            Ok(text) => serde_json::from_str(&with_nulls(text)).map_err(|_| error),
+            Err(_) => Err(error),
+        }
     })
 }
 
 /// The text with `null` for every `NaN` outside strings.
-fn with_nulls(bytes: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(bytes.len());
-    let (mut rest, mut in_string) = (bytes, false);
-    while let Some((byte, after)) = rest.split_first() {
-        if let Some(after) = rest.strip_prefix(b"NaN").filter(|_| !in_string) {
-            out.extend(b"null");
-            rest = after;
-            continue;
+fn with_nulls(text: &str) -> String {
+    let mut in_string = false;
+    let pieces = text.split_inclusive('"').map(|piece| {
+        if !in_string {
+            in_string = true;
+            return piece.replace("NaN", "null");
         }
-        out.push(*byte);
-        rest = after;
-        match (byte, after.split_first()) {
-            (b'"', _) => in_string = !in_string,
-            (b'\\', Some((escaped, after))) => {
-                out.push(*escaped);
-                rest = after;
-            }
-            _ => {}
-        }
-    }
-    out
+        let before = piece.trim_end_matches('"');
+        // A quotation mark behind an odd number of backslashes is part of the string.
+        let slashes = before.len() - before.trim_end_matches('\\').len();
+        in_string = slashes % 2 == 1;
+        piece.to_owned()
+    });
+    pieces.collect()
 }
 
 fn json_fault(text: &str, error: &serde_json::Error) -> JsonFault {

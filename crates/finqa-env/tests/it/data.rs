@@ -97,6 +97,15 @@ fn a_nan_in_a_table_is_null_and_an_infinity_is_named() {
     ] {
         assert!(problems.iter().any(|line| line == wanted), "{problems:?}");
     }
+    let folder = dir.path().join("input_companies/a");
+    std::fs::write(folder.join("latin.json"), b"[{\"x\":\"\xe9\"}]").unwrap();
+    let latin = Catalog::load(dir.path()).unwrap().check().problems;
+    assert!(
+        latin
+            .iter()
+            .any(|line| line.contains("latin.json: invalid unicode")),
+        "{latin:?}"
+    );
     let cells = |table: &str, at: usize| {
         let columns = catalog.table("a", table).unwrap().columns.as_ref().unwrap();
         columns[at].cells.clone()

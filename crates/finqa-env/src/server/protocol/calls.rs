@@ -71,14 +71,12 @@ pub(crate) async fn step(
             return Ok(outcome);
         }
         let work = run_tool(app, queries, tool.clone(), arguments);
-        // A failed step counts like any other, the last one too.
-        let (result, fault) = match tokio::time::timeout(limit, work).await {
-            Ok(Ok(result)) => (result, None),
-            Ok(Err(bug)) => (Err(failed(bug)), Some(StepFault::Server(bug))),
-            Err(_) => (Err(timed_out(&tool, limit)), None),
+        let result = match tokio::time::timeout(limit, work).await {
+            Ok(result) => result.map_err(StepFault::Server)?,
+            // Such a step counts like any other, the last one too.
+            Err(_) => Err(timed_out(&tool, limit)),
         };
-        let outcome = environment.lock().finish(&tool, result);
-        fault.filter(|_| !outcome.done).map_or(Ok(outcome), Err)
+        Ok(environment.lock().finish(&tool, result))
     };
     let taken: Result<_, StepFault> = take.await;
     let error = match &taken {
@@ -105,13 +103,6 @@ pub(crate) async fn step(
         app.metrics.episode_ended(submitted, reward);
     }
     taken
-}
-
-fn failed(bug: &str) -> ToolFailure {
-    ToolFailure {
-        kind: FailureKind::Execution,
-        message: bug.to_owned(),
-    }
 }
 
 fn timed_out(tool: &str, limit: Duration) -> ToolFailure {
