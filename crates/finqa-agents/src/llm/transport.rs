@@ -248,7 +248,7 @@ fn kind_of(error: &reqwest::Error, answered: bool) -> ErrorKind {
         error if error.is_timeout() => ErrorKind::Timeout,
         error if !answered && error.is_builder() => ErrorKind::Settings,
         // A compressed body that is not what its header says.
-        error if cause.is_some_and(|it| [InvalidData, InvalidInput].contains(&it.kind())) => {
+        _ if cause.is_some_and(|it| [InvalidData, InvalidInput].contains(&it.kind())) => {
             ErrorKind::Malformed
         }
         _ => ErrorKind::CutOff,
