@@ -34,6 +34,7 @@ mod opinion;
 mod options;
 mod pages;
 mod passes;
+mod periods;
 mod providers;
 mod refusals;
 mod replies;

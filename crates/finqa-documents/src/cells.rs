@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use finqa_core::page::{Cell, MONTHS, years_in};
+use finqa_core::page::{Cell, MONTHS, year_of, years_in};
 use finqa_core::regex;
 use regex::Regex;
 
@@ -47,6 +47,12 @@ pub(crate) fn is_year(text: &str) -> bool {
     text.len() <= 8
         && text.get(..4).is_some_and(|year| years_in(year).len() == 1)
         && !text.chars().skip(4).any(|c| matches!(c, ',' | '.' | '%'))
+}
+
+/// A year as a spreadsheet or a program may write it: "2031.0".
+pub(crate) fn whole_year(text: &str) -> Option<&str> {
+    text.strip_suffix(".0")
+        .filter(|year| year_of(year).is_some())
 }
 
 /// "11.3 years"; "5 years" may be a heading.

@@ -8,7 +8,7 @@ use finqa_core::page::years_in;
 use finqa_core::text::single_spaced;
 
 use super::spans::{self, PrintedCell, SpannedCell};
-use crate::cells::{is_figure, is_year};
+use crate::cells::{is_figure, is_year, whole_year};
 use crate::error::DocumentError;
 
 /// A row with the line it begins in.
@@ -84,6 +84,14 @@ pub(crate) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, Docume
             .flat_map(|(_, row)| row)
             .filter(|cell| !cell.is_empty())
             .collect();
+    }
+    let first = lines.len().min(1);
+    let (above, below) = lines.split_at_mut(first);
+    let labels = below.iter_mut().filter_map(|(_, row)| row.first_mut());
+    for cell in above.iter_mut().flat_map(|(_, row)| row).chain(labels) {
+        if let Some(year) = whole_year(cell) {
+            *cell = year.to_owned();
+        }
     }
     merge_header(&mut lines);
     for (_, row) in lines.iter_mut().skip(1) {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use finqa_core::number::Scale;
-use finqa_core::page::period::{Date, Period, Times};
+use finqa_core::page::period::{Date, DayOrder, Period, Times};
 use finqa_core::page::{Cell, CellKind, Table};
 use finqa_core::regex;
 use regex::Regex;
@@ -105,15 +105,20 @@ impl ReportTable {
         let lower = title.to_lowercase();
         let header = table.cells().first().map(Vec::as_slice).unwrap_or_default();
         let corner = header.first().map_or("", |cell| cell.raw.as_str());
-        let (over, _) = Times::heading(&title);
-        let over = Times::heading(corner).0.or(over).unwrap_or_default();
-        let over = if plain { Period::default() } else { over };
+        let first = table.cells().iter().filter_map(|row| row.first());
+        let days = DayOrder::of(header.iter().chain(first).map(|cell| cell.raw.as_str()));
+        let (over, _) = Times::heading_in(&title, days);
+        let over = Times::heading_in(corner, days).0.or(over);
+        let over = over.filter(|_| !plain).unwrap_or_default();
         let mut columns: Vec<ReportColumn> = header
             .iter()
-            .map(|cell| ReportColumn::read(&cell.raw, plain))
+            .map(|cell| ReportColumn::read(&cell.raw, plain, days))
             .collect();
         match plain {
-            true => date_repeated(&mut columns),
+            true => {
+                date_repeated(&mut columns);
+                of_years(&mut columns);
+            }
             false => date_spanned(&mut columns),
         }
         for column in &mut columns {
@@ -138,11 +143,11 @@ impl ReportTable {
                 .caption()
                 .is_some_and(|caption| caption.scale.is_some()),
         };
-        out.rows = out.read_rows(table);
+        out.rows = out.read_rows(table, days);
         out
     }
 
-    fn read_rows(&self, table: &Table) -> Vec<ReportRow> {
+    fn read_rows(&self, table: &Table, days: DayOrder) -> Vec<ReportRow> {
         let width = self.columns.len();
         let percent: Vec<bool> = (0..width)
             .map(|at| !self.plain && table.is_of_percent(at))
@@ -157,7 +162,7 @@ impl ReportTable {
         let (mut section, mut after_heading) = (String::new(), false);
         let mut rows = Vec::new();
         for (at, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
-            let mut read = ReportRow::read(&row.label, self);
+            let mut read = ReportRow::read(&row.label, self, days);
             let figure = |(c, cell): (usize, &Cell)| {
                 let number = cell.number.as_ref();
                 let number = number
@@ -254,6 +259,27 @@ fn date_repeated(columns: &mut [ReportColumn]) {
     }
 }
 
+/// Columns of one month of several years are of the years that end with it.
+fn of_years(columns: &mut [ReportColumn]) {
+    let dated = || columns.iter().filter_map(|column| column.label.period);
+    let mut years: Vec<Option<u16>> = dated().map(|period| period.end.year).collect();
+    years.dedup();
+    let first = dated().map(|period| period.end.month).next();
+    let alike = |one: Period| {
+        let of_month = one.months == Some(1) && one.end.day.is_none() && one.start.is_none();
+        of_month && Some(one.end.month) == first && one.end.year.is_some()
+    };
+    if years.len() < 2 || years.len() < dated().count() || !dated().all(alike) {
+        return;
+    }
+    for period in columns
+        .iter_mut()
+        .filter_map(|column| column.label.period.as_mut())
+    {
+        period.months = Some(12);
+    }
+}
+
 /// A heading over several columns may stand above the first or the last of them.
 fn date_spanned(columns: &mut [ReportColumn]) {
     let mut left: Option<Period> = None;
@@ -292,8 +318,8 @@ fn brackets(text: &str) -> (String, &str) {
 }
 
 impl Label {
-    fn read(printed: &str, plain: bool) -> Self {
-        let (mut period, rest) = Times::heading(printed);
+    fn read(printed: &str, plain: bool, days: DayOrder) -> Self {
+        let (mut period, rest) = Times::heading_in(printed, days);
         if let Some(month) = period
             .as_mut()
             .filter(|period| plain && period.length() == 1)
@@ -331,10 +357,10 @@ impl Label {
 }
 
 impl ReportColumn {
-    fn read(printed: &str, plain: bool) -> Self {
-        let mut label = Label::read(printed, plain);
+    fn read(printed: &str, plain: bool, days: DayOrder) -> Self {
+        let mut label = Label::read(printed, plain, days);
         if !plain {
-            let (_, rest) = Times::heading(printed);
+            let (_, rest) = Times::heading_in(printed, days);
             label.words = plain_stems(&UNIT.replace_all(&rest.to_lowercase(), " "));
             label.aside = Vec::new();
         }
@@ -346,8 +372,8 @@ impl ReportColumn {
 }
 
 impl ReportRow {
-    fn read(printed: &str, table: &ReportTable) -> Self {
-        let mut label = Label::read(printed, table.plain);
+    fn read(printed: &str, table: &ReportTable, days: DayOrder) -> Self {
+        let mut label = Label::read(printed, table.plain, days);
         if !table.plain && label.period.is_none_or(|period| period.end.year.is_none()) {
             let (plain, inside) = brackets(printed);
             label.words = plain_stems(&plain);

@@ -1,10 +1,12 @@
 //! The periods that headings of columns and people's questions name: years, halves, quarters,
 //! months, days, and weeks as retailers count them.
 
+mod dates;
 mod fiscal;
 mod times;
 
 use super::years::MONTHS;
+pub use dates::DayOrder;
 pub use fiscal::FiscalYears;
 pub use times::{Times, blank};
 

@@ -5,33 +5,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::dates::{DayOrder, Named, dates, lists};
 use super::{Date, Period};
-use crate::page::years::{MONTHS, is_amount, year_of_two_digits};
 use crate::regex;
 
 /// The length of the year so far.
 const TO_DATE: u8 = 0;
-
-static DATE: LazyLock<Regex> = LazyLock::new(|| {
-    let month = "(?:january|february|march|april|may|june|july|august|september|october|november\
-        |december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)";
-    let year = r"(?:19|20)\d\d";
-    let nth = "(?:st|nd|rd|th)?";
-    let forms = [
-        format!(r"\b(?P<iso>{year})-(?P<iso_m>\d\d)-(?P<iso_d>\d\d)\b"),
-        format!(r"\b(?P<dot_d>\d\d?)\.(?P<dot_m>\d\d?)\.(?P<dot>{year})\b"),
-        format!(r"\b(?:fy ?)?(?P<first>{year})[/\u{{2013}}-](?P<last>(?:20)?\d\d)\b"),
-        format!(r"\b(?P<m_y>{month})[-/'] ?'?(?P<y_m>\d\d)\b"),
-        format!(
-            r"\b(?:(?P<d1>\d\d?){nth} (?:of )?)?(?P<m>{month})\b\.?(?: (?P<d>\d\d?){nth}\b)?(?: ?,? ?(?:of )?(?P<y>{year})\b)?"
-        ),
-        // Actual or expected: "FY2024A", "2025E".
-        format!(r"\b(?:fy ?'?)?(?P<bare>{year})[aef]?\b"),
-        r"\bfy ?'?(?P<short>\d\d)[aef]?\b".to_owned(),
-        r"\b(?:q[1-4]|[1-4]q|h[12]|[12]h)[ -]?'?(?P<of_part>\d\d)\b".to_owned(),
-    ];
-    regex!(&forms.join("|"))
-});
 
 /// How long a period is by its words; of several at one place the first counts.
 static LENGTHS: LazyLock<Vec<(Regex, u8)>> = LazyLock::new(|| {
@@ -59,7 +38,7 @@ static LENGTHS: LazyLock<Vec<(Regex, u8)>> = LazyLock::new(|| {
             3,
         ),
         (
-            r"\byears? end(?:ed|ing)\b|\bfiscal (?:years? )?(?:19|20)\d\d|\bfy ?'?\d\d|\b(?:full|entire|whole)[- ](?:fiscal )?year\b|\bannual(?:ly)?\b"
+            r"\byears? end(?:ed|ing)\b|\bfiscal (?:years? )?(?:19|20)\d\d|\b(?:[fc]y ?'?|f(?:19|20))\d\d|\b(?:full|entire|whole)[- ](?:fiscal )?year\b|\bannual(?:ly)?\b"
                 .to_owned(),
             12,
         ),
@@ -81,19 +60,8 @@ static INSTANT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The word between the ends of a period.
-static JOINS: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"^ ?(?:to|through|until|and|-|\u{2013}|\u{2014}) ?$"));
-
-fn lists(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|other| other == word)
-}
-
 /// Words between the length of a period and its date.
 const LINKS: &str = "of in the for ended ending on to through fiscal year period periods";
-
-/// A period, and where it is named.
-type Named = (Range<usize>, Period);
 
 /// What a text says of time, and where.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -106,7 +74,12 @@ pub struct Times {
 impl Times {
     /// Reads a text in lower case.
     pub fn read(text: &str) -> Self {
-        let mut all = dates(text);
+        Self::read_in(text, DayOrder::Unknown)
+    }
+
+    /// Reads a text in lower case, whose dates are in this order.
+    fn read_in(text: &str, order: DayOrder) -> Self {
+        let (mut all, unknown) = dates(text, order);
         for (form, months) in LENGTHS.iter() {
             for found in form.find_iter(text) {
                 let part = PART.captures(found.as_str()).and_then(|part| {
@@ -136,7 +109,8 @@ impl Times {
         if found.is_empty() && instant {
             found.push((0..0, Period::default()));
         }
-        let said = found.iter().map(|(at, _)| at.clone()).collect();
+        let said = found.iter().map(|(at, _)| at.clone());
+        let said = said.chain(unknown).collect();
         share(&mut found);
         // "From December 31 to June 30": two points in time.
         let point = |one: &Period| one.end.day.is_some() && one.start.is_none();
@@ -154,8 +128,13 @@ impl Times {
 
     /// The one period of a heading, and the rest of it; a heading with two years is of a change.
     pub fn heading(text: &str) -> (Option<Period>, String) {
+        Self::heading_in(text, DayOrder::Unknown)
+    }
+
+    /// The same of a heading whose dates are in this order.
+    pub fn heading_in(text: &str, order: DayOrder) -> (Option<Period>, String) {
         let lower = text.to_lowercase();
-        let read = Self::read(&lower);
+        let read = Self::read_in(&lower, order);
         let mut years: Vec<u16> = read.periods().filter_map(|one| one.end.year).collect();
         years.dedup();
         if years.len() > 1 {
@@ -188,97 +167,6 @@ pub fn blank(text: &mut String, at: &Range<usize>) {
     if text.get(at.clone()).is_some() {
         text.replace_range(at.clone(), &" ".repeat(at.len()));
     }
-}
-
-/// The dates of a text, those of the ends of one period together.
-fn dates(text: &str) -> Vec<Named> {
-    let mut out: Vec<Named> = Vec::new();
-    for captures in DATE.captures_iter(text) {
-        let Some(whole) = captures.get(0) else {
-            continue;
-        };
-        let group = |names: &[&str]| {
-            let group = names.iter().find_map(|name| captures.name(name))?;
-            Some(group.as_str())
-        };
-        let month = group(&["m", "m_y"]).and_then(month_of);
-        let end = Date {
-            year: group(&["iso", "dot", "y", "bare", "first"])
-                .and_then(|year| year.parse().ok())
-                .or_else(|| year_of_two_digits(group(&["short", "y_m", "of_part"])?)),
-            month: month.or_else(|| group(&["iso_m", "dot_m"])?.parse().ok()),
-            day: group(&["iso_d", "dot_d", "d", "d1"]).and_then(|day| day.parse().ok()),
-        };
-        let (before, after) = (text.get(..whole.start()), text.get(whole.end()..));
-        let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-        let bare_may = whole.as_str() == "may" && {
-            let last = before.split_whitespace().last().unwrap_or_default();
-            !(lists("about in of from to and for since until than between", last)
-                || before.trim().is_empty() && after.trim().is_empty())
-        };
-        if bare_may || month.is_none() && is_amount(before, after) {
-            continue;
-        }
-        let mut period = Period {
-            end,
-            ..Period::default()
-        };
-        if let (Some(first), Some(last)) = (end.year, group(&["last"])) {
-            let last = last
-                .get(last.len() - 2..)
-                .and_then(|last| last.parse::<u16>().ok());
-            period.start = Some(end);
-            period.end.year = Some(first + 1);
-            // "2019-2021" are two years.
-            if last != Some((first + 1) % 100) {
-                let from = whole.start();
-                let year = |year| Period {
-                    end: Date {
-                        year,
-                        ..Date::default()
-                    },
-                    ..Period::default()
-                };
-                out.push((from..from + 4, year(Some(first))));
-                out.push((
-                    from + 5..whole.end(),
-                    year(last.map(|last| first / 100 * 100 + last)),
-                ));
-                continue;
-            }
-        }
-        match out.last_mut() {
-            Some((at, start))
-                if start.end.year.is_none_or(|year| end.year == Some(year))
-                    && start.end.month.is_some()
-                    && start.start.is_none()
-                    && month.is_some()
-                    && is_range(text, at, whole.start(), whole.end(), start.end.day) =>
-            {
-                period.start = Some(Date {
-                    year: None,
-                    ..start.end
-                });
-                period.measure();
-                *start = period;
-                at.end = whole.end();
-            }
-            _ => out.push((whole.range(), period)),
-        }
-    }
-    out
-}
-
-/// Whether two dates are the ends of one period. Two months are it in brackets or with a dash
-/// only; elsewhere they may be two.
-fn is_range(text: &str, first: &Range<usize>, from: usize, end: usize, day: Option<u8>) -> bool {
-    let gap = text.get(first.end..from).unwrap_or_default();
-    let opened = text
-        .get(..first.start)
-        .is_some_and(|before| before.trim_end().ends_with('('));
-    let closed = text.get(end..).is_some_and(|after| after.starts_with(')'));
-    let dash = !gap.contains(|c: char| c.is_alphanumeric());
-    JOINS.is_match(gap) && (day.is_some() || dash || opened && closed)
 }
 
 /// What is said of time, neighbours that name one period together.
@@ -347,13 +235,6 @@ fn share(found: &mut Vec<Named>) {
     }
 }
 
-/// By the first three letters.
-fn month_of(word: &str) -> Option<u8> {
-    let short = word.get(..3)?;
-    let at = MONTHS.iter().position(|month| month.starts_with(short))?;
-    u8::try_from(at + 1).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -379,6 +260,24 @@ mod tests {
             ("2021/22", "2022"),
             ("2019-2021", "2019; 2021"),
             ("fy24a", "2024"),
+            ("fy2025e", "2025"),
+            ("cy31", "2031"),
+            ("cy2031", "2031"),
+            ("f2031", "2031"),
+            ("2032b", "2032"),
+            ("2031.0", "2031"),
+            ("2031-12", "December of 2031"),
+            ("2010-11", "2011"),
+            ("mar 2031", "March of 2031"),
+            ("dec-31", "December of 2031"),
+            ("dec-31 2032", "31 December of 2032"),
+            ("2032 dec-30", "30 December of 2032"),
+            ("12/31/31", "31 December of 2031"),
+            ("31/12/2031", "31 December of 2031"),
+            ("04/04/31", "4 April of 2031"),
+            ("03/04/31", ""),
+            ("13/13/31", ""),
+            ("53 weeks ended february 1, 2032", "1 February of 2032"),
             ("fy98", "1998"),
             ("fy2019", "2019"),
             ("full-year", "full year"),
@@ -407,6 +306,22 @@ mod tests {
                 .map(|one| one.to_string())
                 .collect();
             assert_eq!(found.join("; "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_column_decides_which_of_two_days_is_meant() {
+        for (others, day) in [
+            (["31/03/31", "30/06/31"], "3 April of 2031"),
+            (["03/31/31", "06/30/31"], "4 March of 2031"),
+            (["31/03/31", "03/31/31"], ""),
+            (["05/06/31", "2031"], ""),
+        ] {
+            let order = DayOrder::of(others.into_iter());
+            let (period, rest) = Times::heading_in("At 03/04/31", order);
+            let period = period.map(|period| period.to_string());
+            assert_eq!(period.unwrap_or_default(), day, "{others:?}");
+            assert_eq!(rest.trim(), "At", "{others:?}");
         }
     }
 
