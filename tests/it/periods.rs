@@ -10,6 +10,54 @@ fn ask(place: &Workplace, file: &str, question: &str) -> Json {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{file}: {}", ran.stderr))
 }
 
+/// A retailer's fiscal 2031 ends on February 1, 2032: its columns were taken for the year before.
+#[test]
+fn a_heading_that_names_a_fiscal_year_is_not_shifted() {
+    let cover = "<div style='display:none'><ix:header><ix:hidden>\
+        <ix:nonNumeric name='dei:DocumentFiscalYearFocus'>2031</ix:nonNumeric>\
+        <ix:nonNumeric name='dei:DocumentPeriodEndDate'>2032-02-01</ix:nonNumeric>\
+        <ix:nonNumeric name='dei:CurrentFiscalYearEndDate'>--02-01</ix:nonNumeric></ix:hidden></ix:header></div>";
+    let place = Workplace::new();
+    for (file, heads) in [
+        ("named.htm", ["Fiscal 2031", "Fiscal 2030", "Fiscal 2029"]),
+        ("bare.htm", ["2031", "2030", "2029"]),
+        (
+            "dated.htm",
+            [
+                "Year ended February 1, 2032", "Year ended February 2, 2031",
+                "Year ended February 3, 2030",
+            ],
+        ),
+    ] {
+        let rows = [
+            [&["", ""][..1], &heads].concat(),
+            vec!["Net sales", "8,410", "7,950", "7,320"],
+            vec!["Gross profit", "2,910", "2,730", "2,510"],
+        ];
+        let rows = rows.map(|cells| format!("<tr><td>{}</td></tr>", cells.join("</td><td>")));
+        let page = format!(
+            "<html><body>{cover}<p>Consolidated statements of earnings (in millions)</p><table>{}</table></body></html>",
+            rows.concat()
+        );
+        place.write(file, &page);
+        for (question, answer) in [
+            ("what were net sales in fiscal 2031?", "8410"),
+            ("what were net sales in fiscal 2030?", "7950"),
+            ("what was the gross profit in 2029?", "2510"),
+            (
+                "what was the change in net sales from fiscal 2029 to fiscal 2030?",
+                "630",
+            ),
+        ] {
+            let json = ask(&place, file, question);
+            has(
+                &json,
+                json!({"answer": answer, "doubt": null, "stop": "accepted"}),
+            );
+        }
+    }
+}
+
 #[test]
 fn headings_are_read_as_people_and_programs_write_periods() {
     let place = Workplace::new();

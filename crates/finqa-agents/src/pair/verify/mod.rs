@@ -11,6 +11,7 @@ mod finding;
 mod places;
 mod question;
 
+use finqa_core::page::period::FiscalYears;
 use finqa_core::program::Program;
 use finqa_core::question::Question;
 
@@ -40,20 +41,30 @@ pub(crate) fn unnamed_year(question: &Question) -> Option<u16> {
     if asked.years.is_empty() {
         return None;
     }
-    unknown_year(&asked, &LiteralPlaces::of(question))
+    let places = LiteralPlaces::of(question);
+    unknown_year(&asked, &places, years_behind(question))
 }
 
-fn unknown_year(asked: &QuestionCues, places: &LiteralPlaces) -> Option<u16> {
+/// How many years earlier the report calls its fiscal years than they end: a retailer's column of
+/// February 2032 is of its fiscal 2031.
+fn years_behind(question: &Question) -> u16 {
+    let cover = question.document.cover.as_ref();
+    cover.map_or(0, |cover| FiscalYears::read(cover, &[], false).behind())
+}
+
+fn unknown_year(asked: &QuestionCues, places: &LiteralPlaces, behind: u16) -> Option<u16> {
     let mut years = asked.years.iter().filter(|_| !asked.hypothetical);
-    years.find(|year| !places.names_year(**year)).copied()
+    let names = |year: u16| places.names_year(year) || places.names_year(year + behind);
+    years.find(|year| !names(**year)).copied()
 }
 
 /// The findings of all checks.
 pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
     let mut asked = question_cues(&question.text);
     let places = LiteralPlaces::of(question);
+    let behind = years_behind(question);
     let mut findings = unusable(answer);
-    findings.extend(unknown_year(&asked, &places).map(checks::period_unknown));
+    findings.extend(unknown_year(&asked, &places, behind).map(checks::period_unknown));
     // A later turn takes its periods and their order from the conversation; only what it
     // names itself can be held against its answer. A single year is not enough: that would
     // object to the gold program of 16 of 742 later turns (2.2 %).
@@ -71,7 +82,8 @@ pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
         findings.extend(citations::check(
             &program, &answer.evidence, &places, question,
         ));
-        findings.extend(checks::periods_named(&program, &places, &asked));
+        let named = checks::periods_named(&program, &places, &asked);
+        findings.extend(named.filter(|_| behind == 0));
         let order = checks::period_order(&program, &places, &asked);
         let direction = || checks::direction(&program, &places, &asked, answer);
         findings.extend(order.or_else(direction));

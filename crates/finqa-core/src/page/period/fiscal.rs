@@ -55,6 +55,11 @@ impl FiscalYears {
         }
     }
 
+    /// How many years earlier they are called than they end.
+    pub fn behind(self) -> u16 {
+        self.behind
+    }
+
     /// Whether a question names a year that a dated column may have under another number: many
     /// companies call a year that ends in January by the one before.
     pub fn is_unclear(self, column: &Period, asked: &Period) -> bool {
@@ -62,13 +67,14 @@ impl FiscalYears {
         self.unclear && named && column.end.month.is_some()
     }
 
-    /// The fiscal year that a period ends in.
-    fn year_of(self, period: Option<Period>) -> Option<u16> {
+    /// The fiscal year that a period ends in; one that is named by its year alone is called so.
+    pub fn year_of(self, period: Option<Period>) -> Option<u16> {
         let end = period?.end;
-        let later = month_of_end(end).is_some_and(|month| month > self.last_month);
-        end.year
-            .map(|year| year + u16::from(later))
-            .map(|year| year.saturating_sub(self.behind))
+        let (Some(year), Some(month)) = (end.year, month_of_end(end)) else {
+            return end.year;
+        };
+        let later = u16::from(month > self.last_month);
+        Some((year + later).saturating_sub(self.behind))
     }
 
     fn quarter_of(self, end: Date) -> Option<u8> {
@@ -222,6 +228,10 @@ mod tests {
         assert!(years.fits(&heading("Fiscal year ended February 1, 2025"), asked));
         assert!(!years.fits(&heading("Fiscal year ended February 3, 2024"), asked));
         assert!(!years.is_unclear(&heading("Fiscal year ended February 1, 2025"), asked));
+        // A heading that names the fiscal year is not shifted.
+        for (named, fits) in [("Fiscal 2024", true), ("2024", true), ("FY25", false)] {
+            assert_eq!(years.fits(&heading(named), asked), fits, "{named}");
+        }
     }
 
     #[test]
