@@ -58,6 +58,88 @@ fn a_heading_that_names_a_fiscal_year_is_not_shifted() {
     }
 }
 
+/// "31, confidence 0.95" was the answer on every table whose headings are dates.
+#[test]
+fn a_period_or_a_name_is_the_answer_and_not_a_number_in_it() {
+    let place = Workplace::new();
+    place.write(
+        "years.md",
+        "| (in millions) | Year ended December 31, 2033 | Year ended December 31, 2032 | Year ended December 31, 2031 |\n\
+         |---|---|---|---|\n| Revenue | 150 | 140 | 130 |\n| Operating profit | 20 | 11 | 15 |\n| Net income | 12 | 10 | 7 |\n",
+    );
+    place.write(
+        "dates.csv",
+        ",\"As of June 30, 2033\",\"As of June 30, 2032\",\"As of June 30, 2031\"\nBank debt,40,52,45\nCash,9,5,7\n",
+    );
+    place.write("quarters.csv", ",Q1 2031,Q2 2031,Q3 2031\nSales,40,52,45\n");
+    place.write(
+        "notes.csv",
+        "Issue,2031\n\"Notes, 10-year\",40\n\"Notes, 5-year\",52\n",
+    );
+    let rows = [
+        ["", "FY2031", "FY2032", "FY2033"],
+        ["NPL ratio", "3.1%", "2.9%", "2.7%"],
+    ];
+    let rows = rows.map(|cells| format!("<tr><td>{}</td></tr>", cells.join("</td><td>")));
+    place.write("bank.htm", &format!("<table>{}</table>", rows.concat()));
+    for (file, question, answer, plain) in [
+        (
+            "years.md",
+            "Which year had the lowest net income?",
+            "2031",
+            json!(2031.0),
+        ),
+        (
+            "years.md",
+            "In which year was revenue highest?",
+            "2033",
+            json!(2033.0),
+        ),
+        (
+            "years.md",
+            "Which year had the lowest operating profit?",
+            "2032",
+            json!(2032.0),
+        ),
+        (
+            "dates.csv",
+            "When was bank debt highest?",
+            "June 30, 2032",
+            Json::Null,
+        ),
+        (
+            "dates.csv",
+            "In which year was cash lowest?",
+            "2032",
+            json!(2032.0),
+        ),
+        (
+            "quarters.csv",
+            "Which quarter had the highest sales?",
+            "Q2 2031",
+            Json::Null,
+        ),
+        (
+            "notes.csv",
+            "Which issue was the smallest in 2031?",
+            "Notes, 10-year",
+            Json::Null,
+        ),
+        (
+            "bank.htm",
+            "Which year had the highest NPL ratio?",
+            "2031",
+            json!(2031.0),
+        ),
+    ] {
+        let json = ask(&place, file, question);
+        has(
+            &json,
+            json!({"answer": answer, "plain_value": plain, "doubt": null}),
+        );
+    }
+}
+
 #[test]
 fn headings_are_read_as_people_and_programs_write_periods() {
     let place = Workplace::new();

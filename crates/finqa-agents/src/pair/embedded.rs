@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::parse::Analysis;
-use finqa_core::number::print;
+use finqa_core::number::{Value, print};
 use finqa_core::program::Program;
 use finqa_core::question::{Document, Question};
 use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex};
@@ -65,13 +65,18 @@ impl EmbeddedAgent {
         let analysis = Analysis {
             steps: best.steps,
             program: Some(best.program).filter(|_| words.is_none()),
-            answer: words.unwrap_or_default(),
+            answer: words.clone().unwrap_or_default(),
             evidence: best.evidence,
             unit: Some(best.unit),
             label: Some(best.label).filter(|label| !label.is_empty()),
             confidence: Some(confidence),
         };
-        let answer = Answer::from_analysis(&analysis, question);
+        let mut answer = Answer::from_analysis(&analysis, question);
+        // A label or a period is itself, whatever numbers its words have; a year is a number.
+        if let Some(words) = words.filter(|words| words.parse::<f64>().is_err()) {
+            answer.printed.clone_from(&words);
+            answer.value = Some(Value::Text(words));
+        }
         Some((Answer { doubt, ..answer }, analysis))
     }
 

@@ -369,7 +369,7 @@ fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
         && tokens
             .iter()
             .take(3)
-            .any(|token| lists("which what", &token.text));
+            .any(|token| lists("which what when", &token.text));
     let largest = has(tokens, &[Cue::Largest]) || asks && has(tokens, &[Cue::More]);
     let smallest = has(tokens, &[Cue::Smallest]) || asks && has(tokens, &[Cue::Less]);
     if which.is_none() && !largest && !smallest || !plain && !asks {

@@ -1,5 +1,6 @@
 //! Series of figures: of several periods, or of all rows or columns.
 
+use finqa_core::page::MONTHS;
 use finqa_core::page::period::Period;
 
 use super::asked::Which;
@@ -63,9 +64,7 @@ impl Tables {
         };
         for span in self.series_of(of, length, at.map_or(0, |at| at.table)) {
             let amount = self.figure(&undated, Some(span), None)?;
-            let mut labels = amount.place().into_iter().flat_map(|at| self.labels_of(at));
-            let only = labels.find(|label| label.period.is_some() && label.words.is_empty());
-            let name = only.map_or_else(|| span.to_string(), |label| label.name.clone());
+            let name = self.name_of_period(span, &amount, which);
             out.push(Amount { name, ..amount });
         }
         if out.len() < 2 {
@@ -73,6 +72,31 @@ impl Tables {
         }
         self.check(&out)?;
         Ok(out)
+    }
+
+    /// What a period is called: a year by its number, another one as its heading has it, without
+    /// words around a day.
+    fn name_of_period(&self, span: Period, amount: &Amount, which: Option<&Which>) -> String {
+        let whole = which == Some(&Which::Period(Some(12))) && !span.is_season();
+        if let Some(year) = self.years.year_of(Some(span)).filter(|_| whole) {
+            return year.to_string();
+        }
+        if let (Some(day), true) = (span.end.day, which.is_some() && span.months != Some(3)) {
+            let month = span.end.month.map_or(0, usize::from);
+            let month = MONTHS
+                .get(month.wrapping_sub(1))
+                .copied()
+                .unwrap_or_default();
+            let (first, rest) = month.split_at_checked(1).unwrap_or_default();
+            let year = span
+                .end
+                .year
+                .map_or_else(String::new, |year| format!(", {year}"));
+            return format!("{}{rest} {day}{year}", first.to_uppercase());
+        }
+        let mut labels = amount.place().into_iter().flat_map(|at| self.labels_of(at));
+        let only = labels.find(|label| label.period.is_some() && label.words.is_empty());
+        only.map_or_else(|| span.to_string(), |label| label.name.clone())
     }
 
     /// The periods of a series: those named, those between two, or all of one length.
