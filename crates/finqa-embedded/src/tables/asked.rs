@@ -85,7 +85,8 @@ const COMPARED: &[Cue] = &[Cue::Percent, Cue::Points];
 const RELATIVE: &[Cue] = &[Cue::AsShareOf, Cue::Growth, Cue::Percent, Cue::ShareOf];
 #[rustfmt::skip]
 const MOVES: &[Cue] = &[
-    Cue::Change, Cue::Difference, Cue::Fall, Cue::Growth, Cue::Points, Cue::Rise, Cue::Versus, Cue::YearAgo,
+    Cue::Change, Cue::Difference, Cue::Fall, Cue::Growth, Cue::Improve, Cue::Points, Cue::Rise, Cue::Versus,
+    Cue::YearAgo,
 ];
 
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
@@ -95,7 +96,7 @@ static FORMS: [Form; 20] = [
     Form(true, &[Cue::Exceeds], Sides(Cue::Exceeds), Operation::Compare, false, &[]),
     Form(true, &[Cue::More], Sides(Cue::Than), Operation::Compare, false, &[]),
     Form(true, &[Cue::Less], Reversed(Cue::Than), Operation::Compare, false, &[]),
-    Form(true, &[Cue::Rise, Cue::Fall], One, Operation::Compare, false, &[]),
+    Form(true, &[Cue::Rise, Cue::Improve, Cue::Fall], One, Operation::Compare, false, &[]),
     Form(false, &[Cue::Average], Listed(1), Operation::Average, false, &[]),
     Form(false, &[Cue::AsShareOf], Sides(Cue::AsShareOf), Operation::Ratio, true, PERCENT),
     Form(false, &[Cue::DividedBy], Sides(Cue::DividedBy), Operation::Ratio, true, PERCENT),
@@ -262,6 +263,7 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
     let mut out = Operand {
         through: goes_through(tokens),
         falls: has(tokens, &[Cue::Fall]),
+        improves: has(tokens, &[Cue::Improve]),
         counts: match tokens {
             [first, second, ..] => matches!(
                 (first.text.as_str(), second.text.as_str()),

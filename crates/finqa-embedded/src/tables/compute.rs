@@ -16,6 +16,7 @@ use super::table::Place;
 use super::words::stemmed;
 use crate::expr::turn_sign;
 use crate::operations;
+use crate::reading::outflow::names_cost;
 
 /// An answer from labels.
 #[derive(Clone, Debug)]
@@ -50,11 +51,13 @@ impl Tables {
             }
             Operation::Compare => {
                 let pair = self.as_losses(operands, self.pair(asked)?)?;
-                (pair.to_vec(), greater(pair, of.falls)?)
+                let falls = self.falls(of, &pair);
+                (pair.to_vec(), greater(pair, falls)?)
             }
             Operation::Difference => {
                 let pair = self.as_losses(operands, self.pair(asked)?)?;
-                (pair.to_vec(), change(pair, of.falls, asked.relative)?)
+                let falls = self.falls(of, &pair);
+                (pair.to_vec(), change(pair, falls, asked.relative)?)
             }
             Operation::Ratio => {
                 let pair = self.parts(operands, asked.relative)?;
@@ -214,6 +217,19 @@ impl Tables {
             one.expr.change_leaves(&mut turn_sign);
         }
         Ok(amounts)
+    }
+
+    /// Whether a fall is asked for; that of a cost or of a loss is an improvement.
+    fn falls(&self, of: &Operand, pair: &[Amount]) -> bool {
+        let costs = |at: Place| {
+            let name = self.name_of(at).to_lowercase();
+            names_cost(&name)
+                || ["loss", "npl", "non-performing", "debt"]
+                    .iter()
+                    .any(|word| name.contains(word))
+        };
+        let mut places = pair.iter().filter_map(Amount::place);
+        of.falls || of.improves && places.any(costs)
     }
 
     /// Whether what a cell is of may be below zero.

@@ -41,6 +41,8 @@ pub(super) struct Operand {
     pub(super) percent: bool,
     /// A fall is asked for.
     pub(super) falls: bool,
+    /// An improvement is asked for.
+    pub(super) improves: bool,
     /// Its words are joined by "and".
     pub(super) joins: bool,
     /// "How many": no money.

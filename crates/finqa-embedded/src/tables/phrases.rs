@@ -13,6 +13,8 @@ pub(super) enum Cue {
     Fall,
     /// A relative change.
     Growth,
+    /// A rise, of a cost a fall.
+    Improve,
     Largest,
     Percent,
     Points,
@@ -45,7 +47,7 @@ pub(super) enum Cue {
 }
 
 #[rustfmt::skip]
-const CUES: [(Cue, &str); 29] = [
+const CUES: [(Cue, &str); 30] = [
     (Cue::Average, "average|mean|averaged|on average"),
     (Cue::Change, "change|changes|changed"),
     (Cue::Difference, "difference|differ"),
@@ -58,7 +60,8 @@ const CUES: [(Cue, &str); 29] = [
     (Cue::Points, "percentage points|percentage point|percent points|in percentage points"),
     (Cue::Ratio, "ratio|ratio of"),
     (Cue::Rise, "increase|increased|increases|rise|rises|rose|risen|grow|grows|grew|grown"),
-    (Cue::Rise, "go up|went up|gone up|improve|improved"),
+    (Cue::Rise, "go up|went up|gone up"),
+    (Cue::Improve, "improve|improved|improves"),
     (Cue::Share, "share"),
     (Cue::Sum, "sum|sum of|combined|together|added together|taken together"),
     (Cue::Total, "total|totals|total of|all|both"),
