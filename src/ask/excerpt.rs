@@ -230,7 +230,7 @@ mod tests {
                     [*label, figure]
                         .map(|text| PrintedCell {
                             text: text.to_owned(),
-                            tags: Vec::new(),
+                            ..PrintedCell::default()
                         })
                         .to_vec()
                 })

@@ -201,6 +201,7 @@ mod tests {
                 .into_iter()
                 .chain(others)
                 .collect(),
+                ..TableStart::default()
             }],
             own: true,
             ..Document::default()

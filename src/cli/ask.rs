@@ -282,6 +282,9 @@ fn list_tables(report: &Document, json: bool) -> anyhow::Result<Exit> {
     for note in &report.notes {
         super::note(format_args!("note: {note}"));
     }
+    for line in &report.left_out {
+        super::note(format_args!("not read: {line}"));
+    }
     if json {
         for (at, table) in report.tables().enumerate() {
             stdout::print(|out| writeln!(out, "{}", table.json(at + 1)))?;

@@ -28,6 +28,12 @@ pub(super) struct NamedEvidence {
 pub(super) struct FiledPlace {
     /// The title of the table.
     pub table: String,
+    /// The sheet and the cell of a workbook: `Key figures!D4`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<String>,
+    /// The formula that it was computed from, because the file has no value of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formula: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
     /// The concept of the figure's tag, and its period.
@@ -47,6 +53,12 @@ impl NamedEvidence {
         }
     }
 
+    /// Where a person finds it: the cell of a workbook, otherwise its id.
+    pub(super) fn place(&self) -> &str {
+        let cell = self.filed.as_ref().and_then(|filed| filed.cell.as_deref());
+        cell.unwrap_or(&self.id)
+    }
+
     /// Its name in a line, with what a report says of it.
     pub(super) fn in_words(&self) -> String {
         let Some(filed) = &self.filed else {
@@ -58,8 +70,11 @@ impl NamedEvidence {
             .unwrap_or_default();
         let tag = filed.concept.iter().zip(&filed.period);
         let tag = tag.map(|(concept, period)| format!("tagged {concept}, {period}"));
+        let computed = filed.formula.as_ref();
+        let computed = computed.map(|formula| format!("computed: {formula}"));
         let parts = [self.label.clone(), filed.table.clone(), scale];
-        let parts = parts.into_iter().chain(tag).filter(|part| !part.is_empty());
+        let parts = parts.into_iter().chain(tag).chain(computed);
+        let parts = parts.filter(|part| !part.is_empty());
         parts.collect::<Vec<_>>().join("; ")
     }
 }
@@ -71,7 +86,11 @@ impl FiledPlace {
         let tables = question.document.tables.iter();
         let start = tables.rev().find(|start| start.row <= place.0)?;
         let tag = cited_tag(question, place);
+        let mut sources = question.document.sources.iter();
+        let source = sources.find(|source| (source.row, source.column) == place);
         Some(Self {
+            cell: start.places.name(place.0 - start.row, place.1),
+            formula: source.and_then(|source| source.formula.clone()),
             table: start.above.first().cloned().unwrap_or_default(),
             scale: cited_table(question, place).and_then(|(table, row)| table.scale_of(row)),
             concept: tag.map(|tag| tag.concept.clone()),
@@ -150,6 +169,7 @@ mod tests {
                 .into_iter()
                 .chain(others)
                 .collect(),
+                ..TableStart::default()
             }],
             own: true,
             ..Document::default()

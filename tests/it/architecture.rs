@@ -31,11 +31,12 @@ finqa-documents
     cells
     decode      error
     tags
-    grid        cells error tags
+    source
+    grid        cells error source tags
     block       grid
     lines       block cells grid text
-    formats     block decode error grid lines tags text
-    document    block cells formats grid tags
+    formats     block cells decode error grid lines source tags text
+    document    block cells formats grid source tags text
 finqa-embedded
     expr
     shape       expr

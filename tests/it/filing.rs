@@ -491,6 +491,6 @@ fn a_workbook_of_few_cells_is_read_wherever_they_are() {
     let label = "<row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>Margin</t></is></c>\
                  <c r=\"B1\" s=\"1\"><v>0.455</v></c></row>";
     let read = sheet(label, "").succeeds().json();
-    assert_eq!(read["rows"][1][1]["text"], "45.5%");
+    assert_eq!(read["rows"][1][1]["text"], "45.50%");
     assert_eq!(read["rows"][1][1]["value"], 45.5);
 }

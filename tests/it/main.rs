@@ -44,3 +44,4 @@ mod score;
 mod support;
 mod telemetry;
 mod terminal;
+mod workbook;

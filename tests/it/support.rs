@@ -5,6 +5,7 @@
 pub mod agents;
 #[path = "../../crates/finqa-agents/tests/it/support/batch_server.rs"]
 pub mod batch_server;
+pub mod book;
 pub mod browser;
 pub mod cli;
 #[path = "../../crates/finqa-agents/tests/it/support/fault_server/mod.rs"]

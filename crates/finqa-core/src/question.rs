@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::number::Value;
-use crate::page::{Cover, LazyPage, Page, PagePlaces, PageText, TableStart};
+use crate::page::{CellSource, Cover, LazyPage, Page, PagePlaces, PageText, TableStart};
 
 /// One report page: sentences before the table, the table, sentences after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct Document {
     /// Where its tables begin, if `table` holds several, one below the other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<TableStart>,
+    /// What the file says of cells of `table` beyond their text, in the order of rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<CellSource>,
     /// Of a report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cover: Option<Cover>,
@@ -58,6 +61,7 @@ impl Document {
             after: &self.post_text,
             table: &self.table,
             starts: &self.tables,
+            sources: &self.sources,
             table_ori: self.table_ori.as_deref(),
             own: self.own,
         }

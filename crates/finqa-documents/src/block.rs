@@ -16,6 +16,8 @@ pub struct PrintedTable {
     pub title: String,
     /// The line above it that states its unit: "(In millions, except per share amounts)".
     pub unit: Option<String>,
+    /// The sheet of a workbook that it is in.
+    pub sheet: String,
     /// Its rows, the header first, all of one length.
     pub rows: Vec<Vec<PrintedCell>>,
 }

@@ -26,6 +26,7 @@ mod error;
 mod formats;
 mod grid;
 mod lines;
+mod source;
 mod tags;
 mod text;
 
@@ -39,6 +40,7 @@ pub use document::{Document, Shown};
 pub use error::DocumentError;
 use formats::{html, pdf, plain, workbook};
 pub use grid::spans::PrintedCell;
+pub use source::SheetCell;
 pub use tags::{Tag, TagPeriod};
 
 /// The largest file that is read as a report, in bytes.
@@ -93,13 +95,16 @@ fn report(path: &Path, name: String) -> Result<Document, DocumentError> {
     };
     let mut notes = Vec::new();
     let mut cut = false;
+    let (mut left_out, mut hidden) = (Vec::new(), Document::default());
     let placed = content.starts_with(b"%PDF-");
     let (blocks, tagged) = if placed {
         let read = without_panic(|| pdf::blocks(content));
         (read.map_err(refused)?, HashMap::new())
     } else if content.starts_with(b"PK\x03\x04") {
-        let read = without_panic(|| workbook::blocks(&content));
-        (read.map_err(refused)?, HashMap::new())
+        let read = without_panic(|| workbook::read(&content)).map_err(refused)?;
+        left_out = read.left_out;
+        hidden = Document::of_blocks(String::new(), read.hidden, &HashMap::new(), Vec::new());
+        (read.blocks, HashMap::new())
     } else if content.starts_with(OLD_OFFICE) {
         return Err(refused("it needs a password, or is a workbook of before 2007 (.xls); save it as .xlsx without a password".to_owned()));
     } else {
@@ -122,6 +127,8 @@ fn report(path: &Path, name: String) -> Result<Document, DocumentError> {
     let mut document = Document::of_blocks(name, blocks, &tagged, notes);
     document.placed = placed;
     document.cut = cut;
+    document.left_out = left_out;
+    document.hidden = hidden.tables().cloned().collect();
     if document.tables().next().is_none() {
         return Err(refused("it has no table with figures; save the report itself, not a page that links to it or asks to sign in".to_owned()));
     }

@@ -102,14 +102,17 @@ fn with_scale(answer: &str, unit: Unit) -> String {
 }
 
 fn evidence(view: &AnswerView<'_>) -> Vec<String> {
-    let ids = view.evidence.iter().map(|cited| cited.id.len());
+    let ids = view
+        .evidence
+        .iter()
+        .map(|cited| cited.place().chars().count());
     let id_width = ids.max().unwrap_or(0);
     let lines = view.evidence.iter().map(|cited| {
         let label = match cited.label.is_empty() {
             true => "(no such place)".to_owned(),
             false => single_spaced(&cited.in_words()),
         };
-        format!("{:id_width$}  {}  {label}", cited.id, cited.literal)
+        format!("{:id_width$}  {}  {label}", cited.place(), cited.literal)
     });
     lines.collect()
 }

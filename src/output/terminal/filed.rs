@@ -1,5 +1,7 @@
 //! A list of the tables of a report.
 
+use finqa_core::text::counted;
+
 use super::style::{TerminalStyle, broken};
 use finqa_documents::PrintedTable;
 
@@ -10,8 +12,20 @@ const INDENT: usize = 5;
 pub(crate) fn table_lines(number: usize, table: &PrintedTable) -> String {
     let columns: Vec<&str> = table.headings().collect();
     let unit = table.stated_unit();
+    let formulas = match table.formulas() {
+        (0, _) => String::new(),
+        (rows, computed) => {
+            let rows_of = |count| counted::<usize>(count, "row");
+            let sums = match computed {
+                0 => String::new(),
+                all if all == rows => ", computed as sums".to_owned(),
+                some => format!(", {} computed as sums", rows_of(some)),
+            };
+            format!("{} of formulas without values{sums}; ", rows_of(rows))
+        }
+    };
     let of_table = format!(
-        "{} rows; {}; {}",
+        "{} rows; {}; {formulas}{}",
         table.rows.len().saturating_sub(1),
         unit.as_deref().unwrap_or("no unit stated"),
         columns.join(" | ")

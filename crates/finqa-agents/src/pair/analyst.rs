@@ -64,9 +64,13 @@ impl AnalystNode {
                 }
                 Some(reason) => Some(parse_failure(reason)),
             },
-            Ok(None) if is_first => Some(parse_failure(
-                "the document contains no number that fits the question".to_owned(),
-            )),
+            Ok(None) if is_first => {
+                let reason = match self {
+                    Self::Embedded(analyst) => analyst.reason(&exchange.question),
+                    Self::Llm(_) => "the reply has no answer".to_owned(),
+                };
+                Some(parse_failure(reason))
+            }
             Ok(None) => None,
             Err(failure) if !failure.is_outcome() => return Err(failure),
             Err(failure) => Some(failure),

@@ -44,6 +44,14 @@ impl EmbeddedAgent {
             .answer(&self.page(&question.document), question)
     }
 
+    /// Why there is no answer.
+    pub(super) fn reason(&self, question: &Question) -> String {
+        let why = self
+            .analyst
+            .reason(&self.page(&question.document), question);
+        why.unwrap_or_else(|| "the document contains no number that fits the question".to_owned())
+    }
+
     /// The second opinion on a question. There is none where the question names a year that
     /// the page lacks: the embedded analyst would answer for another year.
     pub fn opinion(&self, question: &Question) -> Option<SecondOpinion> {

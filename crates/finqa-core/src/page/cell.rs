@@ -1,5 +1,7 @@
 //! One cell: the text as published and what it is read as.
 
+use serde::{Deserialize, Serialize};
+
 use super::years::year_of;
 use crate::number::{self, Scale};
 
@@ -13,6 +15,29 @@ pub(super) enum TableOrigin {
     Own,
 }
 
+/// What a file says of a cell beyond its text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CellSource {
+    /// The cell among the rows of the page.
+    pub row: usize,
+    pub column: usize,
+    /// The stored number that the text shows rounded, in the scale and unit that are printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// The scale of that number by its format; a table that states another is right unless the
+    /// text has the word too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub scale_in_text: bool,
+    /// The formula that it was computed from, because the file has no value of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub formula: Option<String>,
+    /// Why it is not read, if it stands for a figure: "in a hidden column".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
+}
+
 /// The kind of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
@@ -20,6 +45,8 @@ pub enum CellKind {
     Number,
     /// A dash, also one lost to its escape `2014`: nothing, or nil.
     Dash,
+    /// Something that stands for a figure and is not read, such as a formula without a value.
+    Unread,
     /// Anything else that is not blank.
     Text,
     /// Blank.
@@ -32,6 +59,8 @@ pub struct CellNumber {
     /// The form in a program, by which the official evaluator reads it again: `-2913`,
     /// `4.02%`, `206588`.
     pub literal: String,
+    /// The literal of the printed digits, where the file stores more of them.
+    pub printed: Option<String>,
     /// As printed, with its sign: 14.1 for `14.1%`, -2913 for `-2913 ( 2913 )`. Gold programs
     /// take the positive magnitude of about two thirds of those below zero: outflows,
     /// charges, decreases.
@@ -57,6 +86,8 @@ pub struct Cell {
     pub kind: CellKind,
     /// Of a cell of text too, if it has words around one: `5.0 years`.
     pub number: Option<CellNumber>,
+    /// Why a cell of the kind `Unread` is not read: "in a hidden column".
+    pub unread: Option<Box<str>>,
 }
 
 impl Cell {
@@ -87,6 +118,7 @@ impl Cell {
             text,
             kind,
             number,
+            unread: None,
         }
     }
 
@@ -99,6 +131,34 @@ impl Cell {
             number: None,
             ..self
         }
+    }
+
+    /// The cell with what the file says of it beyond its text.
+    pub(super) fn add(&mut self, source: &CellSource) {
+        if let Some(why) = &source.unread {
+            self.kind = CellKind::Unread;
+            self.number = None;
+            self.unread = Some(why.as_str().into());
+            return;
+        }
+        let Some(value) = source.value else {
+            return;
+        };
+        let printed = self.number.take().filter(|_| self.kind == CellKind::Number);
+        let percent = self.raw.contains('%');
+        let sign = if percent { "%" } else { "" };
+        self.kind = CellKind::Number;
+        let literal = format!("{value}{sign}");
+        self.number = Some(CellNumber {
+            value,
+            percent,
+            dollar: self.raw.contains('$'),
+            doubled: false,
+            scale: printed.as_ref().and_then(|one| one.scale).or(source.scale),
+            words: String::new(),
+            printed: Some(printed.map_or_else(|| literal.clone(), |one| one.literal)),
+            literal,
+        });
     }
 
     /// The number, if it is one and nothing else.
@@ -173,6 +233,7 @@ impl CellNumber {
         let words = words.chain(reading.basis_points.then_some("bps"));
         let number = Self {
             literal: format!("{sign}{}{percent}", reading.literal),
+            printed: None,
             value: reading.value,
             percent: reading.percent,
             dollar: printed.contains('$'),

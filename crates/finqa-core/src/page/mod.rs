@@ -22,12 +22,12 @@ mod text;
 mod years;
 
 pub use caption::Caption;
-pub use cell::{Cell, CellKind, CellNumber};
+pub use cell::{Cell, CellKind, CellNumber, CellSource};
 pub use normalise::normalise_sentence;
 pub use page_table::{Column, Table, TableRow, counts_things};
 pub use places::{NumberPlace, PagePlaces, is_percent_label};
 pub(crate) use text::PageText;
-pub use text::{Cover, FigureTag, TableStart, position};
+pub use text::{Cover, FigureTag, SheetPlaces, TableStart, column_name, position};
 pub use years::{MONTHS, is_month, year_in_text, year_of, year_of_date, years_in};
 
 use std::sync::OnceLock;

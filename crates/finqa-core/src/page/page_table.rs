@@ -1,7 +1,7 @@
 //! The table: typed cells, labelled columns and rows, and its unit.
 
 use super::caption::Caption;
-use super::cell::{Cell, CellKind, TableOrigin};
+use super::cell::{Cell, CellKind, CellSource, TableOrigin};
 use super::header;
 use super::normalise::normalise_label;
 use super::text::PageText;
@@ -69,6 +69,7 @@ impl Table {
                     .collect()
             })
             .collect();
+        with_sources(&mut cells, page.sources, first_row, Cell::add);
         // The first row of a user's table is its header.
         let headerless = origin == TableOrigin::Published && is_headerless(&cells);
         if origin == TableOrigin::Published {
@@ -95,9 +96,19 @@ impl Table {
                 label,
             })
             .collect();
+        let caption = caption(&cells, page.before.last().map(String::as_str));
+        let stated = caption.as_ref().and_then(|caption| caption.scale);
+        with_sources(&mut cells, page.sources, first_row, |cell, source| {
+            let by_format = source
+                .scale
+                .filter(|_| source.scale_in_text || stated.is_none());
+            if let Some(number) = &mut cell.number {
+                number.scale = number.scale.or(by_format);
+            }
+        });
         Self {
             rows: rows(&cells, origin),
-            caption: caption(&cells, page.before.last().map(String::as_str)),
+            caption,
             cells,
             columns,
             headerless,
@@ -186,6 +197,22 @@ impl Table {
     /// True if row 0 holds data instead of labels (`2003 | $ 268496`).
     pub fn is_headerless(&self) -> bool {
         self.headerless
+    }
+}
+
+/// Gives cells what the file says of them beyond their text.
+fn with_sources(
+    cells: &mut [Vec<Cell>],
+    sources: &[CellSource],
+    first_row: usize,
+    add: impl Fn(&mut Cell, &CellSource),
+) {
+    for source in sources {
+        let row = source.row.checked_sub(first_row);
+        let row = row.and_then(|row| cells.get_mut(row));
+        if let Some(cell) = row.and_then(|row| row.get_mut(source.column)) {
+            add(cell, source);
+        }
     }
 }
 

@@ -94,6 +94,15 @@ impl PagePlaces {
                     self.years.extend(years_in(&cell.raw));
                     let found = NumberPlace::in_text(&id, &cell.raw, &years, percent);
                     self.numbers.extend(found);
+                    // A workbook's figure is calculated with as it is stored.
+                    let stored = cell.number.as_ref().filter(|one| one.printed.is_some());
+                    self.numbers.extend(stored.map(|one| NumberPlace {
+                        id,
+                        magnitude: one.value.abs(),
+                        years,
+                        percent: percent || one.percent,
+                        dash: false,
+                    }));
                 }
             }
         }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cell::TableOrigin;
+use super::cell::{CellSource, TableOrigin};
 
 /// Where one of several tables begins.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableStart {
     /// The row of its header among the rows of the page.
     pub row: usize,
@@ -14,6 +14,40 @@ pub struct TableStart {
     /// The tags of its figures, if the report has some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<FigureTag>,
+    /// Where a workbook has its cells.
+    #[serde(default, skip_serializing_if = "SheetPlaces::is_empty")]
+    pub places: SheetPlaces,
+}
+
+/// Where a workbook has the cells of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SheetPlaces {
+    /// The sheet's name.
+    pub sheet: String,
+    /// Row and column from 0, of each cell of each row; none of what has no place.
+    pub cells: Vec<Vec<Option<(u32, u32)>>>,
+}
+
+impl SheetPlaces {
+    fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// `Key figures!D4`.
+    pub fn name(&self, row: usize, column: usize) -> Option<String> {
+        let (row, column) = (*self.cells.get(row)?.get(column)?)?;
+        Some(format!("{}!{}{}", self.sheet, column_name(column), row + 1))
+    }
+}
+
+/// The letters of a workbook's column, from 0: `A`, `Z`, `AA`.
+pub fn column_name(column: u32) -> String {
+    let letter = char::from_digit(column % 26 + 10, 36).unwrap_or('a');
+    let before = match column / 26 {
+        0 => String::new(),
+        more => column_name(more - 1),
+    };
+    format!("{before}{}", letter.to_ascii_uppercase())
 }
 
 /// What a report's tag says of a figure.
@@ -56,6 +90,8 @@ pub(crate) struct PageText<'a> {
     pub(crate) table: &'a [Vec<String>],
     /// Where its tables begin, if they are several.
     pub(crate) starts: &'a [TableStart],
+    /// What the file says of cells beyond their text, in the order of rows.
+    pub(crate) sources: &'a [CellSource],
     /// The table before tokenisation.
     pub(crate) table_ori: Option<&'a [Vec<String>]>,
     /// A document of the user.
@@ -73,11 +109,14 @@ impl<'a> PageText<'a> {
         let alone = |(start, end): (&'a TableStart, usize)| {
             let table = self.table.get(start.row..end).unwrap_or_default();
             let before = start.above.as_slice();
+            let from = self.sources.partition_point(|one| one.row < start.row);
+            let to = self.sources.partition_point(|one| one.row < end);
             (
                 start.row,
                 Self {
                     table,
                     before,
+                    sources: self.sources.get(from..to).unwrap_or_default(),
                     table_ori: None,
                     starts: &[],
                     ..*self

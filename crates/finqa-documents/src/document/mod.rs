@@ -36,6 +36,10 @@ pub struct Document {
     pub(crate) cut: bool,
     /// What is read differently from the file, one line each.
     pub notes: Vec<String>,
+    /// What is there and not read, one line each.
+    pub left_out: Vec<String>,
+    /// The tables of what is hidden, without its figures.
+    pub(crate) hidden: Vec<PrintedTable>,
     /// The page of a file that is not a report: a table and its text.
     pub(crate) plain: Option<question::Document>,
 }
@@ -52,11 +56,8 @@ impl Document {
         let mut filing = Self {
             name,
             cover: cover::read(&blocks, tagged),
-            blocks: Vec::new(),
-            placed: false,
-            cut: false,
             notes,
-            plain: None,
+            ..Self::default()
         };
         let running = running_lines(&blocks);
         for block in blocks {
@@ -155,6 +156,25 @@ impl PrintedTable {
     pub fn headings(&self) -> impl Iterator<Item = &str> {
         let cells = self.rows.iter().take(1).flatten().skip(1);
         cells.map(|cell| cell.text.as_str())
+    }
+
+    /// How many of its rows have formulas whose values the file lacks, and in how many of them all
+    /// were computed.
+    pub fn formulas(&self) -> (usize, usize) {
+        let lacks = |cell: &&PrintedCell| {
+            let source = cell.source.as_ref();
+            source.is_some_and(|source| source.formula.is_some())
+        };
+        let computed = |cell: &PrintedCell| {
+            let source = cell.source.as_ref();
+            source.is_some_and(|source| source.unread.is_none())
+        };
+        let rows = self.rows.iter().skip(1);
+        let rows = rows.filter(|row| row.iter().any(|cell| lacks(&cell)));
+        let sums = rows
+            .clone()
+            .filter(|row| row.iter().filter(lacks).all(computed));
+        (rows.count(), sums.count())
     }
 
     /// What was read of it, for programs; each figure with its value in units.
@@ -403,6 +423,7 @@ mod tests {
         let cell = |text: &str, tags: Vec<Tag>| PrintedCell {
             text: text.to_owned(),
             tags,
+            source: None,
         };
         let table = PrintedTable {
             unit: Some("(In millions)".to_owned()),

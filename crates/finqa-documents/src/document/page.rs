@@ -1,11 +1,12 @@
 //! The page that questions are asked about: tables and paragraphs of a document, with what its
 //! cover and its tags say.
 
-use finqa_core::page::{Cover, FigureTag, TableStart};
+use finqa_core::page::{Cell, CellSource, Cover, FigureTag, SheetPlaces, TableStart};
 use finqa_core::question;
 
 use super::Document;
 use crate::block::PrintedTable;
+use crate::grid::spans::PrintedCell;
 
 /// What a page has of a block.
 #[derive(Clone, Debug)]
@@ -16,12 +17,17 @@ pub enum Shown<'d> {
 }
 
 impl Document {
-    /// All that is asked about: the page of a plain file, or all tables of a report.
+    /// All that is asked about: the page of a plain file, or all tables of a report, and what is
+    /// known of the hidden ones.
     pub fn whole(&self) -> question::Document {
         let all = |table: &PrintedTable| (0..table.rows.len()).collect();
         match &self.plain {
             Some(page) => page.clone(),
-            None => self.page(self.tables().map(|table| Shown::Rows(table, all(table)))),
+            None => self.page(
+                self.tables()
+                    .chain(&self.hidden)
+                    .map(|table| Shown::Rows(table, all(table))),
+            ),
         }
     }
 
@@ -44,7 +50,9 @@ impl Document {
                         row: first,
                         above: table.above(),
                         tags: table.tags(&rows, first),
+                        places: table.sheet_places(&rows),
                     });
+                    page.sources.extend(table.sources(&rows, first));
                     let rows = rows.iter().filter_map(|row| table.rows.get(*row));
                     page.table
                         .extend(rows.map(|row| row.iter().map(|cell| cell.text.clone()).collect()));
@@ -71,15 +79,21 @@ impl Document {
 }
 
 impl PrintedTable {
+    /// The cells of rows that a page has from `first`, each with its row and column there.
+    fn cells<'t>(
+        &'t self,
+        rows: &'t [usize],
+        first: usize,
+    ) -> impl Iterator<Item = (usize, usize, &'t PrintedCell)> {
+        rows.iter().zip(first..).flat_map(|(row, at)| {
+            let cells = self.rows.get(*row).into_iter().flatten().enumerate();
+            cells.map(move |(column, cell)| (at, column, cell))
+        })
+    }
+
     /// The first tags of figures, of rows that a page has from `first`.
     fn tags(&self, rows: &[usize], first: usize) -> Vec<FigureTag> {
-        let cells = rows.iter().zip(first..).flat_map(|(row, at)| {
-            let cells = self.rows.get(*row).into_iter().flatten();
-            cells
-                .enumerate()
-                .map(move |(column, cell)| (at, column, cell))
-        });
-        let tags = cells.filter_map(|(row, column, cell)| {
+        let tags = self.cells(rows, first).filter_map(|(row, column, cell)| {
             let tag = cell.tags.first()?;
             Some(FigureTag {
                 row,
@@ -91,5 +105,44 @@ impl PrintedTable {
             })
         });
         tags.collect()
+    }
+
+    /// Where a workbook has the cells.
+    fn sheet_places(&self, rows: &[usize]) -> SheetPlaces {
+        if self.sheet.is_empty() {
+            return SheetPlaces::default();
+        }
+        let place = |cell: &PrintedCell| Some(cell.source.as_ref()?.place);
+        let rows = rows.iter().filter_map(|row| self.rows.get(*row));
+        SheetPlaces {
+            sheet: self.sheet.clone(),
+            cells: rows.map(|row| row.iter().map(place).collect()).collect(),
+        }
+    }
+
+    /// What is known of figures beyond their text.
+    fn sources(&self, rows: &[usize], first: usize) -> Vec<CellSource> {
+        let cells = self.cells(rows, first);
+        let figures = cells.filter(|(row, column, _)| *row > first && *column > 0);
+        let sources = figures.filter_map(|(row, column, cell)| {
+            let source = cell.source.as_ref()?;
+            let printed = Cell::read(&cell.text).value();
+            let source = CellSource {
+                row,
+                column,
+                value: source.value.filter(|value| printed != Some(*value)),
+                scale: source.scale.map(|(scale, _)| scale),
+                scale_in_text: source.scale.is_some_and(|(_, in_text)| in_text),
+                formula: source.formula.clone(),
+                unread: source.unread.map(str::to_owned),
+            };
+            let bare = CellSource {
+                row,
+                column,
+                ..CellSource::default()
+            };
+            (source != bare).then_some(source)
+        });
+        sources.collect()
     }
 }

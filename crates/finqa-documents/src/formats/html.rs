@@ -199,6 +199,7 @@ impl Walk {
         PrintedCell {
             text: printed(&read.text),
             tags: read.tags,
+            source: None,
         }
     }
 }

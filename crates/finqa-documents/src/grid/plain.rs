@@ -215,7 +215,7 @@ fn spanned(row: &[String], width: Option<usize>) -> Vec<SpannedCell> {
             end: next.filter(|_| at > 0 && width.is_some()).unwrap_or(at + 1),
             content: PrintedCell {
                 text: text.clone(),
-                tags: Vec::new(),
+                ..PrintedCell::default()
             },
         });
     }

@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use serde::Serialize;
 
 use crate::cells::{closes, is_duration, is_figure, is_year, names_period, opens};
+use crate::source::SheetCell;
 use crate::tags::Tag;
 
 /// A cell as filed, with the columns of the layout that it covers.
@@ -24,6 +25,9 @@ pub struct PrintedCell {
     pub text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<Tag>,
+    /// Of a workbook.
+    #[serde(skip)]
+    pub source: Option<Box<SheetCell>>,
 }
 
 /// A column of the printed table: what its figures cover, from the first to one past the last.
@@ -40,7 +44,11 @@ impl SpannedCell {
 
     /// A number or a dash, in a column of figures.
     pub(crate) fn is_figure(&self) -> bool {
-        self.start > 0 && (!self.content.tags.is_empty() || is_figure(self.text()))
+        let source = self.content.source.as_ref();
+        self.start > 0
+            && (!self.content.tags.is_empty()
+                || source.is_some_and(|source| source.is_figure())
+                || is_figure(self.text()))
     }
 
     fn append(&mut self, next: Self) {
@@ -52,6 +60,11 @@ impl SpannedCell {
         text.push_str(next.text());
         self.end = self.end.max(next.end);
         self.content.tags.extend(next.content.tags);
+        // The figure says more than the sign beside it.
+        let own = self.content.source.as_ref();
+        if own.is_none_or(|own| !own.is_figure()) {
+            self.content.source = next.content.source.or(self.content.source.take());
+        }
     }
 }
 
@@ -217,7 +230,7 @@ mod tests {
             end: *end,
             content: PrintedCell {
                 text: (*text).to_owned(),
-                tags: Vec::new(),
+                ..PrintedCell::default()
             },
         };
         cells.iter().map(cell).collect()

@@ -287,7 +287,7 @@ fn spanned(piece: &PlacedPiece, (start, end): Column) -> SpannedCell {
         end,
         content: PrintedCell {
             text: printed(&piece.text),
-            tags: Vec::new(),
+            ..PrintedCell::default()
         },
     }
 }

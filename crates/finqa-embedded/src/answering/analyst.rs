@@ -109,6 +109,18 @@ impl EmbeddedAnalyst {
         Some(EmbeddedAnswer { doubt, ..guess })
     }
 
+    /// Why the tables of a report give no answer, if they say so.
+    #[must_use]
+    pub fn reason(&self, page: &PageIndex, question: &Question) -> Option<String> {
+        let tables = page.tables.as_ref().filter(|tables| !tables.is_plain())?;
+        let earlier = question.history.iter().map(|entry| entry.question.as_str());
+        let earlier: Vec<&str> = earlier.collect();
+        match tables.answer(&question.text, &earlier)? {
+            Err(Doubt::Missing(why)) => Some(why),
+            _ => None,
+        }
+    }
+
     /// The best of all candidates.
     fn ranked_answer(&self, page: &PageIndex, question: &Question) -> Option<EmbeddedAnswer> {
         let facts = &*page.facts;

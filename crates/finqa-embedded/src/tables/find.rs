@@ -87,7 +87,7 @@ impl Tables {
         self.tables.get(place.table)
     }
 
-    fn cell(&self, place: Place) -> Option<&ReportFigure> {
+    pub(super) fn cell(&self, place: Place) -> Option<&ReportFigure> {
         let row = self.table(place)?.rows.get(place.row)?;
         row.cells.get(place.column)?.as_ref()
     }
@@ -290,6 +290,7 @@ impl Tables {
         self.known(of)?;
         asked.map_or(Ok(()), |asked| self.is_clear(asked))?;
         let mut all = self.candidates(of, asked);
+        self.is_read(of, asked, &all)?;
         let mut doubt = None;
         if all.is_empty() {
             all = self.candidates(of, None);
@@ -398,6 +399,8 @@ impl Tables {
         let asked = spans.max_by_key(|one| one.end.day.is_some());
         let mut parts = self.candidates(part, asked);
         let mut wholes = self.candidates(whole, asked);
+        self.is_read(part, asked, &parts)?;
+        self.is_read(whole, asked, &wholes)?;
         parts.truncate(PAIRED);
         wholes.truncate(PAIRED);
         if asked.is_none_or(|asked| asked.end.year.is_none()) {

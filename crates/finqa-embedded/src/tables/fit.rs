@@ -170,19 +170,24 @@ fn unasked(own: &[String], reading: &[String], weights: &Weights) -> f64 {
 }
 
 impl ReportTable {
-    /// The best figures of the table for an operand, of the columns that are wanted.
+    /// The best figures of the table for an operand, of the columns that are wanted; or the best
+    /// cells that are not read.
     pub(super) fn candidates(
         &self,
         at: usize,
         readings: &[Wording],
         weights: &Weights,
         wanted: &dyn Fn(Option<&Period>) -> bool,
+        read: bool,
     ) -> Vec<FitFigure> {
         let mut out = Vec::new();
         for (r, row) in self.rows.iter().enumerate().skip(1) {
             for c in 1..row.cells.len() {
-                let (Some(figure), Some(column)) = (self.figure(at, r, c), self.columns.get(c))
-                else {
+                let figure = match read {
+                    true => self.figure(at, r, c),
+                    false => self.unread(at, r, c),
+                };
+                let (Some(figure), Some(column)) = (figure, self.columns.get(c)) else {
                     continue;
                 };
                 if !wanted(figure.period.as_ref()) {
@@ -213,6 +218,21 @@ impl ReportTable {
     pub(super) fn figure(&self, table: usize, row: usize, column: usize) -> Option<FitFigure> {
         let figure = self.rows.get(row)?.cells.get(column)?.as_ref()?;
         Some(FitFigure {
+            value: figure.value,
+            percent: figure.percent,
+            ..self.unknown(table, row, column)
+        })
+    }
+
+    /// A cell that is not read, as a figure without a value.
+    fn unread(&self, table: usize, row: usize, column: usize) -> Option<FitFigure> {
+        let mut unread = self.rows.get(row)?.unread.iter();
+        unread.find(|(at, _)| *at == column)?;
+        Some(self.unknown(table, row, column))
+    }
+
+    fn unknown(&self, table: usize, row: usize, column: usize) -> FitFigure {
+        FitFigure {
             table,
             row,
             column,
@@ -221,9 +241,9 @@ impl ReportTable {
             plain: false,
             said: false,
             period: self.period_of(row, column),
-            value: figure.value,
-            percent: figure.percent,
-        })
+            value: f64::NAN,
+            percent: false,
+        }
     }
 
     /// The period of a cell, by its column or its row.
@@ -343,7 +363,8 @@ pub(super) fn candidates(
         false => operand.readings(),
     };
     let percent = operand.wants_percent();
-    let of = |(at, table): (usize, &ReportTable)| table.candidates(at, &readings, weights, wanted);
+    let of =
+        |(at, table): (usize, &ReportTable)| table.candidates(at, &readings, weights, wanted, true);
     let mut all: Vec<FitFigure> = tables.iter().enumerate().flat_map(of).collect();
     // Of an amount and its share of another, the one that is asked for.
     for one in &mut all {

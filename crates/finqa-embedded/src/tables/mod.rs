@@ -8,7 +8,7 @@
 //!
 //! In the order of reading: `words`; `table`; `names`, with `concepts.txt`, and `operand`;
 //! `fit`; `page`; `question` and its `phrases`; `asked`, the operation as data; `find`, from an
-//! operand to a figure; `series`; `compute`; `follow_up`.
+//! operand to a figure; `unread`; `series`; `compute`; `follow_up`.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
 //! weights learn what they mean.
@@ -25,6 +25,7 @@ mod phrases;
 mod question;
 mod series;
 mod table;
+mod unread;
 pub(crate) mod words;
 
 use finqa_core::question::Document;
@@ -92,6 +93,9 @@ impl Tables {
                 doubt: Some(why.clone()),
                 ..guess
             });
+        }
+        if let Ok(answer) = &mut answer {
+            self.print(&mut answer.expr);
         }
         let lower = question.to_lowercase();
         if let (Ok(answer), Some(time)) = (&mut answer, RELATIVE_TIME.find(&lower))

@@ -1,9 +1,10 @@
 //! The tables of a page, read for all its questions, and why they may not answer one.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
-use finqa_core::page::Cover;
 use finqa_core::page::period::{FiscalYears, Period};
+use finqa_core::page::{CellSource, Cover};
 use finqa_core::question::Document;
 
 use super::fit::Weights;
@@ -53,7 +54,17 @@ impl Tables {
         let starts = document.tables.iter();
         let ends = starts.clone().skip(1).map(|start| start.row);
         let ends = ends.chain([document.table.len()]);
+        let of_rows = |rows: Range<usize>| {
+            let sources = document.sources.iter();
+            let sources = sources.filter(|source| rows.contains(&source.row));
+            let moved = |source: &CellSource| CellSource {
+                row: source.row - rows.start,
+                ..source.clone()
+            };
+            sources.map(moved).collect()
+        };
         let alone = starts.zip(ends).map(|(start, end)| Document {
+            sources: of_rows(start.row..end),
             pre_text: start.above.clone(),
             table: document
                 .table

@@ -66,6 +66,8 @@ pub(super) struct ReportRow {
     /// What a column "Unit" or "Currency" says of it.
     pub(super) unit: String,
     pub(super) cells: Vec<Option<ReportFigure>>,
+    /// Why cells that stand for figures are not read, with their columns.
+    pub(super) unread: Vec<(usize, Box<str>)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +78,8 @@ pub(super) struct ReportFigure {
     pub(super) number: f64,
     /// As the official evaluator reads it, without its percent sign.
     pub(super) literal: Box<str>,
+    /// The same of the printed digits, if the file stores more of them.
+    pub(super) printed: Option<Box<str>>,
     pub(super) percent: bool,
     pub(super) scale: Option<Scale>,
 }
@@ -178,21 +182,27 @@ impl ReportTable {
                 };
                 let scale = match self.plain {
                     true => number.scale.or_else(|| of_labels().filter(|_| !percent)),
-                    false => table.scale_of(at).filter(|_| !percent),
+                    false => number.scale.or(table.scale_of(at)).filter(|_| !percent),
                 };
+                let bare = |literal: &String| literal.trim_end_matches('%').into();
                 Some(ReportFigure {
                     value: number.value * scale.map_or(1.0, |scale| f64::from(scale.units())),
                     number: number.value,
-                    literal: number.literal.trim_end_matches('%').into(),
+                    literal: bare(&number.literal),
+                    printed: number.printed.as_ref().map(bare),
                     percent,
                     scale,
                 })
             };
             read.cells = cells.iter().enumerate().map(figure).collect();
+            let unread = cells.iter().enumerate();
+            let unread = unread.filter_map(|(c, cell)| Some((c, cell.unread.clone()?)));
+            read.unread = unread.collect();
             let unit = unit.and_then(|at| cells.get(at));
             let unit = unit.filter(|cell| cell.number.is_none());
             read.unit = unit.map_or_else(String::new, |cell| cell.raw.clone());
-            let heading = at > 0 && read.cells.iter().all(Option::is_none);
+            let blank = read.cells.iter().all(Option::is_none) && read.unread.is_empty();
+            let heading = at > 0 && blank;
             // "Total assets" below current assets is not of these alone.
             let apart = self.plain && read.label.total && read.label.words.len() > 1;
             read.heading = if apart {

@@ -1,0 +1,73 @@
+//! What a file has and a page does not show: figures that are not read, and digits behind the
+//! printed ones.
+
+use finqa_core::page::period::Period;
+use finqa_core::program::Leaf;
+
+use super::find::FigureExpr;
+use super::fit::{FitFigure, Weights};
+use super::operand::Operand;
+use super::page::{Reading, Tables, missing};
+use super::table::ReportTable;
+use crate::expr::{literal_value, turn_sign};
+
+impl Tables {
+    /// Fails if a cell that is not read fits an operand in full, and no figure does as well.
+    pub(super) fn is_read(
+        &self,
+        of: &Operand,
+        asked: Option<Period>,
+        found: &[FitFigure],
+    ) -> Reading<()> {
+        let wanted = |period: Option<&Period>| self.fits(period, asked.as_ref());
+        let unread = unread_candidates(&self.tables, of, &self.weights, &wanted);
+        let best = unread.into_iter().find(|one| one.full);
+        let better = |one: &FitFigure| one.full && best.is_none_or(|best| one.score >= best.score);
+        let Some(best) = best.filter(|_| !found.first().is_some_and(better)) else {
+            return Ok(());
+        };
+        let row = self
+            .table(best.place())
+            .and_then(|table| table.rows.get(best.row));
+        let mut unread = row.into_iter().flat_map(|row| &row.unread);
+        let why = unread.find(|(column, _)| *column == best.column);
+        let why = why.map_or("not read", |(_, why)| why);
+        missing(format!("{} is {why}", self.full_name(best.place())))
+    }
+
+    /// Shows a figure that is looked up with its printed digits.
+    pub(super) fn print(&self, expr: &mut FigureExpr) -> Option<()> {
+        let FigureExpr::Leaf(leaf) = expr else {
+            return None;
+        };
+        let literal = self.cell(leaf.source?)?.printed.clone()?;
+        let mut printed = Leaf {
+            value: literal_value(&literal)?,
+            literal: literal.as_ref().into(),
+            source: leaf.source,
+        };
+        if (printed.value < 0.0) != (leaf.value < 0.0) {
+            turn_sign(&mut printed);
+        }
+        *leaf = printed;
+        Some(())
+    }
+}
+
+/// The cells for an operand that are not read, the best first.
+fn unread_candidates(
+    tables: &[ReportTable],
+    operand: &Operand,
+    weights: &Weights,
+    wanted: &dyn Fn(Option<&Period>) -> bool,
+) -> Vec<FitFigure> {
+    let readings = operand.readings();
+    let tables = tables.iter().enumerate();
+    let tables = tables.filter(|(_, table)| table.rows.iter().any(|row| !row.unread.is_empty()));
+    let of = |(at, table): (usize, &ReportTable)| {
+        table.candidates(at, &readings, weights, wanted, false)
+    };
+    let mut all: Vec<FitFigure> = tables.flat_map(of).collect();
+    all.sort_by(|a, b| b.score.total_cmp(&a.score));
+    all
+}
