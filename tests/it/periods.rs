@@ -176,3 +176,26 @@ fn headings_are_read_as_people_and_programs_write_periods() {
         "{json}"
     );
 }
+
+/// A forecast was "the latest" figure.
+#[test]
+fn a_plan_is_never_the_latest() {
+    let place = Workplace::new();
+    for plan in [
+        "2032E", "FY32E", "2032F", "2032 Budget", "Forecast 2032", "2032 (plan)", "2032B",
+    ] {
+        let rows = [
+            ["", "2030", "2031", plan],
+            ["Net sales", "380", "412", "450"],
+            ["Rent", "6", "7", "8"],
+        ];
+        let rows = rows.map(|cells| format!("<tr><td>{}</td></tr>", cells.join("</td><td>")));
+        let title = "Consolidated statements of income";
+        place.write(
+            "a.htm",
+            &format!("<p>{title}</p><table>{}</table>", rows.concat()),
+        );
+        let json = ask(&place, "a.htm", "what were net sales?");
+        has(&json, json!({"answer": "412", "doubt": null}));
+    }
+}

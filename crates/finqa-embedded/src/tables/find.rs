@@ -77,7 +77,9 @@ pub(super) fn keep(all: &mut Vec<FitFigure>, is: impl Fn(&FitFigure) -> bool) {
     }
 }
 
+/// Keeps those of the latest period; a plan is never the latest.
 fn latest(all: &mut Vec<FitFigure>) {
+    keep(all, |one| !one.plan);
     let latest = all.iter().filter_map(|one| Some(one.period?.end)).max();
     all.retain(|one| one.period.is_none_or(|period| Some(period.end) == latest));
 }

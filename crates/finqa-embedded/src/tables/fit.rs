@@ -65,6 +65,8 @@ pub(super) struct FitFigure {
     /// By the words of the question rather than by other names.
     pub(super) said: bool,
     pub(super) period: Option<Period>,
+    /// It is of a budget or a forecast.
+    pub(super) plan: bool,
     /// In units of the currency, if that is its kind.
     pub(super) value: f64,
     pub(super) percent: bool,
@@ -241,6 +243,7 @@ impl ReportTable {
             plain: false,
             said: false,
             period: self.period_of(row, column),
+            plan: self.columns.get(column).is_some_and(|column| column.plan),
             value: f64::NAN,
             percent: false,
         }

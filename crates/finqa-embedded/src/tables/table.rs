@@ -54,6 +54,8 @@ pub(super) struct ReportColumn {
     pub(super) label: Label,
     /// As it is printed.
     pub(super) printed: String,
+    /// It is of a budget or a forecast.
+    pub(super) plan: bool,
 }
 
 #[derive(Debug, Default)]
@@ -97,6 +99,13 @@ const STATEMENTS: [&str; 8] = [
 const QUALIFIERS: [&str; 7] = [
     "parent", "forma", "discontinued", "predecessor", "guarantor", "guarantors", "consolidating",
 ];
+
+/// A heading of what is not yet so: "Budget 2032", "2032E", "FY32F".
+static PLAN: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\b(?:budget(?:ed)?|plan(?:ned)?|forecast|outlook|guidance|target|projected|projections?|estimated?|expected|(?:fy ?'?)?(?:19|20)?\d\d[befp])\b"
+    )
+});
 
 /// A unit in the brackets of a heading.
 static UNIT: LazyLock<Regex> =
@@ -376,6 +385,7 @@ impl ReportColumn {
         }
         Self {
             label,
+            plan: PLAN.is_match(&printed.to_lowercase()),
             printed: printed.trim().to_owned(),
         }
     }
