@@ -183,3 +183,30 @@ fn a_formula_without_a_value_is_computed_if_it_is_a_sum_and_is_no_heading() {
         .prints("5 rows; in millions; 2 rows of formulas without values, 1 row computed as");
     listed.tells("not read: 1 cell of \"Loans\" with errors");
 }
+
+/// A bank's ratios were doubted although each word was their label's.
+#[test]
+fn a_ratio_is_answered_by_its_label() {
+    let rows: &[(&str, &[&str])] = &[
+        ("", &["", "FY2031", "FY2032", "FY2033"]),
+        ("", &["CET1 ratio", "1|0.141", "1|0.148", "1|0.152"]),
+        ("", &["NPL ratio", "1|0.031", "1|0.029", "1|0.027"]),
+        ("", &["Cost/income ratio", "1|0.605", "1|0.571", "1|0.55"]),
+    ];
+    let place = workplace(&["0.0%"], &[Sheet("Key figures", "", "", rows)]);
+    for (question, answer) in [
+        ("What was the CET1 ratio in 2032?", "14.8%"),
+        ("Which year had the highest NPL ratio?", "2031"),
+        (
+            "By how many percentage points did the cost/income ratio improve from 2031 to 2033?",
+            "5.5",
+        ),
+        (
+            "By how many percentage points did the CET1 ratio improve from 2031 to 2033?",
+            "1.1",
+        ),
+    ] {
+        let json = ask(&place, question);
+        has(&json, json!({"answer": answer, "doubt": null}));
+    }
+}

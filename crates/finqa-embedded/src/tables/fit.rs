@@ -25,6 +25,10 @@ static STRUCTURAL: LazyLock<HashSet<String>> = LazyLock::new(|| {
     )
 });
 
+/// Words of a label whose figures are percentages by their kind.
+static RATE_STEMS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| set("ratio rate margin yield return"));
+
 static SOFT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(SOFT));
 static LIGHT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(LIGHT));
 static LOOSE_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(LOOSE));
@@ -369,9 +373,15 @@ pub(super) fn candidates(
     let of =
         |(at, table): (usize, &ReportTable)| table.candidates(at, &readings, weights, wanted, true);
     let mut all: Vec<FitFigure> = tables.iter().enumerate().flat_map(of).collect();
-    // Of an amount and its share of another, the one that is asked for.
+    let is_rate = |one: &FitFigure| {
+        let row = tables
+            .get(one.table)
+            .and_then(|table| table.rows.get(one.row));
+        row.is_some_and(|row| row.label.is_one_of(&RATE_STEMS))
+    };
+    // Of an amount and its share of another, the one that is asked for; a rate is printed as one.
     for one in &mut all {
-        if one.percent != percent {
+        if one.percent != percent && !(one.percent && !plain && is_rate(one)) {
             one.score -= if plain && percent { 5.0 * HEAVY } else { 0.3 };
             one.full &= plain;
             one.plain &= plain;

@@ -112,13 +112,16 @@ impl Tables {
         }
     }
 
-    /// The names of the rows and columns of a plain table.
+    /// The names of the rows and columns of a plain table, and those of a report's ratios: a
+    /// question that names one asks for no other ratio.
     pub(super) fn label_names(&self) -> impl Iterator<Item = &str> {
-        let plain = self.tables.iter().filter(|table| table.plain);
-        let labels = plain
-            .flat_map(labels)
-            .filter(|label| !label.words.is_empty());
-        labels.map(|label| label.name.as_str())
+        let tables = self.tables.iter();
+        let labels = tables.flat_map(|table| labels(table).map(move |label| (table, label)));
+        let whole = |(table, label): &(&ReportTable, &Label)| {
+            let ratio = || label.name.to_lowercase().ends_with(" ratio");
+            !label.words.is_empty() && (table.plain || ratio())
+        };
+        labels.filter(whole).map(|(_, label)| label.name.as_str())
     }
 
     /// Whether new words name rows and an old one does too, or all of them columns; of a report,
