@@ -30,12 +30,13 @@ finqa-documents
     text
     cells
     decode      error
+    kind        text
     tags
     source
     grid        cells error source tags
     block       grid
     lines       block cells grid text
-    formats     block cells decode error grid lines source tags text
+    formats     block cells decode error grid kind lines source tags text
     document    block cells formats grid source tags text
 finqa-embedded
     expr

@@ -23,6 +23,7 @@ mod env_server;
 mod filing;
 mod filing_pdf;
 mod filing_segments;
+mod forms;
 mod gates;
 mod golds;
 mod improve;

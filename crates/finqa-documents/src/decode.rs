@@ -34,24 +34,6 @@ pub(crate) fn bytes(path: &Path, largest: u64) -> Result<Vec<u8>, DocumentError>
 
 /// The text of bytes.
 pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<DecodedText, DocumentError> {
-    let known = [
-        (
-            &b"PK\x03\x04"[..],
-            "a word-processor or zip file; save the table as CSV",
-        ),
-        (
-            b"%PDF",
-            "a PDF; name it alone, with the ending .pdf (convfinqa ask report.pdf)",
-        ),
-        (
-            b"\xD0\xCF\x11\xE0",
-            "an old Office file; save the table as CSV",
-        ),
-        (b"\x1F\x8B", "gzip data; unpack it first"),
-    ];
-    if let Some((_, what)) = known.iter().find(|(start, _)| bytes.starts_with(start)) {
-        return Err(not_text(path, &format!("it is {what}")));
-    }
     let mut notes = Vec::new();
     let text = if let Some((encoding, mark)) = encoding_rs::Encoding::for_bom(bytes) {
         let (text, broken) = encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or(&[]));
@@ -123,8 +105,6 @@ mod tests {
 
     #[test]
     fn what_is_not_text_is_refused_as_such() {
-        assert!(text(b"%PDF-1.7").unwrap_err().contains("a PDF"));
-        assert!(text(b"PK\x03\x04xlsx").unwrap_err().contains("as CSV"));
         assert!(text(b"a\0b\0").unwrap_err().contains("zero bytes"));
         assert!(text(b"\xFF\xFEa").unwrap_err().contains("UTF-16LE"));
     }

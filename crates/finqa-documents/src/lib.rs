@@ -2,10 +2,10 @@
 //! or without, workbook, PDF) as tables and paragraphs in their order, and as the page that is
 //! asked about. What is printed is what is read.
 //!
-//! `decode` reads the bytes of text. `formats` delivers grids of texts and lines with places, of
-//! which `grid` and `lines` make tables; `cells` brings figures into one notation, and `tags` reads
-//! what marks them. `document` names the tables, reads the cover, makes pages, and says which
-//! figures may be misread. Nothing here answers a question.
+//! `kind` tells what a file is, `decode` reads the bytes of text. `formats` delivers grids of texts
+//! and lines with places, of which `grid` and `lines` make tables; `cells` brings figures into one
+//! notation, and `tags` reads what marks them. `document` names the tables, reads the cover, makes
+//! pages, and says which figures may be misread. Nothing here answers a question.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(
@@ -25,6 +25,7 @@ mod document;
 mod error;
 mod formats;
 mod grid;
+mod kind;
 mod lines;
 mod source;
 mod tags;
@@ -35,104 +36,113 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 
 pub use block::{Block, PrintedTable};
-use decode::{bytes, decode};
+use decode::{DecodedText, bytes, decode};
 pub use document::{Document, Shown};
 pub use error::DocumentError;
 use formats::{html, pdf, plain, workbook};
 pub use grid::spans::PrintedCell;
+use kind::{DOCUMENTS, Kind, SUBMISSIONS};
 pub use source::SheetCell;
 pub use tags::{Tag, TagPeriod};
+use text::begins;
 
 /// The largest file that is read as a report, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// The largest file that is read as a page, in bytes.
-const LARGEST_PAGE: u64 = 8 * 1024 * 1024;
-
-/// How a workbook begins that is encrypted, or older than XLSX.
-const OLD_OFFICE: &[u8] = b"\xD0\xCF\x11\xE0";
-
-/// How whole documents begin.
-const DOCUMENTS: [&str; 3] = ["<html", "<!doctype", "<?xml"];
+const LARGEST_PAGE: usize = 8 * 1024 * 1024;
 
 /// How far from its end a file may say that it ends, in bytes.
 const END: usize = 2048;
 
-/// Whether a file is read as a report, by its extension.
-fn is_report(path: &Path) -> bool {
-    let extension = path.extension().unwrap_or_default().to_string_lossy();
-    let extensions = ["htm", "html", "xhtml", "xlsx", "xlsm", "pdf"];
-    extensions
-        .iter()
-        .any(|one| extension.eq_ignore_ascii_case(one))
-}
-
-/// Reads a document.
+/// Reads a document, whose kind its content says, whatever it is called.
 ///
 /// # Errors
 ///
 /// One line that names the file if it cannot be read or has nothing to ask about.
 pub fn open(path: &Path) -> Result<Document, DocumentError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    if is_report(path) {
-        return report(path, name.into_owned());
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let extension = extension.to_lowercase();
+    let content = bytes(path, LARGEST)?;
+    let refused = |reason: String| DocumentError::NotText {
+        path: path.to_owned(),
+        reason,
+    };
+    let document = match kind::of_bytes(&content).map_err(refused)? {
+        Some(Kind::Pdf { header }) => {
+            let content = content.get(header..).unwrap_or_default().to_vec();
+            let blocks = without_panic(|| pdf::blocks(content)).map_err(refused)?;
+            let document = Document::of_blocks(&name, blocks, &HashMap::new(), Vec::new());
+            Document {
+                placed: true,
+                ..document
+            }
+        }
+        Some(Kind::Workbook) => {
+            let read = without_panic(|| workbook::read(&content)).map_err(refused)?;
+            let no_tags = HashMap::new();
+            let hidden = Document::of_blocks(&name, read.hidden, &no_tags, Vec::new());
+            Document {
+                hidden: hidden.tables().cloned().collect(),
+                left_out: read.left_out,
+                ..Document::of_blocks(&name, read.blocks, &no_tags, Vec::new())
+            }
+        }
+        _ => {
+            let decoded = decode(path, &content)?;
+            match kind::of_text(&extension, &decoded.text).map_err(refused)? {
+                Kind::Html => html(path, &name, decoded).map_err(refused)?,
+                _ => return page(path, &extension, &name, content.len(), decoded),
+            }
+        }
+    };
+    if document.tables().next().is_none() {
+        return Err(refused("it has no table with figures; save the report itself, not a page that links to it or asks to sign in".to_owned()));
     }
-    let decoded = decode(path, &bytes(path, LARGEST_PAGE)?)?;
-    let (page, notes) = plain::page(path, &name, decoded)?;
+    Ok(document)
+}
+
+/// A page of text.
+fn page(
+    path: &Path,
+    extension: &str,
+    name: &str,
+    size: usize,
+    decoded: DecodedText,
+) -> Result<Document, DocumentError> {
+    if size > LARGEST_PAGE {
+        return Err(DocumentError::NotText {
+            path: path.to_owned(),
+            reason: format!("it is larger than {} MB", LARGEST_PAGE / (1024 * 1024)),
+        });
+    }
+    let (page, notes) = plain::page(path, extension, name, decoded)?;
     Ok(Document {
-        name: name.into_owned(),
+        name: name.to_owned(),
         notes,
         plain: Some(page),
         ..Document::default()
     })
 }
 
-fn report(path: &Path, name: String) -> Result<Document, DocumentError> {
-    let content = bytes(path, LARGEST)?;
-    let refused = |reason: String| DocumentError::NotText {
-        path: path.to_owned(),
-        reason,
-    };
-    let mut notes = Vec::new();
-    let mut cut = false;
-    let (mut left_out, mut hidden) = (Vec::new(), Document::default());
-    let placed = content.starts_with(b"%PDF-");
-    let (blocks, tagged) = if placed {
-        let read = without_panic(|| pdf::blocks(content));
-        (read.map_err(refused)?, HashMap::new())
-    } else if content.starts_with(b"PK\x03\x04") {
-        let read = without_panic(|| workbook::read(&content)).map_err(refused)?;
-        left_out = read.left_out;
-        hidden = Document::of_blocks(String::new(), read.hidden, &HashMap::new(), Vec::new());
-        (read.blocks, HashMap::new())
-    } else if content.starts_with(OLD_OFFICE) {
-        return Err(refused("it needs a password, or is a workbook of before 2007 (.xls); save it as .xlsx without a password".to_owned()));
-    } else {
-        let decoded = decode(path, &content)?;
-        notes = decoded.notes;
-        cut = is_cut(&decoded.text);
-        if cut && begins(&decoded.text, &DOCUMENTS) {
-            return Err(refused(
-                "it is cut off: it has no </html> at its end; get the whole file".to_owned(),
-            ));
-        }
-        if cut {
-            notes.push(format!(
-                "{} may be cut off: it does not end like HTML",
-                path.display()
-            ));
-        }
-        html::blocks(&decoded.text).map_err(refused)?
-    };
-    let mut document = Document::of_blocks(name, blocks, &tagged, notes);
-    document.placed = placed;
-    document.cut = cut;
-    document.left_out = left_out;
-    document.hidden = hidden.tables().cloned().collect();
-    if document.tables().next().is_none() {
-        return Err(refused("it has no table with figures; save the report itself, not a page that links to it or asks to sign in".to_owned()));
+fn html(path: &Path, name: &str, decoded: DecodedText) -> Result<Document, String> {
+    let DecodedText { text, mut notes } = decoded;
+    let cut = is_cut(&text);
+    if cut && begins(&text, &DOCUMENTS) {
+        return Err("it is cut off: it has no </html> at its end; get the whole file".to_owned());
     }
-    Ok(document)
+    if cut {
+        notes.push(format!(
+            "{} may be cut off: it does not end like HTML",
+            path.display()
+        ));
+    }
+    let (blocks, tagged) = html::blocks(&text)?;
+    Ok(Document {
+        cut,
+        ..Document::of_blocks(name, blocks, &tagged, notes)
+    })
 }
 
 /// Whether a text breaks off: a document without its end, or a part that ends in no tag.
@@ -141,16 +151,8 @@ fn is_cut(text: &str) -> bool {
     let tail = String::from_utf8_lossy(tail.unwrap_or(text.as_bytes())).to_ascii_lowercase();
     let ends = ["</html>", "</text>", "</document>"];
     let has_end = ends.iter().any(|end| tail.contains(end));
-    let whole = begins(text, &DOCUMENTS) || begins(text, &["<sec-document", "<document"]);
+    let whole = begins(text, &DOCUMENTS) || begins(text, &SUBMISSIONS);
     !has_end && (whole || !tail.trim_end().ends_with('>'))
-}
-
-fn begins(text: &str, with: &[&str]) -> bool {
-    let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-    with.iter().any(|tag| {
-        let start = text.get(..tag.len());
-        start.is_some_and(|start| start.eq_ignore_ascii_case(tag))
-    })
 }
 
 /// A panic of a library over a damaged file is an error like any other, and prints nothing.

@@ -19,6 +19,15 @@ pub(crate) fn printed(text: &str) -> String {
     single_spaced(&text.chars().filter(seen).collect::<String>())
 }
 
+/// Whether a text begins with one of these words in small letters, whatever its own letters are.
+pub(crate) fn begins(text: &str, with: &[&str]) -> bool {
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    with.iter().any(|tag| {
+        let start = text.get(..tag.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(tag))
+    })
+}
+
 /// The sentences of a text. Paragraphs end at blank lines, headings and list items.
 pub(crate) fn sentences(text: &str) -> Vec<String> {
     let mut paragraphs: Vec<String> = Vec::new();

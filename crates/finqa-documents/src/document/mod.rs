@@ -48,13 +48,13 @@ impl Document {
     /// Names the tables by the paragraphs above them, and puts tables together that the end of
     /// a page has cut.
     pub(crate) fn of_blocks(
-        name: String,
+        name: &str,
         blocks: Vec<Block>,
         tagged: &HashMap<String, String>,
         notes: Vec<String>,
     ) -> Self {
         let mut filing = Self {
-            name,
+            name: name.to_owned(),
             cover: cover::read(&blocks, tagged),
             notes,
             ..Self::default()
@@ -322,7 +322,7 @@ mod tests {
 
     fn read(html: &str) -> Document {
         let (blocks, tagged) = blocks(html).unwrap();
-        Document::of_blocks("f.htm".to_owned(), blocks, &tagged, Vec::new())
+        Document::of_blocks("f.htm", blocks, &tagged, Vec::new())
     }
 
     const ROW: &str = "<tr><td>Rent</td><td>5</td></tr>";

@@ -8,7 +8,7 @@ use finqa_core::text::single_spaced;
 use regex::{Captures, Regex};
 use scraper::{ElementRef, Html, Node};
 
-use super::nesting;
+use super::{nesting, submission};
 use crate::block::{Block, PrintedTable};
 use crate::grid::spans::{self, PrintedCell, SpannedCell};
 use crate::lines;
@@ -33,7 +33,8 @@ static PAGE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)<page>"));
 
 /// The blocks of a filing and what the tags of its cover say, or why it cannot be read.
 pub(crate) fn blocks(text: &str) -> Result<(Vec<Block>, HashMap<String, String>), String> {
-    let text = CLOSED.replace_all(text, "<$1$2></$1>");
+    let text = submission::page(text);
+    let text = CLOSED.replace_all(&text, "<$1$2></$1>");
     nesting::check_text(&text)?;
     let text = PAGE.replace_all(&text, "<hr>");
     let text = TABLE.replace_all(&text, |table: &Captures<'_>| {

@@ -6,4 +6,5 @@ pub(crate) mod markdown;
 mod nesting;
 pub(crate) mod pdf;
 pub(crate) mod plain;
+mod submission;
 pub(crate) mod workbook;

@@ -16,6 +16,7 @@ use crate::lines::{self, Part, PlacedLine};
 /// Reads the page of a file, by its extension, and what is read differently from the file.
 pub(crate) fn page(
     path: &Path,
+    extension: &str,
     name: &str,
     decoded: DecodedText,
 ) -> Result<(question::Document, Vec<String>), DocumentError> {
@@ -25,14 +26,15 @@ pub(crate) fn page(
         ..MarkdownPage::default()
     };
     // Tables are of pipes in Markdown, of aligned columns in plain text.
-    let page = match extension(path).as_str() {
+    let page = match extension {
         "json" | "jsonl" => {
             return Err(DocumentError::Nothing {
                 path: path.to_owned(),
                 reason: "it is JSON, not a page; a run reads records with --data-path".to_owned(),
             });
         }
-        "csv" => alone(plain::separated(path, text, None)?),
+        // Many programs call such a file a workbook.
+        "csv" | "xls" | "xlsx" => alone(plain::separated(path, text, None)?),
         "tsv" | "tab" => alone(plain::separated(path, text, Some(b'\t'))?),
         "txt" | "text" => markdown::page_of(path, aligned(text))?,
         _ => markdown::page(path, text)?,
@@ -95,12 +97,6 @@ fn aligned(text: &str) -> Vec<PlainBlock> {
     }
     blocks.push(PlainBlock::Text(plain));
     blocks
-}
-
-fn extension(path: &Path) -> String {
-    path.extension()
-        .map(|extension| extension.to_string_lossy().to_lowercase())
-        .unwrap_or_default()
 }
 
 #[cfg(test)]

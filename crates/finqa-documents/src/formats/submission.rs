@@ -1,0 +1,70 @@
+//! Filings as the SEC stores them: several documents, each between marks of SGML.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use finqa_core::regex;
+use regex::Regex;
+
+use crate::kind::SUBMISSIONS;
+use crate::text::begins;
+
+static DOCUMENT: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?is)<document>\s*(?:<type>([^\s<]*))?(.*?)(?:</document>|\z)"));
+static TEXT: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?is)<text>(.*?)(?:</text>|\z)"));
+
+/// Elements of a page that is laid out by HTML.
+static MARKUP: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)<(?:html|p|div|br|font|pre)\b"));
+
+/// Types of documents that are no text: data, pictures, what the SEC makes of the tags.
+const NO_TEXT: [&str; 7] = ["GRAPHIC", "ZIP", "EXCEL", "XML", "JSON", "PDF", "EX-101"];
+
+/// The documents of a submission as one page of HTML, those in plain text with their columns; any
+/// other text as it is.
+pub(super) fn page(text: &str) -> Cow<'_, str> {
+    if !begins(text, &SUBMISSIONS) {
+        return Cow::Borrowed(text);
+    }
+    let mut page = String::new();
+    for document in DOCUMENT.captures_iter(text) {
+        let part = |at: usize| document.get(at).map_or("", |part| part.as_str());
+        let kind = part(1).to_ascii_uppercase();
+        if NO_TEXT.iter().any(|other| kind.starts_with(other)) {
+            continue;
+        }
+        let body = TEXT.captures(part(2)).and_then(|text| text.get(1));
+        let body = body.map_or("", |body| body.as_str());
+        match MARKUP.is_match(body) {
+            true => page.push_str(body),
+            false => page.push_str(&format!("<pre>{body}</pre>")),
+        }
+    }
+    match page.is_empty() {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(page),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::page;
+
+    #[test]
+    fn documents_of_text_are_read_and_others_are_not() {
+        let text = "<SEC-DOCUMENT>1.txt\n<DOCUMENT>\n<TYPE>10-K\n<TEXT>\n<html><p>A</p></html>\n</TEXT>\n</DOCUMENT>\n\
+            <DOCUMENT>\n<TYPE>EX-27\n<TEXT>\nSales    5\n</TEXT>\n</DOCUMENT>\n\
+            <DOCUMENT>\n<TYPE>GRAPHIC\n<TEXT>\nbegin 644 a.jpg\n</TEXT>\n</DOCUMENT>\n\
+            <DOCUMENT>\n<TYPE>EX-101.INS\n<TEXT>\n<XBRL>1</XBRL>\n</TEXT>\n</DOCUMENT>\n";
+        let page = page(text);
+        assert!(
+            page.contains("<p>A</p>") && page.contains("<pre>\nSales    5\n</pre>"),
+            "{page}"
+        );
+        assert!(
+            !page.contains("begin 644") && !page.contains("XBRL"),
+            "{page}"
+        );
+        let whole = "<html><p>A</p></html>";
+        assert_eq!(super::page(whole), whole);
+    }
+}

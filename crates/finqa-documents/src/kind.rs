@@ -1,0 +1,266 @@
+//! The kind of a file, by its content: what it is called may be wrong.
+
+use std::io::Cursor;
+
+use crate::text::begins;
+
+/// How far from its begin a PDF may say that it is one.
+const PDF_HEADER: usize = 1024;
+
+/// A file that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Its header may be behind other bytes.
+    Pdf {
+        header: usize,
+    },
+    Workbook,
+    Html,
+    /// A table or a page of text, by the file's extension.
+    Text,
+}
+
+/// How files of other kinds begin, what these are, and what to do.
+const OTHERS: [(&[u8], &str); 9] = [
+    (b"\x1F\x8B", "it is gzip data; unpack it first"),
+    (
+        b"Rar!",
+        "it is a RAR archive; unpack it and name a file in it",
+    ),
+    (
+        b"7z\xBC\xAF",
+        "it is a 7z archive; unpack it and name a file in it",
+    ),
+    (b"\x89PNG", PICTURE),
+    (b"\xFF\xD8\xFF", PICTURE),
+    (b"II*\0", PICTURE),
+    (b"MM\0*", PICTURE),
+    (
+        b"{\\rtf",
+        "it is rich text (.rtf); save it as PDF, or its table as CSV",
+    ),
+    (b"%!PS", "it is PostScript; save it as PDF"),
+];
+
+const PICTURE: &str =
+    "it is a picture; run it through text recognition (OCR) and save the result as PDF";
+
+/// Which Office file of before 2007 it is, by the name of a stream in it, in UTF-16.
+const OLD_OFFICE: [(&str, &str); 5] = [
+    (
+        "EncryptedPackage",
+        "it needs a password; save it without one",
+    ),
+    (
+        "Workbook",
+        "it is a workbook of before 2007 (.xls); save it as .xlsx",
+    ),
+    (
+        "Book",
+        "it is a workbook of before 2007 (.xls); save it as .xlsx",
+    ),
+    (
+        "WordDocument",
+        "it is a Word document (.doc); save it as PDF, or its table as CSV",
+    ),
+    ("PowerPoint", "it is a presentation (.ppt); save it as PDF"),
+];
+
+const OLD: &str = "it needs a password, or is an Office file of before 2007; save it as .xlsx or PDF without a password";
+
+/// What an archive is, by the beginning of the name of a file in it.
+const ARCHIVES: [(&str, &str); 4] = [
+    (
+        "xl/workbook.bin",
+        "it is a binary workbook (.xlsb); save it as .xlsx",
+    ),
+    (
+        "word/",
+        "it is a Word document (.docx); save it as PDF, or its table as CSV",
+    ),
+    ("ppt/", "it is a presentation (.pptx); save it as PDF"),
+    (
+        "Index/",
+        "it is a document of Numbers or Pages; export it as .xlsx or PDF",
+    ),
+];
+
+/// The texts in XML that are no page, by what they have near their begin.
+const XML: [(&str, &str); 3] = [
+    (
+        "urn:schemas-microsoft-com:office:spreadsheet",
+        "it is a workbook in XML of 2003; save it as .xlsx",
+    ),
+    (
+        "http://www.xbrl.org/2003/instance",
+        "it is an XBRL instance without a page; name the report itself (.htm)",
+    ),
+    ("<svg", PICTURE),
+];
+
+/// How far from its begin a text says what it is.
+const START: usize = 4096;
+
+/// How whole HTML documents begin.
+pub(crate) const DOCUMENTS: [&str; 3] = ["<html", "<!doctype", "<?xml"];
+
+/// How filings begin as the SEC stores them.
+pub(crate) const SUBMISSIONS: [&str; 4] = [
+    "<sec-document",
+    "<document",
+    "-----begin privacy-enhanced message-----",
+    "<ims-document",
+];
+
+/// The kind of bytes that are no text, or the form that they have and what to do; `None` for text.
+pub(crate) fn of_bytes(bytes: &[u8]) -> Result<Option<Kind>, String> {
+    let start = bytes.get(..bytes.len().min(PDF_HEADER)).unwrap_or_default();
+    if let Some(header) = start.windows(5).position(|mark| mark == b"%PDF-") {
+        return Ok(Some(Kind::Pdf { header }));
+    }
+    if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
+        return archive(bytes).map(Some);
+    }
+    if bytes.starts_with(b"\xD0\xCF\x11\xE0") {
+        let names = |name: &str| {
+            let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            bytes.windows(name.len()).any(|part| part == name)
+        };
+        let known = OLD_OFFICE.iter().find(|(name, _)| names(name));
+        return Err(known.map_or(OLD, |(_, what)| what).to_owned());
+    }
+    match OTHERS.iter().find(|(start, _)| bytes.starts_with(start)) {
+        Some((_, what)) => Err((*what).to_owned()),
+        None => Ok(None),
+    }
+}
+
+/// The kind of a text in a file with this extension.
+pub(crate) fn of_text(extension: &str, text: &str) -> Result<Kind, String> {
+    let start: String = text.chars().take(START).collect();
+    let whole = begins(&start, &DOCUMENTS) || begins(&start, &SUBMISSIONS);
+    let is_html = start.to_ascii_lowercase().contains("<html");
+    let xml = || XML.iter().find(|(of, _)| start.contains(of));
+    if let Some((_, what)) = xml().filter(|_| begins(&start, &["<"]) && !is_html) {
+        return Err((*what).to_owned());
+    }
+    let part = begins(&start, &["<table", "<head", "<body"]);
+    // What is called a PDF and is a text is a page that says why there is none.
+    let called = ["htm", "html", "xhtml", "xht", "pdf"].contains(&extension);
+    Ok(match whole || part || called {
+        true => Kind::Html,
+        false => Kind::Text,
+    })
+}
+
+/// A workbook, or another form that is an archive.
+fn archive(bytes: &[u8]) -> Result<Kind, String> {
+    let Ok(mut archive) = zip::ZipArchive::new(Cursor::new(bytes)) else {
+        // Its reader says how it is damaged.
+        return Ok(Kind::Workbook);
+    };
+    let has = |start: &str| {
+        let mut names = archive.file_names().flatten();
+        names.any(|name| name.starts_with(start))
+    };
+    if let Some((_, what)) = ARCHIVES.iter().find(|(start, _)| has(start)) {
+        return Err((*what).to_owned());
+    }
+    if has("xl/") {
+        return Ok(Kind::Workbook);
+    }
+    let mut kind = String::new();
+    if let Ok(mut file) = archive.by_name("mimetype") {
+        let _ = std::io::Read::read_to_string(&mut std::io::Read::take(&mut file, 100), &mut kind);
+    }
+    Err(match kind.trim().rsplit('.').next() {
+        Some("spreadsheet") => "it is an OpenDocument spreadsheet (.ods); save it as .xlsx",
+        Some("text") => "it is an OpenDocument text (.odt); save it as PDF, or its table as CSV",
+        _ => "it is a zip file; unpack it and name the report in it",
+    }
+    .to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn zip(names: &[(&str, &str)]) -> Vec<u8> {
+        let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, text) in names {
+            let options = zip::write::SimpleFileOptions::default();
+            archive.start_file(*name, options).unwrap();
+            archive.write_all(text.as_bytes()).unwrap();
+        }
+        archive.finish().unwrap().into_inner()
+    }
+
+    fn old_office(stream: &str) -> Vec<u8> {
+        let name = stream.encode_utf16().flat_map(u16::to_le_bytes);
+        b"\xD0\xCF\x11\xE0...."
+            .iter()
+            .copied()
+            .chain(name)
+            .collect()
+    }
+
+    #[test]
+    fn forms_are_told_by_their_content() {
+        let junk = [b'x'; 900];
+        let pdf = [&junk[..], b"%PDF-1.7"].concat();
+        assert_eq!(of_bytes(&pdf), Ok(Some(Kind::Pdf { header: 900 })));
+        let book = zip(&[("[Content_Types].xml", ""), ("xl/workbook.xml", "")]);
+        assert_eq!(of_bytes(&book), Ok(Some(Kind::Workbook)));
+        assert_eq!(of_bytes(b"a,b\n"), Ok(None));
+        for (bytes, form) in [
+            (zip(&[("word/document.xml", "")]), ".docx"),
+            (zip(&[("ppt/presentation.xml", "")]), ".pptx"),
+            (zip(&[("xl/workbook.bin", "")]), ".xlsb"),
+            (
+                zip(&[("mimetype", "application/vnd.oasis.opendocument.spreadsheet")]),
+                ".ods",
+            ),
+            (zip(&[("report.xhtml", "")]), "zip file"),
+            (old_office("Workbook"), ".xls"),
+            (old_office("WordDocument"), ".doc"),
+            (old_office("EncryptedPackage"), "a password"),
+            (old_office("x"), "before 2007"),
+            (b"\x89PNG\r\n".to_vec(), "picture"),
+            (b"\x1F\x8B\x08".to_vec(), "gzip"),
+            (b"{\\rtf1".to_vec(), ".rtf"),
+        ] {
+            let found = of_bytes(&bytes).unwrap_err();
+            assert!(found.contains(form), "{form}: {found}");
+        }
+    }
+
+    #[test]
+    fn texts_are_told_by_their_content_and_then_by_their_names() {
+        for (extension, text, kind) in [
+            ("xls", " <!DOCTYPE html><table>", Kind::Html),
+            ("xls", "<table><tr>", Kind::Html),
+            ("xls", "a\tb\n", Kind::Text),
+            ("txt", "<SEC-DOCUMENT>0001.txt", Kind::Html),
+            (
+                "txt",
+                "-----BEGIN PRIVACY-ENHANCED MESSAGE-----",
+                Kind::Html,
+            ),
+            (
+                "xml",
+                "<?xml version='1.0'?><html xmlns:ix='x'>",
+                Kind::Html,
+            ),
+            ("md", "<p align=center>Acme</p>", Kind::Text),
+            ("htm", "Costs rose.", Kind::Html),
+            ("csv", "a,<b>", Kind::Text),
+        ] {
+            assert_eq!(of_text(extension, text), Ok(kind), "{extension} {text}");
+        }
+        let book =
+            "<?xml version='1.0'?><Workbook xmlns='urn:schemas-microsoft-com:office:spreadsheet'>";
+        assert!(of_text("xls", book).unwrap_err().contains("XML of 2003"));
+    }
+}

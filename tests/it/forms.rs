@@ -1,0 +1,76 @@
+//! `convfinqa ask` about files of every form, whatever they are called.
+
+use serde_json::{Value as Json, json};
+
+use crate::support::book::{Sheet, book};
+use crate::support::cli::Workplace;
+use crate::support::json::has;
+
+const TABLE: &str = "<p>Income (in millions)</p><table><tr><td></td><td>2031</td><td>2030</td></tr>\
+    <tr><td>Net sales</td><td>412</td><td>398</td></tr><tr class='draft'><td>Rent</td><td>7</td><td>6</td></tr></table>";
+
+fn ask(place: &Workplace, file: &str, question: &str) -> Json {
+    let ran = place.run(&format!("ask {file} '{question}' --json"));
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{file}: {}", ran.stderr))
+}
+
+#[test]
+fn a_file_is_read_by_its_content_whatever_it_is_called() {
+    let place = Workplace::new();
+    let html = format!("<html><body>{TABLE}</body></html>");
+    let submission = format!(
+        "<SEC-DOCUMENT>0001.txt\n<DOCUMENT>\n<TYPE>10-K\n<TEXT>\n{html}\n</TEXT>\n</DOCUMENT>\n\
+         <DOCUMENT>\n<TYPE>GRAPHIC\n<TEXT>\nbegin 644 a.jpg\nNet sales   9   8\nNet sales   7   6\n</TEXT>\n</DOCUMENT>\n</SEC-DOCUMENT>\n"
+    );
+    let old = "<SEC-DOCUMENT>0002.txt\n<DOCUMENT>\n<TYPE>10-K\n<TEXT>\nIncome (in millions)\n\n\
+        <TABLE>\n<CAPTION>\n                 2031      2030\n<S>              <C>       <C>\n\
+        Net sales         412       398\nRent                7         6\n</TABLE>\n</TEXT>\n</DOCUMENT>\n</SEC-DOCUMENT>\n";
+    let tabs = "Item\t2031\t2030\nNet sales\t412\t398\nRent\t7\t6\n";
+    for (file, text) in [
+        ("export.xls", html.as_str()),
+        ("report", &html),
+        ("report.txt", &submission),
+        ("old.txt", old),
+        ("tabs.xls", tabs),
+    ] {
+        place.write(file, text);
+        let json = ask(&place, file, "what were net sales in 2031?");
+        has(&json, json!({"answer": "412", "doubt": null}));
+    }
+    let rows: &[(&str, &[&str])] = &[("", &["", "2031"]), ("", &["Net sales", "0|412"])];
+    std::fs::write(
+        place.path("book.csv"),
+        book(&[], &[Sheet("A", "", "", rows)]),
+    )
+    .unwrap();
+    let json = ask(&place, "book.csv", "what were net sales in 2031?");
+    has(&json, json!({"answer": "412", "doubt": null}));
+}
+
+#[test]
+fn a_form_that_is_not_read_is_named_in_one_line() {
+    let place = Workplace::new();
+    let xml =
+        "<?xml version='1.0'?><Workbook xmlns='urn:schemas-microsoft-com:office:spreadsheet'/>";
+    let old = |stream: &str| -> Vec<u8> {
+        let name = stream.encode_utf16().flat_map(u16::to_le_bytes);
+        b"\xD0\xCF\x11\xE0".iter().copied().chain(name).collect()
+    };
+    for (file, bytes, words) in [
+        ("a.xls", old("Workbook"), "(.xls); save it as .xlsx"),
+        ("a.xlsx", old("EncryptedPackage"), "it needs a password"),
+        ("b.csv", old("WordDocument"), "a Word document (.doc)"),
+        ("c.htm", b"\x89PNG\r\n\x1a\n".to_vec(), "it is a picture"),
+        (
+            "d.xls",
+            xml.as_bytes().to_vec(),
+            "a workbook in XML of 2003",
+        ),
+        ("e.pdf", b"{\\rtf1}".to_vec(), "rich text (.rtf)"),
+    ] {
+        std::fs::write(place.path(file), bytes).unwrap();
+        place
+            .run(&format!("ask {file} why?"))
+            .fails(3, &[file, words]);
+    }
+}
