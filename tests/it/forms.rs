@@ -74,3 +74,22 @@ fn a_form_that_is_not_read_is_named_in_one_line() {
             .fails(3, &[file, words]);
     }
 }
+
+/// Rows that a page hides by a class were read.
+#[test]
+fn what_a_style_sheet_hides_does_not_answer() {
+    let place = Workplace::new();
+    let sheet = "<style>tr.draft { display: none }</style>";
+    for (style, answered) in [("", true), (sheet, false)] {
+        place.write(
+            "a.htm",
+            &format!("<html>{style}<body>{TABLE}</body></html>"),
+        );
+        let json = ask(&place, "a.htm", "what was rent in 2031?");
+        assert_eq!(
+            json["answer"] == "7" && json["doubt"].is_null(),
+            answered,
+            "{json}"
+        );
+    }
+}

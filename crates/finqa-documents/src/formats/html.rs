@@ -8,7 +8,7 @@ use finqa_core::text::single_spaced;
 use regex::{Captures, Regex};
 use scraper::{ElementRef, Html, Node};
 
-use super::{nesting, submission};
+use super::{nesting, styles, submission};
 use crate::block::{Block, PrintedTable};
 use crate::grid::spans::{self, PrintedCell, SpannedCell};
 use crate::lines;
@@ -48,10 +48,12 @@ pub(crate) fn blocks(text: &str) -> Result<(Vec<Block>, HashMap<String, String>)
             false => format!("<pre>{}</pre>", TABLE_MARKS.replace_all(whole, "")),
         }
     });
-    let html = Html::parse_document(&text);
+    let mut html = Html::parse_document(&text);
     nesting::check(&html)?;
+    let contexts = Contexts::read(&html);
+    styles::take_out(&mut html);
     let mut walk = Walk {
-        contexts: Contexts::read(&html),
+        contexts,
         blocks: Vec::new(),
         paragraph: String::new(),
     };
@@ -78,7 +80,7 @@ impl Walk {
 
     fn element(&mut self, element: ElementRef<'_>) {
         let name = element.value().name();
-        if is_hidden(element) || matches!(name, "head" | "script" | "style" | "ix:header") {
+        if matches!(name, "head" | "script" | "style" | "ix:header") {
             return;
         }
         match name {
@@ -164,7 +166,7 @@ impl Walk {
             let of_row = row
                 .child_elements()
                 .filter(|cell| matches!(cell.value().name(), "td" | "th"));
-            for cell in of_row.filter(|cell| !is_hidden(*cell)) {
+            for cell in of_row {
                 while let Some((_, end, _)) = covered
                     .iter()
                     .find(|(start, end, _)| (*start..*end).contains(&at))
@@ -219,7 +221,7 @@ impl CellText<'_> {
             if let Node::Text(text) = child.value() {
                 self.text.push_str(text);
             }
-            let Some(child) = ElementRef::wrap(child).filter(|child| !is_hidden(*child)) else {
+            let Some(child) = ElementRef::wrap(child) else {
                 continue;
             };
             match child.value().name() {
@@ -284,15 +286,6 @@ fn is_paragraph(name: &str) -> bool {
             | "blockquote"
             | "section"
     )
-}
-
-fn is_hidden(element: ElementRef<'_>) -> bool {
-    let style = element.attr("style").unwrap_or_default();
-    let plain = style.chars().filter(|c| !c.is_whitespace());
-    plain
-        .collect::<String>()
-        .to_ascii_lowercase()
-        .contains("display:none")
 }
 
 #[cfg(test)]
@@ -360,7 +353,9 @@ mod tests {
     fn hidden_cells_and_characters_of_no_width_are_not_seen() {
         let table = "<p>Costs<br>by kind</p><table>
             <tr><td style='DISPLAY : none'></td><td></td><td>March 31,<br>2031</td></tr>
-            <tr><td style='display:none'>x</td><td>Rent\u{200b}</td><td>\u{200b}5</td></tr></table>";
+            <tr><td style='display:none'>x</td><td>Rent\u{200b}</td><td>\u{200b}5</td></tr>
+            <tr class=old><td></td><td>Fees</td><td>7</td></tr><tr hidden><td></td><td>Tax</td><td>8</td></tr></table>
+            <style>tr.old { visibility: collapse }</style>";
         assert_eq!(
             blocks(table).unwrap().0[0],
             Block::Text("Costs by kind".to_owned())

@@ -6,5 +6,6 @@ pub(crate) mod markdown;
 mod nesting;
 pub(crate) mod pdf;
 pub(crate) mod plain;
+mod styles;
 mod submission;
 pub(crate) mod workbook;

@@ -1,0 +1,138 @@
+//! What a page hides.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use finqa_core::regex;
+use regex::Regex;
+use scraper::{ElementRef, Html, Selector};
+
+/// The most rules of style sheets that hide or show something; each looks at all elements.
+const MOST: usize = 200;
+
+static COMMENT: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?s)/\*.*?\*/|<!--|-->"));
+
+/// Whether declarations hide an element, or show it; `None` if they say neither.
+fn hides(declarations: &str) -> Option<bool> {
+    let mut hides = None;
+    for declaration in declarations.split(';') {
+        let (name, value) = declaration.split_once(':').unwrap_or_default();
+        let value = value.trim().to_ascii_lowercase();
+        let hidden = match name.trim().to_ascii_lowercase().as_str() {
+            "display" => value.starts_with("none"),
+            "visibility" => value.starts_with("hidden") || value.starts_with("collapse"),
+            _ => continue,
+        };
+        hides = Some(hidden || hides == Some(true));
+    }
+    hides
+}
+
+/// Takes out of a page the elements that are not seen on a screen, by the page's style sheets or by
+/// what they say themselves.
+pub(super) fn take_out(html: &mut Html) {
+    let own = |element: &ElementRef<'_>| match element.attr("hidden") {
+        Some(_) => Some(true),
+        None => hides(element.attr("style")?),
+    };
+    let mut hidden = HashSet::new();
+    for (selector, hides) in rules(html) {
+        // What an element says itself comes before the sheets.
+        for element in html.select(&selector).filter(|one| own(one).is_none()) {
+            match hides {
+                true => hidden.insert(element.id()),
+                false => hidden.remove(&element.id()),
+            };
+        }
+    }
+    let elements = html.root_element().descendent_elements();
+    let own = elements.filter(|element| own(element) == Some(true));
+    hidden.extend(own.map(|element| element.id()));
+    for id in hidden {
+        if let Some(mut node) = html.tree.get_mut(id) {
+            node.detach();
+        }
+    }
+}
+
+/// The rules that hide or show something, in their order.
+fn rules(html: &Html) -> Vec<(Selector, bool)> {
+    let styles = html.root_element().descendent_elements();
+    let styles = styles.filter(|element| element.value().name() == "style");
+    let sheets: String = styles.flat_map(|style| style.text()).collect();
+    let sheets = COMMENT.replace_all(&sheets, " ");
+    let mut found = Vec::new();
+    add_rules(&sheets, &mut found);
+    found.truncate(MOST);
+    found
+}
+
+fn add_rules(sheet: &str, found: &mut Vec<(Selector, bool)>) {
+    let mut rest = sheet;
+    while let Some((selectors, after)) = rest.split_once('{') {
+        let end = closing(after);
+        let (inside, next) = after.split_at_checked(end).unwrap_or((after, ""));
+        rest = next.strip_prefix('}').unwrap_or(next);
+        // An import has no block of its own.
+        let selectors = selectors.rsplit(';').next().unwrap_or_default().trim();
+        if let Some(media) = selectors.strip_prefix("@media") {
+            if !media.contains("print") {
+                add_rules(inside, found);
+            }
+        } else if let Some(hides) = hides(inside)
+            // What is said of all elements of a name gives way to what is said of some.
+            && (hides || selectors.contains(['.', '#', '[']))
+            && let Ok(selector) = Selector::parse(selectors)
+        {
+            found.push((selector, hides));
+        }
+    }
+}
+
+/// Where the block ends that has begun.
+fn closing(text: &str) -> usize {
+    let mut depth = 1_usize;
+    let end = text.bytes().position(|byte| {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    end.unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn style_sheets_hide_and_show() {
+        for (sheet, seen) in [
+            (".a { color: red; Display : None }", "bcd"),
+            ("/* .a{} */ p.b, .c { visibility:hidden }", "ad"),
+            ("<!-- #d{display:none!important} -->", "abc"),
+            (".a, .b {display:none} .b.on {display:block}", "bcd"),
+            ("@media print { .a{display:none} }", "abcd"),
+            (
+                "@media screen and (min-width:1px) { .a{display:none} } .c{display:none}",
+                "bd",
+            ),
+            ("@import url(x.css); .a{display:none}", "bcd"),
+            (".e{display:none}", "abcd"),
+            (".a{display:none", "bcd"),
+            (".a{display:none} p {display:block}", "bcd"),
+        ] {
+            let mut html = Html::parse_document(&format!(
+                "<style>{sheet}</style><p class=a>a</p><p class='b on'>b</p><p class=c>c</p>\
+                 <p id=d>d</p><p class=e style='display:block'></p>"
+            ));
+            take_out(&mut html);
+            let selector = Selector::parse("p").unwrap();
+            let paragraphs = html.select(&selector);
+            let text: String = paragraphs.flat_map(|p| p.text()).collect();
+            assert_eq!(text, seen, "{sheet}");
+        }
+    }
+}
