@@ -93,3 +93,51 @@ fn what_a_style_sheet_hides_does_not_answer() {
         );
     }
 }
+
+/// A PDF of one upright page and one that is turned.
+#[test]
+fn a_page_that_is_printed_sideways_is_read_and_named() {
+    let line = |x: u32, y: u32, text: &str| format!("BT /F1 10 Tf {x} {y} Td ({text}) Tj ET\n");
+    let table: String = [
+        (60, 550, "Statements of income"),
+        (60, 536, "\\(in thousands\\)"),
+        (437, 514, "2031"),
+        (557, 514, "2030"),
+        (60, 500, "Net sales"),
+        (423, 500, "412,300"),
+        (543, 500, "398,100"),
+        (60, 486, "Cost of sales"),
+        (423, 486, "\\(250,100\\)"),
+        (543, 486, "\\(240,000\\)"),
+        (60, 472, "Gross profit"),
+        (423, 472, "162,200"),
+        (543, 472, "158,100"),
+    ]
+    .map(|(x, y, text)| line(x, y, text))
+    .concat();
+    let pages = [
+        line(60, 750, "Key figures"),
+        format!("q 0 1 -1 0 612 0 cm\n{table}Q\n"),
+    ];
+    let mut file = "junk before the header\n%PDF-1.4\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\n\
+        2 0 obj << /Type /Pages /Count 2 /Kids [4 0 R 6 0 R] /MediaBox [0 0 612 792] \
+        /Resources << /Font << /F1 3 0 R >> >> >> endobj\n\
+        3 0 obj << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >> endobj\n"
+        .to_owned();
+    for (at, drawing) in pages.iter().enumerate() {
+        let (page, content, length) = (4 + 2 * at, 5 + 2 * at, drawing.len());
+        file.push_str(&format!(
+            "{page} 0 obj << /Type /Page /Parent 2 0 R /Contents {content} 0 R >> endobj\n\
+             {content} 0 obj << /Length {length} >> stream\n{drawing}\nendstream endobj\n"
+        ));
+    }
+    file.push_str("trailer << /Root 1 0 R >>\n%%EOF\n");
+    let place = Workplace::new();
+    place.write("report.pdf", &file);
+    let ran = place.run("ask report.pdf 'what were net sales in 2031?' --json");
+    ran.tells("note: page 2 is printed sideways");
+    has(
+        &ran.json(),
+        json!({"plain_value": 412_300_000.0, "doubt": null}),
+    );
+}

@@ -72,8 +72,8 @@ pub fn open(path: &Path) -> Result<Document, DocumentError> {
     let document = match kind::of_bytes(&content).map_err(refused)? {
         Some(Kind::Pdf { header }) => {
             let content = content.get(header..).unwrap_or_default().to_vec();
-            let blocks = without_panic(|| pdf::blocks(content)).map_err(refused)?;
-            let document = Document::of_blocks(&name, blocks, &HashMap::new(), Vec::new());
+            let (blocks, notes) = without_panic(|| pdf::blocks(content)).map_err(refused)?;
+            let document = Document::of_blocks(&name, blocks, &HashMap::new(), notes);
             Document {
                 placed: true,
                 ..document

@@ -30,6 +30,39 @@ const SLOPE: f64 = 0.1;
 /// The units that widths of characters are in, of a character's height.
 const EM: f64 = UNITS_PER_EM as f64;
 
+/// The direction that a text runs in, as it is seen on its page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Direction {
+    Right,
+    Down,
+    Left,
+    Up,
+}
+
+impl Direction {
+    /// That of a step by so much across and down, if it is nearly one of these.
+    fn of(across: f64, down: f64) -> Option<Self> {
+        let along = |main: f64, other: f64| main > 0.0 && other.abs() <= main * SLOPE;
+        match () {
+            () if along(across, down) => Some(Self::Right),
+            () if along(down, across) => Some(Self::Down),
+            () if along(-across, down) => Some(Self::Left),
+            () if along(-down, across) => Some(Self::Up),
+            () => None,
+        }
+    }
+
+    /// A place as it is seen when the page is turned so that the text runs to the right.
+    fn turned(self, at: Point) -> Point {
+        match self {
+            Self::Right => at,
+            Self::Down => Point::new(at.y, -at.x),
+            Self::Left => Point::new(-at.x, -at.y),
+            Self::Up => Point::new(-at.y, at.x),
+        }
+    }
+}
+
 /// A character with its place, in points from the top left of its page.
 #[derive(Clone, Debug)]
 pub(super) struct Glyph {
@@ -37,6 +70,7 @@ pub(super) struct Glyph {
     pub(super) end: f64,
     pub(super) baseline: f64,
     pub(super) height: f64,
+    pub(super) direction: Direction,
     pub(super) text: String,
 }
 
@@ -245,7 +279,7 @@ impl<'a, 'f> Glyphs<'a, 'f> {
         }
     }
 
-    /// Keeps a character that is upright and not blank.
+    /// Keeps a character that is not blank and runs along an edge of the page.
     fn place(&mut self, state: &TextState<'a>, font: &Font<'a>, code: u32, width: f64) {
         let text = match font.glyph(font.map_code(code), code) {
             FontGlyph::Outline(glyph) => glyph.as_unicode(),
@@ -257,17 +291,17 @@ impl<'a, 'f> Glyphs<'a, 'f> {
             None => return,
         };
         let whole = state.drawing * state.place;
-        let [across, slope, ..] = whole.as_coeffs();
-        if text.trim().is_empty() || across <= 0.0 || slope.abs() > across * SLOPE {
-            return;
-        }
-        let corner = |x: f64, y: f64| whole * Point::new(x, y + state.rise);
+        let [across, down, ..] = whole.as_coeffs();
+        let direction = Direction::of(across, down).filter(|_| !text.trim().is_empty());
+        let Some(direction) = direction else { return };
+        let corner = |x: f64, y: f64| direction.turned(whole * Point::new(x, y + state.rise));
         let (start, end) = (corner(0.0, 0.0), corner(width * state.stretch, 0.0));
         self.read.push(Glyph {
             start: start.x,
             end: end.x,
             baseline: start.y,
             height: (corner(0.0, state.size).y - start.y).abs().max(1.0),
+            direction,
             text,
         });
     }

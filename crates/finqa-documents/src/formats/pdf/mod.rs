@@ -6,13 +6,16 @@ mod glyphs;
 use hayro_font::FontCache;
 use hayro_font::hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 
-use glyphs::{Glyph, Glyphs};
+use glyphs::{Direction, Glyph, Glyphs};
 
 use crate::block::Block;
 use crate::lines::{self, PlacedLine, PlacedPiece};
 
-/// How far from its end a file may say that it ends.
-const END: usize = 2048;
+/// The end of a file.
+const END: &[u8] = b"%%EOF";
+
+/// The fewest characters that run in another direction than their page and are worth a word.
+const TURNED: usize = 40;
 
 /// In heights of a character: how far apart the baselines of a line may be, and what separates
 /// words, and columns.
@@ -23,21 +26,26 @@ const BETWEEN_COLUMNS: f64 = 1.0;
 /// A second print of a character, as for bold type, is no further away than this.
 const PRINTED_TWICE: f64 = 0.1;
 
-/// The blocks of a PDF, page after page, or why it cannot be read.
-pub(crate) fn blocks(bytes: Vec<u8>) -> Result<Vec<Block>, String> {
-    let tail = bytes.get(bytes.len().saturating_sub(END)..);
-    let ends = tail.is_some_and(|tail| tail.windows(5).any(|mark| mark == b"%%EOF"));
-    if !ends {
+/// The blocks of a PDF, page after page, and what is said of pages that are not upright; or why it
+/// cannot be read.
+pub(crate) fn blocks(mut bytes: Vec<u8>) -> Result<(Vec<Block>, Vec<String>), String> {
+    // A mailer or a server may have added bytes behind its end.
+    let ends = bytes.windows(END.len()).rposition(|mark| mark == END);
+    if let Some(end) = ends {
+        bytes.truncate(end + END.len());
+    } else {
         return Err("it is cut off: it does not end like a PDF; get the whole file".to_owned());
     }
     let pdf = Pdf::new(bytes).map_err(refusal)?;
     let pages = pdf.pages();
     let fonts = FontCache::new();
-    let mut blocks = Vec::new();
+    let (mut blocks, mut notes) = (Vec::new(), Vec::new());
     for (number, page) in (1..).zip(pages.iter()) {
         let glyphs = Glyphs::of_page(page, &fonts).ok_or_else(|| {
             format!("page {number} draws more than a page for readers does; leave it out")
         })?;
+        let (glyphs, note) = in_one_direction(glyphs);
+        notes.extend(note.map(|note| format!("page {number} {note}")));
         let lines = lines_of(glyphs);
         blocks.extend(lines::blocks(without_page_number(lines)));
     }
@@ -50,7 +58,35 @@ pub(crate) fn blocks(bytes: Vec<u8>) -> Result<Vec<Block>, String> {
         };
         return Err(reason.to_owned());
     }
-    Ok(blocks)
+    Ok((blocks, notes))
+}
+
+/// The characters of the direction that most of a page have, as they are seen when it is turned
+/// upright; and what is said of it.
+fn in_one_direction(mut glyphs: Vec<Glyph>) -> (Vec<Glyph>, Option<String>) {
+    use Direction::{Down, Left, Right, Up};
+    let count = |of: Direction| glyphs.iter().filter(|one| one.direction == of).count();
+    // Of equal ones the first.
+    let most = [Up, Left, Down, Right]
+        .into_iter()
+        .max_by_key(|of| count(*of));
+    let main = most.unwrap_or(Right);
+    let (read, all) = (count(main), glyphs.len());
+    glyphs.retain(|one| one.direction == main);
+    let left = glyphs.iter().map(|one| one.start).fold(0.0, f64::min);
+    let top = glyphs.iter().map(|one| one.baseline).fold(0.0, f64::min);
+    for one in glyphs.iter_mut().filter(|_| main != Right) {
+        one.start -= left;
+        one.end -= left;
+        one.baseline -= top;
+    }
+    let note = match main {
+        Right if all - read < TURNED => return (glyphs, None),
+        Right => "has text that runs sideways, which is not read",
+        Left => "is printed upside down; it is read turned",
+        Up | Down => "is printed sideways; it is read turned",
+    };
+    (glyphs, Some(note.to_owned()))
 }
 
 fn refusal(error: LoadPdfError) -> String {
@@ -204,7 +240,7 @@ mod tests {
     }
 
     fn read_pages(pages: &[&str]) -> (Vec<Vec<Vec<String>>>, Vec<String>) {
-        printed_texts(blocks(pdf(pages)).unwrap())
+        printed_texts(blocks(pdf(pages)).unwrap().0)
     }
 
     #[test]
@@ -307,6 +343,53 @@ mod tests {
             let error = blocks(file).unwrap_err();
             assert!(error.contains(reason), "{error}");
         }
+    }
+
+    #[test]
+    fn a_page_that_is_not_upright_is_turned_and_said_to_be_so() {
+        let table = drawn(&[
+            (72, 500, "Statements of income in thousands of dollars"),
+            (300, 480, "2031"),
+            (400, 480, "2030"),
+            (72, 460, "Net sales"),
+            (295, 460, "1,204"),
+            (402, 460, "987"),
+        ]);
+        let rows = [["", "2031", "2030"], ["Net sales", "1,204", "987"]];
+        for (matrix, note) in [
+            (
+                "0 1 -1 0 612 0",
+                "page 2 is printed sideways; it is read turned",
+            ),
+            (
+                "0 -1 1 0 0 792",
+                "page 2 is printed sideways; it is read turned",
+            ),
+            (
+                "-1 0 0 -1 612 792",
+                "page 2 is printed upside down; it is read turned",
+            ),
+        ] {
+            let turned = format!("q {matrix} cm\n{table}Q\n");
+            let upright = drawn(&[(72, 700, "Costs rose by a tenth.")]);
+            let (read, notes) = blocks(pdf(&[&upright, &turned])).unwrap();
+            assert_eq!(notes, [note]);
+            assert_eq!(printed_texts(read).0, [rows], "{matrix}");
+        }
+        let aside = "q 0 1 -1 0 612 0 cm BT /F1 10 Tf 72 20 Td (Printed on the side of the page, in small letters) Tj ET Q\n";
+        let (read, notes) = blocks(pdf(&[&format!("{table}{table}{aside}")])).unwrap();
+        assert_eq!(
+            notes,
+            ["page 1 has text that runs sideways, which is not read"]
+        );
+        assert!(!printed_texts(read).1.concat().contains("side of the page"));
+    }
+
+    #[test]
+    fn bytes_behind_the_end_are_no_part_of_it() {
+        let mut file = pdf(&["BT /F1 10 Tf 72 700 Td (Sales) Tj ET"]);
+        file.extend([b'x'; 5000]);
+        assert!(blocks(file).is_ok());
     }
 
     #[test]
