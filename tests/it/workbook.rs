@@ -210,3 +210,20 @@ fn a_ratio_is_answered_by_its_label() {
         has(&json, json!({"answer": answer, "doubt": null}));
     }
 }
+
+/// Amounts without a scale answered "how many mortgages".
+#[test]
+fn a_title_states_the_unit_of_its_table() {
+    let rows: &[(&str, &[&str])] = &[
+        ("", &["Loan portfolio (EUR million)"]),
+        ("", &["", "2032", "2033"]),
+        ("", &["Mortgages", "0|43000", "0|44020"]),
+        ("", &["SME loans", "0|15000", "0|16040"]),
+    ];
+    let place = workplace(&[], &[Sheet("Loans", "", "", rows)]);
+    let json = ask(&place, "what was mortgages in 2033?");
+    has(&json, json!({"plain_value": 44_020e6, "doubt": null}));
+    let json = ask(&place, "how many mortgages were there in 2033?");
+    let doubt = "the question asks for a number of things";
+    has(&json, json!({"doubt": doubt}));
+}

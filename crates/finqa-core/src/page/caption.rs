@@ -11,14 +11,19 @@ use crate::text::single_spaced;
 /// The phrases that state a scale wherever they are, the most frequent first.
 const PHRASES: [&str; 3] = ["in millions", "in thousands", "in billions"];
 
+/// Currencies as units name them.
+const CURRENCIES: &str = r"[$€£¥₹]|\b(?:dollars?|usd|euros?|eur|pounds|gbp|chf|sek|nok|dkk|jpy|yen|rmb|cny|inr|cad|aud)\b";
+
+static CURRENCY: LazyLock<Regex> = LazyLock::new(|| regex!(CURRENCIES));
+
 /// A sentence that says nothing but a unit.
 static ONLY_UNIT: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?x)^ (?: \W | \b (?: all | amounts | figures | numbers | values | dollars? | us | u\.s | usd
-        | canadian | euros? | eur | pounds | gbp | in | are | is | stated | expressed | shown
-        | reported | presented | of | unless | otherwise | noted | indicated | except | per | share
-        | data | and | unaudited | 000s? | thousands? | millions? | billions? ) \b )+ $"
-    )
+    regex!(&format!(
+        r"(?x)^ (?: \W | {CURRENCIES} | \b (?: all | amounts | figures | numbers | values | us | u\.s
+        | canadian | in | are | is | stated | expressed | shown | reported | presented | of | unless
+        | otherwise | noted | indicated | except | per | share | data | and | unaudited | 000s?
+        | thousands? | millions? | billions? ) \b )+ $"
+    ))
 });
 
 /// The unit stated by the table or the sentence before it.
@@ -117,7 +122,9 @@ fn names_unit(lower: &str) -> bool {
         lower.trim_matches([' ', ',', ':', '(', ')']),
         "millions" | "thousands" | "billions" | "000s"
     );
-    (phrase || alone) && !amount || PHRASES.iter().any(|phrase| lower.contains(phrase))
+    // `EUR million` is one without "in".
+    let of_money = CURRENCY.is_match(lower) && ONLY_UNIT.is_match(lower);
+    (phrase || alone || of_money) && !amount || PHRASES.iter().any(|phrase| lower.contains(phrase))
 }
 
 fn strip(label: &str) -> &str {
@@ -146,6 +153,9 @@ mod tests {
             ),
             ("years ended ( ", "in millions", " )", Some(Scale::Million)),
             ("costs (", "in 000\u{2019}s", ")", Some(Scale::Thousand)),
+            ("loans (", "EUR million", ")", Some(Scale::Million)),
+            ("", "€ thousand", "", Some(Scale::Thousand)),
+            ("", "millions CHF", "", Some(Scale::Million)),
             ("costs (", "in $000", ")", Some(Scale::Thousand)),
             ("(", "000s omitted", ")", Some(Scale::Thousand)),
         ] {
