@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use finqa_agents::llm::{ChatReply, FinishReason, Role};
 use finqa_agents::pair::Call;
-use finqa_core::text::{counted, grouped};
+use finqa_core::text::{counted, grouped, one_line};
 
 use super::failures::agent;
 
@@ -13,6 +13,9 @@ const ENOUGH: usize = 3;
 
 /// Bytes of a prompt for which every tokenizer has a token.
 const MOST_BYTES_PER_TOKEN: usize = 12;
+
+/// Lines about replies, beyond which no more are gathered.
+const MOST_LINES: usize = 20;
 
 /// Gathers notes from the calls of a run.
 #[derive(Debug, Default)]
@@ -28,7 +31,10 @@ impl ReplyNotes {
     pub(crate) fn add(&mut self, call: &Call) {
         let Some(reply) = &call.reply else { return };
         self.replies += 1;
-        self.lines.extend(lines(reply));
+        // A server may put an id into a word, which would be a line for each reply.
+        if self.lines.len() < MOST_LINES {
+            self.lines.extend(lines(reply));
+        }
         // A later call of an episode is recorded without its earlier messages.
         let is_whole = call
             .messages
@@ -71,7 +77,7 @@ impl ReplyNotes {
         };
         let [shortest, longest] = [shortest, longest].map(|bytes| grouped(*bytes as u64));
         Some(format!(
-            "the server cuts prompts, it seems: {} to prompts of {shortest} to {longest} bytes \
+            "the server seems to cut prompts: {} to prompts of {shortest} to {longest} bytes \
              count {count}; raise its context length (Ollama: num_ctx or OLLAMA_CONTEXT_LENGTH, \
              llama.cpp: -c, vLLM: --max-model-len)",
             counted(*replies, "reply")
@@ -79,10 +85,16 @@ impl ReplyNotes {
     }
 }
 
+/// A word of a server as a part of a line: notes are shown in a terminal, and are comments of
+/// `config.toml`, which a line break would end.
+fn named(word: &str) -> String {
+    one_line(word, 60)
+}
+
 /// What one reply says.
 fn lines(reply: &ChatReply) -> impl Iterator<Item = String> {
     let word = match &reply.finish {
-        FinishReason::Other(word) if !reply.finish.is_failure() => Some(word.as_str()),
+        FinishReason::Other(word) if !reply.finish.is_failure() => Some(named(word)),
         _ => None,
     };
     let word = word.map(|word| {
@@ -93,7 +105,7 @@ fn lines(reply: &ChatReply) -> impl Iterator<Item = String> {
         };
         format!("replies have {which} finish_reason; those that are complete are used")
     });
-    let (model, tier) = (&reply.model, reply.unlisted_tier());
+    let (model, tier) = (named(&reply.model), reply.unlisted_tier().map(named));
     let other = reply.asked_model.as_ref();
     let other = other.map(|asked| format!("`{model}` answered, and `{asked}` was asked for"));
     let tier = tier.map(|tier| format!("the prices do not list the service tier `{tier}`"));
@@ -103,4 +115,25 @@ fn lines(reply: &ChatReply) -> impl Iterator<Item = String> {
     let left_out = left_out.map(|name| format!("{name} not sent: the model does not support it"));
     let lines = [word, other, tier, doubt].into_iter().flatten();
     lines.chain(left_out).collect::<Vec<_>>().into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// They were shown as sent, and a line break ended the comment in `config.toml`.
+    #[test]
+    fn words_of_a_server_stay_on_their_line_without_control_characters() {
+        let reply = ChatReply {
+            finish: FinishReason::Other("odd\n[model]\u{1b}]0;x\u{7}".to_owned()),
+            model: "m\u{1b}[2J\nn".to_owned(),
+            asked_model: Some("m".to_owned()),
+            ..ChatReply::default()
+        };
+        let found: Vec<String> = lines(&reply).collect();
+        assert_eq!(found.len(), 2);
+        for line in found {
+            assert!(!line.contains(char::is_control), "{line:?}");
+        }
+    }
 }
