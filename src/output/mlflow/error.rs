@@ -97,7 +97,13 @@ impl MlflowError {
         static LIMIT: LazyLock<Regex> = LazyLock::new(|| {
             regex!(r"(?i)(?:length|long|exceed|varchar|varying)\D{0,40}?(\d{3,})")
         });
-        let Self::Answer { said, .. } = self else {
+        // The numbers in a gateway's words ("timeout of 120 seconds") are no lengths.
+        let Self::Answer {
+            said,
+            status: 400 | 413 | 422 | 500,
+            ..
+        } = self
+        else {
             return None;
         };
         let limits = LIMIT.captures_iter(said.split("[SQL:").next()?);
