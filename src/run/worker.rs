@@ -78,6 +78,7 @@ impl Worker {
             if self.stop.drain.is_cancelled() {
                 return UnitOutcome::Over;
             }
+            let given_up = earlier.iter().filter(|call| !call.is_settled()).count();
             let asked = self.ask_question(&planned, history.clone(), earlier, is_last);
             match asked.await {
                 Ok(answer) => {
@@ -91,7 +92,8 @@ impl Worker {
                     if let Some(failure) = self.postpone(&planned, &failed).await {
                         return UnitOutcome::Fatal(failure);
                     }
-                    let mut failures = failed.calls.iter().filter_map(|it| it.failure.as_ref());
+                    let now = failed.calls.iter().skip(given_up);
+                    let mut failures = now.filter_map(|it| it.failure.as_ref());
                     if failures.any(ErrorKind::may_repeat_at_cost) {
                         // It may be answered and billed each time; `--resume` asks again.
                         return UnitOutcome::Over;
@@ -174,11 +176,12 @@ impl Worker {
             ..planned.case.question.clone()
         });
         let given_up = memory.failed.len();
-        let has_answer = self.has_answer.load(Ordering::Relaxed);
         let solved =
             self.solver
                 .solve(question, planned.epoch, memory, self.stop.clone(), on_round);
         let solution = solved.await?;
+        // Another question may have been answered meanwhile.
+        let has_answer = self.has_answer.load(Ordering::Relaxed);
         let reason = solution.error.as_deref().unwrap_or_default();
         let refused = self
             .failures
