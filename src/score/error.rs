@@ -35,6 +35,17 @@ pub enum ScoreError {
         line: usize,
         reason: String,
     },
+    /// Two columns of a row answer its question differently.
+    #[error(
+        "{}, line {line}: two answers, `prediction` {prediction} and `answer` {answer}; if one is the \
+         dataset's, name its column `ground_truth`, otherwise leave one out", path.display()
+    )]
+    TwoAnswers {
+        path: PathBuf,
+        line: usize,
+        prediction: String,
+        answer: String,
+    },
     #[error("{}, line {line}: not a row of the table", path.display())]
     Csv {
         path: PathBuf,

@@ -9,6 +9,7 @@ use crate::dataset::{Outcome, Pairs, is_missing, is_typo};
 use crate::score::ScoreError;
 use finqa_core::files;
 use finqa_core::number::{Value, python_float};
+use finqa_core::text::one_line;
 
 use super::cell::text_of;
 use super::json::{self, Form};
@@ -248,6 +249,19 @@ impl Cells<'_> {
         }
         let answer = self.text("answer").map(json::answer_of_text);
         let prediction = self.text("prediction").map(json::answer_of_text);
+        // In the dataset `answer` is the gold, in convfinqa's own CSV, which has an outcome, the
+        // printed answer.
+        if let (Some(answer), Some(prediction)) = (&answer, &prediction)
+            && !self.texts.contains_key("outcome")
+            && !answer.trim().eq_ignore_ascii_case(prediction.trim())
+        {
+            return Err(ScoreError::TwoAnswers {
+                path: self.path.to_owned(),
+                line: self.line,
+                prediction: one_line(prediction, 40),
+                answer: one_line(answer, 40),
+            });
+        }
         Ok(PredictionRow {
             line: self.line,
             id: id.to_owned(),

@@ -343,3 +343,17 @@ fn an_own_export_is_scored_as_the_run_that_it_was_made_from() {
         assert_eq!(place.json("export.json"), place.json("two.json"), "{mode}");
     }
 }
+
+/// The dataset's own name of the gold, beside a prediction, was scored as the answer: FE 100 %.
+#[test]
+fn two_answers_of_a_row_are_refused_unless_they_are_the_same() {
+    let row = |answer: &str| {
+        read(&json!({"id": "r", "prediction": "12345", "answer": answer}).to_string())
+    };
+    let error = row("14.1%").unwrap_err().to_string();
+    assert!(error.contains("line 1: two answers"), "{error}");
+    assert!(error.contains("`ground_truth`"), "{error}");
+    assert_eq!(row(" 12345 ").unwrap()[0].prediction, "12345");
+    let own = "id,prediction,answer,outcome\nr,0.14136,14.1%,answered\n";
+    assert_eq!(read(own).unwrap()[0].answer.as_deref(), Some("14.1%"));
+}
