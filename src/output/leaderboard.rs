@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::dataset::{Mode, Outcome};
-use crate::score::Row;
+use crate::score::{Row, plain_answer};
 use finqa_core::number::{Value, round5};
 use finqa_core::program::official::{Dialect, evaluate};
 use finqa_core::program::tokens::tokenise;
@@ -20,9 +20,11 @@ struct Prediction {
 }
 
 /// Writes the predictions of the first pass over the questions, in the order of the rows.
+/// Files of other programs may number their passes from 1.
 pub(crate) fn write_leaderboard(path: &Path, rows: &[Row]) -> Result<(), OutputError> {
     // The leaderboard takes one prediction a question.
-    let first = rows.iter().filter(|row| row.epoch == 0);
+    let epoch = rows.iter().map(|row| row.epoch).min();
+    let first = rows.iter().filter(|row| Some(row.epoch) == epoch);
     let predictions = first.map(|row| {
         let table = row.document.as_ref().map_or(&[][..], |page| &page.table);
         Prediction {
@@ -44,17 +46,19 @@ fn id(row: &Row) -> String {
 
 /// The row's program; empty for a question without an answer.
 fn predicted(row: &Row, table: &[Vec<String>]) -> String {
-    let answered = row.solution.outcome == Outcome::Answered;
-    let Some(answer) = row.solution.answer.as_ref().filter(|_| answered) else {
+    if row.solution.outcome != Outcome::Answered {
         return String::new();
-    };
+    }
     let dialect = match row.mode {
         Mode::Questions => Dialect::FinQa,
         Mode::Conversations => Dialect::ConvFinQa,
     };
+    // A file of other programs may have a prediction alone.
+    let answer = row.solution.answer.as_ref();
+    let value = answer.and_then(|answer| answer.value.clone());
     executable(
-        answer.program.as_deref(),
-        answer.value.as_ref(),
+        answer.and_then(|answer| answer.program.as_deref()),
+        value.or_else(|| plain_answer(&row.prediction())).as_ref(),
         table,
         dialect,
     )

@@ -44,6 +44,7 @@ pub(crate) use quantity::same_gold;
 pub(crate) use row::name_hash;
 pub use row::{Effort, PredictionCells, Row, Scores, Stamp, score};
 pub use rule::Rule;
+pub(crate) use rules::plain_answer;
 pub use rules::{exact_match, execution_accuracy, numeric_match, program_execution};
 pub(crate) use suspects::Suspect;
 pub use suspects::{suspect, suspects};

@@ -357,3 +357,24 @@ fn two_answers_of_a_row_are_refused_unless_they_are_the_same() {
     let own = "id,prediction,answer,outcome\nr,0.14136,14.1%,answered\n";
     assert_eq!(read(own).unwrap()[0].answer.as_deref(), Some("14.1%"));
 }
+
+/// Both were written as questions without an answer, or not at all.
+#[test]
+fn an_export_has_answers_without_programs_and_passes_that_begin_with_1() {
+    let place = Workplace::new();
+    let question = &sample_records()[0];
+    let id = &question["id"];
+    let row = |epoch: u32, answer: &str| {
+        json!({"id": id, "part": "qa", "epoch": epoch, "prediction": answer}).to_string()
+    };
+    place.write("passes.jsonl", &[row(1, "14.1%"), row(2, "5")].join("\n"));
+    let ran = place.run("score passes.jsonl --data-path sample --export-predictions out.json");
+    ran.succeeds();
+    let exported = place.json("out.json");
+    assert_eq!(
+        exported[0]["predicted"],
+        json!(["add(", "0.141", "0", ")", "EOF"]),
+        "{exported}"
+    );
+    assert_eq!(exported.as_array().map(Vec::len), Some(1));
+}
