@@ -138,7 +138,8 @@ fn save(named: &Path, output: &Path, data: &Dataset) -> anyhow::Result<String> {
     let rows = Answers::open(folder.path(), Some(data))?.rows;
     journal.renew_gold(GoldFile::of(data), &rows)?;
     let content = |path: &Path| std::fs::read(path).ok();
-    let is_last = content(&folder.last_csv()) == content(&folder.file(RunFolder::CSV));
+    let last = content(&folder.last_csv());
+    let is_last = last.is_some() && last == content(&folder.file(RunFolder::CSV));
     write_results(
         folder.path(),
         &journal,
