@@ -115,6 +115,7 @@ impl LockedRun {
                 at: jiff::Timestamp::now().to_string(),
                 model: now.model.clone(),
                 critic: now.critic.clone(),
+                first: !self.journal.has_reply()?,
             })?;
         }
         Ok(())

@@ -211,6 +211,9 @@ pub struct MovedModels {
     pub model: String,
     /// As in [`Identity`].
     pub critic: String,
+    /// True if no model had answered at an earlier address.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first: bool,
 }
 
 /// The description of a run, written once when its journal is created.
@@ -397,6 +400,7 @@ impl RunMeta {
             at: self.started.clone(),
             model: self.identity.model.clone(),
             critic: self.identity.critic.clone(),
+            first: false,
         };
         let all = [first].into_iter().chain(self.moved.iter().cloned());
         let is_other = |it: &MovedModels| (&it.model, &it.critic) != (&known.model, &known.critic);
@@ -412,7 +416,9 @@ impl RunMeta {
             )
         });
         let mut known = vec![(&self.identity.model, &self.identity.critic)];
-        let moved = self.moved.iter().filter_map(|moved| {
+        let first = self.moved.iter().rposition(|moved| moved.first);
+        let answering = self.moved.iter().skip(first.unwrap_or_default());
+        let moved = answering.filter_map(|moved| {
             let models = (&moved.model, &moved.critic);
             let is_new = !known.contains(&models);
             known.push(models);
@@ -422,7 +428,8 @@ impl RunMeta {
                     false => format!(", critic {}", moved.critic),
                 };
                 let (model, at) = (&moved.model, &moved.at);
-                format!("answered in part at {model}{critic}, since {at}")
+                let part = if moved.first { "" } else { " in part" };
+                format!("answered{part} at {model}{critic}, since {at}")
             })
         });
         gold.chain(moved).collect()

@@ -141,6 +141,13 @@ impl Journal {
         transaction.commit()
     }
 
+    /// True if a model has replied, or a question has an outcome.
+    pub(crate) fn has_reply(&self) -> Result<bool, JournalError> {
+        let calls = self.open_calls()?;
+        let mut calls = calls.values().flatten();
+        Ok(calls.any(|call| call.reply.is_some()) || self.answered()? > 0)
+    }
+
     /// The questions that have an outcome, by their places in the plan.
     pub(super) fn answered_questions(&self) -> Result<HashSet<usize>, JournalError> {
         self.sqlite(|connection| {

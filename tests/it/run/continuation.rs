@@ -270,3 +270,21 @@ fn a_run_is_resumed_at_a_local_server_that_has_moved() {
     let report = report.replace("&#x2f;", "/");
     assert!(report.contains(&was) && report.contains(&note));
 }
+
+/// The first address had answered nothing.
+#[test]
+fn a_run_that_was_answered_at_its_second_address_alone_says_so() {
+    let place = Workplace::new();
+    let first = Waiting::after(0);
+    let mut command = place.command();
+    command.env("OPENAI_BASE_URL", first.server.base_url());
+    let child = command.given("--model m --data-path sample --n 2").begin();
+    wait_until(|| first.server.count() > 0);
+    killed(child);
+    let moved = FaultServer::start(scripted);
+    let ran = place.run(&format!("--resume --base-url {}", moved.base_url()));
+    let note = format!("answered at openai {} m", moved.base_url());
+    ran.succeeds();
+    assert!(ran.unwrapped().contains(&note), "{}", ran.stdout);
+    assert_eq!(place.summary()["run"]["moved"][0]["first"], true);
+}
