@@ -102,7 +102,9 @@ fn a_turn_with_a_program_and_no_value_is_scored_by_what_the_program_gives() {
     ];
     assert_eq!(dataset.notes, notes);
     // No value of the file confirms a program whose value takes its place.
-    assert_eq!(check(&dataset), (3, Vec::new()));
+    let (agree, defects) = check(&dataset);
+    assert_eq!((agree, defects.len()), (3, 1));
+    assert_eq!(defects[0].0.to_string(), "Single_B (1)");
 
     let place = Workplace::new();
     place.write("own.json", &json!([only_programs, some]).to_string());
@@ -213,4 +215,22 @@ fn a_page_that_is_too_large_is_said_in_one_line() {
     assert_eq!(line, expected);
     large["pre_text"] = json!([" word".repeat(800_000)]);
     assert_eq!(parse(&json!([large])).unwrap().records.len(), 1);
+}
+
+/// It was passed over, and the exit code was 0.
+#[test]
+fn data_check_names_a_program_that_fails_without_a_value() {
+    let place = Workplace::new();
+    let mut odd = record("Single_A");
+    odd["qa"].as_object_mut().unwrap().remove("exe_ans");
+    let write = |odd: &Json| place.write("own.json", &json!([odd]).to_string());
+    write(&odd);
+    place.run("data check --data-path own.json").succeeds();
+    odd["qa"]["program"] = json!("divide(5, const_0)");
+    write(&odd);
+    for option in ["--data-path", "--programs"] {
+        let ran = place.run(&format!("data check {option} own.json"));
+        ran.ends(3)
+            .prints("Single_A (qa): gold program cannot be executed: divide(5, const_0): ");
+    }
 }
