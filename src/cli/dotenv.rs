@@ -1,10 +1,11 @@
 //! The variables of the environment and of `.env`.
 
+use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::settings::Variables;
-use finqa_core::files;
+use finqa_core::{files, regex};
 
 use super::Failure;
 
@@ -22,15 +23,39 @@ pub(crate) fn load() -> Result<(), Failure> {
         Err(error) => return Err(Failure::usage(format!(".env: {error}"))),
     };
     // The parser's own words quote the line, which may hold a key.
-    let unreadable = || {
-        let line = ".env: a line is not NAME=value; quote a value with spaces or `#`, and close \
-                    each quote";
-        Failure::usage(line)
+    let unreadable = |line: usize| {
+        Failure::usage(format!(
+            ".env: line {line} is not NAME=value; quote a value with spaces or `#`, and close each \
+             quote"
+        ))
     };
-    match bytes.contains(&0) {
-        true => Err(unreadable()),
-        false => dotenvy::from_read(bytes.as_slice()).map_err(|_| unreadable()),
+    let line_at = |at: usize| 1 + bytes.iter().take(at).filter(|byte| **byte == b'\n').count();
+    if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
+        return Err(unreadable(line_at(at)));
     }
+    let text =
+        std::str::from_utf8(&bytes).map_err(|error| unreadable(line_at(error.valid_up_to())))?;
+    let text = literal_dollars(text);
+    dotenvy::from_read(text.as_bytes()).map_err(|error| {
+        let at = match &error {
+            dotenvy::Error::LineParse(part, _) => text.find(part.as_str()),
+            _ => None,
+        };
+        let before = at.and_then(|at| text.get(..at)).unwrap_or_default();
+        unreadable(1 + before.matches('\n').count())
+    })
+}
+
+/// The text with each `$` as the parser reads a plain one: a key may hold it. As Python's reader
+/// of such files has it, only `${NAME}` stands for the value of another variable.
+fn literal_dollars(text: &str) -> Cow<'_, str> {
+    let dollars = regex!(r"(?s)\\.|'[^'\n]*'|\$\{\w+\}|\$");
+    dollars.replace_all(text, |found: &regex::Captures<'_>| {
+        match found.get(0).map_or("", |found| found.as_str()) {
+            "$" => r"\$".to_owned(),
+            other => other.to_owned(),
+        }
+    })
 }
 
 /// The variable as set in the environment or in `.env`; empty is unset.

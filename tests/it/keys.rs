@@ -81,13 +81,39 @@ fn a_dotenv_gives_a_key_and_an_error_in_it_shows_no_content() {
         "OPENAI_API_KEY=SECRET for me\n", "SECRET\n", "OPENAI_API_KEY=\"SECRET\nB=2",
         "OPENAI_API_KEY=SECRET\0\n",
     ] {
-        place.write(".env", &text.replace("SECRET", KEY));
+        place.write(".env", &format!("# note\n{}", text.replace("SECRET", KEY)));
         for line in ["--n 1", "track sync", "env play", "env serve", "graph"] {
             let ran = place.run(line);
-            ran.fails(2, &[".env: a line is not NAME=value"]);
+            ran.fails(2, &[".env: line 2 is not NAME=value"]);
             assert!(!ran.stderr.contains("planted"), "{}", ran.stderr);
         }
         place.run("env serve --help").succeeds();
+    }
+}
+
+/// A part of the key was taken for the name of a variable.
+#[test]
+fn a_dollar_in_a_dotenv_is_a_dollar() {
+    let server = FaultServer::start(scripted);
+    let url = server.base_url();
+    for (at, (written, key)) in [
+        ("k-$HOME-$1$", "k-$HOME-$1$"),
+        ("\"k-$HOME\"", "k-$HOME"),
+        ("'k-$HOME'", "k-$HOME"),
+        (r"k-\$HOME", "k-$HOME"),
+        // As Python's reader has it.
+        ("k-${PART}", "k-part"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let place = Workplace::new();
+        let text = format!("PART=part\nOPENAI_API_KEY={written}\nOPENAI_BASE_URL={url}\n");
+        place.write(".env", &text);
+        place
+            .run("--model m --data-path sample --n 1 --critic off")
+            .succeeds();
+        assert_eq!(server.requests()[at].key(), Some(key), "{written}");
     }
 }
 
