@@ -9,7 +9,7 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 use strum::VariantArray;
 
-use crate::dataset::QuestionKey;
+use crate::dataset::{Outcome, QuestionKey};
 use crate::run::InputDifference;
 use crate::score::{EpochCard, Row, Rule, same_gold};
 use finqa_core::stats::PairedDifference;
@@ -224,6 +224,15 @@ fn missing(
     let mut lines: Vec<String> = sides
         .filter_map(|(name, side)| Some(format!("{name}: {}", side.missing_line()?)))
         .collect();
+    let has_answers =
+        |of: fn(&AnswerPair<'_>) -> Outcome| pairs.iter().any(|pair| of(pair) == Outcome::Answered);
+    let answers = [
+        ("A", has_answers(|pair| pair.a.outcome())),
+        ("B", has_answers(|pair| pair.b.outcome())),
+    ];
+    for (name, _) in answers.into_iter().filter(|(_, has_answers)| !has_answers) {
+        lines.push(format!("{name}: no question has an answer"));
+    }
     let lacks_gold = |pair: &&AnswerPair<'_>| rule.lacks_gold(pair.a) || rule.lacks_gold(pair.b);
     let unscored = pairs.iter().filter(lacks_gold).count();
     if unscored > 0 {

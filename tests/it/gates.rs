@@ -185,6 +185,36 @@ fn a_comparison_names_what_is_missing_and_its_gate_refuses_it() {
     compare("a.csv b.csv --data-path own.json").fails(6, &[lacks]);
 }
 
+/// Any answers are better than none.
+#[test]
+fn a_gate_refuses_a_side_without_an_answer() {
+    let place = Workplace::new();
+    let file = |name: &str, answers: [&str; 2]| {
+        let [a, b] = answers;
+        let rows = format!("Single_A/1/page_1.pdf-1,qa,5,{a}\nSingle_A/2/page_1.pdf-1,qa,6,{b}\n");
+        place.write(name, &format!("id,part,ground_truth,prediction\n{rows}"));
+    };
+    file("none.csv", ["", ""]);
+    file("one.csv", ["", "6"]);
+    file("all.csv", ["5", "6"]);
+    for gate in [
+        "--gate=0.9", "--gate=0.9 --margin 5", "--gate=0.9 --gain 1", "--gate=0.9 --common",
+    ] {
+        let compared = place.run(&format!("compare none.csv all.csv {gate}"));
+        compared.fails(6, &["--gate: not complete: A: no question has an answer"]);
+    }
+    let json = place
+        .run("compare all.csv none.csv --json")
+        .succeeds()
+        .json();
+    assert_eq!(
+        (&json["complete"], &json["missing"]),
+        (&json!(false), &json!(["B: no question has an answer"]))
+    );
+    // A question without an answer is a wrong one.
+    place.run("compare one.csv all.csv --gate=0.9").succeeds();
+}
+
 #[test]
 fn a_share_as_a_threshold_is_asked_about() {
     let place = Workplace::new();
