@@ -26,8 +26,8 @@ pub struct Answers {
     pub dataset: Option<String>,
     /// The reason why the records of a run cannot be read, in one line.
     pub no_records: Option<String>,
-    /// The number of golds that the records overrule, with an example, in one line.
-    pub other_golds: Option<String>,
+    /// The golds that the records overrule, and those that the named records lack, one line each.
+    pub gold_notes: Vec<String>,
     pub rows: Vec<Row>,
     /// Questions without a row: of the run, or else of the records that a file is scored by.
     pub not_asked: usize,
@@ -62,7 +62,10 @@ impl Answers {
     fn from_file(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
         let rows = read_predictions(path)?;
         let own: Vec<_> = rows.iter().map(|row| row.ground_truth.clone()).collect();
-        let rows = rescore_by(rows, dataset, true)?;
+        let rows = rescore_by(rows, dataset, true).map_err(|error| AnalysisError::Row {
+            path: path.to_owned(),
+            error: Box::new(error),
+        })?;
         let meta = run_of(path);
         let planned = meta.as_ref().map(|meta| meta.total);
         let planned = planned.or_else(|| Some(asked_of(dataset?, &rows)));
@@ -73,7 +76,7 @@ impl Answers {
             meta,
             dataset: dataset.map(|data| data.source.clone()),
             no_records: None,
-            other_golds: other_golds(path, dataset, &own, &rows),
+            gold_notes: gold_notes(path, dataset, &own, &rows, dataset),
             not_asked: planned.unwrap_or_default().saturating_sub(rows.len()),
             turns: turns.unwrap_or_default(),
             rows,
@@ -94,8 +97,8 @@ impl Answers {
                 path: path.to_owned(),
             });
         }
-        let is_given = dataset.is_some();
-        let own = (!is_given).then(|| meta.records()).transpose();
+        let given = dataset;
+        let own = given.is_none().then(|| meta.records()).transpose();
         let (own, no_records) = match own {
             Ok(own) => (own, None),
             Err(reason) => (None, Some(reason)),
@@ -107,12 +110,16 @@ impl Answers {
         for row in &mut rows {
             let Some(records) = &records else { break };
             let found = records.attach(row);
-            if found.is_none_or(|record| is_given && !asks_the_same(record, row)) {
+            if found.is_none_or(|(_, case)| given.is_some() && !asks_the_same(case, row)) {
                 return Err(AnalysisError::UnknownQuestion {
                     path: path.to_owned(),
                     key: row.key.clone(),
                     dataset: dataset.map(|data| data.source.clone()).unwrap_or_default(),
                 });
+            }
+            if let Some((_, case)) = found.filter(|_| given.is_some()) {
+                // Where the named records have no gold, an older one would pass for theirs.
+                row.gold = case.gold.clone();
             }
             row.scores = score(row);
         }
@@ -122,7 +129,7 @@ impl Answers {
             run: Some(meta.id.clone()),
             dataset: dataset.map(|data| data.source.clone()),
             no_records,
-            other_golds: other_golds(path, dataset, &own_golds, &rows),
+            gold_notes: gold_notes(path, dataset, &own_golds, &rows, given),
             not_asked: meta.total.saturating_sub(rows.len()),
             meta: Some(meta),
             turns: turns.unwrap_or_default(),
@@ -159,27 +166,30 @@ impl<'d> RecordsById<'d> {
         Self(records.map(|record| (record.id(), record)).collect())
     }
 
-    /// Takes a row's gold and page from its record; `None` if the dataset does not have the
-    /// question.
-    pub(super) fn attach(&self, row: &mut Row) -> Option<&'d Record> {
+    /// The question of a row, and its record.
+    fn case(&self, row: &Row) -> Option<(&'d Record, &'d Case)> {
         let record = *self.0.get(row.key.id.as_str())?;
-        let Case { gold, .. } = record.cases().find(|case| case.question.key == row.key)?;
+        let case = record.cases().find(|case| case.question.key == row.key)?;
+        Some((record, case))
+    }
+
+    /// Takes a row's page and gold, if it has one, from its record; `None` if the dataset does
+    /// not have the question.
+    pub(super) fn attach(&self, row: &mut Row) -> Option<(&'d Record, &'d Case)> {
+        let (record, case) = self.case(row)?;
+        let gold = &case.gold;
         row.document = Some(record.document.clone());
         row.turns = row.turn().map(|_| record.turns.len());
         if !gold.is_empty() && *gold != row.gold {
             row.gold = gold.clone();
         }
-        Some(record)
+        Some((record, case))
     }
 }
 
 /// True unless the record has another text under the id of a row's question, as another file may.
-fn asks_the_same(record: &Record, row: &Row) -> bool {
-    let mut cases = record.cases();
-    let case = cases.find(|case| case.question.key == row.key);
-    case.is_none_or(|case| {
-        row.question.is_empty() || letters(&case.question.text) == letters(&row.question)
-    })
+fn asks_the_same(case: &Case, row: &Row) -> bool {
+    row.question.is_empty() || letters(&case.question.text) == letters(&row.question)
 }
 
 /// A text without what loaders and spreadsheets change.
@@ -188,10 +198,45 @@ pub(super) fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// The golds that differ from the answers' `own` ones, in one line.
-fn other_golds(
+/// The golds that differ from the answers' `own` ones, and those that `given` records lack, in
+/// a line each.
+fn gold_notes(
     path: &Path,
     dataset: Option<&Dataset>,
+    own: &[Option<String>],
+    rows: &[Row],
+    given: Option<&Dataset>,
+) -> Vec<String> {
+    let others = dataset.and_then(|data| other_golds(path, data, own, rows));
+    let lacking = given.and_then(|data| lacking_golds(data, rows));
+    others.into_iter().chain(lacking).collect()
+}
+
+/// The number of questions that have no gold in these records. A file's own golds count for them.
+fn lacking_golds(dataset: &Dataset, rows: &[Row]) -> Option<String> {
+    let records = RecordsById::of(dataset);
+    let lacks = |row: &&Row| {
+        records
+            .case(row)
+            .is_some_and(|(_, case)| case.gold.is_empty())
+    };
+    let lacking: Vec<&Row> = rows.iter().filter(lacks).collect();
+    let first = lacking.first()?;
+    let has = if lacking.len() == 1 { "has" } else { "have" };
+    let own = match lacking.iter().any(|row| !row.gold.is_empty()) {
+        true => "; the file's own gold is used",
+        false => "",
+    };
+    let (count, all, source) = (lacking.len(), rows.len(), &dataset.source);
+    Some(format!(
+        "{count} of {all} {has} no gold in {source}, such as {}{own}",
+        first.key
+    ))
+}
+
+fn other_golds(
+    path: &Path,
+    dataset: &Dataset,
     own: &[Option<String>],
     rows: &[Row],
 ) -> Option<String> {
@@ -201,7 +246,7 @@ fn other_golds(
     });
     let changed: Vec<_> = pairs.collect();
     let (own, now, key) = changed.first()?;
-    let (path, dataset) = (path.display(), &dataset?.source);
+    let (path, dataset) = (path.display(), &dataset.source);
     let golds = counted(changed.len(), "gold");
     Some(format!(
         "{golds} of {path} replaced by {dataset}: {key} had `{own}`, and has `{now}`"

@@ -13,6 +13,12 @@ use crate::score::ScoreError;
 pub enum AnalysisError {
     #[error(transparent)]
     Score(#[from] ScoreError),
+    /// A row of a file, which names its line.
+    #[error("{}, {error}", path.display())]
+    Row {
+        path: PathBuf,
+        error: Box<ScoreError>,
+    },
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error(transparent)]

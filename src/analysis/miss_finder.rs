@@ -37,9 +37,9 @@ impl<'d> MissFinder<'d> {
         (row.solution.rounds, row.solution.calls) = (rounds, calls);
         let record = match &self.records {
             Some(records) => {
-                let record = records.attach(&mut light);
-                self.has_failed |= record.is_none();
-                record
+                let found = records.attach(&mut light);
+                self.has_failed |= found.is_none();
+                found.map(|(record, _)| record)
             }
             None => None,
         };

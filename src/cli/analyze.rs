@@ -78,7 +78,7 @@ pub(super) fn print_notes(answers: &Answers) {
         let fix = "pass --data-path FILE for its pages and gold programs";
         super::note(format_args!("note: {reason}; {fix}"));
     }
-    if let Some(line) = &answers.other_golds {
+    for line in &answers.gold_notes {
         super::note(format_args!("note: {line}"));
     }
 }

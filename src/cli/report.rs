@@ -47,7 +47,8 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
             None
         }
     };
-    let written = write_results(into, &journal, records, None).map_err(with_output_hint(TO))?;
+    let last = Some(&folder).filter(|run| args.to.is_none() && run.is_last());
+    let written = write_results(into, &journal, records, last).map_err(with_output_hint(TO))?;
     if let Some(note) = written.note {
         super::note(format_args!("note: {note}"));
     }

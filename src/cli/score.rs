@@ -1,18 +1,20 @@
 //! `convfinqa score`: any predictions by every rule, offline.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use serde::Serialize;
 
 use crate::analysis::Answers;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Document};
 use crate::output::terminal::{TerminalStyle, scorecard_tables};
 use crate::output::write_leaderboard;
 use crate::pipeline::{judge, write_results};
-use crate::run::{GoldFile, Journal, RunFolder, RunKind, RunLock, command};
-use crate::score::{Row, ScoreError, Scorecard, score};
+use crate::run::{GoldFile, Journal, RunFolder, RunKind, RunLock, RunMeta, command};
+use crate::score::{Row, ScoreError, Scorecard, contradicting_value, score};
 use crate::settings::{CalibrationSettings, Settings};
+use finqa_core::text::counted;
 
 use super::args::{OutputFolder, RecordsFile};
 use super::exit::with_output_hint;
@@ -76,9 +78,8 @@ pub(crate) fn execute(
         }
         judge_again(&mut scored, &named, &args.calibration)?;
     }
-    if let Some(note) = unscored_reason(&scored) {
-        super::note(note);
-    }
+    let notes = [unscored_reason(&scored), contradicted_golds(&scored)];
+    notes.into_iter().flatten().for_each(super::note);
     let card = Scorecard::of(&scored);
     if let Some(path) = export {
         write_leaderboard(path, &scored).map_err(with_output_hint(EXPORT_PREDICTIONS))?;
@@ -136,10 +137,18 @@ fn save(named: &Path, output: &Path, data: &Dataset) -> anyhow::Result<String> {
         return Err(Failure::usage(format!("--save: run {} {reason}", meta.id)).into());
     }
     let rows = Answers::open(folder.path(), Some(data))?.rows;
+    if rows.iter().all(|row| row.gold.is_empty()) {
+        let line = format!(
+            "--save: {} has no gold for any question of run {}",
+            data.source, meta.id
+        );
+        return Err(Failure::usage(line).into());
+    }
+    if let Some(line) = other_pages(&meta, &data.source, &rows) {
+        super::note(format_args!("note: {line}"));
+    }
     journal.renew_gold(GoldFile::of(data), &rows)?;
-    let content = |path: &Path| std::fs::read(path).ok();
-    let last = content(&folder.last_csv());
-    let is_last = last.is_some() && last == content(&folder.file(RunFolder::CSV));
+    let is_last = folder.is_last();
     write_results(
         folder.path(),
         &journal,
@@ -155,6 +164,72 @@ fn save(named: &Path, output: &Path, data: &Dataset) -> anyhow::Result<String> {
     Ok(format!(
         "Saved: run {} is scored by the gold of {}",
         meta.id, data.source
+    ))
+}
+
+/// The pages of these rows that the run was shown with another text or table, in one line.
+fn other_pages(meta: &RunMeta, source: &str, rows: &[Row]) -> Option<String> {
+    // Those of an earlier --save are only its gold.
+    let asked = RunMeta {
+        gold: None,
+        ..meta.clone()
+    };
+    let shown = match asked.records() {
+        Ok(shown) => shown,
+        Err(reason) => {
+            return Some(format!(
+                "{reason}, so whether {source} has the same pages is not known"
+            ));
+        }
+    };
+    let records = shown.records.iter();
+    let records: HashMap<&str, &Document> = records.map(|it| (it.id(), &*it.document)).collect();
+    let is_other = |row: &&Row| {
+        let shown = records.get(row.key.id.as_str()).copied();
+        let pages = row.document.as_deref().zip(shown);
+        pages.is_some_and(|(a, b)| {
+            (&a.pre_text, &a.post_text, &a.table) != (&b.pre_text, &b.post_text, &b.table)
+        })
+    };
+    let others = rows.iter().filter(is_other).map(|row| &*row.key.id);
+    let others: BTreeSet<&str> = others.collect();
+    let first = others.first()?;
+    let records = counted(others.len(), "record");
+    Some(format!(
+        "the pages of {records} in {source} are not those that the run was asked about, such as \
+         {first}; only the gold is renewed, the answers are for the earlier pages"
+    ))
+}
+
+/// The golds that their own program or value contradicts, in one line.
+fn contradicted_golds(rows: &[Row]) -> Option<String> {
+    let found = rows
+        .iter()
+        .filter_map(|row| Some((row, contradicting_value(row)?)));
+    let found: Vec<_> = found.collect();
+    let (row, value) = found.first()?;
+    let keys: HashSet<_> = found.iter().map(|(row, _)| &row.key).collect();
+    let recorded = row
+        .gold
+        .exe_ans
+        .as_ref()
+        .map(|value| format!("`exe_ans` {value}"));
+    let printed = row
+        .gold
+        .answer
+        .as_ref()
+        .map(|answer| format!("answer `{answer}`"));
+    let stated: Vec<_> = printed.into_iter().chain(recorded).collect();
+    let by_program = match row.gold.program {
+        Some(_) => format!(", program {value}"),
+        None => String::new(),
+    };
+    Some(format!(
+        "note: golds that their own program or `exe_ans` contradicts: {}, such as {}: {}{by_program}; \
+         `convfinqa data check` lists those of a file of records",
+        keys.len(),
+        row.key,
+        stated.join(", ")
     ))
 }
 

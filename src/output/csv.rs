@@ -102,6 +102,11 @@ impl CsvFile {
         self.0.put(|file| write_record(file, cells))
     }
 
+    /// Copies what is written so far to a second place.
+    pub(crate) fn copy_to(&mut self, path: &Path) -> Result<(), OutputError> {
+        self.0.copy_to(path)
+    }
+
     /// Puts the file in its place.
     pub(crate) fn finish(self) -> Result<(), OutputError> {
         self.0.persist()

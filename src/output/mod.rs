@@ -23,5 +23,5 @@ pub(crate) use episode_export::write_episodes;
 pub(crate) use jsonl::Transcripts;
 pub(crate) use leaderboard::write_leaderboard;
 pub(crate) use misses::write_misses;
-pub(crate) use staged::{OutputError, check_writable, copy, write_json_pretty, write_text};
+pub(crate) use staged::{OutputError, check_writable, write_json_pretty, write_text};
 pub(crate) use summary::{write_config, write_summary};

@@ -89,6 +89,12 @@ impl StagedFile {
         placed.map(drop).map_err(|failed| error(failed.error))
     }
 
+    /// Copies what is written so far to a second place, whole or not at all.
+    pub(crate) fn copy_to(&mut self, path: &Path) -> Result<(), OutputError> {
+        self.put(Write::flush)?;
+        copy(self.file.get_ref().path(), path)
+    }
+
     /// Writes a part of it; an error names the file.
     pub(crate) fn put(
         &mut self,

@@ -43,6 +43,12 @@ pub(crate) fn write_results(
         report.add(&row, miss.as_ref())
     })?;
     let summary = tally.finish(journal)?;
+    let is_result = summary.has_result() && summary.run.is_for_last_csv();
+    // First, so that after a kill no old copy is left of which the run's own CSV is not one.
+    let copied = match last.filter(|_| is_result) {
+        Some(last) => csv.copy_to(&last.last_csv()),
+        None => Ok(()),
+    };
     csv.finish()?;
     transcripts.finish()?;
     let notes = summary
@@ -64,12 +70,7 @@ pub(crate) fn write_results(
         false => "the report has no pages",
     };
     let reason = records.err().filter(|_| has_pages(&summary));
-    if let Some(last) = last
-        && summary.has_result()
-        && summary.run.is_for_last_csv()
-    {
-        output::copy(&into.join(RunFolder::CSV), &last.last_csv())?;
-    }
+    copied?;
     output::write_summary(&into.join(RunFolder::SUMMARY), &summary)?;
     Ok(WrittenResults {
         summary,

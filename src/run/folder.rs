@@ -98,6 +98,13 @@ impl RunFolder {
     pub fn last_csv(&self) -> PathBuf {
         self.output.join(Self::CSV)
     }
+
+    /// True if the last run's CSV is this run's.
+    pub(crate) fn is_last(&self) -> bool {
+        let content = |path: PathBuf| std::fs::read(path).ok();
+        let last = content(self.last_csv());
+        last.is_some() && last == content(self.file(Self::CSV))
+    }
 }
 
 /// A run as its journal and files say it is.

@@ -170,6 +170,10 @@ fn a_save_that_is_cut_off_leaves_the_new_gold_and_says_that_files_are_missing() 
     place.run("score last --data-path own.json --save").ends(2);
     std::fs::remove_dir(&report).unwrap();
     std::fs::write(&report, "").unwrap();
+    // No old copy is left of which the run's CSV is not one.
+    let last = "output/output.csv";
+    let truth = || place.rows(last)[0]["ground_truth"].clone();
+    assert_eq!(truth(), "24.0%");
     let status = || place.run("runs --json").json()[0]["status"].clone();
     assert_eq!(status(), "unwritten");
     let json = place.run("score last --json").json();
@@ -179,6 +183,86 @@ fn a_save_that_is_cut_off_leaves_the_new_gold_and_says_that_files_are_missing() 
         (status(), place.summary()["run"]["gold"]["data"].clone()),
         (json!("finished"), json!("own.json"))
     );
+    // After a kill before any file was written, `report` renews both CSVs.
+    let own = place.run_folder().join("output.csv");
+    let earlier = place.read(last).replace("24.0%", "19.4%");
+    for file in [own.clone(), place.path(last)] {
+        std::fs::write(file, &earlier).unwrap();
+    }
+    place.run("report last").succeeds();
+    assert_eq!(truth(), "24.0%");
+    // The CSV of another run, or of a user, is not replaced.
+    place.write(last, &earlier);
+    place.run("report last").succeeds();
+    assert_eq!(truth(), "19.4%");
+}
+
+/// The gold that the run was started with was scored as that of the named file.
+#[test]
+fn a_gold_that_the_named_file_lacks_is_missing() {
+    let place = Workplace::new();
+    corrected(&place);
+    place.run("--data-path old.json").succeeds();
+    let mut records: Vec<Json> = serde_json::from_str(&place.read("own.json")).unwrap();
+    let question = records[1]["qa"]["question"].clone();
+    records[1]["qa"] = json!({"question": question});
+    place.write("part.json", &json!(records).to_string());
+    for more in ["", " --save"] {
+        let line = format!("score last --data-path part.json{more}");
+        let told = "note: 1 of 2 has no gold in part.json, such as Single_ZED/2001/page_2.pdf-1";
+        place
+            .run(&line)
+            .succeeds()
+            .tells(told)
+            .prints("1 of 2 has a gold");
+        place
+            .run(&format!("{line} --fail-under fe=0"))
+            .fails(6, &["could score 1 of 2 questions"]);
+    }
+    assert_eq!(place.run("score last --json").json()["without_gold"], 1);
+    assert_eq!(place.summary()["without_gold"], 1);
+    // A file's own gold is used, and said to be.
+    let scored = place.run("score baseline.csv --data-path part.json");
+    scored.succeeds().tells("1 of 2 has no gold in part.json");
+    scored.tells("the file's own gold is used");
+    // Nothing is saved from a file without a gold.
+    records[0]["qa"] = json!({"question": CHANGE});
+    place.write("none.json", &json!(records).to_string());
+    place.run("score last --data-path none.json --save").fails(
+        2,
+        &["--save: none.json has no gold for any question of run "],
+    );
+    assert_eq!(place.summary()["without_gold"], 1);
+}
+
+/// The answers to other pages were scored without a word.
+#[test]
+fn a_save_names_pages_that_the_run_was_not_asked_about() {
+    let place = Workplace::new();
+    corrected(&place);
+    place.run("--data-path old.json").succeeds();
+    let save = |file: &str| place.run(&format!("score last --data-path {file} --save"));
+    let told = "the pages of 1 record in other.json are not those that the run was asked about";
+    for (was, now) in [
+        ("sheet 2", "sheet two"),
+        (r#"["sales","31","25"]"#, r#"["sales","31","26"]"#),
+    ] {
+        let text = place.read("own.json").replacen(was, now, 1);
+        assert_ne!(text, place.read("own.json"));
+        place.write("other.json", &text);
+        save("other.json").succeeds().tells(told);
+        assert!(
+            !save("old.json")
+                .succeeds()
+                .stderr
+                .contains("not those that")
+        );
+    }
+    // A file that has replaced the run's own cannot be compared with it.
+    place.write("old.json", &place.read("own.json"));
+    save("old.json")
+        .succeeds()
+        .tells("whether old.json has the same pages is not known");
 }
 
 #[test]
