@@ -26,7 +26,7 @@ pub enum ScoreError {
         path: PathBuf,
         /// The column's name, alternatives after a `|`.
         column: &'static str,
-        /// The columns that are there, and a remedy if it is known.
+        /// The columns that are there, a remedy if it is known, and the line of an object.
         found: String,
     },
     #[error("{}, line {line}: {reason}; remove one of the columns", path.display())]
@@ -53,6 +53,11 @@ pub enum ScoreError {
         #[source]
         source: csv::Error,
     },
+    #[error(
+        "{}, line {line}: a quote that begins here is not closed; close it, or write two for one \
+         inside a text", path.display()
+    )]
+    OpenQuote { path: PathBuf, line: usize },
     #[error("{}, line {line}: not a JSON object", path.display())]
     Json {
         path: PathBuf,
@@ -97,6 +102,19 @@ pub enum ScoreError {
         line: usize,
         id: String,
         part: String,
+        dataset: String,
+    },
+    /// The row's text is another question of its record.
+    #[error(
+        "line {line}: the text for {question} is that of {other} in {dataset}; number turns from 0, \
+         in the order of the conversation"
+    )]
+    OtherPart {
+        line: usize,
+        /// The record, and the part that the row names.
+        question: String,
+        /// The part whose question the text is.
+        other: String,
         dataset: String,
     },
     #[error(

@@ -341,6 +341,9 @@ pub fn score(row: &Row) -> Scores {
 
 fn answer_executes_to(gold: &Value, row: &Row, prediction: &str) -> bool {
     match row.value() {
+        // A file of predictions may hold a value as it was printed.
+        Some(Value::Text(printed)) if row.cells.is_some() => rules::plain_answer(printed)
+            .is_some_and(|value| rules::execution_accuracy(gold, &value)),
         Some(value) => rules::execution_accuracy(gold, value),
         None => rules::plain_answer(prediction)
             .is_some_and(|value| rules::execution_accuracy(gold, &value)),

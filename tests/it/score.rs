@@ -4,3 +4,4 @@ mod behind;
 mod files;
 mod forms;
 mod needs_data;
+mod rows;

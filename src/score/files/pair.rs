@@ -130,6 +130,15 @@ fn with_cases(
             });
         };
         let is_same = text.is_empty() || normalised(&case.question.text) == text;
+        let mut others = record.cases().filter(|_| !is_same);
+        if let Some(other) = others.find(|case| normalised(&case.question.text) == text) {
+            return Err(ScoreError::OtherPart {
+                line: row.line,
+                question: case.question.key.to_string(),
+                other: other.question.key.part.clone(),
+                dataset: dataset.source.clone(),
+            });
+        }
         match refuse_other_gold(&row, case, dataset) {
             Err(_) if overrules && is_same => (row.ground_truth, row.exe_ans) = (None, None),
             checked => checked?,

@@ -6,10 +6,11 @@ use std::path::Path;
 use rust_decimal::Decimal;
 
 use crate::dataset::{Outcome, Pairs, is_missing, is_typo};
-use crate::score::ScoreError;
+use crate::score::{Quantity, ScoreError};
 use finqa_core::files;
 use finqa_core::number::{Value, python_float};
 use finqa_core::text::one_line;
+use finqa_core::regex;
 
 use super::cell::text_of;
 use super::json::{self, Form};
@@ -17,7 +18,7 @@ use super::json::{self, Form};
 /// The fields that are read, each under all its names. The first one names it in messages.
 const FIELDS: [(&str, Form); 16] = [
     ("id|record_id", Form::Text),
-    ("part|turn|turn_idx", Form::Text),
+    (PART, Form::Text),
     ("question", Form::Text),
     (GOLD, Form::Answer),
     ("prediction|predicted_answer", Form::Answer),
@@ -34,6 +35,9 @@ const FIELDS: [(&str, Form); 16] = [
     ("rounds", Form::Text),
     ("cost_usd", Form::Text),
 ];
+
+/// `turn_ind` is the dataset's own name of a turn's number.
+const PART: &str = "part|turn|turn_idx|turn_ind|turn_index|turn_id";
 
 const GOLD: &str = "ground_truth|gold|expected_answer";
 
@@ -133,10 +137,14 @@ impl PredictionFile<'_> {
             line: source.position().map_or(1, line_number),
             source,
         };
+        if let Some(line) = open_quote(self.text) {
+            let path = self.path.to_owned();
+            return Err(ScoreError::OpenQuote { path, line });
+        }
         let mut reader = csv::Reader::from_reader(self.text.as_bytes());
         let header = reader.headers().map_err(malformed)?.iter();
         let names: Vec<String> = header.map(|name| name.trim().to_lowercase()).collect();
-        self.refuse_incomplete(&names)?;
+        self.refuse_incomplete(&names, None)?;
         let fields: Vec<_> = names.iter().map(|name| field_of(name)).collect();
         let records = reader.into_records().map(|record| {
             let record = record.map_err(malformed)?;
@@ -164,7 +172,7 @@ impl PredictionFile<'_> {
             let Pairs::<serde_json::Value>(fields) =
                 serde_json::from_str(value.get()).map_err(|source| malformed(line, source))?;
             let names: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();
-            self.refuse_incomplete(&names)?;
+            self.refuse_incomplete(&names, Some(line))?;
             let mut cells = self.cells(line);
             for (name, value) in fields {
                 let Some((field, form)) = field_of(&name) else {
@@ -184,9 +192,9 @@ impl PredictionFile<'_> {
         rows.collect()
     }
 
-    /// Refuses names without an id or an answer, and without a gold but with a typo of one, whose
-    /// column would be passed over.
-    fn refuse_incomplete(&self, names: &[String]) -> Result<(), ScoreError> {
+    /// Refuses names without an id or an answer, and without a gold or a turn's number but with
+    /// what is probably meant as one, whose column would be passed over. `line` is an object's.
+    fn refuse_incomplete(&self, names: &[String], line: Option<usize>) -> Result<(), ScoreError> {
         let is_there = |known: &str| {
             let field = field_of(known);
             names.iter().any(|name| field_of(name) == field)
@@ -196,7 +204,14 @@ impl PredictionFile<'_> {
         let gold = Some(GOLD)
             .filter(|gold| is_missing(gold) && !is_there("exe_ans"))
             .filter(|gold| gold.split('|').any(is_mistyped));
-        match NEEDED.into_iter().find(is_missing).or(gold) {
+        // A turn's number by a name that is not known: some files count from 1.
+        let numbers_turns = |name: &String| {
+            let name = name.trim().to_lowercase();
+            let begins = name.starts_with("turn") && !name.starts_with("turns");
+            (begins || name.ends_with("turn")) && !name.contains("program")
+        };
+        let part = Some(PART).filter(|part| is_missing(part) && names.iter().any(numbers_turns));
+        match NEEDED.into_iter().find(is_missing).or(gold).or(part) {
             None => Ok(()),
             Some(column) => {
                 let mut found = names.join(", ");
@@ -204,6 +219,9 @@ impl PredictionFile<'_> {
                     found += "; separate columns by commas";
                 }
                 let path = self.path.to_owned();
+                if let Some(line) = line {
+                    found += &format!(" (line {line})");
+                }
                 Err(ScoreError::MissingColumn {
                     path,
                     column,
@@ -262,6 +280,7 @@ impl Cells<'_> {
                 answer: one_line(answer, 40),
             });
         }
+        let value = self.value(prediction.as_ref().or(answer.as_ref()))?;
         Ok(PredictionRow {
             line: self.line,
             id: id.to_owned(),
@@ -270,7 +289,7 @@ impl Cells<'_> {
             ground_truth: self.text("ground_truth").map(json::answer_of_text),
             prediction: prediction.or_else(|| answer.clone()).unwrap_or_default(),
             answer,
-            value: self.text("value").map(value_of),
+            value,
             program: self.program("program")?,
             gold_program: self.program("gold_program")?,
             exe_ans: self.text("exe_ans").map(value_of),
@@ -287,6 +306,32 @@ impl Cells<'_> {
     fn text(&mut self, field: &'static str) -> Option<String> {
         let text = self.texts.remove(field)?;
         (!is_missing(&text)).then_some(text)
+    }
+
+    /// The unrounded value, as any answer is read. A percent or a scale stays in its text; a word
+    /// is a value where it is the answer, or where it is from a run.
+    fn value(&mut self, answer: Option<&String>) -> Result<Option<Value>, ScoreError> {
+        let Some(text) = self.text("value") else {
+            return Ok(None);
+        };
+        let value = value_of(text.clone());
+        if value.number().is_some() {
+            return Ok(Some(value));
+        }
+        match Quantity::parse(&text) {
+            Quantity::Number(read) if read.scale.is_some() || read.loss => Ok(Some(value)),
+            Quantity::Number(read) if read.percent => {
+                Ok(Some(Value::Text(format!("{}%", read.value))))
+            }
+            Quantity::Number(read) => Ok(Some(Value::Number(read.value))),
+            Quantity::Word(word)
+                if !self.texts.contains_key("outcome")
+                    && answer.is_none_or(|answer| answer.trim() != word) =>
+            {
+                Err(self.bad("value", &text, "a number, yes or no"))
+            }
+            _ => Ok(Some(value)),
+        }
     }
 
     /// A program; a list in a cell must be one of tokens.
@@ -326,6 +371,24 @@ impl Cells<'_> {
             expected,
         }
     }
+}
+
+/// The line on which a quoted cell of a CSV begins that is never closed, or closed on a later line
+/// in the middle of a text: by the quote at which another cell begins. The rows between would
+/// pass for its content.
+fn open_quote(text: &str) -> Option<usize> {
+    let quoted = regex!(r#"(?:^|[,\r\n])("(?:[^"]|"")*)(?:"([^,\r\n]?)|$)"#);
+    let mut cells = quoted.captures_iter(text);
+    let open = cells.find_map(|cell| {
+        let content = cell.get(1)?;
+        let closed_in = cell.get(2).map(|next| next.as_str().trim());
+        let is_open = match closed_in {
+            None => true,
+            Some(next) => !next.is_empty() && content.as_str().contains('\n'),
+        };
+        is_open.then_some(content.start())
+    })?;
+    Some(1 + text.get(..open)?.matches('\n').count())
 }
 
 fn line_number(position: &csv::Position) -> usize {
