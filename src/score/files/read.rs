@@ -9,8 +9,8 @@ use crate::dataset::{Outcome, Pairs, is_missing, is_typo};
 use crate::score::{Quantity, ScoreError};
 use finqa_core::files;
 use finqa_core::number::{Value, python_float};
-use finqa_core::text::one_line;
 use finqa_core::regex;
+use finqa_core::text::one_line;
 
 use super::cell::text_of;
 use super::json::{self, Form};
