@@ -57,7 +57,8 @@ fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
         let place = position(&cited.id)?;
         let tag = cited_tag(question, place)?;
         let (table, row) = cited_table(question, place)?;
-        let printed = table.scale_of(row);
+        // Where nothing is printed, it is the tag's.
+        let printed = table.scale_at(row, place.1);
         // Shares, ratios and amounts per share have scales of their own.
         let money = tag.unit.len() == 3;
         if let Some(printed) = printed.filter(|printed| money && power(*printed) != tag.scale) {

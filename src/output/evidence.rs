@@ -92,7 +92,8 @@ impl FiledPlace {
             cell: start.places.name(place.0 - start.row, place.1),
             formula: source.and_then(|source| source.formula.clone()),
             table: start.above.first().cloned().unwrap_or_default(),
-            scale: cited_table(question, place).and_then(|(table, row)| table.scale_of(row)),
+            scale: cited_table(question, place)
+                .and_then(|(table, row)| table.scale_at(row, place.1)),
             concept: tag.map(|tag| tag.concept.clone()),
             period: tag.map(|tag| tag.period.clone()),
         })

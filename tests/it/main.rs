@@ -20,6 +20,7 @@ mod dataset;
 mod env;
 mod env_play;
 mod env_server;
+mod figures;
 mod filing;
 mod filing_pdf;
 mod filing_segments;

@@ -64,6 +64,7 @@ impl Document {
             sources: &self.sources,
             table_ori: self.table_ori.as_deref(),
             own: self.own,
+            report: self.cover.is_some(),
         }
     }
 

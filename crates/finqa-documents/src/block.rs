@@ -1,5 +1,6 @@
 //! What a report consists of.
 
+use crate::cells::{self, WrittenCell};
 use crate::grid::spans::PrintedCell;
 
 /// A paragraph or a table.
@@ -20,6 +21,31 @@ pub struct PrintedTable {
     pub sheet: String,
     /// Its rows, the header first, all of one length.
     pub rows: Vec<Vec<PrintedCell>>,
+}
+
+/// The blocks with the figures of their tables in one notation.
+pub(crate) fn in_one_notation(mut blocks: Vec<Block>, notes: &mut Vec<String>) -> Vec<Block> {
+    let mut tables: Vec<Vec<Vec<WrittenCell<'_>>>> = blocks
+        .iter_mut()
+        .filter_map(|block| match block {
+            Block::Table(table) => Some(table.rows.iter_mut()),
+            Block::Text(_) => None,
+        })
+        .map(|rows| {
+            rows.map(|row| row.iter_mut().map(written).collect())
+                .collect()
+        })
+        .collect();
+    let votes = tables.iter().map(|table| cells::votes(table)).sum();
+    for table in &mut tables {
+        notes.extend(cells::normalise(table, Some(votes)));
+    }
+    blocks
+}
+
+fn written(cell: &mut PrintedCell) -> WrittenCell<'_> {
+    let comma = cell.tags.first().and_then(|tag| tag.comma);
+    (&mut cell.text, comma)
 }
 
 /// The tables by the text of their cells, and the paragraphs.

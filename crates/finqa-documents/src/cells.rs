@@ -1,45 +1,51 @@
 //! What the text of a cell is, for the layout of a table: a figure, a year, a sign that belongs to
 //! the next cell.
 //!
-//! And the amounts of a table in one notation: which sign marks the decimals is decided once for
-//! each column, by the cells that leave no doubt, and digits in another notation than `1,234.5`
-//! are rewritten. What is around the digits is left to the reader of cells.
+//! And the figures of tables in one notation: which sign marks the decimals is decided for each
+//! column, else for its table, else for the document, by the cells that leave no doubt and by
+//! tags. Digits in another notation than `1,234.5` are rewritten; what is around the digits is
+//! left to the reader of numbers.
 
 use std::sync::LazyLock;
 
+use finqa_core::number::{self, fold, is_currency};
 use finqa_core::page::{Cell, MONTHS, year_of, years_in};
 use finqa_core::regex;
 use regex::Regex;
 
-/// The signs that stand before an amount.
-const CURRENCIES: [&str; 10] = ["$", "€", "£", "¥", "US$", "C$", "A$", "EUR", "USD", "CHF"];
-
 /// A currency sign or an open bracket whose number is in the next cell.
 pub(crate) fn opens(text: &str) -> bool {
-    let bare = text.trim_matches(['(', '-', ' ']);
-    CURRENCIES.contains(&bare) || bare.is_empty() && text.contains('(')
+    let bare = text.trim_matches(|c| fold(c) == '-' || "( +".contains(c));
+    is_currency(bare) || bare.is_empty() && text.contains('(')
 }
 
 /// What follows a number.
 pub(crate) fn closes(text: &str) -> bool {
-    let marks = text.chars().all(|c| matches!(c, ')' | '%' | ' '));
+    let marks = text.chars().all(|c| matches!(fold(c), ')' | '%' | ' '));
     marks || matches!(text, "pts" | "bps" | ")pts" | "x")
 }
 
-/// A number or a dash, and nothing else.
+/// The longest figure, with its currency and its scale.
+const LONGEST: usize = 48;
+
+/// A number or a dash, and nothing else; the bracket around it may be closed in the next cell.
 pub(crate) fn is_figure(text: &str) -> bool {
-    let around = |c: char| c.is_whitespace() || "$€£¥()%-+—–−".contains(c);
-    let bare = text.trim_end_matches(['*', '†', '‡']).trim_matches(around);
-    let bare = CURRENCIES
-        .iter()
-        .find_map(|sign| bare.strip_prefix(sign))
-        .unwrap_or(bare)
-        .trim_start();
-    let number = bare.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        && bare
-            .chars()
-            .all(|c| c.is_ascii_digit() || matches!(c, ',' | '.' | ' '));
-    number || bare.is_empty() && text.contains(['-', '—', '–', '−'])
+    let bare = text.trim().trim_end_matches(['*', '†', '‡']);
+    let dash = |c: char| fold(c) == '-' || "$€£¥()% ".contains(c);
+    if bare.len() > LONGEST || bare.contains(['/', ':']) {
+        return false;
+    }
+    if !bare.contains(|c: char| c.is_ascii_digit()) {
+        return bare.chars().all(dash) && bare.contains(|c| fold(c) == '-');
+    }
+    let open = bare.contains('(') && !bare.contains(')');
+    let closed = if open {
+        format!("{bare})")
+    } else {
+        bare.to_owned()
+    };
+    let plain = || WrittenFigure::read(&closed)?.rewritten(None);
+    number::whole(&closed).is_ok() || plain().is_some_and(|plain| number::whole(&plain).is_ok())
 }
 
 /// "2024", "2024 (1)", "2024*".
@@ -72,51 +78,84 @@ pub(crate) fn names_period(text: &str) -> bool {
 /// comes after it.
 static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
-        r"(?x)^\s*
-        (?P<before>[-+\u{2212}\u{2013}(\s]*[$\u{20ac}\u{a3}\u{a5}]?[-+\u{2212}\u{2013}(\s]*)
-        (?P<digits>\d+(?:[.,'\u{2019}]\d+|[\x20\u{a0}\u{202f}]\d{3}\b)*)
+        r"(?x)^(?P<before>\D*?)
+        (?P<digits>\d+(?:[.,'\u{2019}]\d+|[\x20\u{a0}\u{202f}\u{2009}]\d{3}\b)*)
         (?P<after>\D*(?:[(\[]\w{1,2}[)\]]\s*)?)$"
     )
 });
+
+/// A cell whose text may be rewritten, and whether its tag says that a comma marks its decimals.
+pub(crate) type WrittenCell<'c> = (&'c mut String, Option<bool>);
 
 /// Whether the decimal sign is a comma, by how many more cells say so than say that it is a point.
 fn is_comma(votes: i32) -> Option<bool> {
     (votes != 0).then_some(votes > 0)
 }
 
+/// How many more cells of a table say that a comma marks the decimals than say that a point does,
+/// by column.
+fn columns(rows: &[Vec<WrittenCell<'_>>]) -> Vec<(usize, i32)> {
+    let Some((header, body)) = rows.split_first() else {
+        return Vec::new();
+    };
+    let of_column = |column: usize| {
+        let cells = body.iter().filter_map(|row| row.get(column));
+        let votes = cells.filter_map(|(text, comma)| match comma {
+            Some(comma) => Some(if *comma { 1 } else { -1 }),
+            None => Some(WrittenFigure::read(text)?.votes),
+        });
+        (column, votes.sum())
+    };
+    let columns = 1..header.len();
+    let columns = columns.filter(|at| !header.get(*at).is_some_and(|(name, _)| names_notes(name)));
+    columns.map(of_column).collect()
+}
+
+/// What the columns of a table say together.
+pub(crate) fn votes(rows: &[Vec<WrittenCell<'_>>]) -> i32 {
+    columns(rows).iter().map(|(_, votes)| votes).sum()
+}
+
 /// Rewrites the cells below the header; a note for each column in which a value changes.
-pub(crate) fn normalise(rows: &mut [Vec<String>]) -> Vec<String> {
+/// `document` is what all tables say, and none of a table by itself.
+pub(crate) fn normalise(rows: &mut [Vec<WrittenCell<'_>>], document: Option<i32>) -> Vec<String> {
+    let columns = columns(rows);
+    let of_table: i32 = columns.iter().map(|(_, votes)| votes).sum();
     let Some((header, body)) = rows.split_first_mut() else {
         return Vec::new();
     };
-    let columns: Vec<(usize, i32)> = (1..header.len())
-        .filter(|column| !header.get(*column).is_some_and(|name| names_notes(name)))
-        .map(|column| {
-            let cells = body.iter().filter_map(|row| row.get(column));
-            let amounts: Vec<WrittenAmount> =
-                cells.filter_map(|cell| WrittenAmount::read(cell)).collect();
-            let votes: i32 = amounts.iter().map(|amount| amount.votes).sum();
-            let grouped = votes == 0 && groups_by_points(&amounts);
-            (column, votes + i32::from(grouped))
-        })
-        .collect();
-    let of_table: i32 = columns.iter().map(|(_, votes)| votes).sum();
     let mut notes = Vec::new();
     for (column, votes) in columns {
-        let comma = is_comma(votes).or(is_comma(of_table)).unwrap_or(false);
+        let grouped = || {
+            let cells = body.iter().filter_map(|row| row.get(column));
+            let figures: Option<Vec<WrittenFigure>> =
+                (document.is_none() && votes == 0).then(|| {
+                    cells
+                        .filter_map(|(cell, _)| WrittenFigure::read(cell))
+                        .collect()
+                });
+            figures
+                .filter(|figures| groups_by_points(figures))
+                .map(|_| true)
+        };
+        let comma = is_comma(votes).or_else(grouped);
+        let comma = comma
+            .or(is_comma(of_table))
+            .or(is_comma(document.unwrap_or(0)));
+        let comma = comma.unwrap_or(false);
         let mut example = None;
-        for cell in body.iter_mut().filter_map(|row| row.get_mut(column)) {
-            if let Some(plain) =
-                WrittenAmount::read(cell).and_then(|amount| amount.rewritten(comma))
-            {
+        for (cell, tagged) in body.iter_mut().filter_map(|row| row.get_mut(column)) {
+            let of_cell = Some(tagged.unwrap_or(comma));
+            let written = WrittenFigure::read(cell);
+            if let Some(plain) = written.and_then(|figure| figure.rewritten(of_cell)) {
                 if Cell::read(cell).value() != Cell::read(&plain).value() {
                     example = example.or(Some((cell.clone(), plain.clone())));
                 }
-                *cell = plain;
+                **cell = plain;
             }
         }
         if let Some((written, plain)) = example {
-            let name = header.get(column).map_or("", String::as_str);
+            let name = header.get(column).map_or("", |(name, _)| name.as_str());
             let marks = match comma {
                 true if written.contains(',') => " has decimal commas",
                 true if written.contains('.') => " separates thousands by points",
@@ -132,7 +171,7 @@ pub(crate) fn normalise(rows: &mut [Vec<String>]) -> Vec<String> {
 
 /// True if "1.204" is among "415" and "230": decimals would all have the same digits after the
 /// point, so it separates thousands.
-fn groups_by_points(amounts: &[WrittenAmount<'_>]) -> bool {
+fn groups_by_points(amounts: &[WrittenFigure<'_>]) -> bool {
     let digits = amounts.iter().map(|amount| amount.digits);
     let (pointed, whole): (Vec<&str>, Vec<&str>) = digits.partition(|digits| digits.contains('.'));
     let small = |digits: &&str| digits.len() <= 3 && digits.chars().all(|c| c.is_ascii_digit());
@@ -146,8 +185,8 @@ fn names_notes(header: &str) -> bool {
     matches!(name.as_str(), "note" | "notes" | "ref" | "refs")
 }
 
-/// A cell that is an amount.
-struct WrittenAmount<'t> {
+/// A cell that is a figure.
+struct WrittenFigure<'t> {
     before: &'t str,
     digits: &'t str,
     after: &'t str,
@@ -155,33 +194,35 @@ struct WrittenAmount<'t> {
     votes: i32,
 }
 
-impl<'t> WrittenAmount<'t> {
+impl<'t> WrittenFigure<'t> {
     fn read(cell: &'t str) -> Option<Self> {
         let found = AMOUNT.captures(cell)?;
         let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
         let (before, digits, after) = (part("before"), part("digits"), part("after"));
-        let count = |marks: &[char]| before.matches(marks).count();
+        let count = |mark: char| before.matches(|c| fold(c) == mark).count();
+        let words = before.split(|c: char| !c.is_alphabetic() && c != '.');
+        let mut words = words.filter(|word| word.contains(char::is_alphabetic));
         let closed = cell.matches(')').count() == cell.matches('(').count();
-        (closed && count(&['(']) <= 1 && count(&['-', '+', '\u{2212}', '\u{2013}']) <= 1)
-            .then_some(())?;
+        let understood = closed && words.all(is_currency) && count('(') <= 1;
+        (understood && count('-') + count('+') <= 1).then_some(())?;
         Some(Self {
             before,
             digits,
             after,
-            votes: votes(digits)?,
+            votes: votes_of(digits)?,
         })
     }
 
     /// The cell with its digits as `1234.5`; `None` if they are written like that, or in groups
     /// of three between commas.
-    fn rewritten(&self, comma: bool) -> Option<String> {
+    fn rewritten(&self, comma: Option<bool>) -> Option<String> {
         let Self {
             before,
             digits,
             after,
             ..
         } = *self;
-        let comma = is_comma(self.votes).unwrap_or(comma);
+        let comma = is_comma(self.votes).or(comma).unwrap_or(false);
         let decimal = if comma { ',' } else { '.' };
         let usual = |group: &str| group.len() == 3 && group.bytes().all(|b| b.is_ascii_digit());
         let whole = digits.split('.').next().unwrap_or_default();
@@ -192,6 +233,13 @@ impl<'t> WrittenAmount<'t> {
             .chars()
             .filter(|c| c.is_ascii_digit() || *c == decimal);
         let plain: String = kept.map(|c| if c == decimal { '.' } else { c }).collect();
+        // Grouped like `1,23,456`, a "Cr" is a crore.
+        let groups: Vec<usize> = digits.split(',').map(str::len).collect();
+        let indian = matches!(groups.as_slice(), [_, middle @ .., 3] if middle.contains(&2));
+        let after = match indian && after.trim().eq_ignore_ascii_case("cr") {
+            true => " crore",
+            false => after,
+        };
         Some(format!("{before}{plain}{after}"))
     }
 }
@@ -203,7 +251,7 @@ fn other_mark(c: char) -> bool {
 
 /// What digits with marks between them say about the decimal sign; `None` if they are not
 /// an amount but, for example, a date or a version.
-fn votes(digits: &str) -> Option<i32> {
+fn votes_of(digits: &str) -> Option<i32> {
     let space = |c: char| if c.is_whitespace() { ' ' } else { c };
     let marks: Vec<char> = digits
         .chars()
@@ -255,12 +303,18 @@ mod tests {
         lines.map(row).collect()
     }
 
+    fn written(rows: &mut [Vec<String>]) -> Vec<Vec<WrittenCell<'_>>> {
+        let rows = rows.iter_mut();
+        rows.map(|row| row.iter_mut().map(|cell| (cell, None)).collect())
+            .collect()
+    }
+
     /// The cells of a column as they are read, and the notes.
     fn column(cells: &[&str]) -> (Vec<String>, Vec<String>) {
         let lines: Vec<[&str; 2]> = cells.iter().map(|cell| ["", cell]).collect();
         let lines: Vec<&[&str]> = lines.iter().map(|line| &line[..]).collect();
         let mut rows = rows(&["item", "2021"], &lines);
-        let notes = normalise(&mut rows);
+        let notes = normalise(&mut written(&mut rows), None);
         let cells = rows.into_iter().skip(1).map(|mut row| row.remove(1));
         (cells.collect(), notes)
     }
@@ -326,6 +380,48 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_is_understood_whole() {
+        for text in [
+            "1,204", "(12", "(12)", "-USD 45", "(₹60)", "R$ 12", "△1,250", "45-", "3.8E+11",
+            "1 234,6", "1.234.567,8", "1'234.5", "12,34,567", "4.5%", "—", "$ —", "2.7 billion",
+            "x—",
+        ] {
+            assert_eq!(is_figure(text), text != "x—", "{text}");
+        }
+        for text in [
+            "<0.1", "Note 5", "5 years", "Dec-31", "12/31/31", "9/30", "3-20", "A", "", "Level 1",
+        ] {
+            assert!(!is_figure(text), "{text}");
+        }
+        for text in ["US$", "(", "-(", "Rs.", "($", "− €", "CHF"] {
+            assert!(opens(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_notation_is_of_a_column_else_of_the_table_else_of_the_document() {
+        let read = |rows: &mut Vec<Vec<String>>, document| {
+            normalise(&mut written(rows), document);
+            rows.iter()
+                .skip(1)
+                .flat_map(|row| row[1..].to_vec())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let table = |lines: &[&[&str]]| rows(&["item", "2021", "2020"], lines);
+        let open: &[&[&str]] = &[&["a", "1.234", "5.678"]];
+        assert_eq!(read(&mut table(open), Some(0)), "1.234 5.678");
+        assert_eq!(read(&mut table(open), Some(3)), "1234 5678");
+        let other: &[&[&str]] = &[&["a", "1.234,5", "5.678"], &["b", "0,5", "1.000"]];
+        assert_eq!(read(&mut table(other), Some(-9)), "1234.5 5678 0.5 1000");
+        let mut tagged = table(&[&["a", "1,234", "1,234"]]);
+        let mut cells = written(&mut tagged);
+        cells[1][1].1 = Some(true);
+        normalise(&mut cells, Some(-9));
+        assert_eq!(tagged[1], ["a", "1.234", "1.234"]);
+    }
+
+    #[test]
     fn references_and_notes_decide_nothing_about_other_columns() {
         for (name, cell) in [
             ("closed", "3.1.2"),
@@ -337,7 +433,10 @@ mod tests {
             let line = ["Revenue", cell, "1,234", "1.234"];
             let before = rows(&header, &[&line]);
             let mut read = before.clone();
-            assert_eq!(normalise(&mut read), Vec::<String>::new());
+            assert_eq!(
+                normalise(&mut written(&mut read), None),
+                Vec::<String>::new()
+            );
             assert_eq!(read, before);
         }
     }

@@ -52,6 +52,9 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 /// The largest file that is read as a page, in bytes.
 const LARGEST_PAGE: usize = 8 * 1024 * 1024;
 
+/// The most boxes at fixed places that a page of text may have.
+const BOXES: usize = 4;
+
 /// How far from its end a file may say that it ends, in bytes.
 const END: usize = 2048;
 
@@ -139,6 +142,11 @@ fn html(path: &Path, name: &str, decoded: DecodedText) -> Result<Document, Strin
         ));
     }
     let (blocks, tagged) = html::blocks(&text)?;
+    let tabular = blocks.iter().any(|block| matches!(block, Block::Table(_)));
+    let compact = text.replace(' ', "").to_lowercase();
+    if !tabular && compact.matches("position:absolute").count() > BOXES {
+        return Err("its pages are made of boxes at fixed places, without tables; print it to a PDF and ask about that".to_owned());
+    }
     Ok(Document {
         cut,
         ..Document::of_blocks(name, blocks, &tagged, notes)

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use finqa_core::page::{TagKind, TagUnit};
 use scraper::{ElementRef, Html};
 use serde::Serialize;
 
@@ -35,6 +36,9 @@ pub struct Tag {
     pub scale: i32,
     /// The value is the negative of the printed digits.
     pub negative: bool,
+    /// Whether its format says that a comma marks the decimals.
+    #[serde(skip)]
+    pub comma: Option<bool>,
     /// Member by axis; none for the whole company.
     pub dimensions: Vec<(String, String)>,
 }
@@ -44,6 +48,19 @@ impl Tag {
     /// printed of these.
     pub(crate) fn value(&self, printed: f64) -> f64 {
         self.signed(printed) * 10_f64.powi(self.scale)
+    }
+
+    /// What it says of the unit of its figure.
+    pub(crate) fn unit_of_figure(&self) -> TagUnit {
+        let kind = match self.unit.as_str() {
+            "pure" => TagKind::Pure,
+            code if code.len() == 3 => TagKind::Money,
+            _ => TagKind::Other,
+        };
+        TagUnit {
+            power: self.scale,
+            kind,
+        }
     }
 
     /// The figure that is printed, with the sign of its value.
@@ -129,9 +146,20 @@ impl Contexts {
                 .and_then(|scale| scale.parse().ok())
                 .unwrap_or(0),
             negative: element.attr("sign") == Some("-"),
+            comma: element.attr("format").and_then(decimal_comma),
             dimensions: context.dimensions.clone(),
         })
     }
+}
+
+/// Whether a comma marks the decimals in the format of a tag, whose names have changed:
+/// `num-comma-decimal`, `numcommadecimal`, `numdotcomma`.
+fn decimal_comma(format: &str) -> Option<bool> {
+    let name = format.rsplit(':').next().unwrap_or(format).replace('-', "");
+    let says = |mark: &str| name.ends_with(mark) || name.contains(&format!("{mark}decimal"));
+    [(says("comma"), true), (says("dot"), false)]
+        .into_iter()
+        .find_map(|(says, comma)| says.then_some(comma))
 }
 
 fn context(element: ElementRef<'_>) -> Context {

@@ -31,4 +31,7 @@ pub use read::{read, readings, whole};
 pub use reading::{NotRead, NumberReading};
 pub use unit::{Scale, Unit, UnitKind};
 pub use value::{Value, round5};
-pub use words::{MONTHS, asks_for_a_loss, asks_for_basis_points, scale_of_word, year_of};
+pub(crate) use words::{CODES, COUNTRIES, MARKS};
+pub use words::{
+    MONTHS, asks_for_a_loss, asks_for_basis_points, is_currency, scale_of_word, year_of,
+};

@@ -28,8 +28,12 @@ pub fn year_of(digits: &str) -> Option<u16> {
 
 /// The words of each scale, and the power of ten by which they exceed it.
 const SCALES: [(&str, Scale, u32); 6] = [
-    ("thousand thousands k tsd", Scale::Thousand, 0),
-    ("million millions mm mn mln mil mio m", Scale::Million, 0),
+    ("thousand thousands k tsd 000 000s", Scale::Thousand, 0),
+    (
+        "million millions mm mn mln mil mill mio m",
+        Scale::Million,
+        0,
+    ),
     ("billion billions bn bln mrd b", Scale::Billion, 0),
     ("trillion trillions tn trn t", Scale::Billion, 3),
     ("lakh lakhs lac lacs", Scale::Thousand, 2),
@@ -59,14 +63,31 @@ pub(super) const PERCENT: &str = r"percentage[\s-]points?|per\s?cent|pct(?:\spoi
 pub(super) const BASIS_POINTS: &str = r"basis[\s-]points?|bps?|bips";
 
 /// Currencies by their codes.
-pub(super) const CODES: &str = "usd|eur|gbp|jpy|cny|rmb|inr|rs|chf|cad|aud|nzd|hkd|sgd|sek|nok|\
+pub(crate) const CODES: &str = "usd|eur|gbp|jpy|cny|rmb|inr|rs|chf|cad|aud|nzd|hkd|sgd|sek|nok|\
     dkk|krw|brl|mxn|zar|rub|pln|twd|thb";
 
 /// Letters that name the country of a `$` behind them: `US$`, `R$`.
-pub(super) const COUNTRIES: &str = "us|au?|ca?|nz|hk|nt|sg?|r|mx";
+pub(crate) const COUNTRIES: &str = "us|au?|ca?|nz|hk|nt|sg?|r|mx";
 
 /// The marks of currencies, for a class of characters.
-pub(super) const MARKS: &str = r"$£¥¤฿\u{20a0}-\u{20cf}";
+pub(crate) const MARKS: &str = r"$£¥¤฿\u{20a0}-\u{20cf}";
+
+static CURRENCY: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(&format!(
+        r"(?i)^(?:(?:{COUNTRIES})?[{MARKS}]|(?:{CODES})|rs\.)$"
+    ))
+});
+
+/// True if a text is a currency and nothing else.
+///
+/// ```
+/// use finqa_core::number::is_currency;
+/// assert!(["US$", "€", "chf", "Rs."].iter().all(|text| is_currency(text)));
+/// assert!(!is_currency("units"));
+/// ```
+pub fn is_currency(text: &str) -> bool {
+    CURRENCY.is_match(text)
+}
 
 /// True if a word, in any case, is one of a list.
 pub(super) fn lists(list: &str, word: &str) -> bool {

@@ -4,25 +4,62 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::number::Scale;
+use crate::number::{CODES, COUNTRIES, MARKS, Scale, scale_of_word, year_of};
 use crate::regex;
 use crate::text::single_spaced;
 
 /// The phrases that state a scale wherever they are, the most frequent first.
 const PHRASES: [&str; 3] = ["in millions", "in thousands", "in billions"];
 
-/// Currencies as units name them.
-const CURRENCIES: &str = r"[$€£¥₹]|\b(?:dollars?|usd|euros?|eur|pounds|gbp|chf|sek|nok|dkk|jpy|yen|rmb|cny|inr|cad|aud)\b";
+/// Words for scales that are a unit without a currency next to them.
+const WORDS: &str =
+    "thousands?|millions?|billions?|mm|mn|mln|mio|mill?|bn|bln|mrd|tsd|crores?|lakhs?|lacs?";
 
-static CURRENCY: LazyLock<Regex> = LazyLock::new(|| regex!(CURRENCIES));
+/// Currencies by their words.
+const NAMES: &str = "dollars?|euros?|pounds|yen|rupees|francs";
+
+/// A currency by its mark, code or word.
+static CURRENCY: LazyLock<Regex> = LazyLock::new(|| regex!(&currency()));
+
+fn currency() -> String {
+    format!(r"(?:\b(?:{COUNTRIES})|\b)?[{MARKS}]|\b(?:{CODES}|{NAMES})\b")
+}
+
+/// A scale with what makes it a unit: a currency, a bracket, "in", or nothing else in the label.
+/// Elsewhere an `m` is part of a name.
+static SCALE: LazyLock<Regex> = LazyLock::new(|| {
+    let mark = format!(r"(?:{COUNTRIES})?[{MARKS}]");
+    let forms = [
+        // "($m)", "(k tonnes)".
+        format!(
+            r"[(\[]\s*(?:in\s+)?(?:(?:{mark}|[a-z]{{3}}\s)\s*)?(?P<bracket>000s?|{WORDS}|k|m|cr)(?:\b|[{MARKS}])"
+        ),
+        // "£m", "EUR thousand", "Rs. in crore", "RMB 000s".
+        format!(
+            r"(?:{mark}|\b(?:{CODES}|{NAMES})\.?)\s*(?:in\s+)?(?P<money>000s?|{WORDS}|k|m|b|cr)\b"
+        ),
+        // "R million", "TEUR".
+        format!(r"\br\s+(?P<rand>{WORDS}|m)\b"),
+        format!(r"\b(?P<code>[tk])(?:(?:{CODES})\b|[{MARKS}])"),
+        // "Mio. EUR", "m€", "millions of yen".
+        format!(
+            r"\b(?P<before>{WORDS})\.?\s*(?:of\s+)?(?:u\.?s\.?\s+)?(?:{mark}|(?:{CODES}|{NAMES})\b)"
+        ),
+        format!(r"\b(?P<fused>k|m)[{MARKS}]"),
+        format!(r"\bin\s+(?P<words>000s?|{WORDS}|k)\b"),
+        format!(r"^\W*(?P<alone>000s?|{WORDS})\W*(?:$|,)"),
+    ];
+    regex!(&forms.join("|"))
+});
 
 /// A sentence that says nothing but a unit.
 static ONLY_UNIT: LazyLock<Regex> = LazyLock::new(|| {
     regex!(&format!(
-        r"(?x)^ (?: \W | {CURRENCIES} | \b (?: all | amounts | figures | numbers | values | us | u\.s
-        | canadian | in | are | is | stated | expressed | shown | reported | presented | of | unless
-        | otherwise | noted | indicated | except | per | share | data | and | unaudited | 000s?
-        | thousands? | millions? | billions? ) \b )+ $"
+        r"(?x)^ (?: \W | {} | \b (?: [tk](?:{CODES}) | (?:{CODES})(?:m|k|bn|000s) | all | amounts | figures
+        | numbers | values | us | u\.s | canadian | in | are | is | stated | expressed | shown
+        | reported | presented | of | unless | otherwise | noted | indicated | except | per | share
+        | data | and | unaudited | 000s? | {WORDS} | r | k | m | b | cr ) \b )+ $",
+        currency()
     ))
 });
 
@@ -33,6 +70,8 @@ pub struct Caption {
     pub text: String,
     /// The scale word in it, if any; `in dollars` has none.
     pub scale: Option<Scale>,
+    /// The power of ten by which its word exceeds the scale: 1 for a crore.
+    pub power: u32,
 }
 
 impl Caption {
@@ -51,15 +90,21 @@ impl Caption {
             return Some(found);
         }
         let text = sentence.trim().trim_end_matches([':', '.', ' ']);
-        let lower = text.to_lowercase();
-        if ONLY_UNIT.is_match(&lower) {
-            return Some(Self::new(strip(text))).filter(|unit| unit.scale.is_some());
+        if Self::is_alone(text) {
+            return Some(Self::new(strip(text)));
         }
-        let start = PHRASES.iter().find_map(|phrase| lower.rfind(phrase))?;
+        let lower = text.to_lowercase();
+        let start = PHRASES.iter().find_map(|phrase| lower.rfind(phrase));
         // Only at the end: `… rose in millions of cases` is not a caption.
-        let tail = text.get(start..)?;
+        let tail = text.get(start?..)?;
         let plain = tail.split_whitespace().count() == 2 || tail.to_lowercase().contains("except");
         plain.then(|| Self::new(tail))
+    }
+
+    /// True if a text says nothing but a unit with a scale: "in € million".
+    pub fn is_alone(text: &str) -> bool {
+        let lower = words(text);
+        ONLY_UNIT.is_match(&lower) && scale_in(&lower).is_some()
     }
 
     fn new(text: &str) -> Self {
@@ -69,11 +114,37 @@ impl Caption {
             digits || lower.contains(scale.word())
         };
         let scales = [Scale::Million, Scale::Thousand, Scale::Billion];
+        let named = scales.into_iter().find(names).map(|scale| (scale, 0));
+        let (scale, power) = named.or_else(|| scale_in(&format!("({lower})"))).unzip();
         Self {
             text: single_spaced(text),
-            scale: scales.into_iter().find(names),
+            scale,
+            power: power.unwrap_or(0),
         }
     }
+}
+
+/// The scale that a label names as the unit of its own row or column, and the power of ten by
+/// which its word exceeds the scale: "Revenue ($m)", "Units (in thousands)".
+pub(super) fn scale_of_label(label: &str) -> Option<(Scale, u32)> {
+    scale_in(&words(label))
+}
+
+fn scale_in(lower: &str) -> Option<(Scale, u32)> {
+    SCALE.captures_iter(lower).find_map(|found| {
+        let start = found.get(0)?.start();
+        let named = found.iter().skip(1).flatten().next()?.as_str();
+        // "5 million euros" is an amount, and a plan may be a 401(k).
+        let last = lower.get(..start)?.split_whitespace().next_back();
+        let amount = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+        let follows = last.is_some_and(|word| amount(word) && year_of(word).is_none());
+        let named = match named {
+            // "TEUR"
+            "t" => "k",
+            named => named,
+        };
+        scale_of_word(named).filter(|_| !follows)
+    })
 }
 
 /// The last parenthesis that names a unit.
@@ -81,7 +152,8 @@ fn parenthesised(text: &str) -> Option<Caption> {
     let mut rest = text;
     while let Some((front, inside)) = rest.rsplit_once('(') {
         let inside = inside.split(')').next().unwrap_or_default();
-        if names_unit(&words(inside)) {
+        let lower = words(inside);
+        if names_unit(&lower) || scale_in(&format!("({lower})")).is_some() && !is_amount(&lower) {
             return Some(Caption::new(inside.trim()));
         }
         rest = front;
@@ -93,38 +165,35 @@ fn parenthesised(text: &str) -> Option<Caption> {
 fn words(text: &str) -> String {
     let mut text = text.to_lowercase().replace(['\'', '\u{2019}'], "");
     let thousands = text.strip_suffix("000");
-    if thousands.is_some_and(|before| before.is_empty() || before.ends_with([' ', '$'])) {
+    if thousands.is_some_and(|before| !before.ends_with(|c: char| c.is_ascii_digit() || c == ',')) {
         text.push('s');
     }
     text
 }
 
+/// True if digits are in a text: `$ 2.7 billion` is an amount, `( 000s )` is not.
+fn is_amount(lower: &str) -> bool {
+    let rest = lower.replace("000s", "");
+    rest.chars().any(|c| c.is_ascii_digit())
+}
+
 /// True if lower-cased text is a phrase of a unit and not an amount.
 fn names_unit(lower: &str) -> bool {
-    let scale = ["million", "thousand", "billion", "000s"]
-        .iter()
-        .any(|word| lower.contains(word));
+    let words = ["million", "thousand", "billion", "000s"];
+    let scale = words.iter().any(|word| lower.contains(word));
     let money = lower.contains("in dollars") || lower.contains("in euros");
-    if !scale && !money {
-        return false;
-    }
-    // `$ 2.7 billion` is an amount, `( 000s )` is not.
-    let amount = lower
-        .replace("000s", "")
-        .chars()
-        .any(|c| c.is_ascii_digit());
     let phrase = [
         "in ", "of ", "$", "dollars", "except", "amounts", "shares", "omitted",
     ]
     .iter()
     .any(|word| lower.contains(word));
-    let alone = matches!(
-        lower.trim_matches([' ', ',', ':', '(', ')']),
-        "millions" | "thousands" | "billions" | "000s"
-    );
-    // `EUR million` is one without "in".
-    let of_money = CURRENCY.is_match(lower) && ONLY_UNIT.is_match(lower);
-    (phrase || alone || of_money) && !amount || PHRASES.iter().any(|phrase| lower.contains(phrase))
+    let phrase = (scale || money) && phrase && !is_amount(lower);
+    let alone = ONLY_UNIT.is_match(lower)
+        && (scale_in(lower).is_some() || CURRENCY.is_match(lower) && scale);
+    // "Millions, except per share figures, for the year ended June 30"
+    let first = lower.split(',').next().unwrap_or_default();
+    let first = lower.contains("except") && ONLY_UNIT.is_match(first) && scale_in(first).is_some();
+    phrase || alone || first || PHRASES.iter().any(|phrase| lower.contains(phrase))
 }
 
 fn strip(label: &str) -> &str {
@@ -162,6 +231,77 @@ mod tests {
             let label = format!("{before}{text}{after}");
             let caption = Caption::in_label(&label).unwrap_or_else(|| panic!("{label}"));
             assert_eq!((caption.text.as_str(), caption.scale), (text, scale));
+        }
+    }
+
+    #[test]
+    fn units_in_the_forms_of_the_world() {
+        use Scale::{Billion, Million, Thousand};
+        for (label, scale, power) in [
+            ("£m", Million, 0),
+            ("€m", Million, 0),
+            ("CHF m", Million, 0),
+            ("SEK m", Million, 0),
+            ("US$m", Million, 0),
+            ("A$m", Million, 0),
+            ("$M", Million, 0),
+            ("$MM", Million, 0),
+            ("€ million", Million, 0),
+            ("EUR thousand", Thousand, 0),
+            ("NOK mill.", Million, 0),
+            ("¥ million", Million, 0),
+            ("Millions of yen", Million, 0),
+            ("($000)", Thousand, 0),
+            ("£'000", Thousand, 0),
+            ("RMB\u{2019}000", Thousand, 0),
+            ("TEUR", Thousand, 0),
+            ("kEUR", Thousand, 0),
+            ("in EUR k", Thousand, 0),
+            ("Mio. EUR", Million, 0),
+            ("EUR mln", Million, 0),
+            ("EURm", Million, 0),
+            ("R million", Million, 0),
+            ("$ in MM", Million, 0),
+            ("USD Mil", Million, 0),
+            ("USD bn", Billion, 0),
+            ("(in m€)", Million, 0),
+            ("Rs. in crore", Million, 1),
+            ("₹ lakh", Thousand, 2),
+            (
+                "Millions, except per-share figures, for the three months ended June 30,",
+                Million,
+                0,
+            ),
+        ] {
+            let caption = Caption::in_label(label).unwrap_or_else(|| panic!("{label}"));
+            assert_eq!(
+                (caption.scale, caption.power),
+                (Some(scale), power),
+                "{label}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_heading_names_the_scale_of_its_figures() {
+        for (label, scale) in [
+            ("Revenue ($m)", Some(Scale::Million)),
+            ("Revenue (k€) 2023", Some(Scale::Thousand)),
+            ("Units (in thousands)", Some(Scale::Thousand)),
+            ("Volume (k tonnes)", Some(Scale::Thousand)),
+            ("2031 £'000", Some(Scale::Thousand)),
+            ("Net debt, EUR bn", Some(Scale::Billion)),
+            ("Sales in millions", Some(Scale::Million)),
+            ("Net Income USD Mil", Some(Scale::Million)),
+            ("Revenue ($)", None),
+            ("Revenue (b)", None),
+            ("Length m", None),
+            ("Basic EPS (cents)", None),
+            ("401(k) contributions", None),
+            ("A loan of 5 million euros", None),
+        ] {
+            let found = scale_of_label(label).map(|(scale, _)| scale);
+            assert_eq!(found, scale, "{label}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::marks::{APPROXIMATE, is_doubled, is_footnote, lacks_meaning};
 use super::years::year_of;
 use crate::number::{self, Scale};
 
@@ -36,6 +37,28 @@ pub struct CellSource {
     /// Why it is not read, if it stands for a figure: "in a hidden column".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
+    /// What the tag of the figure says of its unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<TagUnit>,
+}
+
+/// The kind of a tagged figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TagKind {
+    Money,
+    /// A share or a ratio.
+    Pure,
+    /// Shares, an amount per share.
+    Other,
+}
+
+/// The unit of a tagged figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TagUnit {
+    /// The power of ten of the printed digits.
+    pub power: i32,
+    pub kind: TagKind,
 }
 
 /// The kind of a cell.
@@ -70,8 +93,10 @@ pub struct CellNumber {
     pub dollar: bool,
     /// Written twice in the file, as `-2913 ( 2913 )` or `28% ( 28 % )`.
     pub(super) doubled: bool,
-    /// The scale word in the cell itself, as in `$ 2.7 billion`.
+    /// The scale word in the cell itself, as in `$ 2.7 billion`, or the one of its tag.
     pub scale: Option<Scale>,
+    /// A tag has settled the scale, also that there is none.
+    pub settled: bool,
     /// Words next to it, as in `5.0 years`; of a cell of the kind `Number` none.
     pub words: String,
 }
@@ -99,9 +124,17 @@ impl Cell {
 
     /// Reads a cell; of a document of the user nothing in it is repaired.
     pub(super) fn read_as(raw: &str, origin: TableOrigin) -> Self {
+        Self::read_among(raw, origin, false)
+    }
+
+    /// Reads a cell of a table in which some triangle points down: one that points up is a plus.
+    pub(super) fn read_among(raw: &str, origin: TableOrigin, falls: bool) -> Self {
         let published = origin == TableOrigin::Published;
         let text = raw.trim();
-        let (number, alone) = CellNumber::read(text, published).unzip();
+        let (number, alone) = match text.strip_prefix('▲').filter(|_| falls) {
+            Some(text) => CellNumber::read(text, published).unzip(),
+            None => CellNumber::read(text, published).unzip(),
+        };
         let kind = match (text.is_empty(), alone) {
             (true, _) => CellKind::Empty,
             _ if is_dash(text) => CellKind::Dash,
@@ -119,6 +152,14 @@ impl Cell {
             kind,
             number,
             unread: None,
+        }
+    }
+
+    /// A figure with a sign or a mark that is not understood is not read, and says so.
+    pub(super) fn check(&mut self) {
+        if self.kind == CellKind::Text && lacks_meaning(&self.text) {
+            let why = format!("printed as \"{}\", which is not understood", self.text);
+            (self.kind, self.number, self.unread) = (CellKind::Unread, None, Some(why.into()));
         }
     }
 
@@ -155,6 +196,7 @@ impl Cell {
             dollar: self.raw.contains('$'),
             doubled: false,
             scale: printed.as_ref().and_then(|one| one.scale).or(source.scale),
+            settled: false,
             words: String::new(),
             printed: Some(printed.map_or_else(|| literal.clone(), |one| one.literal)),
             literal,
@@ -207,6 +249,43 @@ fn is_dash(text: &str) -> bool {
 }
 
 impl CellNumber {
+    /// Takes the scale that its tag states, unless a caption states one of its money: a tag that
+    /// says something else is a reason for doubt.
+    pub(super) fn settle(&mut self, tag: TagUnit, printed: Option<Scale>) {
+        let scales = [
+            None,
+            Some(Scale::Thousand),
+            Some(Scale::Million),
+            Some(Scale::Billion),
+        ];
+        let power = usize::try_from(tag.power).ok();
+        let at = power.filter(|power| power % 3 == 0).map(|power| power / 3);
+        let scale = at.and_then(|at| scales.get(at));
+        if let Some(scale) =
+            scale.filter(|_| !self.percent && !(tag.kind == TagKind::Money && printed.is_some()))
+        {
+            (self.scale, self.settled) = (*scale, true);
+        }
+        if tag.power == -2 && tag.kind == TagKind::Pure {
+            self.mark_percent();
+        }
+    }
+
+    /// Takes it for a percentage whose sign is elsewhere.
+    pub(super) fn mark_percent(&mut self) {
+        if !self.percent && self.scale.is_none() {
+            self.percent = true;
+            self.literal.push('%');
+        }
+    }
+
+    /// Multiplies it by a power of ten.
+    pub(super) fn raise(&mut self, power: u32) {
+        self.value *= 10_f64.powi(i32::try_from(power).unwrap_or(0));
+        self.literal = self.value.to_string();
+        self.printed = None;
+    }
+
     /// The first number of a cell; true if nothing else but the mark of a footnote is there.
     fn read(text: &str, published: bool) -> Option<(Self, bool)> {
         // `( 41 ) % (  % )`: what is left of a negative percentage written twice.
@@ -214,6 +293,9 @@ impl CellNumber {
             Some(front) => (front.trim_end(), true),
             None => (text, false),
         };
+        // A spreadsheet keeps a text as it is behind an apostrophe.
+        let guard = text.strip_prefix(['\'', '’']).filter(|_| !published);
+        let text = guard.unwrap_or(text);
         let reading = number::read(text)?;
         let (before, rest) = text.split_at_checked(reading.span.start)?;
         let (printed, after) = rest.split_at_checked(reading.span.len())?;
@@ -221,7 +303,9 @@ impl CellNumber {
         let alone = before.trim().is_empty() && marked && !reading.basis_points;
         // After words, a number in brackets is a reference to a note.
         let note = printed.starts_with('(') && before.contains(char::is_alphabetic);
-        if note || !marked && !after.starts_with([' ', ')', '*']) {
+        let about = |word: &str| APPROXIMATE.contains(&word.trim_matches(['.', '~', '≈']));
+        let named = !published && !before.to_lowercase().split_whitespace().all(about);
+        if note || named || !marked && !after.starts_with([' ', ')', '*']) {
             return None;
         }
         let sign = if reading.value < 0.0 { "-" } else { "" };
@@ -239,44 +323,11 @@ impl CellNumber {
             dollar: printed.contains('$'),
             doubled: published && (half_doubled || is_doubled(text)),
             scale: reading.scale,
+            settled: false,
             words: words.collect::<Vec<_>>().join(" "),
         };
         Some((number, alone))
     }
-}
-
-/// The digits and the point of the first number, thousands separators dropped.
-fn leading_digits(text: &str) -> String {
-    text.chars()
-        .skip_while(|c| !c.is_ascii_digit() && *c != '.')
-        .take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ','))
-        .filter(|c| *c != ',')
-        .collect()
-}
-
-/// True if the same digits follow the number in parentheses.
-fn is_doubled(text: &str) -> bool {
-    let Some((front, back)) = text.rsplit_once('(') else {
-        return false;
-    };
-    let digits = leading_digits(front);
-    !digits.is_empty() && leading_digits(back) == digits
-}
-
-/// Nothing, asterisks, or a mark of up to two characters in parentheses.
-fn is_footnote(text: &str) -> bool {
-    if text.chars().all(|c| matches!(c, '*' | '†' | '‡')) {
-        return true;
-    }
-    let open = |c| matches!(c, '(' | '[');
-    let close = |c| matches!(c, ')' | ']');
-    text.split_whitespace()
-        .collect::<String>()
-        .strip_prefix(open)
-        .and_then(|rest| rest.strip_suffix(close))
-        .is_some_and(|mark| {
-            (1..=2).contains(&mark.len()) && mark.chars().all(|c| c.is_ascii_alphanumeric())
-        })
 }
 
 #[cfg(test)]
@@ -353,6 +404,47 @@ mod tests {
         ] {
             assert_eq!(Cell::read(raw).kind, kind, "{raw}");
         }
+    }
+
+    #[test]
+    fn a_figure_of_a_users_table_is_understood_whole_or_not_read() {
+        let read = |raw: &str| {
+            let mut cell = Cell::read_as(raw, TableOrigin::Own);
+            cell.check();
+            cell
+        };
+        for (raw, value) in [
+            ("'-45.2", -45.2),
+            ("-USD 45", -45.0),
+            ("(₹60)", -60.0),
+            ("45-", -45.0),
+            ("₹5 Cr", 50.0),
+            ("△1,250", -1250.0),
+            ("▲980", -980.0),
+            ("1,234(1)", 1234.0),
+        ] {
+            assert_eq!(read(raw).value(), Some(value), "{raw}");
+        }
+        for raw in [
+            "(45", "45)", "45 -", "<0.1", "45 Dr", "18 Cr", "minus 45", "> 5", "±3",
+        ] {
+            let cell = read(raw);
+            assert_eq!((cell.kind, cell.number), (CellKind::Unread, None), "{raw}");
+        }
+        for (raw, number) in [
+            ("5.0 years", true),
+            ("about 5", true),
+            ("Note 5", false),
+            ("June 30, 2032", false),
+            ("12/31/31", false),
+            ("3-20", false),
+        ] {
+            let cell = read(raw);
+            let found = (cell.kind, cell.number.is_some());
+            assert_eq!(found, (CellKind::Text, number), "{raw}");
+        }
+        let up = Cell::read_among("▲980", TableOrigin::Own, true);
+        assert_eq!(up.value(), Some(980.0));
     }
 
     #[test]

@@ -13,19 +13,24 @@
 mod caption;
 mod cell;
 mod header;
+mod marks;
 mod normalise;
 mod page_table;
 pub mod period;
 mod places;
 mod render;
+mod rows;
+mod statement;
 mod text;
 mod years;
 
 pub use caption::Caption;
-pub use cell::{Cell, CellKind, CellNumber, CellSource};
+pub use cell::{Cell, CellKind, CellNumber, CellSource, TagKind, TagUnit};
 pub use normalise::normalise_sentence;
-pub use page_table::{Column, Table, TableRow, counts_things};
+pub use page_table::{Column, Table, TableRow};
 pub use places::{NumberPlace, PagePlaces, is_percent_label};
+pub use rows::{counts_things, has_no_scale};
+pub use statement::Statement;
 pub(crate) use text::PageText;
 pub use text::{Cover, FigureTag, SheetPlaces, TableStart, column_name, position};
 pub use years::{MONTHS, is_month, year_in_text, year_of, year_of_date, years_in};

@@ -1,9 +1,10 @@
 //! The table: typed cells, labelled columns and rows, and its unit.
 
-use super::caption::Caption;
-use super::cell::{Cell, CellKind, CellSource, TableOrigin};
+use super::caption::{Caption, scale_of_label};
+use super::cell::{Cell, CellKind, CellNumber, CellSource, TableOrigin};
 use super::header;
 use super::normalise::normalise_label;
+use super::rows::{counts_things, has_no_scale, is_in_percent};
 use super::text::PageText;
 use super::years::single_year;
 use crate::number::Scale;
@@ -32,14 +33,8 @@ impl TableRow {
     /// Whether its heading says that its figures are rates, "Earnings per share", to which no
     /// scale of the table applies.
     pub fn is_of_rates(&self) -> bool {
-        is_rate(&self.section.as_deref().unwrap_or_default().to_lowercase())
+        has_no_scale(self.section.as_deref().unwrap_or_default())
     }
-}
-
-/// Whether a label in lower case is of a rate or of a time in years.
-fn is_rate(label: &str) -> bool {
-    let says = [" per ", "(in years", "(years)"];
-    says.iter().any(|words| label.contains(words)) || label.ends_with("in years")
 }
 
 /// A report page's table.
@@ -49,6 +44,10 @@ pub struct Table {
     columns: Vec<Column>,
     rows: Vec<TableRow>,
     caption: Option<Caption>,
+    /// What the label of a column says of its unit.
+    units: Vec<Option<Caption>>,
+    /// It is of a report, whose captions may be in the heading of any column.
+    report: bool,
     headerless: bool,
     first_row: usize,
 }
@@ -59,16 +58,24 @@ impl Table {
     pub(crate) fn read(page: &PageText<'_>, first_row: usize) -> Self {
         let (table, origin) = (page.table, page.origin());
         let width = table.iter().map(Vec::len).max().unwrap_or(0);
+        let falls = table.iter().flatten().any(|raw| raw.contains(['▼', '▽']));
         let mut cells: Vec<Vec<Cell>> = table
             .iter()
             .map(|row| {
                 let blanks = width - row.len();
                 row.iter()
-                    .map(|raw| Cell::read_as(raw, origin))
+                    .map(|raw| Cell::read_among(raw, origin, falls))
                     .chain((0..blanks).map(|_| Cell::read("")))
                     .collect()
             })
             .collect();
+        if page.own {
+            let figures = cells
+                .iter_mut()
+                .skip(1)
+                .flat_map(|row| row.iter_mut().skip(1));
+            figures.for_each(Cell::check);
+        }
         with_sources(&mut cells, page.sources, first_row, Cell::add);
         // The first row of a user's table is its header.
         let headerless = origin == TableOrigin::Published && is_headerless(&cells);
@@ -88,7 +95,7 @@ impl Table {
             }
         };
         labels.resize(width, String::new());
-        let columns = labels
+        let columns: Vec<Column> = labels
             .into_iter()
             .map(|label| Column {
                 // The cells of a first row of data are not labels of the columns under them.
@@ -96,7 +103,7 @@ impl Table {
                 label,
             })
             .collect();
-        let caption = caption(&cells, page.before.last().map(String::as_str));
+        let caption = caption(&cells, page.before.last().map(String::as_str), page.own);
         let stated = caption.as_ref().and_then(|caption| caption.scale);
         with_sources(&mut cells, page.sources, first_row, |cell, source| {
             let by_format = source
@@ -106,13 +113,64 @@ impl Table {
                 number.scale = number.scale.or(by_format);
             }
         });
-        Self {
+        let unit =
+            |column: &Column| Caption::in_label(&column.label).filter(|one| one.scale.is_some());
+        let units = columns.iter().map(unit);
+        let mut read = Self {
             rows: rows(&cells, origin),
             caption,
+            units: units.filter(|_| page.own).collect(),
+            report: page.report,
             cells,
             columns,
             headerless,
             first_row,
+        };
+        if page.own {
+            let rows = read.rows.iter().zip(&mut read.cells).skip(1);
+            let rows = rows.filter(|(row, _)| is_in_percent(&row.label));
+            let figures = rows.flat_map(|(_, cells)| cells.iter_mut().skip(1));
+            let figures = figures.filter_map(|cell| cell.number.as_mut());
+            figures.for_each(CellNumber::mark_percent);
+            read.multiply_out();
+            let settle = |table: &mut Self, source: &CellSource| {
+                let row = source.row.checked_sub(first_row)?;
+                let printed = table.scale_at(row, source.column);
+                let cell = table.cells.get_mut(row)?.get_mut(source.column)?;
+                cell.number.as_mut()?.settle(source.tag?, printed);
+                Some(())
+            };
+            for source in page.sources {
+                settle(&mut read, source);
+            }
+        }
+        read
+    }
+
+    /// Brings amounts in crores and lakhs into a scale of its own.
+    fn multiply_out(&mut self) {
+        let captions = self.units.iter().flatten().chain(&self.caption);
+        let labels = self.rows.iter().map(|row| scale_of_label(&row.label));
+        if !captions
+            .map(|one| one.power)
+            .chain(labels.flatten().map(|(_, power)| power))
+            .any(|power| power > 0)
+        {
+            return;
+        }
+        let places = self.cells.iter().enumerate();
+        let places =
+            places.flat_map(|(row, cells)| (1..cells.len()).map(move |column| (row, column)));
+        let raised: Vec<(usize, usize, u32)> = places
+            .filter_map(|(row, column)| Some((row, column, self.unit_at(row, column)?.1)))
+            .filter(|(row, _, power)| *row > 0 && *power > 0)
+            .collect();
+        for (row, column, power) in raised {
+            let cell = self.cells.get_mut(row).and_then(|row| row.get_mut(column));
+            let number = cell.and_then(|cell| cell.number.as_mut());
+            if let Some(number) = number.filter(|one| one.scale.is_none() && !one.percent) {
+                number.raise(power);
+            }
         }
     }
 
@@ -157,20 +215,56 @@ impl Table {
     /// The scale of a row's amounts, where its table is "in millions, except per share amounts"
     /// or has "shares in thousands".
     pub fn scale_of(&self, row: usize) -> Option<Scale> {
-        let caption = self.caption.as_ref()?;
+        self.scale_in(row, self.caption.as_ref()?)
+    }
+
+    /// The scale of a figure: its own or that of its tag, else the one that the label of its row
+    /// or column, or the table, states for it.
+    pub fn scale_at(&self, row: usize, column: usize) -> Option<Scale> {
+        let number = self.cell(row, column)?.number.as_ref()?;
+        match number.percent || number.settled {
+            true => number.scale.filter(|_| number.settled),
+            false => number.scale.or_else(|| Some(self.unit_at(row, column)?.0)),
+        }
+    }
+
+    /// The scale that labels or the table state for a figure, and the power of ten by which their
+    /// word exceeds it.
+    fn unit_at(&self, row: usize, column: usize) -> Option<(Scale, u32)> {
+        let labels = self.rows.get(row)?;
+        let of_row = scale_of_label(&labels.label);
+        let of_row = of_row.or_else(|| {
+            let section = labels.section.as_deref()?;
+            scale_of_label(section).filter(|_| !has_no_scale(&labels.label))
+        });
+        let of_column = || self.units.get(column)?.as_ref();
+        let of_table = || {
+            self.caption
+                .as_ref()
+                .filter(|_| self.report || self.scale().is_some())
+        };
+        let column_name = &self.columns.get(column)?.label;
+        of_row.or_else(|| {
+            // "2031 (in millions, except per share data)" has one.
+            if of_column().is_none() && has_no_scale(column_name) && !counts_shares(column_name) {
+                return None;
+            }
+            let caption = of_column().or_else(of_table)?;
+            Some((self.scale_in(row, caption)?, caption.power))
+        })
+    }
+
+    /// What a caption says of the scale of a row.
+    fn scale_in(&self, row: usize, caption: &Caption) -> Option<Scale> {
         let cells = self.cells.get(row)?;
         let row = self.rows.get(row)?;
         let section = row.section.as_deref().unwrap_or_default().to_lowercase();
-        let label = without_figures(&row.label.to_lowercase());
-        let says = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
-        let counts = |text: &str| {
-            says(text, &["shares", "units"]) && says(text, &SHARE_COUNTS)
-                || text.contains("dilutive awards")
-        };
-        if is_rate(&label) && !counts(&label) || counts_things(&label) {
+        let label = row.label.to_lowercase();
+        if has_no_scale(&label) && !counts_shares(&label) || counts_things(&label) {
             return None;
         }
-        let shares = counts(&format!("{section} {label}")) || section.starts_with("denominator");
+        let shares =
+            counts_shares(&format!("{section} {label}")) || section.starts_with("denominator");
         if shares && !says(&label, &["par value", "cost", "expense", "compensation"]) {
             let unit = caption.text.to_lowercase().replace("per share", "");
             let (_, of_shares) = unit.split_once("share").unwrap_or_default();
@@ -183,7 +277,7 @@ impl Table {
                 () => caption.scale,
             };
         }
-        caption.scale.filter(|_| !is_rate(&section))
+        caption.scale.filter(|_| !row.is_of_rates())
     }
 
     /// Whether a column is of percentages, whose sign only the first of them may have.
@@ -216,37 +310,20 @@ fn with_sources(
     }
 }
 
-/// Whether the name of a row or column is that of things which no table states in thousands:
-/// "Number of employees", "Stores".
-pub fn counts_things(name: &str) -> bool {
-    let name = name.trim().to_lowercase();
-    let bare = ["number of ", "total ", "full-time "];
-    let name = bare
-        .iter()
-        .fold(&*name, |name, start| name.trim_start_matches(start));
-    let name = name.split(" at ").next().unwrap_or_default();
-    let things = [
-        "employees", "headcount", "staff", "stores", "shops", "restaurants", "hotels", "outlets",
-        "customers", "locations", "branches", "offices",
-    ];
-    things.contains(&name)
+fn says(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.contains(word))
+}
+
+/// Whether a name in lower case is of a number of shares.
+fn counts_shares(name: &str) -> bool {
+    says(name, &["shares", "units"]) && says(name, &SHARE_COUNTS)
+        || name.contains("dilutive awards")
 }
 
 /// Words of a row that counts shares.
 const SHARE_COUNTS: [&str; 6] = [
     "weighted", "outstanding", "used in", "used to", "number of", "dilutive",
 ];
-
-/// A label without the brackets that hold figures: "Dividends ($0.16 per share)" are no rate.
-fn without_figures(label: &str) -> String {
-    let parts = label
-        .split_inclusive(')')
-        .map(|part| match part.split_once('(') {
-            Some((before, inside)) if inside.contains(|c: char| c.is_ascii_digit()) => before,
-            _ => part,
-        });
-    parts.collect()
-}
 
 /// Nobody prints as many thousands of shares: they are shares.
 const MOST_SCALED_SHARES: f64 = 1e8;
@@ -332,18 +409,23 @@ fn rows(cells: &[Vec<Cell>], origin: TableOrigin) -> Vec<TableRow> {
         .collect()
 }
 
-/// From the header, else from row labels without values, else from the
-/// sentence right before the table.
-fn caption(cells: &[Vec<Cell>], before: Option<&str>) -> Option<Caption> {
+/// From the header, row labels without values, or the sentence right before the table.
+fn caption(cells: &[Vec<Cell>], before: Option<&str>, own: bool) -> Option<Caption> {
     let header = cells.first().into_iter().flatten();
     let headings = cells
         .iter()
         .skip(1)
         .filter(|row| row.iter().skip(1).all(|cell| cell.value().is_none()))
         .flatten();
-    header
-        .chain(headings)
-        .filter(|cell| cell.value().is_none())
-        .find_map(|cell| Caption::in_label(&cell.raw))
-        .or_else(|| before.and_then(Caption::in_sentence))
+    // "($000)" reads as a zero.
+    let words = |cell: &&Cell| cell.value().is_none_or(|value| value.abs() <= 0.0);
+    let of = |cell: &Cell| Caption::in_label(&cell.raw);
+    let above = || before.and_then(Caption::in_sentence);
+    let of_header = header.filter(words).find_map(of);
+    let mut headings = headings.filter(words);
+    match own {
+        // A heading below the header may be about the rows below it alone.
+        true => of_header.or_else(above).or_else(|| headings.find_map(of)),
+        false => of_header.or_else(|| headings.find_map(of)).or_else(above),
+    }
 }

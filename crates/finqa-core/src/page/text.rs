@@ -96,6 +96,8 @@ pub(crate) struct PageText<'a> {
     pub(crate) table_ori: Option<&'a [Vec<String>]>,
     /// A document of the user.
     pub(crate) own: bool,
+    /// A report with a cover, or a table of one.
+    pub(crate) report: bool,
 }
 
 impl<'a> PageText<'a> {

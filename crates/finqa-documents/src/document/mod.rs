@@ -9,11 +9,11 @@ pub use page::Shown;
 
 use std::collections::{HashMap, HashSet};
 
-use finqa_core::page::{Caption, Cell, Cover};
+use finqa_core::page::{Caption, Cell, Cover, Statement};
 use finqa_core::question;
 use serde_json::json;
 
-use crate::block::{Block, PrintedTable};
+use crate::block::{self, Block, PrintedTable};
 use crate::cells::is_year;
 use crate::grid::spans::PrintedCell;
 
@@ -40,6 +40,8 @@ pub struct Document {
     pub left_out: Vec<String>,
     /// The tables of what is hidden, without its figures.
     pub(crate) hidden: Vec<PrintedTable>,
+    /// The unit of all tables from here on that state none.
+    pub(crate) every_unit: Option<String>,
     /// The page of a file that is not a report: a table and its text.
     pub(crate) plain: Option<question::Document>,
 }
@@ -60,7 +62,12 @@ impl Document {
             ..Self::default()
         };
         let running = running_lines(&blocks);
-        for block in blocks {
+        for block in block::in_one_notation(blocks, &mut filing.notes) {
+            if let Block::Text(text) = &block
+                && states_every_unit(text)
+            {
+                filing.every_unit = Some(text.clone());
+            }
             match block {
                 Block::Text(text) if running.contains(&without_numbers(&text)) => {}
                 Block::Text(text) => filing.blocks.push(Block::Text(text)),
@@ -83,7 +90,10 @@ impl Document {
             .iter()
             .find(|text| states_unit(text))
             .map(|text| (*text).to_owned())
-            .or_else(|| self.unit_before().filter(|_| table.own_unit().is_none()));
+            .or_else(|| {
+                let unit = self.unit_before().or_else(|| self.every_unit.clone());
+                unit.filter(|_| table.own_unit().is_none())
+            });
         let mut headings = above
             .iter()
             .filter(|text| text.len() <= HEADING && !text.starts_with('('));
@@ -194,7 +204,7 @@ impl PrintedTable {
         let cell = |row: usize, column: usize, cell: &PrintedCell| {
             let figure = table.cell(row, column).and_then(Cell::value);
             let scale = table
-                .scale_of(row)
+                .scale_at(row, column)
                 .map_or(1.0, |scale| f64::from(scale.units()));
             let in_units = |figure: f64| match cell.tags.first() {
                 Some(tag) if cell.text.contains('%') => tag.signed(figure),
@@ -253,13 +263,7 @@ impl PrintedTable {
 
     /// Whether it is one of the primary statements, by its title.
     pub fn is_statement(&self) -> bool {
-        let title = self.title.to_lowercase();
-        title.contains("balance sheet")
-            || title.contains("statement")
-                && title.len() < 120
-                && ["operations", "income", "cash flows", "earnings", "equity"]
-                    .iter()
-                    .any(|of| title.contains(of))
+        Statement::named(&self.title).is_some()
     }
 
     /// Whether another table that follows it has its columns, or none of its own.
@@ -311,7 +315,22 @@ fn is_page_mark(text: &str) -> bool {
 /// "(In millions, except per share amounts)", or a sentence that ends with it.
 fn states_unit(text: &str) -> bool {
     let unit = Caption::in_label(text).and_then(|unit| unit.scale);
-    unit.is_some() && (text.starts_with('(') || text.trim_end_matches('.').ends_with([':', ')']))
+    let ends = text.starts_with('(') || text.trim_end_matches('.').ends_with([':', ')']);
+    unit.is_some() && ends || Caption::is_alone(text)
+}
+
+/// "Amounts in millions of dollars except per share amounts or as otherwise specified."
+fn states_every_unit(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let otherwise = [
+        "unless otherwise", "except as otherwise", "or as otherwise", "except where otherwise",
+    ];
+    text.len() <= HEADING
+        && otherwise.iter().any(|words| lower.contains(words))
+        && ["amount", "figures", "dollars", "values"]
+            .iter()
+            .any(|of| lower.contains(of))
+        && Caption::in_label(text).is_some_and(|unit| unit.scale.is_some())
 }
 
 #[cfg(test)]
@@ -363,6 +382,24 @@ mod tests {
             let units: Vec<bool> = filing.tables().map(|one| one.unit.is_some()).collect();
             assert_eq!(units, [true, of_both], "{above} {between}");
         }
+    }
+
+    #[test]
+    fn a_unit_of_all_pages_is_of_every_table_that_states_none() {
+        let line =
+            "Amounts in millions of dollars except per share amounts or as otherwise specified.";
+        let table = format!("<table>{HEAD}{ROW}</table>");
+        let page = |n: usize| {
+            format!(
+                "<p>Costs {}</p>{table}<p>It rose.</p><p>{line}</p><p>{n}</p>",
+                "x".repeat(n)
+            )
+        };
+        let own = format!("<p>Staff (in thousands)</p>{table}");
+        let filing = read(&((1..7).map(page).collect::<String>() + &own));
+        let units: Vec<Option<&str>> = filing.tables().map(|one| one.unit.as_deref()).collect();
+        assert_eq!(units[1..6], [Some(line); 5]);
+        assert_eq!(units[6], Some("Staff (in thousands)"));
     }
 
     #[test]
@@ -418,6 +455,7 @@ mod tests {
             unit: "pure".to_owned(),
             scale: -2,
             negative: percent < 0.0,
+            comma: None,
             dimensions: Vec::new(),
         };
         let cell = |text: &str, tags: Vec<Tag>| PrintedCell {

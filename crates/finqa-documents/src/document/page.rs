@@ -7,6 +7,7 @@ use finqa_core::question;
 use super::Document;
 use crate::block::PrintedTable;
 use crate::grid::spans::PrintedCell;
+use crate::tags::Tag;
 
 /// What a page has of a block.
 #[derive(Clone, Debug)]
@@ -125,21 +126,28 @@ impl PrintedTable {
         let cells = self.cells(rows, first);
         let figures = cells.filter(|(row, column, _)| *row > first && *column > 0);
         let sources = figures.filter_map(|(row, column, cell)| {
-            let source = cell.source.as_ref()?;
-            let printed = Cell::read(&cell.text).value();
-            let source = CellSource {
-                row,
-                column,
-                value: source.value.filter(|value| printed != Some(*value)),
-                scale: source.scale.map(|(scale, _)| scale),
-                scale_in_text: source.scale.is_some_and(|(_, in_text)| in_text),
-                formula: source.formula.clone(),
-                unread: source.unread.map(str::to_owned),
-            };
             let bare = CellSource {
                 row,
                 column,
                 ..CellSource::default()
+            };
+            let tagged = CellSource {
+                tag: cell.tags.first().map(Tag::unit_of_figure),
+                ..bare.clone()
+            };
+            let source = match &cell.source {
+                None => tagged,
+                Some(source) => {
+                    let printed = Cell::read(&cell.text).value();
+                    CellSource {
+                        value: source.value.filter(|value| printed != Some(*value)),
+                        scale: source.scale.map(|(scale, _)| scale),
+                        scale_in_text: source.scale.is_some_and(|(_, in_text)| in_text),
+                        formula: source.formula.clone(),
+                        unread: source.unread.map(str::to_owned),
+                        ..tagged
+                    }
+                }
             };
             (source != bare).then_some(source)
         });

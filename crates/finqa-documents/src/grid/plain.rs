@@ -8,7 +8,7 @@ use finqa_core::page::years_in;
 use finqa_core::text::single_spaced;
 
 use super::spans::{self, PrintedCell, SpannedCell};
-use crate::cells::{is_figure, is_year, whole_year};
+use crate::cells::{self, is_figure, is_year, whole_year};
 use crate::error::DocumentError;
 
 /// A row with the line it begins in.
@@ -144,7 +144,10 @@ pub(crate) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, Docume
         row.resize(width, String::new());
     }
     grid.rows = lines.into_iter().map(|(_, row)| row).collect();
-    grid.notes.extend(crate::cells::normalise(&mut grid.rows));
+    let written = grid.rows.iter_mut();
+    let written = written.map(|row| row.iter_mut().map(|cell| (cell, None)).collect());
+    let notes = cells::normalise(&mut written.collect::<Vec<_>>(), None);
+    grid.notes.extend(notes);
     Ok(grid)
 }
 

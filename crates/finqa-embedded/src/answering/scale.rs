@@ -4,7 +4,7 @@
 use crate::expr::Expr;
 use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::Scale;
-use finqa_core::page::counts_things;
+use finqa_core::page::{counts_things, has_no_scale};
 use finqa_core::program::Op;
 
 /// The scale of an amount: the word next to it, else the table's caption.
@@ -142,30 +142,9 @@ fn is_apart(facts: &Facts, fact: &Fact) -> bool {
         return false;
     };
     let (row, column) = (facts.rows.get(row), facts.columns.get(column));
-    // A column of "three months ended" has amounts.
-    row.is_some_and(|row| row.is_rate || names_apart(&row.name, true))
-        || column.is_some_and(|column| names_apart(&column.name, false))
-}
-
-/// `times`: whether a time is apart too.
-fn names_apart(name: &str, times: bool) -> bool {
-    const ANYWHERE: [&str; 8] = [
-        "per", "ratio", "percent", "percentage", "%", "yield", "multiple", "eps",
-    ];
-    // Not of an "interest rate swap" or of "price increases".
-    const AFTER: [&str; 6] = ["of", "on", "for", "at", "paid", "received"];
-    let lower = name.to_lowercase();
-    let between = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '-' | '/');
-    let words = lower.split(between).filter(|word| !word.is_empty());
-    let words: Vec<&str> = words.collect();
-    let apart = |(at, word): (usize, &&str)| match *word {
-        "price" | "prices" | "rate" | "rates" => {
-            words.get(at + 1).is_none_or(|next| AFTER.contains(next))
-        }
-        "years" | "months" | "days" => times,
-        word => ANYWHERE.contains(&word),
-    };
-    counts_things(name) || words.iter().enumerate().any(apart)
+    let apart = |name: &str| counts_things(name) || has_no_scale(name);
+    row.is_some_and(|row| row.is_rate || apart(&row.name))
+        || column.is_some_and(|column| apart(&column.name))
 }
 
 #[cfg(test)]

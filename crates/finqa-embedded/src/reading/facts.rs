@@ -5,12 +5,11 @@
 use std::sync::Arc;
 
 use finqa_core::number::Scale;
-use finqa_core::page::{CellNumber, Table, year_in_text, years_in};
+use finqa_core::page::{CellNumber, year_in_text, years_in};
 use finqa_core::question::Document;
 
 pub(crate) use super::fact::{Fact, FactColumn, FactPlace, FactRow, Sentence};
 use super::prose;
-use super::scales::scale_of_label;
 use super::similarity;
 use super::text::{TextToken, TokenKind, as_written, stem, tokenize};
 use super::vocabulary::Vocabulary;
@@ -149,10 +148,9 @@ impl Facts {
     /// Reads the table, its header repaired.
     fn read_table(&mut self, document: &Document) {
         let table = &document.page().table;
-        self.scale = match self.own {
-            true => table.scale(),
-            false => table.caption().and_then(|caption| caption.scale),
-        };
+        // Each figure of a user's table has its own.
+        let caption = table.caption().filter(|_| !self.own);
+        self.scale = caption.and_then(|caption| caption.scale);
         for (i, column) in table.columns().iter().enumerate() {
             let name = if table.is_headerless() {
                 ""
@@ -170,8 +168,6 @@ impl Facts {
             });
         }
         if self.own {
-            let corner = self.columns.first().map(|corner| corner.name.as_str());
-            self.scale = self.scale.or_else(|| scale_of_label(corner?));
             self.date_repeated_columns();
             self.written.clone_from(&document.table);
         }
@@ -199,22 +195,11 @@ impl Facts {
                 let lost = cell.is_lost_dash() && !self.own;
                 let number = cell.number.as_ref().filter(|_| !lost);
                 if let Some(number) = number.filter(|number| r > 0 || !heading(number)) {
-                    self.push_cell(r, c, number);
+                    let scale = table.scale_at(r, c).filter(|_| self.own);
+                    self.push_cell(r, c, number, scale);
                 }
             }
         }
-        if document.cover.is_some() {
-            self.scale_rows(table);
-        }
-    }
-
-    /// A report's table in millions may state shares and amounts per share in others.
-    fn scale_rows(&mut self, table: &Table) {
-        for fact in &mut self.all {
-            let of_row = fact.cell().and_then(|(row, _)| table.scale_of(row));
-            fact.scale = fact.scale.or(of_row.filter(|_| !fact.percent));
-        }
-        self.scale = None;
     }
 
     /// Columns of one name without a year, such as "% of total" after each year's amounts, are
@@ -235,17 +220,12 @@ impl Facts {
         }
     }
 
-    fn push_cell(&mut self, row: usize, col: usize, number: &CellNumber) {
+    fn push_cell(&mut self, row: usize, col: usize, number: &CellNumber, scale: Option<Scale>) {
         let (extra, _) = self.words(&number.words);
         let (Some(of_row), column) = (self.rows.get(row), self.columns.get(col)) else {
             return;
         };
-        let labelled = self.own && !number.percent;
-        let of_labels = || {
-            let names = [&of_row.name, column.map_or(&of_row.name, |c| &c.name)];
-            names.into_iter().find_map(|name| scale_of_label(name))
-        };
-        let scale = number.scale.or_else(|| labelled.then(of_labels).flatten());
+        let scale = number.scale.or(scale);
         let header = column.filter(|_| row > 0).map(|c| Arc::clone(&c.label));
         let mut near = header.unwrap_or_default();
         if !extra.is_empty() {

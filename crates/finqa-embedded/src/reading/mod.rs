@@ -4,7 +4,6 @@ pub(super) mod fact;
 pub(super) mod facts;
 pub(super) mod outflow;
 pub(super) mod prose;
-pub(super) mod scales;
 pub(super) mod similarity;
 pub(super) mod text;
 pub(super) mod vocabulary;

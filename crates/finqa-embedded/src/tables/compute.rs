@@ -188,10 +188,11 @@ impl Tables {
     /// Figures that are compared or added up are in one unit, by their scales and by a column that
     /// names it.
     pub(super) fn in_one_unit(&self, amounts: &[Amount]) -> Reading<()> {
+        let counts = |at: Place| self.labels_of(at).any(|label| counts_things(&label.name));
         let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
+        let plain = plain.filter(|one| !one.place().is_some_and(counts));
         let scales = plain.clone().map(|one| one.scale);
-        let counts = |at: &Place| self.labels_of(*at).any(|label| counts_things(&label.name));
-        let places = plain.filter_map(Amount::place).filter(|at| !counts(at));
+        let places = plain.filter_map(Amount::place);
         let rows = places.filter_map(|at| self.table(at)?.rows.get(at.row));
         let units = rows.map(|row| &row.unit).filter(|unit| !unit.is_empty());
         let (scales, units): (HashSet<_>, HashSet<_>) = (scales.collect(), units.collect());

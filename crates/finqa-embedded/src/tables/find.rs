@@ -312,7 +312,12 @@ impl Tables {
             keep(&mut all, total);
         }
         let best = *all.first().ok_or(Doubt::Open)?;
+        let every = all.clone();
         all.retain(|one| one.score >= best.score - CLOSE);
+        // A note repeats what a statement says, or says it of a part.
+        if best.full {
+            keep(&mut all, |one| one.full && self.statement_of(one).is_some());
+        }
         if asked.is_none_or(|asked| asked.end.year.is_none()) {
             let order = |one: &FitFigure| one.period.map(Period::order);
             if self.is_plain() && all.iter().any(|one| order(one) != order(&best)) {
@@ -325,7 +330,8 @@ impl Tables {
             true => one.place() != best.place() && one.percent == best.percent,
             false => !same(one.value, best.value) && one.full >= best.full,
         };
-        let others: Vec<&FitFigure> = all.iter().filter(differs).collect();
+        let rivals = every.iter().filter(|one| self.is_rival(one, &best));
+        let others: Vec<&FitFigure> = all.iter().filter(differs).chain(rivals).collect();
         doubt = doubt.or_else(|| match others.as_slice() {
             [] if best.plain => None,
             [_, ..] if best.plain || self.is_plain() => {

@@ -25,6 +25,17 @@ static STRUCTURAL: LazyLock<HashSet<String>> = LazyLock::new(|| {
     )
 });
 
+/// Words of a section of a primary statement that is about a part of the whole, or about changes
+/// of what it names.
+static PARTS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    set(
+        "discontinued held sale segment parent guarantor noncontrolling company group subsidiary \
+        weighted average number computing computation change changes increase decrease",
+    )
+});
+static CHANGES: LazyLock<HashSet<String>> =
+    LazyLock::new(|| set("change changes increase decrease"));
+
 /// Words of a label whose figures are percentages by their kind.
 static RATE_STEMS: LazyLock<HashSet<String>> =
     LazyLock::new(|| set("ratio rate margin yield return"));
@@ -340,16 +351,22 @@ impl ReportTable {
         }
         let label = unasked(&row.label.words, reading, weights);
         let heading = unasked(&column.label.words, reading, weights);
-        let section = unasked(&row.section, reading, weights);
-        let statement = if self.statement { STATEMENT } else { 0.0 };
+        let changes = |word: &String| CHANGES.contains(word) && !reading.contains(word);
+        let changes = f64::from(u8::from(row.section.iter().any(changes)));
+        let section = unasked(&row.section, reading, weights) + changes;
+        // A section that only says where a row is, is no doubt.
+        let of_part = |word: &&String| match self.statement {
+            Some(_) => PARTS.contains(*word),
+            None => !STRUCTURAL.contains(*word) && !weights.is_soft(word),
+        };
+        let of_whom: Vec<String> = row.section.iter().filter(of_part).cloned().collect();
+        let statement = self.statement.map_or(0.0, |_| STATEMENT);
         let score = found / all
             - UNASKED_LABEL * label
             - UNASKED_HEADING * heading
             - UNASKED_SECTION * section
             + statement;
         let full = !missing && label <= 0.0 && heading <= 0.0;
-        let structural = |word: &&String| !STRUCTURAL.contains(*word) && !weights.is_soft(word);
-        let of_whom: Vec<String> = row.section.iter().filter(structural).cloned().collect();
         let plain = unasked(&of_whom, reading, weights) <= 0.0
             && self.qualifiers.iter().all(|word| reading.contains(word));
         Some((score, full, full && plain))

@@ -24,6 +24,7 @@ mod page;
 mod phrases;
 mod question;
 mod series;
+mod statements;
 mod table;
 mod unread;
 pub(crate) mod words;

@@ -5,12 +5,11 @@ use std::sync::LazyLock;
 
 use finqa_core::number::Scale;
 use finqa_core::page::period::{Date, DayOrder, Period, Times};
-use finqa_core::page::{Cell, CellKind, Table};
+use finqa_core::page::{Cell, CellKind, Statement, Table};
 use finqa_core::regex;
 use regex::Regex;
 
 use super::words::{plain_stems, same_word, stemmed};
-use crate::reading::scales::scale_of_label;
 
 #[derive(Debug)]
 pub(super) struct ReportTable {
@@ -22,7 +21,8 @@ pub(super) struct ReportTable {
     pub(super) title: HashSet<String>,
     /// What its title says that makes its figures others than the company's.
     pub(super) qualifiers: Vec<String>,
-    pub(super) statement: bool,
+    /// The primary statement that it is, if its title is the name of one.
+    pub(super) statement: Option<Statement>,
     pub(super) columns: Vec<ReportColumn>,
     pub(super) rows: Vec<ReportRow>,
     /// Its amounts are in thousands or more.
@@ -90,11 +90,6 @@ pub(super) struct ReportFigure {
 static TOTALS: LazyLock<HashSet<String>> =
     LazyLock::new(|| stemmed("total subtotal gesamt summe all"));
 
-const STATEMENTS: [&str; 8] = [
-    "operations", "income", "cash flows", "cash flow", "earnings", "equity", "balance sheet",
-    "financial position",
-];
-
 /// Words of a title of figures that are not the company's own.
 const QUALIFIERS: [&str; 7] = [
     "parent", "forma", "discontinued", "predecessor", "guarantor", "guarantors", "consolidating",
@@ -138,8 +133,8 @@ impl ReportTable {
             let period = column.label.period.unwrap_or_default().or(over);
             column.label.period = (period != Period::default()).then_some(period);
         }
-        let statement = (lower.contains("statement") || lower.contains("balance sheet"))
-            && STATEMENTS.iter().any(|of| lower.contains(of));
+        let mut names = above.iter().map(String::as_str).chain([corner]);
+        let statement = names.find_map(Statement::named);
         let said = lower.split(|c: char| !c.is_alphabetic());
         let qualifiers = said.filter(|word| QUALIFIERS.contains(word));
         let mut out = Self {
@@ -169,9 +164,6 @@ impl ReportTable {
             let heading = column.printed.to_lowercase();
             ["unit", "units", "currency"].contains(&heading.as_str())
         });
-        let corner = self.columns.first();
-        let of_corner = || scale_of_label(&corner?.printed);
-        let of_table = table.scale().or_else(of_corner);
         let (mut section, mut after_heading) = (String::new(), false);
         let mut rows = Vec::new();
         for (at, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
@@ -181,18 +173,7 @@ impl ReportTable {
                 let number = number
                     .filter(|_| cell.kind == CellKind::Number || self.plain && at > 0 && c > 0)?;
                 let percent = number.percent || percent.get(c).copied().unwrap_or_default();
-                let of_labels = || {
-                    let column = self
-                        .columns
-                        .get(c)
-                        .and_then(|column| scale_of_label(&column.printed));
-                    let of_table = of_table.filter(|_| !row.is_of_rates());
-                    scale_of_label(&row.label).or(column).or(of_table)
-                };
-                let scale = match self.plain {
-                    true => number.scale.or_else(|| of_labels().filter(|_| !percent)),
-                    false => number.scale.or(table.scale_of(at)).filter(|_| !percent),
-                };
+                let scale = table.scale_at(at, c).filter(|_| !percent);
                 let bare = |literal: &String| literal.trim_end_matches('%').into();
                 Some(ReportFigure {
                     value: number.value * scale.map_or(1.0, |scale| f64::from(scale.units())),

@@ -1,0 +1,118 @@
+//! Rows that keep no scale of money, whatever the caption of their table says; one list.
+
+/// Words that a name has anywhere if it is of rates, ratios or amounts per share.
+const WORDS: [&str; 15] = [
+    "eps", "dps", "per", "ratio", "ratios", "percent", "percentage", "%", "yield", "multiple",
+    "score", "leverage", "roe", "roce", "bps",
+];
+
+/// Words that end such a name or that one of `AFTER` follows: an interest rate swap is money.
+const HEADS: [&str; 6] = ["rate", "rates", "price", "prices", "coverage", "nps"];
+const AFTER: [&str; 6] = ["of", "on", "for", "at", "paid", "received"];
+
+/// Words in its brackets.
+const ASIDE: [&str; 5] = ["years", "days", "months", "times", "x"];
+
+/// What is in such a name.
+const PHRASES: [&str; 3] = ["return on ", " to ebitda", "/ebitda"];
+
+/// Things that no table states in thousands.
+const THINGS: [&str; 12] = [
+    "employees", "headcount", "staff", "stores", "shops", "restaurants", "hotels", "outlets",
+    "customers", "locations", "branches", "offices",
+];
+
+/// Whether the name of a row, a column or a heading says that its figures are not money: per
+/// share, ratios, rates, prices, days, scores, percentages, times in years.
+pub fn has_no_scale(name: &str) -> bool {
+    let lower = without_figures(&name.to_lowercase());
+    let (plain, inside) = lower.split_once('(').unwrap_or((&lower, ""));
+    let between = |c: char| !c.is_alphanumeric() && c != '%';
+    let words = |text| str::split(text, between).filter(|word| !word.is_empty());
+    let heads: Vec<&str> = words(plain).collect();
+    let ends = |at: usize| heads.get(at + 1).is_none_or(|next| AFTER.contains(next));
+    // What is due in "2 to 5 years" is money.
+    let time = ["in years", "in months", "in days"];
+    let mut heads = heads.iter().enumerate();
+    words(&lower).any(|word| WORDS.contains(&word))
+        || heads.any(|(at, word)| HEADS.contains(word) && ends(at))
+        || lower.starts_with("days ")
+        || time.iter().any(|end| plain.trim_end().ends_with(end))
+        || words(inside).any(|word| ASIDE.contains(&word))
+        || PHRASES.iter().any(|phrase| lower.contains(phrase))
+}
+
+/// Whether the label of a row says that its figures are percentages: "Gross margin (%)".
+pub(super) fn is_in_percent(label: &str) -> bool {
+    let label = label.trim();
+    label.ends_with("(%)")
+        || label.ends_with(" %")
+        || label.to_lowercase().ends_with("(in percent)")
+}
+
+/// A label without the brackets that hold figures: "Dividends ($0.16 per share)" are money.
+fn without_figures(label: &str) -> String {
+    let parts = label
+        .split_inclusive(')')
+        .map(|part| match part.split_once('(') {
+            Some((before, inside)) if inside.contains(|c: char| c.is_ascii_digit()) => before,
+            _ => part,
+        });
+    parts.collect()
+}
+
+/// Whether the name of a row or column is that of things which no table states in thousands:
+/// "Number of employees", "Stores".
+pub fn counts_things(name: &str) -> bool {
+    let name = name.trim().to_lowercase();
+    let bare = ["number of ", "total ", "full-time "];
+    let name = bare
+        .iter()
+        .fold(&*name, |name, start| name.trim_start_matches(start));
+    let name = name.split(" at ").next().unwrap_or_default();
+    THINGS.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_are_not_money_have_no_scale() {
+        for name in [
+            "Diluted EPS",
+            "DPS",
+            "Adjusted diluted EPS ($)",
+            "Earnings per share",
+            "Effective tax rate",
+            "Debt to EBITDA",
+            "Net debt / EBITDA ratio",
+            "Days sales outstanding",
+            "Return on equity",
+            "CET1 ratio",
+            "Operating margin (%)",
+            "Average share price",
+            "Weighted-average remaining term (in years)",
+            "Dividend yield",
+            "Interest coverage",
+            "Net promoter score",
+        ] {
+            assert!(has_no_scale(name), "{name}");
+        }
+        for name in [
+            "Effect of exchange rate changes on cash",
+            "Interest rate swaps",
+            "Interest rate contracts",
+            "Price increases",
+            "Gross margin",
+            "Dividends ($0.16 per share)",
+            "Personnel expenses",
+            "Operating income",
+            "Years of service awards",
+            "Interest income",
+            "Perishables",
+        ] {
+            assert!(!has_no_scale(name), "{name}");
+        }
+    }
+}
