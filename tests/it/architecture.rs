@@ -34,7 +34,7 @@ finqa-documents
     tags
     source
     grid        cells error source tags
-    block       grid
+    block       cells grid
     lines       block cells grid text
     formats     block cells decode error grid kind lines source tags text
     document    block cells formats grid source tags text
