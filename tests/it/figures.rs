@@ -141,9 +141,7 @@ fn units_are_read_in_the_forms_of_the_world() {
             1e6,
         ),
     ] {
-        let table = format!(
-            "<tr><td>UNIT</td><td>2031</td><td>2030</td></tr><tr><td>Revenue</td><td>1,250</td><td>1,000</td></tr>"
-        );
+        let table = "<tr><td>UNIT</td><td>2031</td><td>2030</td></tr><tr><td>Revenue</td><td>1,250</td><td>1,000</td></tr>";
         place.write(
             "corner.htm",
             &format!(

@@ -262,7 +262,7 @@ impl CellNumber {
         let at = power.filter(|power| power % 3 == 0).map(|power| power / 3);
         let scale = at.and_then(|at| scales.get(at));
         if let Some(scale) =
-            scale.filter(|_| !self.percent && !(tag.kind == TagKind::Money && printed.is_some()))
+            scale.filter(|_| !(self.percent || tag.kind == TagKind::Money && printed.is_some()))
         {
             (self.scale, self.settled) = (*scale, true);
         }

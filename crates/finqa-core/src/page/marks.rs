@@ -27,7 +27,7 @@ pub(super) fn lacks_meaning(text: &str) -> bool {
     let known = |word: &str| number::is_currency(word) || number::scale_of_word(word).is_some();
     let side = |word: &&str| SIDES.contains(&word.to_lowercase().as_str());
     let words: Vec<&str> = words.collect();
-    let sided = words.iter().any(side) && words.iter().all(|word| side(&word) || known(word));
+    let sided = words.iter().any(side) && words.iter().all(|word| side(word) || known(word));
     one && (sided || words.is_empty() && !text.contains(['/', ':', '#']))
 }
 
