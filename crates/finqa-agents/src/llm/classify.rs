@@ -1,25 +1,33 @@
 //! What a failed exchange is: its kind, its words, the wait that it asks for.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use finqa_core::error::innermost;
 use finqa_core::net::retry_after;
-use finqa_core::secrets::redact;
+use finqa_core::secrets::{redact, redact_json};
 use reqwest::header::HeaderMap;
+use serde_json::Value;
 
 use super::error::{ErrorKind, ModelError};
 use super::error_details::{ErrorDetails, one_line};
 use super::failures::kind_of;
 use super::transport::HttpReply;
+use tokio_util::bytes::Bytes;
 
-/// Refuses a reply that is incomplete or no success.
+/// The reply without `secret`, which is removed before anything is read, cut or kept.
 ///
-/// `secret` is removed from everything that is kept.
-pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<(), Box<ModelError>> {
+/// # Errors
+/// A reply that is incomplete or no success.
+pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<HttpReply, Box<ModelError>> {
+    let exchange = HttpReply {
+        body: without(&exchange.body, secret),
+        ..exchange.clone()
+    };
     if let Some(broken) = &exchange.broken {
         let mut error = broken.clone();
         if let Some(source) = &broken.source {
-            error.message = one_line(&innermost(source.as_ref()).to_string());
+            error.message = one_line(&redact(&innermost(source.as_ref()).to_string(), &[secret]));
             // What rustls reads where the answer is not encrypted.
             if error.message.contains("InvalidContentType") {
                 error.message.push_str("; does the server speak http?");
@@ -29,10 +37,10 @@ pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<(), Box<Mode
                 error.message.push_str(hint);
             }
         }
-        return Err(Box::new(with_exchange(error, exchange, secret)));
+        return Err(Box::new(with_exchange(error, &exchange, secret)));
     }
     if (200..300).contains(&exchange.status) {
-        return Ok(());
+        return Ok(exchange);
     }
     let mut words = ErrorDetails::read(&exchange.body);
     words.wait = server_hint(&exchange.headers).or(words.wait);
@@ -41,11 +49,31 @@ pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<(), Box<Mode
         ErrorKind::Settings => "it redirects: name the address that it redirects to",
         _ => &words.message,
     };
-    let mut error = refusal(kind, message, exchange, secret);
+    let mut error = refusal(kind, message, &exchange, secret);
     error.retry_after = words.wait;
     Err(error)
 }
 
+/// A body without `secret`, also where its JSON has escapes for characters of it.
+fn without(body: &Bytes, secret: &str) -> Bytes {
+    let text = String::from_utf8_lossy(body);
+    let mut clean = redact(&text, &[secret]);
+    if clean.contains('\\')
+        && let Ok(written) = serde_json::from_str::<Value>(&clean)
+    {
+        let mut json = written.clone();
+        redact_json(&mut json, &[secret]);
+        if json != written {
+            clean = Cow::Owned(json.to_string());
+        }
+    }
+    match clean {
+        Cow::Borrowed(_) => body.clone(),
+        Cow::Owned(clean) => clean.into(),
+    }
+}
+
+/// The error of a reply from which `secret` was removed.
 pub(super) fn refusal(
     kind: ErrorKind,
     message: &str,
@@ -73,13 +101,10 @@ fn with_exchange(mut error: ModelError, exchange: &HttpReply, secret: &str) -> M
     error.status = (exchange.status != 0).then_some(exchange.status);
     error.request_id = request_id(exchange, secret);
     if !exchange.body.is_empty() {
-        let kept = exchange
-            .body
-            .get(..ModelError::MAX_BODY)
-            .unwrap_or(&exchange.body);
-        error.body = Some(redact(&String::from_utf8_lossy(kept), &[secret]).into_owned());
+        let kept = exchange.body.get(..ModelError::MAX_BODY);
+        let kept = String::from_utf8_lossy(kept.unwrap_or(&exchange.body));
+        error.body = Some(kept.into_owned());
     }
-    error.message = redact(&error.message, &[secret]).into_owned();
     error
 }
 
@@ -125,13 +150,33 @@ mod tests {
 
     #[test]
     fn a_quoted_key_is_removed() {
-        let exchange = HttpReply {
-            status: 401,
-            body: "{\"error\":\"wrong key sk-very-secret\"}".into(),
-            ..HttpReply::default()
+        let said = |body: String| {
+            let exchange = HttpReply {
+                status: 401,
+                body: body.into(),
+                ..HttpReply::default()
+            };
+            let error = success(&exchange, "sk-very-secret").unwrap_err();
+            let body = error.body.unwrap();
+            assert!(!body.contains("secret") && !body.contains("very"), "{body}");
+            error.message
         };
-        let error = success(&exchange, "sk-very-secret").unwrap_err();
-        assert_eq!(error.message, "wrong key [redacted]");
-        assert!(!error.body.unwrap().contains("secret"));
+        let wrong = r#"{"error":"wrong key sk-very-secret"}"#;
+        assert_eq!(said(wrong.to_owned()), "wrong key [redacted]");
+        let escaped = wrong.replace("sk-v", r"sk\u002dv");
+        assert_eq!(said(escaped), "wrong key [redacted]");
+        // A cut in the middle of it leaves its beginning.
+        for before in (280..310).chain(ModelError::MAX_BODY - 40..ModelError::MAX_BODY) {
+            let before = "x".repeat(before);
+            let page = format!("<title>{}sk-very-secret</title>", &before[..95]);
+            for body in [
+                wrong.replace("wrong", &before),
+                format!("{before} sk-very-secret"),
+                page,
+            ] {
+                let message = said(body);
+                assert!(!message.contains("sk-v"), "{message}");
+            }
+        }
     }
 }

@@ -243,8 +243,7 @@ impl BatchClient {
         }
         .await;
         let reply = transport.take(sent)?;
-        classify::success(&reply, self.settings.key())?;
-        Ok(reply)
+        classify::success(&reply, self.settings.key())
     }
 
     fn json(&self, reply: &HttpReply) -> Result<Value, Box<ModelError>> {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tracing::{Instrument, Span};
 
-use finqa_core::secrets::{redact, redact_json, shown_address};
+use finqa_core::secrets::{redact_json, shown_address};
 
 use super::HttpModel;
 use crate::llm::address::ServerAddress;
@@ -222,7 +222,7 @@ impl HttpCall<'_> {
     fn judge(&self, exchange: &HttpReply) -> Result<ChatReply, Box<ModelError>> {
         let model = self.model;
         let secret = model.settings.key();
-        classify::success(exchange, secret).map_err(|mut error| {
+        let exchange = &classify::success(exchange, secret).map_err(|mut error| {
             if error.status == Some(401) && secret.is_empty() {
                 let variable = model.settings.provider.profile().key_variable;
                 let hint = format!("; no key was sent: set {variable} to the server's key");
@@ -231,7 +231,7 @@ impl HttpCall<'_> {
             error
         })?;
         let malformed = |reason: &str| {
-            let words = unreadable(reason, exchange, secret);
+            let words = unreadable(reason, exchange);
             classify::refusal(ErrorKind::Malformed, &words, exchange, secret)
         };
         let mut body = body::json(&exchange.body).map_err(|nature| {
@@ -381,8 +381,8 @@ fn words_of(error: &ModelError) -> ErrorDetails {
     ErrorDetails::read(error.body.as_deref().unwrap_or_default().as_bytes())
 }
 
-/// Why a reply cannot be read, with its beginning. A secret is struck out before it is cut.
-fn unreadable(reason: &str, exchange: &HttpReply, secret: &str) -> String {
+/// Why a reply cannot be read, with its beginning.
+fn unreadable(reason: &str, exchange: &HttpReply) -> String {
     let body = String::from_utf8_lossy(&exchange.body);
-    format!("{reason}{QUOTE}`{}`", beginning(&redact(&body, &[secret])))
+    format!("{reason}{QUOTE}`{}`", beginning(&body))
 }
