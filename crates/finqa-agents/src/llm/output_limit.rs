@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use finqa_core::regex;
 use regex::Regex;
 
-/// A limit below this is of no use: the prompt is too long by itself.
-const LEAST: u64 = 256;
+/// A limit of ours below this is of no use: the prompt is too long by itself.
+pub(super) const LEAST: u64 = 256;
 
 /// A limit to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,19 +18,19 @@ pub(super) struct LowerLimit {
 
 /// The limit to try after one of `asked` tokens was refused in these words, in lower case: the
 /// model's maximum or the room that the prompt leaves if they state it, otherwise half. `None`
-/// if the prompt is too long by itself.
-pub(super) fn lower(words: &str, asked: u32) -> Option<LowerLimit> {
+/// if the prompt is too long by itself, so that fewer than `least` tokens remain.
+pub(super) fn lower(words: &str, asked: u32, least: u64) -> Option<LowerLimit> {
     let asked = u64::from(asked);
     let numbers = numbers(words);
     // Words about a prompt: otherwise a number is the model's own maximum.
     let about = [
-        "input", "prompt", "message", "requested", "context length", "context limit", "minute",
+        "input", "prompt", "messages", "requested", "context length", "context limit", "minute",
     ];
     let is_maximum = !about.iter().any(|word| words.contains(word));
     let stated = match is_maximum {
         true => numbers
             .iter()
-            .filter(|it| (LEAST..asked).contains(it))
+            .filter(|it| (least..asked).contains(it))
             .max()
             .copied(),
         false => room(words, &numbers, asked),
@@ -38,9 +38,9 @@ pub(super) fn lower(words: &str, asked: u32) -> Option<LowerLimit> {
     let is_maximum = is_maximum && stated.is_some();
     // A prompt of `at least` so many tokens is not known.
     let stated = stated.filter(|room| *room < asked && !words.contains("at least"));
-    let half = (asked / 2).max(LEAST);
+    let half = (asked / 2).max(least);
     let tokens = stated.unwrap_or(half);
-    (LEAST..asked).contains(&tokens).then(|| LowerLimit {
+    (least..asked).contains(&tokens).then(|| LowerLimit {
         tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
         is_maximum,
     })
@@ -165,11 +165,17 @@ mod tests {
                 maximum(2048),
             ),
             ("max_tokens is too high", together(2048)),
+            // The JSON of another server's error is not about a prompt's messages.
+            (
+                r#"litellm.BadRequestError: AnthropicException - {"type": "error", "error": {"message": "max_tokens: 4096 > 2000, which is the maximum"}}"#,
+                maximum(2000),
+            ),
         ] {
-            let found = lower(&words.to_lowercase(), 4096);
+            let found = lower(&words.to_lowercase(), 4096, LEAST);
             assert_eq!(found, lower_limit, "{words}");
         }
-        assert_eq!(lower("too much", 300), together(256));
-        assert_eq!(lower("too much", 256), None);
+        assert_eq!(lower("too much", 300, LEAST), together(256));
+        assert_eq!(lower("too much", 256, LEAST), None);
+        assert_eq!(lower("too much", 100, 1), together(50));
     }
 }

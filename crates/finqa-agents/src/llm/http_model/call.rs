@@ -311,11 +311,14 @@ impl HttpCall<'_> {
     /// too high. One that the user has chosen, and a prompt that leaves no room, is an error.
     fn lowered(&self, dialect: ApiDialect, error: &mut ModelError) -> Option<ApiDialect> {
         let asked = dialect.max_tokens(self.request)?;
-        let Some(limit) = output_limit::lower(&words_of(error).text, asked) else {
+        let is_own = self.request.max_output_tokens.is_some();
+        // A user may want a short reply.
+        let least = if is_own { 1 } else { output_limit::LEAST };
+        let Some(limit) = output_limit::lower(&words_of(error).text, asked, least) else {
             error.kind = ErrorKind::ContextTooLong;
             return None;
         };
-        if self.request.max_output_tokens.is_some() {
+        if is_own {
             error.add("lower --max-tokens");
             return None;
         }

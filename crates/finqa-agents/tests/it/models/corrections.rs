@@ -194,20 +194,31 @@ async fn the_maximum_that_a_model_states_is_kept_for_later_prompts() {
 
 #[tokio::test]
 async fn a_limit_of_the_users_own_that_is_too_high_is_an_error_that_says_so() {
-    for (status, words) in [
+    let context = "This model's maximum context length is 5100 tokens. However, you requested TOTAL \
+                   tokens (5000 in the messages, ASKED in the completion).";
+    let without = "Please reduce the length of the messages or completion.";
+    for (status, asked, words) in [
         (
             413,
+            4096,
             "Request too large on tokens per minute (TPM): Limit 8192, Requested TOTAL",
         ),
         (
             400,
+            4096,
             "max_tokens is too large: ASKED. This model supports at most 2000 completion tokens.",
         ),
+        // The prompt fits.
+        (400, 4096, context),
+        (400, 256, context),
+        (400, 120, context),
+        (400, 256, without),
+        (400, 100, without),
     ] {
-        let server = limited(2000, status, "x", words);
+        let server = limited(50, status, "x", words);
         let model = HttpModel::new(openai(&server)).unwrap();
         let request = ChatRequest {
-            max_output_tokens: Some(4096),
+            max_output_tokens: Some(asked),
             ..ask("long")
         };
         let error = chat(&model, &request).await.unwrap_err();
@@ -219,6 +230,16 @@ async fn a_limit_of_the_users_own_that_is_too_high_is_an_error_that_says_so() {
 
 #[tokio::test]
 async fn a_prompt_that_is_too_long_by_itself_is_said_to_be_that() {
+    let own = "This model's maximum context length is 4096 tokens. However, you requested TOTAL \
+               tokens (5000 in the messages, ASKED in the completion).";
+    let server = limited(0, 400, "x", own);
+    let request = ChatRequest {
+        max_output_tokens: Some(100),
+        ..ask("long")
+    };
+    let model = HttpModel::new(openai(&server)).unwrap();
+    let error = chat(&model, &request).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::ContextTooLong, "{error}");
     for (words, requests) in [
         (
             "Request too large on tokens per minute (TPM): Limit 4000, Requested TOTAL",
