@@ -30,7 +30,7 @@ impl Cost {
             _ => dollars,
         };
         let mut cost = Self::of_request(dollars);
-        if reply.costs_at_least() {
+        if reply.attempts > 0 && reply.costs_at_least() {
             (cost.priced, cost.unpriced) = (0, 1);
         }
         cost += Self::unknown(u64::from(reply.lost));
@@ -163,6 +163,15 @@ mod tests {
             assert_eq!(cost(tier, None, true), at_least, "{tier:?}");
         }
         assert_eq!(cost(Some("batch"), Some("b1"), false), "$0.2500");
+        let stored = ChatReply {
+            attempts: 0,
+            service_tier: Some("priority".to_owned()),
+            is_usage_doubtful: true,
+            ..answered()
+        };
+        for dollars in [None, Some(dollars("0.25"))] {
+            assert_eq!(Cost::of_reply(&stored, dollars).to_string(), "$0.0000");
+        }
         for tier in ["batch", "priority", "flex", "scale", "7"] {
             assert_eq!(cost(Some(tier), None, false), at_least, "{tier}");
         }
