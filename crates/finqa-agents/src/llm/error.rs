@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 #[derive(
     Debug,
     Clone,
-    Default,
     PartialEq,
     Eq,
     Hash,
@@ -76,7 +75,6 @@ pub enum ErrorKind {
     GatewayFailed,
     /// A failure that `data/failures.json` does not know.
     #[error("the provider failed in an unknown way")]
-    #[default]
     Unknown,
     /// The caller's token was cancelled.
     #[error("cancelled")]
@@ -104,14 +102,9 @@ impl ErrorKind {
         )
     }
 
-    /// True if the provider replied, and the reply may fail in the same way each time.
-    pub(super) fn is_unusable_reply(&self) -> bool {
-        matches!(self, Self::Malformed | Self::BadGeneration)
-    }
-
     /// True for a failure that was met twice, and may be billed each time.
     pub fn may_repeat_at_cost(&self) -> bool {
-        self.is_unusable_reply() || *self == Self::Timeout
+        matches!(self, Self::Malformed | Self::BadGeneration | Self::Timeout)
     }
 
     /// A stable word for it, used in the journal, CSV and metrics.

@@ -19,14 +19,16 @@ struct FailureTable {
 }
 
 /// A row: every column that is not empty must fit.
-#[derive(Default, Deserialize)]
-#[serde(default)]
+#[derive(Deserialize)]
 struct FailureRow {
     /// Statuses, `5xx` for a class.
+    #[serde(default)]
     status: String,
     /// One of the codes, `*` for any text.
+    #[serde(default)]
     code: String,
     /// Words of the message in lower case, `…` for any text between them.
+    #[serde(default)]
     phrase: String,
     kind: ErrorKind,
 }
@@ -136,6 +138,17 @@ mod tests {
             let known = ["docs", "client", "report", "not verified"];
             assert!(known.iter().any(|word| read.starts_with(word)), "{row}");
         }
+    }
+
+    #[test]
+    fn a_row_without_a_kind_is_an_error() {
+        let table = |kind| {
+            let row = format!(r#"{{"failures": [{{"status": "418"{kind}}}], "finish_words": []}}"#);
+            serde_json::from_str::<FailureTable>(&row).err()
+        };
+        assert!(table(r#", "kind": "server_error""#).is_none());
+        let error = table("").unwrap().to_string();
+        assert!(error.contains("missing field `kind`"), "{error}");
     }
 
     #[test]

@@ -136,10 +136,12 @@ where
         };
         timeouts += u32::from(error.kind == ErrorKind::Timeout);
         counted += u32::from(error.outage.is_none());
-        let way = error.kind.is_unusable_reply().then(|| {
-            let reason = error.message.split(QUOTE).next().unwrap_or_default();
-            constant_words(reason)
-        });
+        let way = match error.kind {
+            // The words quote what was written, which differs each time.
+            ErrorKind::BadGeneration => Some(String::new()),
+            ErrorKind::Malformed => error.message.split(QUOTE).next().map(constant_words),
+            _ => None,
+        };
         let is_same = way.is_some() && std::mem::replace(&mut unusable, way.clone()) == way;
         if !error.kind.is_transient() || is_same || timeouts >= options.max_timeouts {
             return Err(error);
@@ -263,6 +265,12 @@ mod tests {
     async fn a_reply_that_is_unusable_twice_in_the_same_way_is_not_asked_for_again() {
         let unusable = |kind, words: &str| Err(Box::new(ModelError::new(kind, words)));
         use ErrorKind::{BadGeneration, Malformed};
+        // What was written differs each time, and is as useless.
+        let (_, _, calls) = run(QUICK, |at| {
+            unusable(BadGeneration, &"{ \"answer\": ".repeat(at as usize))
+        })
+        .await;
+        assert_eq!(calls, 2);
         let (_, _, calls) = run(QUICK, |at| {
             unusable(Malformed, &format!("not JSON{QUOTE}`<{at}>`"))
         })
@@ -276,7 +284,7 @@ mod tests {
         assert_eq!(calls, 4);
         let words = ["a", "b", "c", "d", "e"];
         let (outcome, _, _) = run(QUICK, |at| match words.get(at as usize - 1) {
-            Some(words) => unusable(BadGeneration, words),
+            Some(words) => unusable(Malformed, words),
             None => Ok(42),
         })
         .await;
