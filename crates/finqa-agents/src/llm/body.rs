@@ -70,7 +70,8 @@ fn streamed(text: &str) -> Option<Value> {
     if let Some(response @ Value::Object(_)) = last.get("response") {
         return Some(response.clone());
     }
-    if last.get("error").is_some_and(|error| !error.is_null()) || events.len() == 1 {
+    let is_alone = events.len() == 1 && last.pointer("/choices/0/delta").is_none();
+    if last.get("error").is_some_and(|error| !error.is_null()) || is_alone {
         return events.pop();
     }
     let mut whole = Value::Null;
@@ -84,13 +85,14 @@ fn streamed(text: &str) -> Option<Value> {
     Some(whole)
 }
 
-/// Adds a part of a chunk: texts and lists grow, everything else is replaced.
+/// Adds a part of a chunk: texts and lists grow, everything else is replaced, but not by nothing.
 fn add(whole: &mut Value, name: &str, part: Value) {
     const TEXTS: [&str; 5] = [
         "content", "reasoning_content", "reasoning", "refusal", "arguments",
     ];
     match (whole, part) {
         (_, Value::Null) => {}
+        (Value::String(_), Value::String(more)) if more.is_empty() => {}
         (Value::String(text), Value::String(more)) if TEXTS.contains(&name) => text.push_str(&more),
         (Value::Object(members), Value::Object(more)) => {
             for (name, part) in more {
@@ -100,17 +102,34 @@ fn add(whole: &mut Value, name: &str, part: Value) {
         }
         (Value::Array(items), Value::Array(more)) => {
             for item in more {
-                let index = item.get("index").filter(|index| index.is_u64());
-                match items
-                    .iter_mut()
-                    .find(|it| index.is_some() && it.get("index") == index)
-                {
+                let known = items.iter_mut().rfind(|it| is_continued(name, it, &item));
+                match known {
                     Some(known) => add(known, "", item),
                     None => items.push(item),
                 }
             }
         }
         (whole, part) => *whole = part,
+    }
+}
+
+/// True if `part` of the list `name` belongs to an item that has begun. Some servers leave out
+/// the index, or give it to every call.
+fn is_continued<'a>(name: &str, item: &'a Value, part: &'a Value) -> bool {
+    let is_there = |it: &&Value| !it.is_null() && it.as_str() != Some("");
+    let given = |of: &'a Value, path| of.pointer(path).filter(is_there);
+    let is_same = |path| {
+        let both = given(item, path).zip(given(part, path));
+        both.is_none_or(|(old, new)| old == new)
+    };
+    let begins = || {
+        let marks = ["/index", "/id"].map(|path| given(part, path));
+        marks == [None, None] && given(part, "/function/name").is_some()
+    };
+    match name {
+        "choices" => is_same("/index"),
+        "tool_calls" => is_same("/index") && is_same("/id") && !begins(),
+        _ => false,
     }
 }
 
@@ -157,7 +176,6 @@ pub(super) fn page(text: &str) -> String {
     let kind = KINDS.iter().find(|(_, words)| holds(words));
     let kind = kind.map(|(kind, _)| format!(", probably {kind}"));
     let title = TITLE.captures(text).and_then(|found| found.get(1));
-    // Whole, so that a secret in it is struck out later.
     let title = title.map(|title| format!(" (`{}`)", single_spaced(title.as_str())));
     format!(
         "an HTML page{}{}",
@@ -273,6 +291,83 @@ mod tests {
         let response =
             "event: x\ndata: {\"type\": \"response.completed\", \"response\": {\"id\": 7}}\n\n";
         assert_eq!(json(response.as_bytes()), Ok(json!({"id": 7})));
+    }
+
+    #[test]
+    fn chunks_without_an_index_an_id_or_a_name_continue_what_has_begun() {
+        let part = |index: Value, id: Value, name: Value, arguments: &str| json!({"index": index, "id": id, "function": {"name": name, "arguments": arguments}});
+        let none = || Value::Null;
+        let names = |parts: Vec<Value>| {
+            let chunks = parts.into_iter().map(|call| {
+                let choice =
+                    json!({"delta": {"content": "x", "tool_calls": [call]}, "finish_reason": ""});
+                format!("data: {}\n\n", json!({"choices": [choice]}))
+            });
+            let last = "data: {\"choices\": [{\"delta\": {\"role\": \"\"}, \"finish_reason\": \"stop\"}]}\n\n";
+            let stream = chunks.collect::<String>() + last + "data: [DONE]\n\n";
+            let whole = json(stream.as_bytes()).unwrap();
+            assert_eq!(whole["choices"].as_array().unwrap().len(), 1, "{whole}");
+            assert_eq!(whole["choices"][0]["finish_reason"], "stop", "{whole}");
+            let calls = whole["choices"][0]["message"]["tool_calls"].clone();
+            let calls = calls.as_array().unwrap().iter();
+            let calls = calls.map(|it| {
+                [
+                    &it["id"], &it["function"]["name"], &it["function"]["arguments"],
+                ]
+                .map(|it| it.as_str().unwrap_or("-").to_owned())
+                .join(" ")
+            });
+            calls.collect::<Vec<_>>()
+        };
+        for (parts, calls) in [
+            (
+                vec![
+                    part(0.into(), "a".into(), "f".into(), "{"),
+                    part(0.into(), "".into(), "".into(), "}"),
+                ],
+                vec!["a f {}"],
+            ),
+            (
+                vec![
+                    part(none(), "a".into(), "f".into(), "{"),
+                    part(none(), none(), none(), "}"),
+                ],
+                vec!["a f {}"],
+            ),
+            (
+                vec![
+                    part(none(), "a".into(), "f".into(), "{}"),
+                    part(none(), "b".into(), "f".into(), "[]"),
+                ],
+                vec!["a f {}", "b f []"],
+            ),
+            (
+                vec![
+                    part(none(), "".into(), "f".into(), "{}"),
+                    part(none(), "".into(), "g".into(), "[]"),
+                ],
+                vec![" f {}", " g []"],
+            ),
+            // Each call has the first index.
+            (
+                vec![
+                    part(0.into(), "a".into(), "f".into(), "{}"),
+                    part(0.into(), "b".into(), "g".into(), "["),
+                    part(0.into(), none(), none(), "]"),
+                ],
+                vec!["a f {}", "b g []"],
+            ),
+            // One chunk.
+            (
+                vec![part(0.into(), "a".into(), "f".into(), "{}")],
+                vec!["a f {}"],
+            ),
+        ] {
+            assert_eq!(names(parts), calls);
+        }
+        let alone = "data: {\"choices\": [{\"delta\": {\"content\": \"42\"}, \"finish_reason\": \"stop\"}]}\n\ndata: [DONE]\n\n";
+        let whole = json(alone.as_bytes()).unwrap();
+        assert_eq!(whole["choices"][0]["message"]["content"], "42", "{whole}");
     }
 
     #[test]
