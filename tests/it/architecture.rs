@@ -55,7 +55,7 @@ finqa-agents
     telemetry
     prompt
     parse
-    llm
+    llm         parse
     graph
     pair        graph llm parse prompt
     solve       llm pair parse

@@ -7,12 +7,12 @@ use futures::future::join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::llm::{
-    ChatMessage, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, FinishReason, ModelError,
-    NodeUsage, ReplyFormat, RequestOrigin, Stop,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, NodeUsage,
+    RequestOrigin, Stop, judged,
 };
-use crate::parse::{self, CriticVerdict};
 use crate::telemetry::set;
 use finqa_core::question::Question;
+
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
@@ -249,50 +249,6 @@ impl RecordedCalls {
     }
 }
 
-/// The answer in a reply. A reply that the provider gave up, or that ended in an unknown way and
-/// is empty or cut, is a failure of the provider.
-///
-/// # Errors
-/// [`ErrorKind::GatewayFailed`].
-pub(crate) fn judged(
-    request: &ChatRequest,
-    reply: ChatReply,
-) -> Result<ChatReply, Box<ModelError>> {
-    let why = match (&reply.failure, &reply.finish) {
-        _ if reply.is_withheld() => None,
-        (Some(words), _) => Some(words.clone()),
-        (None, word) if word.is_failure() => Some(format!("its finish_reason is `{word}`")),
-        (None, word @ (FinishReason::Other(_) | FinishReason::ToolCalls)) => {
-            let why = format!("its reply is not complete, and its finish_reason is `{word}`");
-            (!is_complete(request, &reply)).then_some(why)
-        }
-        _ => None,
-    };
-    let Some(why) = why else { return Ok(reply) };
-    Err(Box::new(ModelError {
-        request_id: reply.request_id,
-        attempts: reply.attempts,
-        lost: reply.lost,
-        latency: reply.latency,
-        ..ModelError::new(ErrorKind::GatewayFailed, why)
-    }))
-}
-
-/// True if a reply has everything, whatever its server says of how it ended.
-fn is_complete(request: &ChatRequest, reply: &ChatReply) -> bool {
-    let text = reply.content.trim();
-    let is_last = |rest: &str| !rest.contains('{');
-    let has_verdict = || !matches!(parse::verdict(text), CriticVerdict::Unparsable { .. });
-    !reply.tool_calls.is_empty()
-        || text.ends_with("</tool_call>")
-        || parse::after_object(text).is_some_and(is_last)
-        || match &request.format {
-            // Nothing in a text shows where it ends.
-            ReplyFormat::Text => !text.is_empty() && !reply.finish.explains_silence(),
-            ReplyFormat::JsonSchema { or_text, .. } => *or_text && has_verdict(),
-        }
-}
-
 /// A call before it is sent.
 struct PreparedCall {
     request: ChatRequest,
@@ -346,9 +302,8 @@ fn request_hash(request: &ChatRequest) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn of_samples_that_were_asked_together_the_longest_counts() {
-        let call = |node: &str, round, seconds| Call {
+    fn call(node: &str, round: u32, seconds: f64) -> Call {
+        Call {
             node: node.to_owned(),
             round,
             request_hash: String::new(),
@@ -359,7 +314,11 @@ mod tests {
             attempts: 1,
             seconds,
             cost: Cost::default(),
-        };
+        }
+    }
+
+    #[test]
+    fn of_samples_that_were_asked_together_the_longest_counts() {
         let calls = [
             call("analyst", 1, 1.0),
             call("analyst#2", 1, 2.0),

@@ -26,7 +26,6 @@ mod wiring;
 pub use crate::parse::CriticVerdict;
 pub use answer::{Answer, answer_history};
 pub use arbitration::AgreementCount;
-pub(crate) use calls::judged;
 pub use calls::{Call, CallMemory, RecordedCalls, order_samples, total_seconds};
 pub use embedded::EmbeddedAgent;
 pub use episode::{EpisodeEnd, EpisodeRecord, ToolStep};

@@ -12,10 +12,11 @@ use super::written::SUBMIT;
 use super::{trace, written};
 use crate::llm::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, ModelError, Scope, Stop, ToolCall,
+    judged,
 };
 use crate::pair::{
     Answer, EpisodeEnd, EpisodeRecord, Fault, Interruption, RecordedCalls, RunFailure, Solution,
-    StopReason, ToolStep, judged,
+    StopReason, ToolStep,
 };
 use crate::parse::Analysis;
 use finqa_core::question::Question;

@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use super::error::{ErrorKind, ModelError};
-use super::types::{ChatModel, ChatReply, ChatRequest, FinishReason, Stop};
+use super::judged::judged;
+use super::types::{ChatModel, ChatReply, ChatRequest, Stop};
 
 use folder::CallOutcome;
 pub use folder::{RepliesError, StoredReplies};
@@ -65,13 +66,13 @@ impl StoredReplies {
 
     /// What is stored and may be reused, which is not all that a replay needs. A damaged entry
     /// is replaced by the next reply.
-    fn reusable(&self, key: &Value) -> Option<CallOutcome> {
+    fn reusable(&self, key: &Value, request: &ChatRequest) -> Option<CallOutcome> {
         let found = self.read(key).unwrap_or_else(|damage| {
             self.warn(&format!("{damage}; the model is asked again"));
             None
         });
         found.filter(|outcome| match outcome {
-            CallOutcome::Reply(reply) => !may_pass(reply),
+            CallOutcome::Reply(reply) => !may_pass(request, reply),
             CallOutcome::Failure(error) => error.kind != ErrorKind::Unknown,
         })
     }
@@ -90,13 +91,9 @@ fn settles(error: &ModelError) -> bool {
 }
 
 /// True for a reply without an answer where another request may give one.
-fn may_pass(reply: &ChatReply) -> bool {
-    match &reply.finish {
-        _ if reply.failure.is_some() => true,
-        // Some servers give no reason; any word that is not known may be a failure.
-        FinishReason::Other(word) if !word.is_empty() => true,
-        _ => reply.content.trim().is_empty() && reply.tool_calls.is_empty() && !reply.is_withheld(),
-    }
+fn may_pass(request: &ChatRequest, reply: &ChatReply) -> bool {
+    let is_silent = reply.content.trim().is_empty() && reply.tool_calls.is_empty();
+    is_silent && !reply.is_withheld() || judged(request, reply.clone()).is_err()
 }
 
 /// A model in front of which replies are stored.
@@ -132,7 +129,7 @@ impl ChatModel for StoredModel {
             true => None,
             false => Some(self.replies.turn(&key).await),
         };
-        match self.replies.reusable(&key) {
+        match self.replies.reusable(&key, request) {
             None => {}
             Some(CallOutcome::Reply(reply)) => {
                 return Ok(ChatReply {

@@ -136,16 +136,35 @@ async fn each_finish_word_with_each_content_is_an_answer_or_whose_failure_it_is(
             );
         }
     }
-    // A call is complete, whatever the word; a call that is announced and missing is not.
+    // A whole call is complete, whatever the word; one that is announced and missing is not, nor
+    // one that is cut, unless the model is said to have ended it.
+    let with_arguments = |arguments: &str| {
+        let mut calls = calls.clone();
+        calls[0]["function"]["arguments"] = arguments.into();
+        calls
+    };
     for (calls, expected) in [
-        (calls, Outcome::ParseFailure),
+        (calls.clone(), Outcome::ParseFailure),
         (json!([]), Outcome::ProviderError),
+        (with_arguments(""), Outcome::ParseFailure),
+        (with_arguments("{'a': 1}"), Outcome::ParseFailure),
+        (
+            with_arguments("{\"question\": \"Wh"),
+            Outcome::ProviderError,
+        ),
+        (with_arguments("{\"a\": 1, "), Outcome::ProviderError),
     ] {
         for word in ["frobnicated", "tool_calls"] {
             let mut body = completion("", word);
             body["choices"][0]["message"]["tool_calls"] = calls.clone();
             let reply = Reply::json(200, &body);
             let (solution, _) = ask(REVENUE, |_| {}, move |_: &Request| reply.clone()).await;
+            let is_ended = word == "tool_calls" && calls != json!([]);
+            let expected = if is_ended {
+                Outcome::ParseFailure
+            } else {
+                expected
+            };
             assert_eq!(solution.outcome, expected, "{word} {calls}");
         }
     }
