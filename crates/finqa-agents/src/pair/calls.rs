@@ -13,6 +13,7 @@ use crate::llm::{
 use crate::telemetry::set;
 use finqa_core::question::Question;
 
+use super::wiring::CRITIC;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
@@ -63,7 +64,7 @@ impl Call {
                 Some(ErrorKind::ContentFilter) => true,
                 Some(ErrorKind::ContextTooLong | ErrorKind::BadRequest { .. }) => {
                     // An analyst's is asked for again, for it may be a refusal of all.
-                    self.node == "critic"
+                    self.node.starts_with(CRITIC)
                 }
                 _ => false,
             }
@@ -314,6 +315,32 @@ mod tests {
             attempts: 1,
             seconds,
             cost: Cost::default(),
+        }
+    }
+
+    #[test]
+    fn a_refusal_settles_each_call_of_a_critic() {
+        let is_settled = |node: &str, failure| {
+            let call = Call {
+                failure: Some(failure),
+                ..call(node, 1, 1.0)
+            };
+            call.is_settled()
+        };
+        let refused = || ErrorKind::BadRequest { parameter: None };
+        for (node, settled) in [
+            ("critic", true),
+            ("critic_reask", true),
+            ("analyst", false),
+            ("analyst_reask", false),
+        ] {
+            assert_eq!(is_settled(node, refused()), settled, "{node}");
+            assert_eq!(
+                is_settled(node, ErrorKind::ContextTooLong),
+                settled,
+                "{node}"
+            );
+            assert!(!is_settled(node, ErrorKind::ServerError), "{node}");
         }
     }
 
