@@ -11,7 +11,7 @@ use crate::calibration::{RiskSummary, ScoredAnswer};
 use crate::dataset::Outcome;
 use crate::score::{EpochCard, Row, ScoreTally, Scorecard};
 use finqa_agents::llm::{Cost, NodeUsage, UsageByNode, constant_words};
-use finqa_agents::pair::{CRITIC, Call};
+use finqa_agents::pair::Call;
 
 use super::agreement::Agreement;
 use super::critic_effect::CriticEffect;
@@ -186,7 +186,7 @@ pub struct SummaryBuilder {
     /// By outcome and the words that are the same each time.
     failures: BTreeMap<(Outcome, String), FailureCount>,
     notes: ReplyNotes,
-    /// Nodes that got replies with token counts and no known cost.
+    /// Models whose replies have token counts and no known cost.
     unpriced: BTreeSet<String>,
 }
 
@@ -220,8 +220,9 @@ impl SummaryBuilder {
         self.notes.add(call);
         if let Some(reply) = &call.reply {
             self.left_out.extend(reply.left_out.iter().cloned());
-            if reply.usage.is_some() && call.cost.unpriced > u64::from(reply.lost) {
-                self.unpriced.insert(call.node.clone());
+            let is_unpriced = call.cost.unpriced > u64::from(reply.lost);
+            if reply.usage.is_some() && is_unpriced && call.cost.known.is_zero() {
+                self.unpriced.insert(reply.model.clone());
             }
         }
     }
@@ -245,16 +246,7 @@ impl SummaryBuilder {
         let mut failures: Vec<FailureCount> = self.failures.into_values().collect();
         failures.sort_by_key(|failure| Reverse(failure.count));
         let prices = run.prices.clone().unwrap_or_default();
-        let critic = run.identity.critic.rsplit(' ').next().unwrap_or_default();
-        let unpriced = self
-            .unpriced
-            .iter()
-            .map(|node| match node.starts_with(CRITIC) {
-                true => critic,
-                false => run.model(),
-            });
-        let unpriced = unpriced.filter(|model| prices.lacks(model));
-        let unpriced_models = unpriced.map(str::to_owned).collect();
+        self.unpriced.retain(|model| prices.lacks(model));
         let used: NodeUsage = self.nodes.values().copied().sum();
         Ok(Summary {
             format: 1,
@@ -269,7 +261,7 @@ impl SummaryBuilder {
             failures,
             left_out: self.left_out,
             notes: self.notes.lines(),
-            unpriced_models,
+            unpriced_models: self.unpriced,
             batches,
             spent: ResourceUsage {
                 rounds: self.rounds,

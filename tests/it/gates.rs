@@ -305,19 +305,20 @@ fn an_unknown_cost_names_the_model_without_a_price() {
         r#"{"version": 1, "models": {"m": {"input": 1, "output": 2}}}"#,
     );
     let line = format!("--model m --base-url {url} --data-path own.json --n 1");
-    let missing = "no price of `m`; --prices FILE adds one";
+    // The server's name of it, which a price list may have as well.
+    let missing = "no price of `served-model`; --prices FILE adds one";
     let shown = place.run(&line).unwrapped();
     assert!(
         shown.contains(&format!("cost unknown: {missing}")),
         "{shown}"
     );
-    assert_eq!(place.summary()["unpriced_models"], json!(["m"]));
+    assert_eq!(place.summary()["unpriced_models"], json!(["served-model"]));
     let report = std::fs::read_to_string(place.run_folder().join("report.html")).unwrap();
-    assert!(report.contains("no price of `m`"));
+    assert!(report.contains("no price of `served-model`"));
     let critic =
         format!("{line} --critic-model other --critic-base-url {url} --prices prices.json");
     let shown = place.run(&critic).unwrapped();
-    assert!(shown.contains("no price of `other`"), "{shown}");
+    assert!(shown.contains("no price of `served-model`"), "{shown}");
     place
         .run(&format!("{critic} --dry-run"))
         .prints("no listed price of other");
