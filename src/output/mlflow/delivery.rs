@@ -217,7 +217,7 @@ impl Delivery<'_> {
                 continue;
             };
             if !error.is_refusal() {
-                return Err(error);
+                return Err(error.about(kind));
             }
             let oldest = (batch.len() == 1).then_some(OLDEST_LIMIT);
             let mut limits = error.named_limit().into_iter().chain(oldest);
@@ -228,14 +228,18 @@ impl Delivery<'_> {
                 waiting.extend([rest, batch]);
             } else {
                 let key = batch.first().and_then(|value| value.get("key")?.as_str());
-                let line = format!("{kind}: {}: {error}", key.unwrap_or_default());
-                self.shortfalls.push(line);
-                refusal = Some(error);
+                let what = format!("{kind}: {}", key.unwrap_or_default());
+                self.shortfalls.push(format!("{what}: {error}"));
+                refusal = Some(error.about(&what));
             }
         }
         if !cut.is_empty() {
             let keys = Vec::from_iter(cut).join(", ");
-            let line = format!("{kind}: the end of {keys}, which config.toml or prompts/ has");
+            let whole = match kind {
+                "tags" => "summary.json",
+                _ => "config.toml or prompts/",
+            };
+            let line = format!("{kind}: the end of {keys}, which {whole} has");
             self.shortfalls.push(line);
         }
         refusal.filter(|_| !is_any_taken).map_or(Ok(()), Err)

@@ -64,6 +64,14 @@ pub enum MlflowError {
 }
 
 impl MlflowError {
+    /// The error with the values that it is about: a kind, or a kind and a key.
+    pub(super) fn about(mut self, values: &str) -> Self {
+        if let Self::Answer { call, .. } = &mut self {
+            call.push_str(&format!(" ({values})"));
+        }
+        self
+    }
+
     /// True if a retry may succeed without any change.
     pub(super) fn is_temporary(&self) -> bool {
         match self {

@@ -230,6 +230,42 @@ fn a_value_that_is_refused_for_another_reason_is_said_and_the_rest_arrives() {
     sync(&place, &server.uri()).succeeds().prints("every run");
 }
 
+/// The line said neither that it was about tags nor which.
+#[test]
+fn a_tag_that_is_refused_or_cut_is_named() {
+    let long = "a value longer than 250 characters";
+    for (only, status, words) in [
+        (
+            "",
+            400,
+            "answers 400 to runs/log-batch (tags: mlflow.loggedArtifacts): ",
+        ),
+        ("", 500, "answers 500 to runs/log-batch (tags): "),
+        (
+            "convfinqa.data_hash", 400, "tags: convfinqa.data_hash: http",
+        ),
+        (long, 400, "tags: the end of convfinqa.data_hash, "),
+    ] {
+        let server = Fake::start(move |request| {
+            let tags = request.body["tags"].as_array()?;
+            let is_bad = |tag: &serde_json::Value| match only {
+                "" => true,
+                _ if only == long => tag["value"].as_str().unwrap().len() > 60,
+                key => tag["key"] == key,
+            };
+            let is_bad = request.path.ends_with("log-batch") && tags.iter().any(is_bad);
+            let words = if only == long {
+                "longer than 060"
+            } else {
+                "no"
+            };
+            is_bad.then(|| mlflow_error(status, "INVALID_PARAMETER_VALUE", words))
+        });
+        let place = Workplace::new();
+        tracked(&place, &server.uri()).succeeds().tells(words);
+    }
+}
+
 /// A server that fails at the parameters gets the rest, and is asked again by `track sync`.
 #[test]
 fn a_failure_at_the_parameters_holds_up_neither_metrics_nor_files() {
