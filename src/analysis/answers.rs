@@ -24,7 +24,7 @@ pub struct Answers {
     /// The records they were scored by, as shown to people; `None` if only
     /// what the file itself holds is known.
     pub dataset: Option<String>,
-    /// The reason why the records of a run cannot be read, in one line.
+    /// The records of a run that cannot be read, and what to do or what counts, in one line.
     pub no_records: Option<String>,
     /// The golds that the records overrule, and those that the named records lack, one line each.
     pub gold_notes: Vec<String>,
@@ -100,8 +100,14 @@ impl Answers {
         let given = dataset;
         let own = given.is_none().then(|| meta.records()).transpose();
         let (own, no_records) = match own {
-            Ok(own) => (own, None),
-            Err(reason) => (None, Some(reason)),
+            Ok(own) => {
+                let note = own.iter().find_map(|own| own.notes.first().cloned());
+                (own, note)
+            }
+            Err(reason) => {
+                let fix = "pass --data-path FILE for its pages and gold programs";
+                (None, Some(format!("{reason}; {fix}")))
+            }
         };
         let dataset = dataset.or(own.as_ref());
         let records = dataset.map(RecordsById::of);

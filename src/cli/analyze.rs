@@ -74,11 +74,7 @@ pub(crate) fn execute(
 
 /// Prints why a run's own records cannot be read, and how to fix it, and whose golds count.
 pub(super) fn print_notes(answers: &Answers) {
-    if let Some(reason) = &answers.no_records {
-        let fix = "pass --data-path FILE for its pages and gold programs";
-        super::note(format_args!("note: {reason}; {fix}"));
-    }
-    for line in &answers.gold_notes {
+    for line in answers.no_records.iter().chain(&answers.gold_notes) {
         super::note(format_args!("note: {line}"));
     }
 }

@@ -66,6 +66,11 @@ impl RecordsFile {
         Path::new(self.data_path.as_deref().unwrap_or_default())
     }
 
+    /// The only split of the file that is read, if one is named.
+    pub(super) fn split(&self) -> Option<&str> {
+        self.split.as_deref()
+    }
+
     /// Reads the records, if a file is named, and prints what is to be said about them.
     pub(super) fn load(&self) -> anyhow::Result<Option<Dataset>> {
         let dataset = load_named(self.data_path.as_deref(), self.split.as_deref())?;

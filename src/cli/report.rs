@@ -34,6 +34,9 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
     let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
     let records = meta.records();
+    for line in records.iter().flat_map(|records| &records.notes) {
+        super::note(format_args!("note: {line}"));
+    }
     let records = records.as_ref().map_err(String::as_str);
     let into = args.to.as_deref().unwrap_or(folder.path());
     // Held, so that no newer file is overwritten by an older one.

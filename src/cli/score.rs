@@ -11,7 +11,7 @@ use crate::dataset::{Dataset, Document};
 use crate::output::terminal::{TerminalStyle, scorecard_tables};
 use crate::output::write_leaderboard;
 use crate::pipeline::{judge, write_results};
-use crate::run::{GoldFile, Journal, RunFolder, RunKind, RunLock, RunMeta, command};
+use crate::run::{Journal, RunFolder, RunKind, RunLock, RunMeta, StoredFile, command};
 use crate::score::{Row, ScoreError, Scorecard, contradicting_value, score};
 use crate::settings::{CalibrationSettings, Settings};
 use finqa_core::text::counted;
@@ -62,7 +62,10 @@ pub(crate) fn execute(
     check_outputs(&[(EXPORT_PREDICTIONS, export)], &inputs)?;
     let given = args.records.load()?;
     let saved = match (&given, args.save) {
-        (Some(data), true) => Some(save(&named, &output, data)?),
+        (Some(data), true) => {
+            let gold = StoredFile::of(data, args.records.split());
+            Some(save(&named, &output, data, gold)?)
+        }
         _ => None,
     };
     let answers = Answers::open(&named, given.as_ref())?;
@@ -113,7 +116,7 @@ pub(crate) fn execute(
 
 /// Scores a run by the gold of these records from now on, writes its files again, and says so.
 /// The journal comes first: after a kill, `report` writes the files by the gold that counts.
-fn save(named: &Path, output: &Path, data: &Dataset) -> anyhow::Result<String> {
+fn save(named: &Path, output: &Path, data: &Dataset, gold: StoredFile) -> anyhow::Result<String> {
     if !named.join(RunFolder::JOURNAL).is_file() {
         let line = "--save is for runs: a file of predictions is scored by --data-path each time";
         return Err(Failure::usage(line).into());
@@ -147,7 +150,7 @@ fn save(named: &Path, output: &Path, data: &Dataset) -> anyhow::Result<String> {
     if let Some(line) = other_pages(&meta, &data.source, &rows) {
         super::note(format_args!("note: {line}"));
     }
-    journal.renew_gold(GoldFile::of(data), &rows)?;
+    journal.renew_gold(gold, &rows)?;
     let is_last = folder.is_last();
     write_results(
         folder.path(),

@@ -145,6 +145,15 @@ impl Dataset {
         self.records.iter().map(|r| r.turns.len()).sum()
     }
 
+    /// Leaves the pages and questions alone.
+    pub(crate) fn drop_golds(&mut self) {
+        for record in &mut self.records {
+            for case in record.questions.iter_mut().chain(&mut record.turns) {
+                Arc::make_mut(case).gold = Gold::default();
+            }
+        }
+    }
+
     /// The record with this id.
     pub fn record(&self, id: &str) -> Option<&Record> {
         self.records.iter().find(|record| record.id() == id)

@@ -25,6 +25,7 @@ mod shard_survey;
 mod shards_error;
 mod shards_folder;
 mod shared_texts;
+mod stored_file;
 mod summary;
 mod trace;
 mod worker;
@@ -47,12 +48,12 @@ pub use models::RunModels;
 pub use plan::{Plan, PlanError, PlannedQuestion};
 pub(crate) use reply_notes::ReplyNotes;
 pub use run_meta::{
-    EpisodeMeta, GoldFile, Identity, MergedShards, MissingPart, MovedModels, RunKind, RunMeta,
-    RunShard,
+    EpisodeMeta, Identity, MergedShards, MissingPart, MovedModels, RunKind, RunMeta, RunShard,
 };
 pub use scheduler::Scheduler;
 pub(crate) use shard_survey::ShardSurvey;
 pub use shards_error::ShardsError;
 pub use shards_folder::{ShardsFolder, SharedPlan};
 pub(crate) use shared_texts::{TextHash, share, text_hash};
+pub use stored_file::StoredFile;
 pub use summary::{BatchUsage, ResourceUsage, Summary, SummaryBuilder, summarise};

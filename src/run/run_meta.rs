@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use finqa_agents::llm::{BudgetLimit, Endpoint, PriceList};
 
 use crate::calibration::Scope;
-use crate::dataset::{self, Dataset, Source};
+use crate::dataset::Dataset;
 use crate::settings::{RunSettings, Shard, change};
 use finqa_core::text::counted;
 
 use super::command::command;
+use super::stored_file::StoredFile;
 
 /// The inputs that must not change when a run is resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,33 +176,6 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// A file whose golds count instead of those of the run's data.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GoldFile {
-    /// Since when, RFC 3339, UTC.
-    pub at: String,
-    /// The source of the records, for people.
-    pub data: String,
-    /// The whole path of their file; absent for the sample.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data_file: Option<PathBuf>,
-    /// blake3 of the file.
-    pub hash: String,
-}
-
-impl GoldFile {
-    /// The file of these records, from now on.
-    pub(crate) fn of(dataset: &Dataset) -> Self {
-        let path = std::fs::canonicalize(&dataset.source).ok();
-        Self {
-            at: jiff::Timestamp::now().to_string(),
-            data: dataset.source.clone(),
-            data_file: path.filter(|_| !dataset.invented),
-            hash: dataset.hash.clone(),
-        }
-    }
-}
-
 /// The models of a process that continued a run at other addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MovedModels {
@@ -255,7 +229,7 @@ pub struct RunMeta {
     pub merged: Option<MergedShards>,
     /// The golds that count since `score --save`, if they are not those of the run's data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gold: Option<GoldFile>,
+    pub gold: Option<StoredFile>,
     /// The models of later processes, or of shards, that were at other addresses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<MovedModels>,
@@ -315,8 +289,10 @@ impl RunMeta {
         }
     }
 
-    /// The records of this run: the built-in sample, or the data file if it is
-    /// where it was and its hash is still what the run noted.
+    /// The records of this run with the golds that count: the built-in sample, or the file if it
+    /// is where it was and its hash is still what the run noted. Without the gold file of `score
+    /// --save`, which the notes then name, they are those of the data and have no golds: the
+    /// journal's count.
     ///
     /// # Errors
     /// Why they cannot be read, in one line.
@@ -324,23 +300,24 @@ impl RunMeta {
         if self.kind() == RunKind::Episodes {
             return Err("the questions were played in an environment".to_owned());
         }
-        let own = (&self.data, &self.data_file, &self.identity.data);
-        let (data, file, hash) = match &self.gold {
-            Some(gold) => (&gold.data, &gold.data_file, &gold.hash),
-            None => own,
+        let split = self.settings.get("split").and_then(toml::Value::as_str);
+        let data = StoredFile {
+            at: self.started.clone(),
+            data: self.data.clone(),
+            data_file: self.data_file.clone(),
+            hash: self.identity.data.clone(),
+            split: split.map(str::to_owned),
         };
-        let loaded = match file {
-            Some(file) if file.is_file() => dataset::load(&Source::Path(file.clone())),
-            None if self.invented || self.gold.is_some() => dataset::sample(),
-            _ => return Err(format!("{data}: the run's data file no longer exists")),
-        };
-        let dataset = loaded.map_err(|error| error.to_string())?;
-        match dataset.hash == *hash {
-            true => Ok(dataset),
-            false => Err(format!(
-                "{data} has changed since the questions were asked (its hash differs)"
-            )),
-        }
+        let own = || data.records(self.invented, "data file", "the questions were asked");
+        let Some(gold) = &self.gold else { return own() };
+        let is_sample = gold.data_file.is_none();
+        let golds = gold.records(is_sample, "gold file", "its golds were saved");
+        golds.or_else(|lost| {
+            let mut pages = own().map_err(|reason| format!("{lost}; {reason}"))?;
+            pages.drop_golds();
+            pages.notes = vec![format!("{lost}; the golds that were saved from it count")];
+            Ok(pages)
+        })
     }
 
     /// Which answers its answers are like, for a calibration.

@@ -160,6 +160,55 @@ fn a_run_is_scored_by_a_corrected_gold_without_a_call() {
 }
 
 #[test]
+fn a_run_whose_gold_file_is_gone_keeps_its_gold_and_has_the_pages_of_its_data() {
+    let place = Workplace::new();
+    corrected(&place);
+    let [old, own] = ["old.json", "own.json"].map(|file| place.read(file));
+    // The other split has other pages of the same ids.
+    let both = format!("{{\"train\": {old}, \"dev\": {own}}}");
+    place.write("both.json", &both);
+    place.write("data.json", &both);
+    place.run("--data-path data.json --split train").succeeds();
+    assert_eq!(place.summary()["financial_equivalence_hits"], 1);
+    let save = "score last --data-path both.json --split dev --save";
+    place.run(save).succeeds();
+    let gold = place.summary()["run"]["gold"].clone();
+    assert_eq!(
+        (&gold["data"], &gold["split"]),
+        (&json!("both.json"), &json!("dev"))
+    );
+    let hits = |words: &[&str]| {
+        let scored = place.run("score last --json");
+        let notes = scored.stderr.lines().filter(|it| it.starts_with("note: "));
+        assert_eq!(notes.count(), words.len().min(1), "{}", scored.stderr);
+        for words in words {
+            scored.tells(words);
+        }
+        scored.succeeds().json()["financial_equivalence_hits"].clone()
+    };
+    assert_eq!(hits(&[]), 2);
+    let gone = "both.json: the run's gold file no longer exists";
+    let counts = "the golds that were saved from it count";
+    std::fs::remove_file(place.path("both.json")).unwrap();
+    assert_eq!(hits(&[gone, counts]), 2);
+    let analyzed = place.run("analyze last");
+    analyzed.succeeds().prints("0 misses of 2 questions");
+    analyzed.tells(gone);
+    place.run("report last").succeeds().tells(gone);
+    assert_eq!(place.summary()["financial_equivalence_hits"], 2);
+    let report = std::fs::read_to_string(place.run_folder().join("report.html")).unwrap();
+    assert!(!report.contains("no longer exists"), "it has pages");
+    place.write("both.json", &format!("{both}\n"));
+    assert_eq!(
+        hits(&["both.json has changed since its golds were saved", counts]),
+        2
+    );
+    std::fs::remove_file(place.path("data.json")).unwrap();
+    let missing = "data.json: the run's data file no longer exists; pass --data-path FILE";
+    assert_eq!(hits(&["both.json has changed", missing]), 2);
+}
+
+#[test]
 fn a_save_that_is_cut_off_leaves_the_new_gold_and_says_that_files_are_missing() {
     let place = Workplace::new();
     corrected(&place);

@@ -5,7 +5,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::Gold;
-use crate::run::run_meta::{GoldFile, MovedModels, RunMeta};
+use crate::run::run_meta::{MovedModels, RunMeta};
+use crate::run::stored_file::StoredFile;
 use crate::score::{Row, Scores};
 
 use super::entry::unwritable;
@@ -14,7 +15,7 @@ use super::{Journal, JournalError};
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RunChange {
-    Gold(GoldFile),
+    Gold(StoredFile),
     Models(MovedModels),
 }
 
@@ -38,7 +39,11 @@ impl Journal {
     ///
     /// # Errors
     /// [`JournalError`] if it cannot be written.
-    pub(crate) fn renew_gold(&mut self, file: GoldFile, rows: &[Row]) -> Result<(), JournalError> {
+    pub(crate) fn renew_gold(
+        &mut self,
+        file: StoredFile,
+        rows: &[Row],
+    ) -> Result<(), JournalError> {
         self.record(&RunChange::Gold(file), rows)
     }
 
