@@ -1,6 +1,13 @@
 //! Text on one line and of bounded length, for messages that quote what others wrote.
 
+use std::borrow::Cow;
 use std::fmt::Display;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// The numbers that Python and JavaScript write and JSON does not have.
+pub const NOT_FINITE: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
 /// The words with one space between them.
 pub fn single_spaced(text: &str) -> String {
@@ -69,6 +76,24 @@ pub fn grouped(count: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// JSON with `null` in place of these words, which its strings keep.
+pub fn with_nulls<'t>(json: &'t str, words: &[&str]) -> Cow<'t, str> {
+    static TOKEN: LazyLock<Regex> =
+        LazyLock::new(|| crate::regex!(r#"(?s)"(?:[^"\\]|\\.)*"|-?[A-Za-z]+"#));
+    if !words.iter().any(|word| json.contains(word)) {
+        return Cow::Borrowed(json);
+    }
+    TOKEN.replace_all(json, |found: &Captures<'_>| {
+        let token = found.get(0).map_or("", |found| found.as_str());
+        if words.contains(&token) {
+            "null"
+        } else {
+            token
+        }
+        .to_owned()
+    })
 }
 
 /// A pattern of the program, compiled. One that does not compile ends the program where it is

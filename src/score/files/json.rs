@@ -1,13 +1,10 @@
 //! Predictions as JSON: objects one after the other (JSONL), or an array of them, such as the
 //! official prediction file.
 
-use std::borrow::Cow;
-
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
 use finqa_core::program::tokens;
-use finqa_core::regex;
 
 /// What a field holds, which decides what a list or an object in it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,20 +20,6 @@ pub(super) enum Form {
 const ANSWERS: [&str; 6] = [
     "answer", "final_answer", "predicted_answer", "prediction", "text", "value",
 ];
-
-/// The JSON with `null` for `NaN` and the infinities, which Python writes and JSON does not have.
-pub(super) fn without_nan(json: &str) -> Cow<'_, str> {
-    if !json.contains("NaN") && !json.contains("Infinity") {
-        return Cow::Borrowed(json);
-    }
-    let texts_and_words = regex!(r#"(?s)"(?:[^"\\]|\\.)*"|-?Infinity|NaN"#);
-    texts_and_words.replace_all(json, |found: &regex::Captures<'_>| {
-        match found.get(0).map_or("", |found| found.as_str()) {
-            text if text.starts_with('"') => text.to_owned(),
-            _ => "null".to_owned(),
-        }
-    })
-}
 
 /// The values of a file, each with the line that it begins on, from 1.
 pub(super) fn values(json: &str) -> Result<Vec<(usize, &RawValue)>, serde_json::Error> {

@@ -10,7 +10,7 @@ use crate::score::{Quantity, ScoreError};
 use finqa_core::files;
 use finqa_core::number::{Value, python_float};
 use finqa_core::regex;
-use finqa_core::text::one_line;
+use finqa_core::text::{NOT_FINITE, one_line, with_nulls};
 
 use super::cell::text_of;
 use super::json::{self, Form};
@@ -166,7 +166,7 @@ impl PredictionFile<'_> {
             line,
             source,
         };
-        let text = json::without_nan(self.text);
+        let text = with_nulls(self.text, &NOT_FINITE);
         let values = json::values(&text).map_err(|error| malformed(error.line(), error))?;
         let rows = values.into_iter().map(|(line, value)| {
             let Pairs::<serde_json::Value>(fields) =

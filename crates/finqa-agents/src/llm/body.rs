@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use finqa_core::regex;
-use finqa_core::text::{one_line, single_spaced};
+use finqa_core::text::{NOT_FINITE, one_line, single_spaced, with_nulls};
 use regex::{Captures, Regex};
 use serde_json::Value;
 
@@ -27,12 +27,12 @@ pub(super) fn json(body: &[u8]) -> Result<Value, String> {
 /// Reads the JSON that Python's `json` writes and reads.
 fn lenient(text: &str) -> serde_json::Result<Value> {
     static TOKEN: LazyLock<Regex> =
-        LazyLock::new(|| regex!(r#"(?s)"(?:[^"\\]|\\.)*"|NaN|-?Infinity|-?[0-9][0-9.eE+-]*"#));
-    let finite = TOKEN.replace_all(text, |token: &Captures<'_>| {
+        LazyLock::new(|| regex!(r#"(?s)"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*"#));
+    let text = with_nulls(text, &NOT_FINITE);
+    let finite = TOKEN.replace_all(&text, |token: &Captures<'_>| {
         let token = token.get(0).map_or("", |token| token.as_str());
         match token.parse::<f64>() {
             Ok(number) if !number.is_finite() => Cow::Borrowed("null"),
-            Err(_) if token.ends_with("Infinity") => Cow::Borrowed("null"),
             _ => without_lone_surrogates(token),
         }
         .into_owned()

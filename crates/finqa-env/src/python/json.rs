@@ -1,5 +1,6 @@
 //! Faults of JSON texts and values in messages, as Python words them.
 
+use finqa_core::text::with_nulls;
 use serde_json::Value;
 
 use super::{repr_json, type_name};
@@ -39,27 +40,10 @@ pub(crate) fn read_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(bytes).or_else(|error| {
         // The error of the file as it is names the right place.
         match std::str::from_utf8(bytes) {
-            Ok(text) => serde_json::from_str(&with_nulls(text)).map_err(|_| error),
+            Ok(text) => serde_json::from_str(&with_nulls(text, &["NaN"])).map_err(|_| error),
             Err(_) => Err(error),
         }
     })
-}
-
-/// The text with `null` for every `NaN` outside strings.
-fn with_nulls(text: &str) -> String {
-    let mut in_string = false;
-    let pieces = text.split_inclusive('"').map(|piece| {
-        if !in_string {
-            in_string = true;
-            return piece.replace("NaN", "null");
-        }
-        let before = piece.trim_end_matches('"');
-        // A quotation mark behind an odd number of backslashes is part of the string.
-        let slashes = before.len() - before.trim_end_matches('\\').len();
-        in_string = slashes % 2 == 1;
-        piece.to_owned()
-    });
-    pieces.collect()
 }
 
 fn json_fault(text: &str, error: &serde_json::Error) -> JsonFault {
