@@ -38,8 +38,7 @@ impl ErrorDetails {
     pub(crate) fn read(body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(body);
         match body::json(body) {
-            Ok(Value::Array(list)) => list.first().map(Self::from_json).unwrap_or_default(),
-            Ok(value @ Value::Object(_)) => Self::from_json(&value),
+            Ok(value @ (Value::Array(_) | Value::Object(_))) => Self::of(&value),
             _ if text.trim_start().starts_with('<') => Self {
                 message: page(&text),
                 ..Self::default()
@@ -52,8 +51,15 @@ impl ErrorDetails {
         }
     }
 
-    fn from_json(value: &Value) -> Self {
+    /// Reads JSON of any of the known shapes.
+    pub(crate) fn of(value: &Value) -> Self {
         let mut details = Self::default();
+        if let Value::Array(list) = value {
+            return list.first().map(Self::of).unwrap_or_default();
+        }
+        if let Value::String(text) = value {
+            details.say(text);
+        }
         let error = value.get("error").filter(|error| error.is_object());
         let error = error.unwrap_or(value);
         // xAI and TGI write the words as `error`, the code next to them.
@@ -115,7 +121,7 @@ impl ErrorDetails {
         let json = text.find('{').and_then(|at| text.get(at..));
         let quoted = json.and_then(|json| Deserializer::from_str(json).into_iter().next()?.ok());
         if let Some(quoted @ Value::Object(_)) = quoted {
-            let quoted = Self::from_json(&quoted);
+            let quoted = Self::of(&quoted);
             self.codes.extend(quoted.codes);
             self.parameter = self.parameter.take().or(quoted.parameter);
             self.wait = self.wait.or(quoted.wait);

@@ -252,7 +252,7 @@ impl HttpCall<'_> {
         let decoded = model.protocol.decode(&body, self.request);
         let mut decoded = decoded.map_err(|missing| {
             // Some gateways return the failure of the server behind them as a success.
-            let words = ErrorDetails::read(&exchange.body);
+            let words = ErrorDetails::of(&body);
             let mut codes = words.codes.iter().filter_map(|code| code.parse().ok());
             let status = codes.find(|status| (400..600).contains(status));
             let is_error = body.get("error").is_some_and(|error| !error.is_null());

@@ -75,7 +75,7 @@ pub(super) fn note_error(reply: &mut ChatReply, error: Option<&Value>) {
     let Some(error) = error.filter(is_some) else {
         return;
     };
-    let words = ErrorDetails::read(json!({"error": error}).to_string().as_bytes());
+    let words = ErrorDetails::of(&json!({"error": error}));
     let mut codes = words.codes.iter();
     let status = codes.find_map(|code| code.parse().ok()).unwrap_or_default();
     if kind_of(status, &words) == ErrorKind::ContentFilter {
