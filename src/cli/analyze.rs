@@ -52,9 +52,8 @@ pub(crate) fn execute(
     let dataset = args.records.load()?;
     let answers = Answers::open(&named, dataset.as_ref())?;
     print_notes(&answers);
-    if let Some(line) = answers.missing_line() {
-        super::note(format_args!("note: not complete: {line}"));
-    }
+    let missing = answers.missing_line();
+    super::notes(missing.map(|line| format!("not complete: {line}")));
     let analysis = analyze(&answers, args.rule);
     if analysis.questions == 0 {
         let (path, rows) = (named, answers.rows.len());
@@ -74,7 +73,5 @@ pub(crate) fn execute(
 
 /// Prints why a run's own records cannot be read, and how to fix it, and whose golds count.
 pub(super) fn print_notes(answers: &Answers) {
-    for line in answers.no_records.iter().chain(&answers.gold_notes) {
-        super::note(format_args!("note: {line}"));
-    }
+    super::notes(answers.no_records.iter().chain(&answers.gold_notes));
 }

@@ -81,9 +81,8 @@ impl RecordsFile {
 
 /// Prints what is to be said about records on stderr.
 pub(super) fn print_notes(dataset: &Dataset) {
-    for line in &dataset.notes {
-        super::note(format_args!("note: {}: {line}", dataset.source));
-    }
+    let lines = dataset.notes.iter();
+    super::notes(lines.map(|line| format!("{}: {line}", dataset.source)));
 }
 
 /// The folder of replies that answer a command's model calls.

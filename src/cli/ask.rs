@@ -279,9 +279,7 @@ fn list_tables(report: &Document, json: bool) -> anyhow::Result<Exit> {
             Failure::usage("--list-tables needs a report: HTML, a PDF or a workbook").into(),
         );
     }
-    for note in &report.notes {
-        super::note(format_args!("note: {note}"));
-    }
+    super::notes(&report.notes);
     for line in &report.left_out {
         super::note(format_args!("not read: {line}"));
     }

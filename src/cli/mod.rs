@@ -226,6 +226,13 @@ fn runtime() -> anyhow::Result<Runtime> {
     runtime.context("cannot start the runtime")
 }
 
+/// Prints notes on stderr, a line each.
+fn notes(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
+    for line in lines {
+        note(format_args!("note: {line}"));
+    }
+}
+
 /// Prints a line on stderr, with control characters in foreign text escaped. A closed
 /// stderr does not stop the program.
 fn note(line: impl std::fmt::Display) {

@@ -34,9 +34,7 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
     let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
     let records = meta.records();
-    for line in records.iter().flat_map(|records| &records.notes) {
-        super::note(format_args!("note: {line}"));
-    }
+    super::notes(records.iter().flat_map(|records| &records.notes));
     let records = records.as_ref().map_err(String::as_str);
     let into = args.to.as_deref().unwrap_or(folder.path());
     // Held, so that no newer file is overwritten by an older one.
@@ -52,9 +50,7 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
     };
     let last = Some(&folder).filter(|run| args.to.is_none() && run.is_last());
     let written = write_results(into, &journal, records, last).map_err(with_output_hint(TO))?;
-    if let Some(note) = written.note {
-        super::note(format_args!("note: {note}"));
-    }
+    super::notes(written.note);
     let page = into.join(RunFolder::REPORT);
     stdout::print(|out| writeln!(out, "Report: {}", page.display()))?;
     Ok(Exit::Done)

@@ -161,9 +161,7 @@ async fn sync_run(args: &SyncArgs, folder: &RunFolder, dead: &[String]) -> anyho
         return Err(Failure::new(Exit::Provider, format!("{shown} cannot be reached")).into());
     }
     let records = meta.records();
-    for line in records.iter().flat_map(|records| &records.notes) {
-        super::note(format_args!("note: {line}"));
-    }
+    super::notes(records.iter().flat_map(|records| &records.notes));
     let records = records.as_ref().map_err(String::as_str);
     let written = write_results(folder.path(), &journal, records, None)?;
     let summary = written.summary;
