@@ -38,11 +38,14 @@ pub(super) struct HttpReply {
 }
 
 impl HttpReply {
-    /// A reply that arrived inside another one, as if it had come by itself.
+    /// A reply that arrived inside another one, as if it had come by itself, even as a text.
     pub(super) fn of_json(status: u16, body: &Value, request_id: Option<&str>) -> Self {
         let mut reply = Self {
             status,
-            body: body.to_string().into(),
+            body: match body {
+                Value::String(text) => text.clone().into(),
+                body => body.to_string().into(),
+            },
             ..Self::default()
         };
         if let Some(id) = request_id.and_then(|id| HeaderValue::from_str(id).ok()) {

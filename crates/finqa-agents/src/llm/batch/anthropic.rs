@@ -48,7 +48,8 @@ pub(super) fn is_planned(batch: &Value, run: &RunBatches, record: &BatchRecord) 
 
 /// Reads the state of the batch at `path`.
 pub(super) fn state(batch: &Value, path: &str) -> Result<BatchState, String> {
-    match batch.get("processing_status").and_then(Value::as_str) {
+    let status = batch.get("processing_status").and_then(Value::as_str);
+    match status.map(str::to_ascii_lowercase).as_deref() {
         Some("in_progress" | "canceling") => Ok(BatchState::Running),
         Some("ended") => Ok(BatchState::Ended {
             // Which requests were cancelled or expired is said by each.
@@ -56,7 +57,7 @@ pub(super) fn state(batch: &Value, path: &str) -> Result<BatchState, String> {
             // Not its `results_url`: the key is sent to no other server.
             results: vec![format!("{path}/results")],
         }),
-        other => Err(format!("unknown processing_status {other:?}")),
+        other => Err(format!("its state {other:?} is unknown")),
     }
 }
 

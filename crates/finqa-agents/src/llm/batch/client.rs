@@ -35,6 +35,9 @@ pub(super) const LAST_POLL: Duration = Duration::from_secs(60);
 const LEAST_TIMEOUT: Duration = Duration::from_secs(600);
 const MOST_BYTES: usize = 1 << 30;
 
+/// A batch is over, and its results are not there.
+pub(super) const UNANNOUNCED: &str = "the results that it announces do not come";
+
 /// A model whose requests are sent in batches.
 pub(in crate::llm) struct BatchClient {
     client: Client<ServerAddress>,
@@ -153,13 +156,19 @@ impl BatchClient {
         found.map(id_of).transpose()
     }
 
-    pub(super) async fn state(&self, batch: &str, stop: &Stop) -> Result<BatchState, ModelError> {
+    /// The state of the batch `batch` of `count` requests.
+    pub(super) async fn state(
+        &self,
+        batch: &str,
+        count: usize,
+        stop: &Stop,
+    ) -> Result<BatchState, ModelError> {
         let path = format!("{}/{batch}", self.path());
         let read = |reply: Result<HttpReply, ModelError>| {
             let batch = self.json(&reply?)?;
             let state = match self.settings.provider {
-                Provider::OpenAi | Provider::Azure => openai::state(batch),
-                Provider::Anthropic => anthropic::state(&batch, &path).map(Some),
+                Provider::OpenAi | Provider::Azure => openai::state(&batch, count),
+                Provider::Anthropic => anthropic::state(&batch, &path),
             };
             state.map_err(unreadable)
         };
@@ -168,30 +177,37 @@ impl BatchClient {
 
     /// The file of results at `path`.
     pub(super) async fn results(&self, path: &str, stop: &Stop) -> Result<Bytes, ModelError> {
+        let missing = || unreadable(UNANNOUNCED.to_owned());
         let read = |reply: Result<HttpReply, ModelError>| match reply {
-            Ok(reply) => Ok(Some(reply.body).filter(|body| !body.trim_ascii().is_empty())),
-            Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+            Ok(reply) if reply.body.trim_ascii().is_empty() => Err(missing()),
+            Ok(reply) => Ok(reply.body),
+            Err(error) if error.kind == ErrorKind::NotFound => Err(missing()),
             Err(error) => Err(Box::new(error)),
         };
         self.announced(path, stop, read).await
     }
 
-    /// Asks until `read` finds what the provider has announced, for as long as it may be down.
+    /// Asks until the reply is one that `read` understands, for as long as the provider may be
+    /// down.
     async fn announced<T>(
         &self,
         path: &str,
         stop: &Stop,
-        read: impl Fn(Result<HttpReply, ModelError>) -> Result<Option<T>, Box<ModelError>>,
+        read: impl Fn(Result<HttpReply, ModelError>) -> Result<T, Box<ModelError>>,
     ) -> Result<T, ModelError> {
         let request = &ApiRequest::Get(path);
         let (begun, mut delay) = (Instant::now(), FIRST_POLL);
         loop {
-            if let Some(found) = read(self.send(request, stop).await).map_err(|error| *error)? {
-                return Ok(found);
+            let mut error = match read(self.send(request, stop).await) {
+                Ok(found) => return Ok(found),
+                Err(error) => *error,
+            };
+            if error.kind != ErrorKind::Malformed {
+                return Err(error);
             }
             if begun.elapsed() >= self.settings.retry.give_up_after {
-                let why = "the results that it announces do not come; --resume asks for them again";
-                return Err(self.named(ModelError::new(ErrorKind::Malformed, why), request));
+                error.add("--resume asks for it again");
+                return Err(self.named(error, request));
             }
             tokio::select! {
                 biased;

@@ -1,7 +1,10 @@
 //! The results of the batches that have ended, given to the calls that wait for them.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
+use finqa_core::regex;
+use regex::Regex;
 use rust_decimal::Decimal;
 use serde_json::json;
 use tokio_util::bytes::Bytes;
@@ -123,21 +126,33 @@ impl Driver<'_> {
 }
 
 fn read(open: &OpenBatch, files: &[Bytes]) -> BatchResults {
+    static KEY: LazyLock<Regex> = LazyLock::new(|| regex!(r#""custom_id"\s*:\s*"([^"\\]+)""#));
     let lines = files
         .iter()
         .flat_map(|file| file.split(|byte| *byte == b'\n'));
     let requests = open.record.requests.iter();
     let mut keys: HashSet<&str> = requests.map(|request| request.key.as_str()).collect();
-    let (mut results, mut unused) = (Vec::new(), 0);
+    let (mut results, mut unreadable, mut unused) = (Vec::new(), Vec::new(), 0);
     for line in lines.filter(|line| !line.iter().all(u8::is_ascii_whitespace)) {
-        let result = body::json(line).ok().and_then(|line| {
-            let key = line.get("custom_id")?.as_str()?;
-            let result = open.client.result(&line)?;
-            keys.remove(key).then(|| (key.to_owned(), result))
-        });
-        match result {
-            Some(result) => results.push(result),
-            None => unused += 1,
+        let text = String::from_utf8_lossy(line);
+        let key = KEY.captures(&text).and_then(|found| found.get(1));
+        let key = key.and_then(|key| keys.get(key.as_str()).copied());
+        let row = body::json(line).ok();
+        match (key, row.and_then(|row| open.client.result(&row))) {
+            (Some(key), Some(result)) => {
+                keys.remove(key);
+                results.push((key.to_owned(), result));
+            }
+            (Some(key), None) => unreadable.push((key, text.into_owned())),
+            (None, _) => unused += 1,
+        }
+    }
+    for (key, text) in unreadable {
+        // Its call reads it as the reply that it is.
+        let reply = HttpReply::of_json(200, &text.into(), None);
+        match keys.remove(key) {
+            true => results.push((key.to_owned(), Some(reply))),
+            false => unused += 1,
         }
     }
     (results, unused)

@@ -335,7 +335,11 @@ impl Driver<'_> {
         let mut delay = FIRST_POLL;
         loop {
             for open in self.open.iter_mut().filter(|open| open.is_running()) {
-                match open.client.state(open.id(), self.stop).await {
+                match open
+                    .client
+                    .state(open.id(), open.record.count, self.stop)
+                    .await
+                {
                     Ok(state) => open.state = state,
                     Err(error)
                         if error.kind == ErrorKind::Malformed || !error.kind.is_transient() =>

@@ -1,11 +1,9 @@
 //! The Batch API of OpenAI and Azure: a file of requests, a batch, files of results.
 //!
-//! Uploads, batches and their states are async-openai's types. Requests and results are not:
-//! its types lack Azure's paths, and refuse Azure's lines, which have no `id`.
+//! Uploads are async-openai's types. Batches, requests and results are not: its types refuse a
+//! state that they do not know, lack Azure's paths, and refuse Azure's lines, which have no `id`.
 
-use async_openai::types::batches::{
-    Batch, BatchCompletionWindow, BatchRequestInputMethod, BatchStatus,
-};
+use async_openai::types::batches::{BatchCompletionWindow, BatchRequestInputMethod};
 use async_openai::types::files::{CreateFileRequest, FileInput, FilePurpose};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -13,6 +11,7 @@ use serde_json::{Value, json};
 use tokio_util::bytes::Bytes;
 
 use super::api::{BatchLine, BatchResult, BatchState, plain_id};
+use super::client::UNANNOUNCED;
 use super::record::{BatchRecord, RunBatches};
 use crate::llm::transport::HttpReply;
 
@@ -76,48 +75,57 @@ pub(super) fn is_planned(batch: &Value, run: &RunBatches, record: &BatchRecord) 
     says(RUN, &run.id) && says(NUMBER, &record.number.to_string())
 }
 
-/// Reads the state of a batch; `None` for one that has ended and does not name the results that
-/// it says there are.
-pub(super) fn state(batch: Value) -> Result<Option<BatchState>, String> {
-    let batch: Batch = serde_json::from_value(batch).map_err(|error| error.to_string())?;
-    let early = match batch.status {
-        BatchStatus::Validating
-        | BatchStatus::InProgress
-        | BatchStatus::Finalizing
-        | BatchStatus::Cancelling => return Ok(Some(BatchState::Running)),
-        BatchStatus::Failed => {
-            let faults = batch.errors.map(|errors| errors.data).unwrap_or_default();
-            let first = faults
-                .first()
-                .map(|it| (it.code.as_str(), it.message.as_str()));
-            let (code, message) = first.unwrap_or(("unknown", "the provider gives no reason"));
-            return Ok(Some(BatchState::Rejected {
+/// Reads the state of a batch of `count` requests. Without the results that it must have, it is
+/// not understood.
+pub(super) fn state(batch: &Value, count: usize) -> Result<BatchState, String> {
+    // Azure names a file that is not there by an empty id.
+    let text = |path: &str| {
+        let text = batch.pointer(path).and_then(Value::as_str);
+        text.filter(|text| !text.is_empty())
+    };
+    let status = text("/status").unwrap_or_default();
+    let early = match status.to_ascii_lowercase().as_str() {
+        "validating" | "queued" | "in_progress" | "running" | "finalizing" | "cancelling" => {
+            return Ok(BatchState::Running);
+        }
+        "failed" => {
+            let code = text("/errors/data/0/code").unwrap_or("unknown");
+            let message = text("/errors/data/0/message");
+            let message = message.unwrap_or("the provider gives no reason");
+            return Ok(BatchState::Rejected {
                 why: format!("{message} ({code})"),
                 is_too_large: code == "token_limit_exceeded",
-            }));
+            });
         }
-        BatchStatus::Completed => None,
-        BatchStatus::Expired => Some("expired"),
-        BatchStatus::Cancelled => Some("was canceled"),
+        "completed" | "success" => None,
+        "expired" => Some("expired"),
+        "cancelled" | "canceled" => Some("was canceled"),
+        _ => return Err(format!("its state `{status}` is unknown")),
     };
-    // Azure names a file that is not there by an empty id.
-    let files = [batch.output_file_id, batch.error_file_id];
-    let files = files.map(|id| id.filter(|id| !id.is_empty()));
-    let is_unfiled = match (&batch.request_counts, &files) {
-        (Some(counts), [None, _]) if counts.completed > 0 => true,
-        (Some(counts), [None, None]) => counts.failed > 0,
-        (None, [None, None]) => early.is_none(),
+    // Mistral's names lack the end.
+    let files = ["/output_file", "/error_file"];
+    let files = files.map(|name| text(&format!("{name}_id")).or_else(|| text(name)));
+    let counted = |name: &str| {
+        let counted = batch.pointer(&format!("/request_counts/{name}"));
+        counted.and_then(Value::as_u64)
+    };
+    let counts = ["total", "completed", "failed"].map(counted);
+    let is_unfiled = match (counts, files) {
+        ([_, Some(completed), _], [None, _]) if completed > 0 => true,
+        ([_, _, Some(failed)], [None, None]) if failed > 0 => true,
+        // Every request has a result, unless the provider says that it did not process it.
+        ([total, ..], [None, None]) => early.is_none() && total.unwrap_or_default() < count as u64,
         _ => false,
     };
     if is_unfiled {
-        return Ok(None);
+        return Err(UNANNOUNCED.to_owned());
     }
     let files = files.iter().flatten();
     let paths = files.map(|id| Ok(format!("/files/{}/content", plain_id(id)?)));
-    Ok(Some(BatchState::Ended {
+    Ok(BatchState::Ended {
         early,
         results: paths.collect::<Result<_, String>>()?,
-    }))
+    })
 }
 
 /// Reads a line of the results.
@@ -125,9 +133,12 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
     let of = |name: &str| line.get(name).filter(|it| !it.is_null());
     let reply = match of("response") {
         Some(response) => {
-            let status = response.get("status_code")?.as_u64()?;
+            let status = response.get("status_code").filter(|it| !it.is_null());
+            // A server that leaves it out sends a body that says how it went.
+            let status = status.map_or("200".to_owned(), Value::to_string);
+            let status = status.trim_matches('"').parse().ok()?;
             let id = response.get("request_id").and_then(Value::as_str);
-            HttpReply::of_json(u16::try_from(status).ok()?, response.get("body")?, id)
+            HttpReply::of_json(status, response.get("body")?, id)
         }
         None => {
             let error = of("error")?;

@@ -73,6 +73,8 @@ struct State {
     intercept: Box<Intercept>,
     /// Changes the lines of the results of a batch.
     edit: Box<Edit>,
+    /// Changes how a batch is described.
+    edit_state: Box<dyn Fn(&mut Value) + Send + Sync>,
     /// How often the reply to a submission is lost.
     lost_replies: usize,
     seen: Vec<String>,
@@ -97,6 +99,7 @@ impl BatchServer {
             victim: None,
             intercept: Box::new(|_| None),
             edit: Box::new(|_, _| {}),
+            edit_state: Box::new(|_| {}),
             lost_replies: 0,
             seen: Vec::new(),
         }));
@@ -141,6 +144,11 @@ impl BatchServer {
     /// From now on `edit` changes the lines of the results of the batch of an id.
     pub fn edit_results(&self, edit: impl Fn(&str, &mut Vec<String>) + Send + Sync + 'static) {
         self.state().edit = Box::new(edit);
+    }
+
+    /// From now on `edit` changes how a batch is described.
+    pub fn edit_states(&self, edit: impl Fn(&mut Value) + Send + Sync + 'static) {
+        self.state().edit_state = Box::new(edit);
     }
 
     /// A batch of another run with this key, of so many requests for `model`.
@@ -331,6 +339,7 @@ impl State {
                 described[name] = json!(id);
             }
         }
+        (self.edit_state)(&mut described);
         Reply::json(200, &described)
     }
 
