@@ -278,7 +278,7 @@ pub(super) fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
 pub(super) fn fatal(failure: RunFailure) -> Failure {
     let RunFailure { message, fault } = failure;
     match fault {
-        Fault::Provider => Failure::new(Exit::Provider, message),
+        Fault::Provider | Fault::Failing => Failure::new(Exit::Provider, message),
         Fault::NoTools => Failure::usage(format!(
             "{message}; env play needs a model that does, or `--model offline`"
         )),

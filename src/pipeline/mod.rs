@@ -36,6 +36,7 @@ use crate::dataset::Dataset;
 use crate::output::mlflow::{self, DeliveredRun, MlflowError, RunContent, TrackingServer};
 use crate::settings::Settings;
 use finqa_agents::llm::{LimitStatus, Limits, Stop};
+use finqa_agents::pair::Fault;
 
 use crate::run::{self, Event, Finish, Journal, JournalError, RunFolder, RunLock, Summary};
 
@@ -171,6 +172,7 @@ impl Run {
         // Traces are something that the user asked for.
         if self.is_new
             && let Finish::Fatal(failure) = &finish
+            && failure.fault != Fault::Failing
             && summary.is_empty()
             && !self.folder.file(RunFolder::TRACES).is_file()
         {

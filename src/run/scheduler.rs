@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tracing::info;
 
 use finqa_agents::llm::Stop;
-use finqa_agents::pair::RunFailure;
+use finqa_agents::pair::{Fault, RunFailure};
 use finqa_agents::solve::Solver;
 
 use super::attempt::{AttemptResult, attempt};
@@ -98,6 +98,10 @@ impl Scheduler {
             worker.writer.record(JournalEntry::Paused(limit));
         }
         let has_answer = worker.has_answer.load(Ordering::Relaxed);
+        let fault = match worker.has_reply.load(Ordering::Relaxed) {
+            true => Fault::Failing,
+            false => Fault::Provider,
+        };
         drop(worker);
         // Otherwise the failures were those of earlier processes.
         let reason = failures.last_failure();
@@ -115,7 +119,10 @@ impl Scheduler {
             },
             _ if stop.drain.is_cancelled() => Finish::Interrupted,
             _ if has_answer => Finish::Partial { left, reason },
-            _ => Finish::Fatal(RunFailure::from_provider(reason)),
+            _ => Finish::Fatal(RunFailure {
+                message: reason,
+                fault,
+            }),
         };
         // The error that ended it is a line of its own.
         info!(finish = finish.name(), "run finished");

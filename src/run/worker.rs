@@ -192,9 +192,13 @@ impl Worker {
         }
         let mut calls = solution.calls.iter().skip(given_up);
         let is_unknown = calls.any(|call| call.failure == Some(ErrorKind::Unknown));
-        // All questions may be refused like this; the others show whether they are.
-        match solution.outcome == Outcome::ProviderError || is_unknown {
-            true if !is_last => Err(Interruption::Provider(Box::new(solution))),
+        let is_refused = solution.outcome == Outcome::ProviderError;
+        match is_refused || is_unknown {
+            // All questions may be refused like this; the others show whether they are. A failure
+            // that nobody understands is never the question's outcome: `--resume` asks again.
+            true if !is_last || is_refused && is_unknown => {
+                Err(Interruption::Provider(Box::new(solution)))
+            }
             _ => Ok(solution),
         }
     }
@@ -209,7 +213,7 @@ impl Worker {
             settled,
             failed,
             record: Some(Box::new(move |call| {
-                if call.reply.is_some() {
+                if call.reply.is_some() || call.failure == Some(ErrorKind::Unknown) {
                     has_reply.store(true, Ordering::Relaxed);
                 }
                 if call.is_answered() {

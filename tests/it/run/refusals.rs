@@ -2,7 +2,8 @@
 //! user reads.
 
 use std::collections::HashSet;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use convfinqa::run::Finish;
 use finqa_core::text::single_spaced;
@@ -151,7 +152,11 @@ fn the_first_five_prompts_refused_alike_end_the_run_with_their_words() {
     refused(ended, &["first 5 prompts", "frobnicated"]);
     assert_eq!(sent, 5);
     let (ended, _) = unknown(|at| ["a", "b", "c", "d", "e"][at].to_owned());
-    assert_eq!(ended.unwrap().finish, Finish::Complete);
+    let finish = ended.unwrap().finish;
+    assert!(
+        matches!(finish, Finish::Partial { left: 5, .. }),
+        "{finish:?}"
+    );
 }
 
 #[test]
@@ -181,21 +186,71 @@ fn a_wrong_key_ends_the_run_at_once_whatever_its_status() {
     }
 }
 
+/// It was the model's wrong answer, which `--resume` refused to ask again.
 #[test]
-fn a_failure_of_unknown_meaning_is_asked_for_once_more_and_its_words_are_shown() {
+fn a_failure_of_unknown_meaning_is_asked_for_once_more_and_then_left_to_resume() {
     let place = Workplace::new();
-    let unknown = server(|at, _| {
-        (at == 1 || at == 2).then(|| Reply::plain(418, &format!("frobnicated {at}")))
+    let heals = Arc::new(AtomicBool::new(false));
+    let is_well = Arc::clone(&heals);
+    let unknown = server(move |at, _| {
+        let fails = (at == 1 || at == 2) && !is_well.load(Ordering::SeqCst);
+        fails.then(|| Reply::plain(418, &format!("frobnicated {at}")))
     });
     let ran = place.chat(&unknown, "--concurrency 1 --critic off");
     ran.ends(4);
-    let words = "2 provider error: the provider failed in an unknown way: frobnicated";
-    assert!(single_spaced(&ran.stdout).contains(words), "{}", ran.stdout);
-    assert_eq!(place.summary()["failures"][0]["count"], 2);
+    let words = "the provider failed in an unknown way: frobnicated";
+    let said = ran.stdout.clone() + &ran.stderr;
+    assert!(single_spaced(&said).contains(words), "{said}");
     let repeated = unknown.requests().iter().filter(|it| it.repeat > 0).count();
     assert_eq!(repeated, 2);
-    let outcomes = outcomes(&place);
-    assert_eq!(count(&outcomes, "answered"), outcomes.len() - 2);
+    let before = outcomes(&place);
+    assert_eq!(count(&before, "answered"), before.len());
+    heals.store(true, Ordering::SeqCst);
+    place.run("--resume").succeeds();
+    let after = outcomes(&place);
+    assert_eq!(count(&after, "answered"), before.len() + 2);
+    assert_eq!(after.len(), before.len() + 2);
+}
+
+/// The run ended there, at its first question.
+#[test]
+fn a_first_reply_of_unknown_meaning_is_put_off_like_any_other() {
+    let page = |status, title: &str| {
+        let page = format!("<html><title>{title}</title><body>cloudflare</body></html>");
+        Reply::new(status, "text/html", page)
+    };
+    for reply in [
+        page(403, "Just a moment..."),
+        page(413, "413 Request Entity Too Large"),
+        Reply::json(
+            424,
+            &json!({"message": "x", "__type": "ModelErrorException"}),
+        ),
+        Reply::json(400, &json!({"message": "frobnicated"})),
+    ] {
+        let place = Workplace::new();
+        let once = reply.clone();
+        let server = FaultServer::start(move |request| match request.index {
+            0 => once.clone(),
+            _ => scripted(request),
+        });
+        place.chat(&server, "--n 1 --critic off").succeeds();
+        assert_eq!(server.count(), 2);
+
+        let place = Workplace::new();
+        let heals = Arc::new(AtomicBool::new(false));
+        let is_well = Arc::clone(&heals);
+        let server = FaultServer::start(move |request| match is_well.load(Ordering::SeqCst) {
+            false => reply.clone(),
+            true => scripted(request),
+        });
+        let ran = place.chat(&server, "--n 1 --critic off");
+        ran.fails(5, &["the provider failed in an unknown way"]);
+        assert_eq!(server.count(), 2);
+        heals.store(true, Ordering::SeqCst);
+        place.run("--resume").succeeds();
+        assert_eq!(outcomes(&place), ["answered"]);
+    }
 }
 
 #[test]

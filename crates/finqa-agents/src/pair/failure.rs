@@ -98,6 +98,8 @@ impl RunFailure {
 pub enum Fault {
     /// A provider or an environment's server: it may answer later.
     Provider,
+    /// A provider that answered nothing and said in its replies that it failed.
+    Failing,
     /// The options: another model or address is needed.
     Usage,
     /// The model: it does not support tool calls, and another one is needed.
