@@ -19,6 +19,7 @@ mod faults;
 mod limits;
 mod protocols;
 mod replies;
+mod shapes;
 mod wire;
 
 /// Waits short enough for tests; the number of attempts is the default.

@@ -7,31 +7,38 @@ use serde_json::Value;
 use super::Protocol;
 use crate::llm::types::{ChatReply, Usage};
 
-/// The paths under `usage` of what was read, written, read from the cache, written to it and
-/// hidden.
-fn names(protocol: Protocol) -> [&'static str; 5] {
+/// The paths under `usage` of what was read and written.
+fn names(protocol: Protocol) -> [&'static str; 2] {
     match protocol {
-        Protocol::ChatCompletions => [
-            "/prompt_tokens",
-            "/completion_tokens",
-            "/prompt_tokens_details/cached_tokens",
-            // OpenAI's models since GPT-5.6 bill what they store.
-            "/prompt_tokens_details/cache_write_tokens",
-            "/completion_tokens_details/reasoning_tokens",
-        ],
-        Protocol::Responses => [
-            "/input_tokens",
-            "/output_tokens",
-            "/input_tokens_details/cached_tokens",
-            "/input_tokens_details/cache_write_tokens",
-            "/output_tokens_details/reasoning_tokens",
-        ],
-        Protocol::Messages => [
-            "/input_tokens", "/output_tokens", "/cache_read_input_tokens",
-            "/cache_creation_input_tokens", "/output_tokens_details/thinking_tokens",
-        ],
+        Protocol::ChatCompletions => ["/prompt_tokens", "/completion_tokens"],
+        Protocol::Responses | Protocol::Messages => ["/input_tokens", "/output_tokens"],
     }
 }
+
+// Gateways mix the names of protocols, so each is looked for in all of them.
+
+/// What was read from the cache.
+const CACHED: [&str; 4] = [
+    "/prompt_tokens_details/cached_tokens", "/input_tokens_details/cached_tokens",
+    "/cache_read_input_tokens", // DeepSeek's.
+    "/prompt_cache_hit_tokens",
+];
+/// What was written to it. OpenAI's models since GPT-5.6 bill what they store.
+const STORED: [&str; 3] = [
+    "/prompt_tokens_details/cache_write_tokens",
+    "/input_tokens_details/cache_write_tokens",
+    "/cache_creation_input_tokens",
+];
+/// What was written and is hidden. The first ones are parts of Perplexity's and Gemini's usage.
+const REASONING: [&str; 7] = [
+    "/reasoning_tokens",
+    "/thoughts_token_count",
+    "/thoughtsTokenCount",
+    "/completion_tokens_details/reasoning_tokens",
+    "/completion_tokens_details/thinking_tokens",
+    "/output_tokens_details/reasoning_tokens",
+    "/output_tokens_details/thinking_tokens",
+];
 
 /// A count as a server writes it, `Ok(None)` for one that it does not state. Some write a
 /// float, or put it in quotes.
@@ -61,9 +68,12 @@ pub(super) fn read(reply: &mut ChatReply, body: &Value, protocol: Protocol) {
         is_sure &= count.is_ok();
         count.unwrap_or(None)
     };
-    let [read, written, cached, stored, reasoning] = names(protocol).map(&mut number);
-    let [cached, stored, reasoning, total] =
-        [cached, stored, reasoning, number("/total_tokens")].map(Option::unwrap_or_default);
+    let [read, written] = names(protocol).map(&mut number);
+    let places: [&[&str]; 4] = [&CACHED, &STORED, &REASONING, &["/total_tokens"]];
+    let [cached, stored, reasoning, total] = places.map(|paths| {
+        let counts = paths.iter().filter_map(|path| number(path));
+        counts.max().unwrap_or_default()
+    });
     // No reply takes no token at all.
     let stated = read.zip(written).filter(|counts| *counts != (0, 0));
     let Some((read, written)) = stated else {
@@ -76,10 +86,7 @@ pub(super) fn read(reply: &mut ChatReply, body: &Value, protocol: Protocol) {
     let apart = if reasoning > written { reasoning } else { 0 };
     let without = [0, cached, from_cache].map(|part| sum.saturating_sub(part));
     let hidden = match total {
-        0 => {
-            is_sure &= protocol == Protocol::Messages || from_cache <= read;
-            apart
-        }
+        0 => apart,
         _ if total == sum.saturating_add(reasoning) => reasoning,
         _ if without.contains(&total) => {
             is_sure &= apart == 0;
@@ -94,6 +101,8 @@ pub(super) fn read(reply: &mut ChatReply, body: &Value, protocol: Protocol) {
             apart.max(total.saturating_sub(sum))
         }
     };
+    // More from the cache than was read contradicts itself, unless the total has both.
+    is_sure &= protocol == Protocol::Messages || from_cache <= read || total >= sum;
     let usage = Usage {
         input_tokens: input,
         output_tokens: written.saturating_add(hidden),
@@ -156,6 +165,7 @@ mod tests {
             (600, 100, 1100, 400, 0, [1000, 100, 400, 0], true),
             (100, 100, 1100, 900, 0, [1000, 100, 900, 0], true),
             (100, 100, 0, 900, 0, [1000, 100, 900, 0], false),
+            (100, 100, 200, 900, 0, [1000, 100, 900, 0], false),
             (1000, 100, 900, 0, 0, [1000, 100, 0, 0], false),
             (1000, 100, 100, 0, 0, [1000, 100, 0, 0], false),
             // A text takes tokens, and so does a prompt.
