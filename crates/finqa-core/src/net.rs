@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
 
+use jiff::SignedDuration;
 use jiff::fmt::rfc2822::DateTimeParser;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
@@ -50,11 +51,15 @@ fn http_date(text: &str) -> Option<SystemTime> {
     Some(date.into())
 }
 
-/// The wait that `Retry-After` asks for, in seconds or until an HTTP date.
+/// The wait that `Retry-After` asks for: in seconds, with a unit as some gateways write it, or
+/// until an HTTP date.
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
+    }
+    if let Ok(wait) = text.parse::<SignedDuration>() {
+        return wait.try_into().ok();
     }
     let date = http_date(text)?;
     // A date that has passed asks for no wait.

@@ -197,8 +197,8 @@ pub(super) fn corrected(
 }
 
 fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {
-    const WORDS: [&str; 7] = [
-        "response_format", "text.format",
+    const WORDS: [&str; 8] = [
+        "response_format", "text.format", "response_schema",
         // A model that reasons may not be made to call a tool.
         "tool_choice", "json_schema", "json_object", "structured output", "grammar",
     ];

@@ -44,7 +44,14 @@ pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<HttpReply, B
     }
     let mut words = ErrorDetails::read(&exchange.body);
     words.wait = server_hint(&exchange.headers).or(words.wait);
-    let kind = kind_of(exchange.status, &words);
+    let kind = match kind_of(exchange.status, &words) {
+        ErrorKind::Unknown => {
+            let hidden = words.status().map(|status| kind_of(status, &words));
+            let hidden = hidden.filter(ErrorKind::is_transient);
+            hidden.unwrap_or(ErrorKind::Unknown)
+        }
+        kind => kind,
+    };
     let message = match kind {
         ErrorKind::Settings => "it redirects: name the address that it redirects to",
         _ => &words.message,
@@ -135,6 +142,8 @@ mod tests {
         for (value, seconds) in [
             ("2", Some(2.0)),
             (" 0.5 ", Some(0.5)),
+            ("2s", Some(2.0)),
+            ("1m 30s", Some(90.0)),
             ("Sun, 06 Nov 1994 08:49:47 GMT", Some(10.0)),
             ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0.0)),
             ("-1", None),

@@ -28,10 +28,13 @@ pub(super) struct ErrorDetails {
 }
 
 /// Where an error names its kind.
-const CODES: [&str; 7] = [
+const CODES: [&str; 9] = [
     "/details/error_code", "/code", "/type", "/status", "/error_type", "/innererror/code",
-    "/metadata/error_type",
+    "/metadata/error_type", "/error_code", "/__type",
 ];
+
+/// Where a body has its error, unless it is one.
+pub(super) const ERRORS: [&str; 3] = ["error", "errors", "base_resp"];
 
 impl ErrorDetails {
     /// Reads a body: JSON of any of the known shapes, an HTML page, or plain text.
@@ -60,10 +63,11 @@ impl ErrorDetails {
         if let Value::String(text) = value {
             details.say(text);
         }
-        let error = value.get("error").filter(|error| error.is_object());
-        let error = error.unwrap_or(value);
+        let places = ERRORS.iter().filter_map(|name| value.get(*name));
+        let mut places = places.map(|place| place.get(0).unwrap_or(place));
+        let error = places.find(|error| error.is_object()).unwrap_or(value);
         // xAI and TGI write the words as `error`, the code next to them.
-        let words = ["message", "detail", "error", "msg"];
+        let words = ["message", "detail", "error", "errors", "msg", "status_msg"];
         let mut words = words.iter().filter_map(|name| error.get(*name));
         let message = match words.find(|words| !words.is_null()) {
             Some(Value::String(text)) => text.clone(),
@@ -109,6 +113,13 @@ impl ErrorDetails {
             details.message = one_line(&format!("{}: {written}", details.message));
         }
         details
+    }
+
+    /// The HTTP status that one of the codes is: a gateway may hide the one of the server behind
+    /// it.
+    pub(super) fn status(&self) -> Option<u16> {
+        let mut codes = self.codes.iter().filter_map(|code| code.parse().ok());
+        codes.find(|status| (400..600).contains(status))
     }
 
     /// Adds what a text says, and what an error in the middle of it says: a gateway quotes

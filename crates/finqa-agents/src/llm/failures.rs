@@ -47,6 +47,8 @@ pub(super) enum FinishMeaning {
     Length,
     ContentFilter,
     ToolCalls,
+    /// The provider refused what its model wrote.
+    BadGeneration,
     /// The provider failed after it had begun to reply.
     Failed,
 }
@@ -73,9 +75,10 @@ pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
     }
 }
 
-/// What a finish word means, if the table has it.
+/// What a finish word means, if the table has it. Gemini's compatible endpoint puts its own word
+/// behind it: `content_filter: SAFETY`.
 pub(super) fn finish_meaning(word: &str) -> Option<FinishMeaning> {
-    let word = word.replace('-', "_");
+    let word = word.split(": ").next()?.replace('-', "_");
     let mut rows = table().finish_words.iter();
     let row = rows.find(|row| row.word.eq_ignore_ascii_case(&word))?;
     Some(row.means)
@@ -166,7 +169,7 @@ mod tests {
         let named = named.flat_map(|names| names.split(", "));
         let named: BTreeSet<&str> = named.filter(|name| *name != "all").collect();
         assert_eq!(named, documented);
-        assert_eq!(named.len(), 19);
+        assert_eq!(named.len(), 22);
     }
 
     #[test]

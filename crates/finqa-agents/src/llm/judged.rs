@@ -36,7 +36,7 @@ pub(crate) fn judged(
 }
 
 /// True if a reply has everything, whatever its server says of how it ended.
-fn is_complete(request: &ChatRequest, reply: &ChatReply) -> bool {
+pub(super) fn is_complete(request: &ChatRequest, reply: &ChatReply) -> bool {
     let text = reply.content.trim();
     let is_last = |rest: &str| !rest.contains('{');
     let has_verdict = || !matches!(parse::verdict(text), CriticVerdict::Unparsable { .. });

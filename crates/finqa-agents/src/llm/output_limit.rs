@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use finqa_core::regex;
-use regex::Regex;
+use regex::{Captures, Regex};
 
 /// A limit of ours below this is of no use: the prompt is too long by itself.
 pub(super) const LEAST: u64 = 256;
@@ -24,7 +24,8 @@ pub(super) fn lower(words: &str, asked: u32, least: u64) -> Option<LowerLimit> {
     let numbers = numbers(words);
     // Words about a prompt: otherwise a number is the model's own maximum.
     let about = [
-        "input", "prompt", "messages", "requested", "context length", "context limit", "minute",
+        "input tokens", "inputs", "input length", "input messages", "text input", "prompt",
+        "messages", "requested", "context length", "context limit", "minute",
     ];
     let is_maximum = !about.iter().any(|word| words.contains(word));
     let stated = match is_maximum {
@@ -69,7 +70,12 @@ fn room(words: &str, numbers: &[u64], asked: u64) -> Option<u64> {
 /// The whole numbers of a text that are not a part of a name.
 fn numbers(text: &str) -> Vec<u64> {
     static GROUPED: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b(\d{1,3}),(\d{3})\b"));
+    static BELOW: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b(\d+) \(exclusive\)"));
     let text = GROUPED.replace_all(text, "$1$2");
+    let text = BELOW.replace_all(&text, |limit: &Captures<'_>| {
+        let limit = limit.get(1).and_then(|it| it.as_str().parse::<u64>().ok());
+        limit.unwrap_or_default().saturating_sub(1).to_string()
+    });
     let words = text.split(|c: char| !(c.is_alphanumeric() || "_-./".contains(c)));
     words
         .filter_map(|word| word.trim_end_matches('.').parse().ok())
@@ -163,6 +169,14 @@ mod tests {
             (
                 "expected a value <= 2048, but got 4096 instead",
                 maximum(2048),
+            ),
+            (
+                "it has a maxOutputTokens value of 4096 but the supported range is from 1 (inclusive) to 2049 (exclusive)",
+                maximum(2048),
+            ),
+            (
+                "Malformed input request: #/max_tokens: 4096 is not less or equal to 2000, please reformat your input",
+                maximum(2000),
             ),
             ("max_tokens is too high", together(2048)),
             // The JSON of another server's error is not about a prompt's messages.

@@ -228,6 +228,11 @@ impl FinishReason {
         finish_meaning(self.as_str()) == Some(FinishMeaning::Failed)
     }
 
+    /// True if the provider refused what its model wrote.
+    pub(super) fn is_bad_generation(&self) -> bool {
+        finish_meaning(self.as_str()) == Some(FinishMeaning::BadGeneration)
+    }
+
     /// True if it says why a reply has no content.
     pub(crate) fn explains_silence(&self) -> bool {
         !matches!(self, Self::Stop | Self::ToolCalls) && !self.as_str().is_empty()
@@ -258,7 +263,7 @@ impl From<String> for FinishReason {
             Some(FinishMeaning::Length) => Self::Length,
             Some(FinishMeaning::ContentFilter) => Self::ContentFilter,
             Some(FinishMeaning::ToolCalls) => Self::ToolCalls,
-            Some(FinishMeaning::Failed) | None => Self::Other(word),
+            Some(FinishMeaning::BadGeneration | FinishMeaning::Failed) | None => Self::Other(word),
         }
     }
 }

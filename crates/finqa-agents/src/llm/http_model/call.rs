@@ -18,9 +18,10 @@ use crate::llm::body::{self, beginning};
 use crate::llm::capabilities::{MAX_TOKENS, corrected};
 use crate::llm::classify;
 use crate::llm::error::{ErrorKind, ModelError};
-use crate::llm::error_details::ErrorDetails;
+use crate::llm::error_details::{ERRORS, ErrorDetails};
 use crate::llm::event::CallEvent;
 use crate::llm::failures::kind_of;
+use crate::llm::judged::is_complete;
 use crate::llm::limits::{LimitVerdict, reported_quotas};
 use crate::llm::model_name::is_same_model;
 use crate::llm::output_limit;
@@ -253,9 +254,9 @@ impl HttpCall<'_> {
         let mut decoded = decoded.map_err(|missing| {
             // Some gateways return the failure of the server behind them as a success.
             let words = ErrorDetails::of(&body);
-            let mut codes = words.codes.iter().filter_map(|code| code.parse().ok());
-            let status = codes.find(|status| (400..600).contains(status));
-            let is_error = body.get("error").is_some_and(|error| !error.is_null());
+            let status = words.status();
+            let is_error = |name: &str| body.get(name).is_some_and(|error| !error.is_null());
+            let is_error = ERRORS.into_iter().any(is_error);
             let kind = match kind_of(status.unwrap_or_default(), &words) {
                 ErrorKind::Unknown if !is_error => return malformed(missing),
                 ErrorKind::Unknown if status.is_none() => ErrorKind::ServerError,
@@ -263,6 +264,15 @@ impl HttpCall<'_> {
             };
             classify::refusal(kind, &words.message, exchange, secret)
         })?;
+        if decoded.finish.is_bad_generation() && !is_complete(self.request, &decoded) {
+            let why = format!("its finish_reason is `{}`", decoded.finish);
+            return Err(classify::refusal(
+                ErrorKind::BadGeneration,
+                &why,
+                exchange,
+                secret,
+            ));
+        }
         let asked = &model.settings.model;
         if decoded.model.is_empty() {
             decoded.model.clone_from(asked);

@@ -5,6 +5,115 @@ use std::io::Write as _;
 
 use super::*;
 
+/// A request for an object.
+fn question() -> ChatRequest {
+    ChatRequest {
+        format: ReplyFormat::JsonSchema {
+            name: "analysis".into(),
+            schema: json!({"type": "object", "properties": {}}),
+            strict: true,
+            or_text: false,
+        },
+        ..ask("How much?")
+    }
+}
+
+fn analysis() -> serde_json::Value {
+    json!({"steps": [], "program": "subtract(5, 3)", "answer": "2"})
+}
+
+/// The reply to a request for an object, and how many requests it took.
+async fn asked(
+    settings: fn(&FaultServer) -> ModelConnection,
+    reply: Reply,
+) -> (Result<ChatReply, ModelError>, usize) {
+    let server = FaultServer::start(move |_| reply.clone());
+    let model = HttpModel::new(settings(&server)).unwrap();
+    let outcome = chat(&model, &question()).await;
+    (outcome, server.count())
+}
+
+/// A chat completion with this message.
+fn with_message(message: serde_json::Value, finish: &str) -> serde_json::Value {
+    let mut body = completion("", finish);
+    body["choices"][0]["message"] = message;
+    body
+}
+
+/// Gemini's compatible endpoint joins two words.
+#[tokio::test]
+async fn a_finish_word_with_a_reason_means_what_the_word_means() {
+    let ended = |content: serde_json::Value, finish: &str| {
+        Reply::json(
+            200,
+            &with_message(json!({"role": "assistant", "content": content}), finish),
+        )
+    };
+    let filtered = ended(json!(null), "content_filter: PROHIBITED_CONTENT");
+    let reply = asked(openai, filtered).await.0.unwrap();
+    assert_eq!(reply.finish, FinishReason::ContentFilter);
+    for word in [
+        "function_call_filter: MALFORMED_FUNCTION_CALL",
+        "MALFORMED_FUNCTION_CALL",
+    ] {
+        let (outcome, requests) = asked(openai, ended(json!(null), word)).await;
+        let error = outcome.unwrap_err();
+        assert_eq!(
+            (error.kind.clone(), requests),
+            (ErrorKind::BadGeneration, 2)
+        );
+        assert!(error.message.contains(word), "{error}");
+        let whole = ended(analysis().to_string().into(), word);
+        let reply = asked(openai, whole).await.0.unwrap();
+        assert_eq!(reply.content, analysis().to_string());
+    }
+}
+
+/// They were lost: the error had no words.
+#[tokio::test]
+async fn the_words_of_each_form_of_error_are_shown() {
+    for (status, body) in [
+        (
+            418,
+            json!({"errors": [{"message": "frobnicated", "code": 4006}], "success": false}),
+        ),
+        (
+            418,
+            json!({"base_resp": {"status_code": 2013, "status_msg": "frobnicated"}}),
+        ),
+        (
+            200,
+            json!({"errors": [{"message": "frobnicated"}], "success": false, "result": null}),
+        ),
+        (
+            200,
+            json!({"choices": null, "base_resp": {"status_code": 2013, "status_msg": "frobnicated"}}),
+        ),
+    ] {
+        let error = one(Reply::json(status, &body)).await.0.unwrap_err();
+        let words = error.message.split("; it begins").next().unwrap();
+        assert!(words.contains("frobnicated"), "{error}");
+    }
+}
+
+/// A gateway's 400 hides what the server behind it said.
+#[tokio::test]
+async fn a_passing_failure_inside_a_refusal_is_retried() {
+    for body in [
+        json!({"message": "Too many tokens, please wait before trying again.",
+            "__type": "ThrottlingException"}),
+        json!({"error": {"message": "litellm.ServiceUnavailableError: AnthropicException - x",
+            "type": null, "param": null, "code": "503"}}),
+        json!({"error_code": "BAD_REQUEST", "message": "{\"external_model_error\":\
+            {\"message\":\"Too many requests, please wait before trying again.\"}}"}),
+    ] {
+        let told = body.to_string();
+        let (outcome, server) = once(Reply::json(400, &body)).await;
+        let reply = outcome.unwrap_or_else(|error| panic!("{error}: {told}"));
+        assert_eq!((reply.content.as_str(), server.count()), ("recovered", 2));
+    }
+}
+
 /// 74,000 tokens that were not counted let $1.11 pass a limit of $0.30.
 #[tokio::test]
 async fn hidden_output_is_counted_wherever_its_field_stands() {
@@ -37,5 +146,56 @@ async fn hidden_output_is_counted_wherever_its_field_stands() {
     ] {
         let reply = Reply::chat("42").with_usage(usage(more.clone()));
         assert!(one(reply).await.0.unwrap().is_usage_doubtful, "{more}");
+    }
+}
+
+/// The wordings that ended runs at their first five prompts.
+#[tokio::test]
+async fn a_stated_maximum_of_output_tokens_is_kept_in_each_wording() {
+    for (body, kept) in [
+        (
+            json!({"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "Unable to submit request because it has a maxOutputTokens value of 4096 but the supported range is from 1 (inclusive) to 2001 (exclusive). Update the value and try again."}}),
+            2000,
+        ),
+        (
+            json!({"error": {"message": "Requests with max_tokens > 2000 must have stream=true"}}),
+            2000,
+        ),
+        (
+            json!({"message": "Malformed input request: #/max_tokens: 4096 is not less or equal to 2000, please reformat your input and try again."}),
+            2000,
+        ),
+        (
+            json!({"message": "too many tokens: max tokens must be less than or equal to 2000, the maximum output for this model - received 4096."}),
+            2000,
+        ),
+        (
+            json!({"errors": [{"code": "invalid_request", "message": "Json document validation error: max_tokens cannot be higher than 2000"}]}),
+            2000,
+        ),
+        (
+            json!({"detail": [{"type": "less_than_equal", "loc": ["body", "max_tokens"], "msg": "Input should be less than or equal to 2000", "input": 4096}]}),
+            2000,
+        ),
+    ] {
+        let told = body.to_string();
+        let server = FaultServer::start(move |request| match request.body["max_tokens"].as_u64() {
+            Some(limit) if limit <= kept => Reply::chat("42"),
+            _ => Reply::json(400, &body),
+        });
+        let mut connection = openai(&server);
+        connection.model = "unheard-of".to_owned();
+        let model = HttpModel::new(connection).unwrap();
+        for _ in 0..2 {
+            chat(&model, &ask("How much?"))
+                .await
+                .unwrap_or_else(|error| panic!("{error}: {told}"));
+        }
+        let sent = server.requests();
+        let limits: Vec<_> = sent
+            .iter()
+            .map(|it| it.body["max_tokens"].as_u64().unwrap())
+            .collect();
+        assert_eq!(limits, [4096, kept, kept], "{told}");
     }
 }

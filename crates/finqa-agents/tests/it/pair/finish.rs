@@ -110,7 +110,10 @@ async fn each_finish_word_with_each_content_is_an_answer_or_whose_failure_it_is(
                 _ => Outcome::ProviderError,
             };
             assert_eq!(solution.outcome, expected, "{told}: {solution:?}");
-            if expected == Outcome::ProviderError
+            let is_repeated = means == "bad_generation";
+            if expected == Outcome::ProviderError && is_repeated {
+                assert_eq!(requests, 2, "as an unreadable reply: {told}");
+            } else if expected == Outcome::ProviderError
                 && !(is_silent && ["stop", "tool_calls", "unknown"].contains(&means.as_str()))
             {
                 let call = solution.calls.last().unwrap();
