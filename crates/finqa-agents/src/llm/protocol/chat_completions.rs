@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::dialect::{ApiDialect, SystemRole, TokenLimit};
 use super::parts::{
-    arguments, call_id, note_error, note_reasoning, object, openai_format, temperature, text, tools,
+    arguments, call_id, content, note_error, note_reasoning, object, openai_format, temperature,
+    text, tools,
 };
 use crate::llm::types::{
     ChatMessage, ChatReply, ChatRequest, FinishReason, Role, ToolCall, ToolSpec,
@@ -117,14 +118,12 @@ pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
             .then_some(reply)
             .ok_or("its first choice has no `message`");
     };
-    if matches!(reply.finish, FinishReason::Length | FinishReason::Other(_)) {
-        note_error(&mut reply, body.get("error"));
-    }
-    reply.tool_calls = message
-        .get("tool_calls")
-        .and_then(Value::as_array)
-        .map(|calls| calls.iter().enumerate().filter_map(read_call).collect())
-        .unwrap_or_default();
+    let calls = message.get("tool_calls").and_then(Value::as_array);
+    // OpenAI's first form of a call is its function alone.
+    let old = message.get("function_call");
+    let old = old.map(|function| json!({"function": function}));
+    let calls = calls.into_iter().flatten().chain(&old).enumerate();
+    reply.tool_calls = calls.filter_map(read_call).collect();
     // Some servers say `stop` although they call a tool.
     if reply.finish == FinishReason::Stop && !reply.tool_calls.is_empty() {
         reply.finish = FinishReason::ToolCalls;
@@ -137,23 +136,11 @@ pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
     Ok(reply)
 }
 
-/// Text, or a list of parts of which those with text count.
-fn content(value: Option<&Value>) -> String {
-    match value {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(parts)) => parts
-            .iter()
-            .filter_map(|part| part.get("text").and_then(Value::as_str))
-            .collect(),
-        _ => String::new(),
-    }
-}
-
 fn read_call((index, call): (usize, &Value)) -> Option<ToolCall> {
-    let function = call.get("function")?;
+    let function = call.get("function").filter(|it| it.is_object())?;
     Some(ToolCall {
         id: call_id(call.get("id"), index),
-        name: function.get("name")?.as_str()?.to_owned(),
+        name: text(function.get("name")).unwrap_or_default(),
         arguments: arguments(function.get("arguments")),
     })
 }

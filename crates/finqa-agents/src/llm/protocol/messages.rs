@@ -163,7 +163,8 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ChatRep
             ),
             Some("tool_use") => {
                 let name = text(block.get("name")).unwrap_or_default();
-                if forced_tool(request).is_some_and(|(forced, _)| forced == name) {
+                // Some gateways change the name of the only tool that there is.
+                if forced_tool(request).is_some() {
                     formatted = Some(arguments(block.get("input")));
                 } else {
                     reply.tool_calls.push(ToolCall {

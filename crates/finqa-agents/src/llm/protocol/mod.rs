@@ -13,7 +13,9 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::types::{ChatReply, ChatRequest};
+use super::judged::is_complete;
+use super::types::{ChatReply, ChatRequest, FinishReason};
+use crate::parse::after_object;
 
 pub use chat_completions::{messages_json, tools_json};
 pub(super) use dialect::{ApiDialect, FormatLevel, SystemRole, TokenLimit};
@@ -78,6 +80,13 @@ impl Protocol {
             Self::Responses => responses::read_answer(body)?,
             Self::Messages => messages::read_answer(body, request)?,
         };
+        take_answer(&mut reply, request);
+        if !is_complete(request, &reply) {
+            // Beside a whole answer they are too late.
+            for place in ["/error", "/choices/0/message/error"] {
+                parts::note_error(&mut reply, body.pointer(place));
+            }
+        }
         counts::read(&mut reply, body, self);
         let tier = [
             body.get("service_tier"),
@@ -87,6 +96,21 @@ impl Protocol {
         reply.service_tier = tier.map(|tier| parts::text(Some(tier)).unwrap_or(tier.to_string()));
         reply.model = parts::text(body.get("model")).unwrap_or_default();
         Ok(reply)
+    }
+}
+
+/// Takes an answer that its model gave to a tool, although none was offered.
+fn take_answer(reply: &mut ChatReply, request: &ChatRequest) {
+    if let [call] = reply.tool_calls.as_slice()
+        && request.tools.is_empty()
+        && reply.content.trim().is_empty()
+        && after_object(&call.arguments).is_some()
+    {
+        reply.content.clone_from(&call.arguments);
+        reply.tool_calls.clear();
+        if reply.finish == FinishReason::ToolCalls {
+            reply.finish = FinishReason::Stop;
+        }
     }
 }
 

@@ -53,6 +53,23 @@ pub(super) fn text(value: Option<&Value>) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
+/// A text, an answer that is not written as text, or a list of parts of which those with text
+/// count.
+pub(super) fn content(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => parts
+            .iter()
+            .filter_map(|part| part.get("text").and_then(Value::as_str))
+            .collect(),
+        Some(object @ Value::Object(_)) => match object.get("text").and_then(Value::as_str) {
+            Some(text) => text.to_owned(),
+            None => object.to_string(),
+        },
+        _ => String::new(),
+    }
+}
+
 /// A call's arguments: the JSON that the model wrote, though some servers send an object.
 pub(super) fn arguments(value: Option<&Value>) -> String {
     match value {
@@ -76,9 +93,7 @@ pub(super) fn note_error(reply: &mut ChatReply, error: Option<&Value>) {
         return;
     };
     let words = ErrorDetails::of(&json!({"error": error}));
-    let mut codes = words.codes.iter();
-    let status = codes.find_map(|code| code.parse().ok()).unwrap_or_default();
-    if kind_of(status, &words) == ErrorKind::ContentFilter {
+    if kind_of(words.status().unwrap_or_default(), &words) == ErrorKind::ContentFilter {
         reply.finish = FinishReason::ContentFilter;
         return;
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::dialect::ApiDialect;
 use super::parts::{
-    arguments, call_id, note_reasoning, object, openai_format, temperature, text, tools,
+    arguments, call_id, content, note_reasoning, object, openai_format, temperature, text, tools,
 };
 use crate::llm::types::{
     ChatMessage, ChatReply, ChatRequest, FinishReason, Role, ToolCall, ToolSpec,
@@ -135,23 +135,11 @@ pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
     Ok(reply)
 }
 
-fn read_message(item: &Value, content: &mut String, refusal: &mut String) {
-    match item.get("content") {
-        Some(Value::String(text)) => content.push_str(text),
-        Some(Value::Array(parts)) => {
-            let words = |part: &Value, name: &str| {
-                part.get(name)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .to_owned()
-            };
-            for part in parts {
-                content.push_str(&words(part, "text"));
-                refusal.push_str(&words(part, "refusal"));
-            }
-        }
-        _ => {}
-    }
+fn read_message(item: &Value, text: &mut String, refusal: &mut String) {
+    let said = item.get("content");
+    text.push_str(&content(said));
+    let parts = said.and_then(Value::as_array).into_iter().flatten();
+    refusal.extend(parts.filter_map(|part| part.get("refusal").and_then(Value::as_str)));
 }
 
 #[cfg(test)]

@@ -40,6 +40,66 @@ fn with_message(message: serde_json::Value, finish: &str) -> serde_json::Value {
     body
 }
 
+fn message_of(content: serde_json::Value) -> serde_json::Value {
+    json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "claude",
+        "content": content, "stop_reason": "tool_use",
+        "usage": {"input_tokens": 10, "output_tokens": 2}})
+}
+
+/// They were empty replies, and scored as the model's.
+#[tokio::test]
+async fn a_complete_answer_is_used_wherever_it_is() {
+    let text = || analysis().to_string();
+    let call = |arguments: serde_json::Value| json!([{"id": "a", "type": "function", "function": {"name": "answer", "arguments": arguments}}]);
+    type Settings = fn(&FaultServer) -> ModelConnection;
+    let chats = [
+        json!({"content": analysis()}),
+        json!({"content": null, "tool_calls": call(text().into())}),
+        json!({"content": "", "tool_calls": call(analysis())}),
+        json!({"content": null, "tool_calls": [{"function": {"arguments": text()}}]}),
+        json!({"content": null, "function_call": {"name": "answer", "arguments": text()}}),
+    ];
+    let chats = chats.into_iter().flat_map(|message| {
+        ["stop", "tool_calls", "function_call"]
+            .map(|finish| (openai as Settings, with_message(message.clone(), finish)))
+    });
+    let items = |item: serde_json::Value| json!({"id": "r", "status": "completed", "output": [item], "usage": {"input_tokens": 9, "output_tokens": 9}});
+    let others = [
+        (
+            responses as Settings,
+            items(
+                json!({"type": "function_call", "name": "answer", "arguments": text(), "call_id": "c"}),
+            ),
+        ),
+        (
+            responses as Settings,
+            items(json!({"type": "message", "role": "assistant", "content": analysis()})),
+        ),
+        (
+            anthropic as Settings,
+            message_of(
+                json!([{"type": "tool_use", "id": "t", "name": "functions.answer", "input": analysis()}]),
+            ),
+        ),
+    ];
+    for (settings, body) in chats.chain(others) {
+        let told = body.to_string();
+        let (reply, requests) = asked(settings, Reply::json(200, &body)).await;
+        let reply = reply.unwrap_or_else(|error| panic!("{error}: {told}"));
+        let read: serde_json::Value = serde_json::from_str(&reply.content).unwrap_or_default();
+        assert_eq!((read, requests), (analysis(), 1), "{told}");
+        assert!(reply.tool_calls.is_empty(), "{told}");
+    }
+    // A call that is cut is no answer.
+    let cut = &text()[..20];
+    let body = with_message(
+        json!({"content": null, "tool_calls": call(cut.into())}),
+        "stop",
+    );
+    let reply = asked(openai, Reply::json(200, &body)).await.0.unwrap();
+    assert_eq!((reply.content.as_str(), reply.tool_calls.len()), ("", 1));
+}
+
 /// Gemini's compatible endpoint joins two words.
 #[tokio::test]
 async fn a_finish_word_with_a_reason_means_what_the_word_means() {

@@ -182,6 +182,7 @@ async fn an_error_inside_a_choice_and_an_answer_in_the_reasoning_are_the_provide
         match place {
             "error" => body["choices"][0]["error"] = value,
             "body" => body["error"] = value,
+            "message" => body["choices"][0]["message"]["error"] = value,
             field => body["choices"][0]["message"][field] = value,
         }
         Reply::json(200, &body)
@@ -207,6 +208,32 @@ async fn an_error_inside_a_choice_and_an_answer_in_the_reasoning_are_the_provide
             with("length", json!("{\"ans"), "body", lost.clone()),
             Outcome::ProviderError,
             "upstream connection lost",
+        ),
+        // They were empty or unreadable replies of the model.
+        (
+            with("stop", json!(""), "body", lost.clone()),
+            Outcome::ProviderError,
+            "upstream connection lost (code 502)",
+        ),
+        (
+            with("stop", json!("{\"ans"), "body", lost.clone()),
+            Outcome::ProviderError,
+            "upstream connection lost",
+        ),
+        (
+            with("stop", json!(""), "message", lost.clone()),
+            Outcome::ProviderError,
+            "upstream connection lost",
+        ),
+        (
+            with("stop", json!(whole), "message", lost.clone()),
+            Outcome::Answered,
+            "",
+        ),
+        (
+            with("length", json!(whole), "body", lost.clone()),
+            Outcome::Answered,
+            "",
         ),
         (
             with("stop", json!(whole), "body", lost),
