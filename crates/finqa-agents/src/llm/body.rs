@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use finqa_core::regex;
 use finqa_core::text::{NOT_FINITE, one_line, single_spaced, with_nulls};
 use regex::{Captures, Regex};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Reads a body. Strings and numbers keep their values; a lone surrogate and bytes that are not
 /// UTF-8 become `U+FFFD`, and a number that is not finite becomes null.
@@ -74,6 +74,10 @@ fn streamed(text: &str) -> Option<Value> {
     if last.get("error").is_some_and(|error| !error.is_null()) || is_alone {
         return events.pop();
     }
+    let begins = |event: &Value| event.get("type").is_some_and(|it| it == "message_start");
+    if events.iter().any(begins) {
+        return message(events);
+    }
     let mut whole = Value::Null;
     for chunk in events {
         chunk.get("choices")?;
@@ -85,10 +89,42 @@ fn streamed(text: &str) -> Option<Value> {
     Some(whole)
 }
 
+/// Anthropic's message, put together from its events. Its blocks come one after the other.
+fn message(events: Vec<Value>) -> Option<Value> {
+    let (mut whole, mut blocks) = (Value::Null, Vec::new());
+    for mut event in events {
+        let kind = event.get("type").and_then(Value::as_str).map(str::to_owned);
+        let mut part = |name: &str| event.get_mut(name).map(Value::take).unwrap_or_default();
+        match kind.as_deref() {
+            Some("message_start") => whole = part("message"),
+            Some("content_block_start") => blocks.push(part("content_block")),
+            Some("content_block_delta") => {
+                let mut delta = part("delta");
+                delta.as_object_mut()?.shift_remove("type");
+                add(blocks.last_mut()?, "", delta);
+            }
+            Some("message_delta") => {
+                add(&mut whole, "", part("delta"));
+                add(&mut whole, "", json!({"usage": part("usage")}));
+            }
+            _ => {}
+        }
+    }
+    for block in blocks.iter_mut().filter_map(Value::as_object_mut) {
+        if let Some(input) = block.shift_remove("partial_json") {
+            block.insert("input".to_owned(), input);
+        }
+    }
+    let content = Value::Array(blocks);
+    whole.as_object_mut()?.insert("content".to_owned(), content);
+    Some(whole)
+}
+
 /// Adds a part of a chunk: texts and lists grow, everything else is replaced, but not by nothing.
 fn add(whole: &mut Value, name: &str, part: Value) {
-    const TEXTS: [&str; 5] = [
-        "content", "reasoning_content", "reasoning", "refusal", "arguments",
+    const TEXTS: [&str; 8] = [
+        "content", "reasoning_content", "reasoning", "refusal", "arguments", "text", "thinking",
+        "partial_json",
     ];
     match (whole, part) {
         (_, Value::Null) => {}
@@ -196,8 +232,6 @@ fn is_strange(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

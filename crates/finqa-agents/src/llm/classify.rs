@@ -28,6 +28,10 @@ pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<HttpReply, B
         let mut error = broken.clone();
         if let Some(source) = &broken.source {
             error.message = one_line(&redact(&innermost(source.as_ref()).to_string(), &[secret]));
+            if error.kind == ErrorKind::Malformed {
+                let cause = std::mem::take(&mut error.message);
+                error.message = format!("the body cannot be decompressed: {cause}");
+            }
             // What rustls reads where the answer is not encrypted.
             if error.message.contains("InvalidContentType") {
                 error.message.push_str("; does the server speak http?");

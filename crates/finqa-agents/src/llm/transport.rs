@@ -5,7 +5,6 @@
 //! integer codes, `retry-after-ms`). It classifies nothing.
 
 use std::error::Error;
-use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -18,8 +17,6 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use tokio_util::bytes::{Bytes, BytesMut};
-
-use finqa_core::error::innermost;
 
 use super::error::{ErrorKind, ModelError};
 
@@ -244,16 +241,12 @@ impl tower::Service<HttpRequestFactory> for Transport {
 
 /// What an error of the HTTP client means; `answered` if a status has come.
 fn kind_of(error: &reqwest::Error, answered: bool) -> ErrorKind {
-    use io::ErrorKind::{InvalidData, InvalidInput};
-    let cause = innermost(error).downcast_ref::<io::Error>();
     match error {
         error if error.is_connect() => ErrorKind::Connect,
         error if error.is_timeout() => ErrorKind::Timeout,
         error if !answered && error.is_builder() => ErrorKind::Settings,
         // A compressed body that is not what its header says.
-        _ if cause.is_some_and(|it| [InvalidData, InvalidInput].contains(&it.kind())) => {
-            ErrorKind::Malformed
-        }
+        error if error.is_decode() => ErrorKind::Malformed,
         _ => ErrorKind::CutOff,
     }
 }

@@ -100,6 +100,105 @@ async fn a_complete_answer_is_used_wherever_it_is() {
     assert_eq!((reply.content.as_str(), reply.tool_calls.len()), ("", 1));
 }
 
+/// Anthropic's events, as they are documented, with a block of each kind.
+fn events(ending: bool) -> String {
+    let whole = analysis().to_string();
+    let (first, rest) = whole.split_at(9);
+    let delta = |index: u64, delta: serde_json::Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
+    let begun = |index: u64, block: serde_json::Value| json!({"type": "content_block_start", "index": index, "content_block": block});
+    let mut events = vec![
+        json!({"type": "message_start", "message": {"id": "msg_1", "type": "message",
+            "role": "assistant", "model": "claude", "content": [], "stop_reason": null,
+            "usage": {"input_tokens": 1000, "output_tokens": 1}}}),
+        begun(
+            0,
+            json!({"type": "thinking", "thinking": "", "signature": ""}),
+        ),
+        json!({"type": "ping"}),
+        delta(0, json!({"type": "thinking_delta", "thinking": "hm"})),
+        delta(0, json!({"type": "signature_delta", "signature": "x"})),
+        begun(
+            1,
+            json!({"type": "tool_use", "id": "t", "name": "analysis", "input": {}}),
+        ),
+        delta(1, json!({"type": "input_json_delta", "partial_json": ""})),
+        delta(
+            1,
+            json!({"type": "input_json_delta", "partial_json": first}),
+        ),
+        delta(1, json!({"type": "input_json_delta", "partial_json": rest})),
+    ];
+    if ending {
+        events.extend([
+            json!({"type": "content_block_stop", "index": 1}),
+            json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"},
+                "usage": {"output_tokens": 100}}),
+            json!({"type": "message_stop"}),
+        ]);
+    }
+    let written =
+        |event: &serde_json::Value| format!("event: {}\ndata: {event}\n\n", event["type"]);
+    events.iter().map(written).collect()
+}
+
+#[tokio::test]
+async fn anthropics_events_that_were_not_asked_for_are_put_together() {
+    let stream = |text: String| Reply::new(200, "text/event-stream", text);
+    let (reply, requests) = asked(anthropic, stream(events(true))).await;
+    let reply = reply.unwrap();
+    assert_eq!(reply.content, analysis().to_string());
+    let usage = reply.usage.unwrap();
+    assert_eq!(
+        (usage.input_tokens, usage.output_tokens, requests),
+        (1000, 100, 1)
+    );
+    assert_eq!(reply.finish, FinishReason::Stop);
+    // Without its end it is what it is.
+    let reply = asked(anthropic, stream(events(false))).await.0.unwrap();
+    assert_eq!(reply.content, analysis().to_string());
+    assert_eq!(reply.finish, FinishReason::Other(String::new()));
+    // A text, and an error in the middle.
+    let text = events(true)
+        .replace("input_json_delta", "text_delta")
+        .replace("partial_json", "text")
+        .replace("\"tool_use\",\"id\"", "\"text\",\"id\"")
+        .replace("\"type\":\"tool_use\"", "\"type\":\"text\",\"text\":\"\"");
+    let reply = asked(anthropic, stream(text)).await.0.unwrap();
+    assert_eq!(reply.content, analysis().to_string());
+    let error =
+        json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+    let broken = format!("{}event: error\ndata: {error}\n\n", events(false));
+    let error = asked(anthropic, stream(broken)).await.0.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::ServerError);
+    assert!(error.message.contains("Overloaded"), "{error}");
+}
+
+/// Some were six requests for one body, each of which may be billed.
+#[tokio::test]
+async fn an_encoding_that_is_not_decoded_is_named_and_asked_for_twice() {
+    let answer = completion("42", "stop").to_string().into_bytes();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&answer).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+    raw.write_all(&answer).unwrap();
+    let raw = raw.finish().unwrap();
+    let cut = gzip[..gzip.len() - 30].to_vec();
+    for (body, encoding, words) in [
+        (gzip.clone(), "x-gzip", "compressed (x-gzip)"),
+        (gzip, "GZIP", "compressed (GZIP)"),
+        (raw, "deflate", "deflate"),
+        (cut, "gzip", "cannot be decompressed"),
+    ] {
+        let reply = Reply::new(200, "application/json", body).header("content-encoding", encoding);
+        let (outcome, server) = one(reply).await;
+        let error = outcome.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Malformed, "{encoding}: {error}");
+        assert!(error.message.contains(words), "{encoding}: {error}");
+        assert_eq!(server.count(), 2, "{encoding}: {error}");
+    }
+}
+
 /// Gemini's compatible endpoint joins two words.
 #[tokio::test]
 async fn a_finish_word_with_a_reason_means_what_the_word_means() {
