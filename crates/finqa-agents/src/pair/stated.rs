@@ -10,7 +10,8 @@ use finqa_core::number::{self, Value};
 pub(super) struct StatedValue {
     /// A percent as its fraction, a yes or no as the word, a number without its scale word.
     pub(super) value: Value,
-    /// The part of the text that is the value, without emphasis: `14.1%` of `about **14.1%**`.
+    /// The part of the text that is the value, without emphasis: `14.1%` of `about **14.1%**`. A
+    /// sign in words is written: `-12.5%` for `a loss of 12.5%`.
     pub(super) text: String,
 }
 
@@ -24,9 +25,14 @@ pub(super) fn find_value(text: &str, question: &str) -> Option<StatedValue> {
         });
     }
     let reading = number::answer(text).ok()?;
+    let value = reading.value_for(question);
+    let mut words = number::plain(text.get(reading.span)?);
+    if value < 0.0 && number::read(&words).is_some_and(|read| read.value > 0.0) {
+        words.insert(0, '-');
+    }
     Some(StatedValue {
-        value: Value::Number(reading.value_for(question)),
-        text: number::plain(text.get(reading.span)?),
+        value: Value::Number(value),
+        text: words,
     })
 }
 
@@ -58,7 +64,14 @@ mod tests {
             ("about **14.1\\%**", 0.141, "14.1%"),
             ("\\boxed{-5.2}", -5.2, "-5.2"),
             ("25 bps", 0.0025, "25 bps"),
-            ("a loss of $45.2 million", -45.2, "$45.2 million"),
+            ("a loss of $45.2 million", -45.2, "-$45.2 million"),
+            ("minus 12.5%", -0.125, "-12.5%"),
+            ("negative 12.5%", -0.125, "-12.5%"),
+            ("a loss of about **12.5%**", -0.125, "-12.5%"),
+            ("$45.2 million loss", -45.2, "-$45.2 million"),
+            ("minus -12.5%", -0.125, "-12.5%"),
+            ("\u{25b3}12.5%", -0.125, "\u{25b3}12.5%"),
+            ("12.5%-", -0.125, "12.5%-"),
         ] {
             let read = find_value(text, "").unwrap();
             assert_eq!(
@@ -67,6 +80,13 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn the_size_of_a_loss_that_is_asked_for_has_no_sign() {
+        let read = find_value("a loss of $45.2 million", "what was the net loss?").unwrap();
+        let expected = (Value::Number(45.2), "$45.2 million".to_owned());
+        assert_eq!((read.value, read.text), expected);
     }
 
     #[test]
