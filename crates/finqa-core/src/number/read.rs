@@ -78,9 +78,9 @@ static BEFORE: LazyLock<[(Regex, NotRead); 4]> = LazyLock::new(|| {
 });
 
 /// What may touch a number from the right without changing it. The letters are multiples, pence
-/// and cents, points.
+/// and cents, points. A `¢` is a hundredth of the unit, which nothing reads.
 static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(r#"(?i)^(?:$|\s|(?:x|p|c|pts?)\b|[!"'()*,./:;=?\[\]{|}~×≈→…÷»†‡•¢]|-(?:$|[-\s\w($]))"#)
+    regex!(r#"(?i)^(?:$|\s|(?:x|p|c|pts?)\b|[!"'()*,./:;=?\[\]{|}~×≈→…÷»†‡•]|-(?:$|[-\s\w($]))"#)
 });
 
 /// A percent sign that is apart from the number.

@@ -34,7 +34,7 @@ const SCALES: [(&str, Scale, u32); 6] = [
         Scale::Million,
         0,
     ),
-    ("billion billions bn bln mrd b", Scale::Billion, 0),
+    ("billion billions bn bln bil mrd b", Scale::Billion, 0),
     ("trillion trillions tn trn t", Scale::Billion, 3),
     ("lakh lakhs lac lacs", Scale::Thousand, 2),
     ("crore crores cr", Scale::Million, 1),
@@ -55,8 +55,8 @@ pub fn scale_of_word(word: &str) -> Option<(Scale, u32)> {
 }
 
 /// Words that would change the number before them, but are not read.
-pub(super) const UNREAD: &str =
-    "hundred hundreds dozen dozens quadrillion quadrillions permille ppm ppb cr dr";
+pub(super) const UNREAD: &str = "hundred hundreds dozen dozens quadrillion quadrillions permille ppm ppb cr dr \
+    keur teur meur kusd tusd musd kgbp mgbp kchf tchf mchf";
 
 pub(super) const PERCENT: &str = r"percentage[\s-]points?|per\s?cent|pct(?:\spoints)?|pp|ppts?";
 

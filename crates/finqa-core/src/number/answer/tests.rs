@@ -103,6 +103,7 @@ fn notations(plain: &str) -> Vec<(String, f64)> {
         ("${x} million", 1e6),
         ("{x}bn", 1e9),
         ("EUR {x} billion", 1e9),
+        ("{x} bil", 1e9),
         ("{x}tn", 1e12),
         ("{x} trillion", 1e12),
         ("{x} lakh", 1e5),
@@ -145,10 +146,11 @@ fn notations(plain: &str) -> Vec<(String, f64)> {
 }
 
 /// Texts around a value that leave open what is meant.
-const UNREADABLE: [&str; 26] = [
+const UNREADABLE: [&str; 29] = [
     "--{x}", "+-{x}", "({x}", "{x})", "<{x}", "> {x}", "±{x}", "{x} ± 0.3", "{x}+", "{x}-77",
     "{x}–77", "{x} to 77", "77, or {x}", "77 {x}", "{x} hundred", "{x} Cr", "{x} thousand million",
-    "{x}‰", "{x}:7", "10^{x}", "{x}²", "#{x}", "FY{x}", "{x}abc", "1,2,{x}", "rose from 77 to {x}",
+    "{x}¢", "{x} MEUR", "{x} kUSD", "{x}‰", "{x}:7", "10^{x}", "{x}²", "#{x}", "FY{x}", "{x}abc",
+    "1,2,{x}", "rose from 77 to {x}",
 ];
 
 #[test]
