@@ -312,7 +312,8 @@ impl<'a> LenientReader<'a> {
         self.pos += end;
         let token = rest.get(..end).unwrap_or_default();
         Ok(match token.trim() {
-            "null" | "None" => Value::Null,
+            // As Python writes the numbers that JSON does not have.
+            "null" | "None" | "NaN" | "Infinity" | "-Infinity" => Value::Null,
             "true" | "True" => Value::Bool(true),
             "false" | "False" => Value::Bool(false),
             token => {

@@ -67,6 +67,21 @@ fn departures_from_the_format_are_read(#[case] text: String) {
     assert_eq!(analysis(&text).unwrap(), expected(), "{text}");
 }
 
+/// One discarded a complete answer.
+#[test]
+fn a_confidence_that_is_no_number_is_none() {
+    for word in ["NaN", "Infinity", "-Infinity"] {
+        let parsed = analysis(&PLAIN.replace("0.9", word)).unwrap();
+        let expected = Analysis {
+            confidence: None,
+            ..expected()
+        };
+        assert_eq!(parsed, expected, "{word}");
+        let answer = PLAIN.replace("\"14.1%\"", word);
+        assert_eq!(analysis(&answer).unwrap().answer, "", "{word}");
+    }
+}
+
 #[test]
 fn a_number_keeps_its_digits() {
     for (written, read) in [
