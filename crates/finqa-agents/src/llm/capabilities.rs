@@ -307,6 +307,8 @@ mod tests {
         let body = r#"{"error":{"message":"Invalid parameter: 'response_format' of type 'json_schema' is not supported","param":"response_format"}}"#;
         let (object, _) = correct(start, body).unwrap();
         assert_eq!(object.format, FormatLevel::JsonObject);
+        let gemini = r#"{"error":{"code":400,"status":"INVALID_ARGUMENT","message":"Invalid JSON payload received. Unknown name \"additionalProperties\" at 'generation_config.response_schema': Cannot find field."}}"#;
+        assert_eq!(correct(start, gemini).unwrap().0, object);
         let body = r#"{"error":{"message":"'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.","param":"messages"}}"#;
         let (text, _) = correct(object, body).unwrap();
         assert_eq!(text.format, FormatLevel::Text);
