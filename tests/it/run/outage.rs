@@ -159,7 +159,7 @@ fn a_refusal_of_one_question_is_its_outcome_and_stops_nothing() {
                 let _ = refused.set(question.clone());
             }
             match refused.get() == Some(&question) {
-                true => Reply::error(403, "x", "not this one"),
+                true => Reply::unsupported("messages", "not this one"),
                 false => scripted(request),
             }
         }
