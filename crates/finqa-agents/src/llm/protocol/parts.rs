@@ -101,7 +101,9 @@ pub(super) fn note_error(reply: &mut ChatReply, error: Option<&Value>) {
     if said.is_empty() {
         said = error.to_string();
     }
-    if let Some(code) = words.codes.first() {
+    // Names of fields are codes too.
+    let code = words.codes.first();
+    if let Some(code) = code.filter(|code| error.get(code.as_str()).is_none()) {
         said.push_str(&format!(" (code {code})"));
     }
     reply.failure = Some(said);

@@ -221,9 +221,9 @@ async fn an_error_inside_a_choice_and_an_answer_in_the_reasoning_are_the_provide
             "upstream connection lost",
         ),
         (
-            with("stop", json!(""), "message", lost.clone()),
+            with("stop", json!(""), "message", json!({"message": "lost"})),
             Outcome::ProviderError,
-            "upstream connection lost",
+            "failed while it replied: lost",
         ),
         (
             with("stop", json!(whole), "message", lost.clone()),
