@@ -168,6 +168,11 @@ impl Session {
         Ok(Some(Asked { question, solution }))
     }
 
+    /// Takes the next question for the first: it refers to none before it.
+    pub fn forget(&mut self) {
+        self.history.clear();
+    }
+
     fn page(&self, question: &str) -> Arc<question::Document> {
         match &self.source {
             PageSource::Whole(page, _) => Arc::clone(page),
