@@ -85,7 +85,10 @@ impl AnswerView<'_> {
         json!({
             "question": self.question.text,
             "outcome": solution.outcome,
-            "answer": answer.map(|answer| &answer.printed),
+            "answer": answer.map(|answer| match answer.values.as_slice() {
+                [] => json!(answer.printed),
+                values => json!(values),
+            }),
             "value": answer.and_then(|answer| answer.value.as_ref()),
             "plain_value": answer.and_then(Answer::plain_value),
             "unit": answer.map(|answer| answer.unit),

@@ -10,6 +10,7 @@
 )]
 
 mod analysis;
+mod analyst_questions;
 mod architecture;
 mod ask;
 mod calibrate;

@@ -12,6 +12,9 @@ pub struct Answer {
     pub value: Option<Value>,
     /// The answer as shown to a person, e.g. `14.1%` (rule: docs/scoring.md, section 0).
     pub printed: String,
+    /// The values that `printed` joins, in the order asked, if the question asks for several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<String>,
     /// The answer as the analyst stated it: a cross-check of the program.
     pub stated: String,
     pub unit: Unit,

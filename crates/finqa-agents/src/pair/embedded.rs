@@ -68,6 +68,7 @@ impl EmbeddedAgent {
             confidence,
             doubt,
             words,
+            values,
             ..
         } = self.embedded_answer(question)?;
         let analysis = Analysis {
@@ -85,7 +86,12 @@ impl EmbeddedAgent {
             answer.printed.clone_from(&words);
             answer.value = Some(Value::Text(words));
         }
-        Some((Answer { doubt, ..answer }, analysis))
+        let answer = Answer {
+            doubt,
+            values,
+            ..answer
+        };
+        Some((answer, analysis))
     }
 
     /// Its only draft: `None` if the page has no number that fits, or if the draft was sent

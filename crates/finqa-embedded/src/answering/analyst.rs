@@ -81,10 +81,7 @@ impl EmbeddedAnalyst {
         let earlier: Vec<&str> = earlier.collect();
         let direct = tables.answer(&question.text, &earlier);
         if !tables.is_plain() {
-            let answer = direct?.ok()?;
-            let place = tables.place(&answer)?;
-            let alone = Facts::read(place.document, &self.weights.slots);
-            return EmbeddedAnswer::from_report(&alone, question, &answer, &place);
+            return EmbeddedAnswer::from_report(tables, question, &direct?.ok()?);
         }
         let alone = Question {
             kind: QuestionKind::StandAlone,

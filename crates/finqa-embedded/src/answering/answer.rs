@@ -42,6 +42,8 @@ pub struct EmbeddedAnswer {
     pub doubt: Option<String>,
     /// The answer in words, where no program gives it: a label of the page.
     pub words: Option<String>,
+    /// Its values, if several are asked for.
+    pub values: Vec<String>,
     /// The inputs of the confidence, in the order of its weights.
     pub signals: Vec<f64>,
 }
@@ -54,6 +56,7 @@ impl EmbeddedAnswer {
             confidence,
             doubt: None,
             words: None,
+            values: Vec::new(),
             signals: Vec::new(),
         }
     }

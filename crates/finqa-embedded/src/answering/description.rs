@@ -3,7 +3,7 @@
 
 use finqa_core::number::{Unit, UnitKind};
 use finqa_core::page::year_in_text;
-use finqa_core::program::Op;
+use finqa_core::program::{Expression, Op};
 use finqa_core::question::{CitedEvidence, Document};
 
 use super::answer::RankedAnswer;
@@ -32,7 +32,11 @@ pub(super) fn describe(
     history: &[Option<&str>],
     points: bool,
 ) -> Option<RankedAnswer> {
-    let percentages = percentages(page.facts, expr);
+    let is_percent = |source: &Option<usize>| {
+        let fact = source.and_then(|fact| page.facts.all.get(fact));
+        fact.is_some_and(|fact| fact.percent)
+    };
+    let percentages = percentages(expr, &is_percent);
     let kind = match plan.kind {
         // A difference in percentage points is a plain number.
         UnitKind::Number if percentages && !points => UnitKind::Percent,
@@ -157,13 +161,16 @@ fn steps(page: &DescribedPage<'_>, expr: &Expr) -> Vec<String> {
     out
 }
 
-fn operations(expr: &Expr, out: &mut Vec<String>) {
-    let Expr::Step(op, a, b) = expr else { return };
+/// A sentence for every operation, in order.
+pub(super) fn operations<T>(expr: &Expression<T>, out: &mut Vec<String>) {
+    let Expression::Step(op, a, b) = expr else {
+        return;
+    };
     operations(a, out);
     operations(b, out);
-    let shown = |e: &Expr| match e {
-        Expr::Leaf(leaf) => leaf.literal.replace("const_", ""),
-        Expr::Step(..) => e
+    let shown = |e: &Expression<T>| match e {
+        Expression::Leaf(leaf) => leaf.literal.replace("const_", ""),
+        Expression::Step(..) => e
             .value()
             .map(|v| {
                 v.number()
@@ -189,17 +196,18 @@ fn operations(expr: &Expr, out: &mut Vec<String>) {
 
 /// Whether an expression uses percentages of the page unchanged: one of them, or a sum,
 /// difference or average.
-fn percentages(facts: &Facts, expr: &Expr) -> bool {
+pub(super) fn percentages<T: PartialEq + Default + Clone>(
+    expr: &Expression<T>,
+    is_percent: &impl Fn(&T) -> bool,
+) -> bool {
+    let of = |expr: &Expression<T>| percentages(expr, is_percent);
     match expr {
-        Expr::Leaf(leaf) => leaf
-            .source
-            .and_then(|fact| facts.all.get(fact))
-            .is_some_and(|fact| fact.percent),
-        Expr::Step(Op::Add | Op::Subtract, a, b) => percentages(facts, a) && percentages(facts, b),
-        Expr::Step(Op::Divide, sum, count) => {
-            count.is_constant() && *count.as_ref() != Expr::constant(100) && percentages(facts, sum)
+        Expression::Leaf(leaf) => is_percent(&leaf.source),
+        Expression::Step(Op::Add | Op::Subtract, a, b) => of(a) && of(b),
+        Expression::Step(Op::Divide, sum, count) => {
+            count.is_constant() && **count != Expression::constant(100) && of(sum)
         }
-        Expr::Step(..) => false,
+        Expression::Step(..) => false,
     }
 }
 

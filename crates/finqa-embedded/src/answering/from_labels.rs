@@ -1,20 +1,16 @@
 //! Answers from the labels of a user's table, in the form of all others.
 
-use std::sync::{Arc, LazyLock};
-
 use finqa_core::number::{Unit, UnitKind, Value};
-use finqa_core::question::Question;
-use finqa_core::regex;
-use regex::{Captures, Regex};
+use finqa_core::question::{CitedEvidence, Question};
 
 use super::analyst::UNREAD;
-use super::answer::EmbeddedAnswer;
-use super::description::{DescribedPage, describe};
+use super::answer::{EmbeddedAnswer, RankedAnswer};
+use super::description::{DescribedPage, describe, operations, percentages};
 use super::scale;
 use crate::question::plan::ProgramPlan;
 use crate::question::wording::Wording;
 use crate::reading::facts::Facts;
-use crate::tables::{DirectAnswer, Doubt, ReportPlace};
+use crate::tables::{DirectAnswer, Doubt, FigureExpr, Place, Tables};
 
 /// The confidence in an answer from labels: the rounded share of right answers
 /// (docs/embedded-analyst.md, "The user's own tables").
@@ -23,43 +19,79 @@ const DIRECT: f64 = 0.95;
 /// The confidence in an answer about a report that is only a guess.
 const GUESS: f64 = 0.5;
 
-/// The id of a cell.
-static CELL: LazyLock<Regex> = LazyLock::new(|| regex!(r"\br(\d+)c(\d+)\b"));
-
 impl EmbeddedAnswer {
-    /// An answer from a table of a report, its places those of the whole page.
+    /// An answer from the tables of a report.
     pub(super) fn from_report(
-        alone: &Facts,
+        tables: &Tables,
         question: &Question,
         found: &DirectAnswer,
-        place: &ReportPlace<'_>,
     ) -> Option<Self> {
-        let asked = Question {
-            document: Arc::new(place.document.clone()),
-            ..question.clone()
+        let expr = found.exprs().next()?;
+        let is_percent = |place: &Option<Place>| place.is_some_and(|at| tables.unit_of_cell(at).0);
+        let scale_of_leaf = |place: &Option<Place>| tables.unit_of_cell((*place)?).1;
+        let scale_of = |expr: &FigureExpr| scale::scale_through(expr, &scale_of_leaf);
+        let percentages = percentages(expr, &is_percent);
+        let lower = question.text.to_lowercase();
+        let points = ["percent point", "percentage point"]
+            .iter()
+            .any(|it| lower.contains(it));
+        let kind = match found.kind {
+            // A difference in percentage points is a plain number.
+            UnitKind::Number if percentages && !points => UnitKind::Percent,
+            kind => kind,
         };
-        let mut answer = Self::from_labels(alone, &asked, found)?;
-        let moved = |text: &mut String| {
-            let place = |cell: &Captures<'_>| {
-                let row = cell
-                    .get(1)
-                    .and_then(|row| row.as_str().parse::<usize>().ok());
-                let column = cell.get(2).map_or("", |column| column.as_str());
-                format!("r{}c{column}", row.unwrap_or_default() + place.first_row)
-            };
-            *text = CELL.replace_all(text, place).into_owned();
+        let mut doubt = None;
+        let scale = match kind {
+            UnitKind::Number => scale_of(expr),
+            UnitKind::Ratio => scale::of_quotient(expr, &scale_of).unwrap_or_else(|why| {
+                doubt = Some(why.to_owned());
+                None
+            }),
+            _ => None,
         };
-        answer.best.steps.iter_mut().for_each(moved);
-        let evidence = answer.best.evidence.iter_mut();
-        evidence.for_each(|cited| moved(&mut cited.id));
-        if let Some(doubt) = &found.doubt {
-            answer.confidence = GUESS;
-            answer.doubt = Some(match doubt {
-                Doubt::Missing(why) | Doubt::InText(why) => why.clone(),
-                Doubt::Open => UNREAD.to_owned(),
-            });
+        let (mut steps, mut evidence, mut names) = (Vec::new(), Vec::new(), Vec::new());
+        for leaf in found.exprs().flat_map(FigureExpr::leaves) {
+            let Some(place) = leaf.source else { continue };
+            let (id, name) = (tables.cell_id(place), tables.cell_name(place));
+            let literal = leaf.literal.to_string();
+            let cited = CitedEvidence { id, literal };
+            if !evidence.contains(&cited) {
+                let CitedEvidence { id, literal } = &cited;
+                steps.push(format!("Take {literal} from {id} ({name})."));
+                evidence.push(cited);
+            }
+            if !names.contains(&name) {
+                names.push(name);
+            }
         }
-        Some(answer)
+        found.exprs().for_each(|expr| operations(expr, &mut steps));
+        let name = names.join("; ");
+        let mut best = RankedAnswer {
+            program: expr.program(),
+            plan_name: found.name,
+            in_percent: percentages,
+            unit: Unit { kind, scale },
+            label: match expr {
+                FigureExpr::Leaf(_) if found.label.is_none() => name,
+                _ => format!("{}: {name}", found.name),
+            },
+            evidence,
+            steps,
+            value: expr.value()?,
+        };
+        best.answer_with(found.label.as_ref(), !found.values.is_empty());
+        let reason = found.doubt.as_ref().map(|doubt| match doubt {
+            Doubt::Missing(why) | Doubt::InText(why) => why.clone(),
+            Doubt::Open => UNREAD.to_owned(),
+        });
+        let doubt = reason.or(doubt);
+        let confidence = if doubt.is_some() { GUESS } else { DIRECT };
+        Some(Self {
+            words: found.label.clone(),
+            values: found.values.clone(),
+            doubt,
+            ..Self::of(best, confidence)
+        })
     }
 
     /// An answer from labels, described like any other.
@@ -76,22 +108,31 @@ impl EmbeddedAnswer {
         let mut best = describe(&described, &plan, &expr, &[], points)?;
         let mut doubt = None;
         if direct.kind == UnitKind::Ratio {
-            match scale::of_quotient(facts, &expr) {
+            match scale::of_quotient(&expr, &|expr| scale::scale_of(facts, expr)) {
                 Ok(scale) => best.unit.scale = scale,
                 Err(why) => doubt = Some(why.to_owned()),
             }
         }
-        if let Some(label) = &direct.label {
-            best.steps
-                .push(format!("Its label is the answer: {label}."));
-            best.program = String::new();
-            best.value = Value::Text(label.clone());
-            best.unit = Unit::default();
-        }
+        best.answer_with(direct.label.as_ref(), false);
         Some(Self {
             words: direct.label.clone(),
             doubt,
             ..Self::of(best, DIRECT)
         })
+    }
+}
+
+impl RankedAnswer {
+    /// Answers with words, if there are any, which no program gives; `values` if they are several
+    /// values, which have a unit.
+    fn answer_with(&mut self, words: Option<&String>, values: bool) {
+        let Some(words) = words else { return };
+        self.program = String::new();
+        self.value = Value::Text(words.clone());
+        if !values {
+            self.steps
+                .push(format!("Its label is the answer: {words}."));
+            self.unit = Unit::default();
+        }
     }
 }

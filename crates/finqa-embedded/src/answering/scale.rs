@@ -5,7 +5,7 @@ use crate::expr::Expr;
 use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::Scale;
 use finqa_core::page::{counts_things, has_no_scale};
-use finqa_core::program::Op;
+use finqa_core::program::{Expression, Op};
 
 /// The scale of an amount: the word next to it, else the table's caption.
 fn of_fact(facts: &Facts, fact: &Fact) -> Option<Scale> {
@@ -96,16 +96,24 @@ pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -
 /// The scale word for a value: the page's, followed through the calculation. `None` for
 /// a value without one, such as a share or a price, or where the page does not say.
 pub(crate) fn scale_of(facts: &Facts, expr: &Expr) -> Option<Scale> {
+    scale_through(expr, &|source| {
+        let fact = facts.all.get((*source)?)?;
+        of_fact(facts, fact).filter(|_| fact.scale.is_some() || !is_apart(facts, fact))
+    })
+}
+
+/// The scale of a value by those of its figures.
+pub(crate) fn scale_through<T>(
+    expr: &Expression<T>,
+    of: &impl Fn(&T) -> Option<Scale>,
+) -> Option<Scale> {
     match expr {
-        Expr::Leaf(leaf) => {
-            let fact = facts.all.get(leaf.source?)?;
-            of_fact(facts, fact).filter(|_| fact.scale.is_some() || !is_apart(facts, fact))
+        Expression::Leaf(leaf) => of(&leaf.source),
+        Expression::Step(Op::Add | Op::Subtract, a, b) => {
+            scale_through(a, of).filter(|scale| scale_through(b, of) == Some(*scale))
         }
-        Expr::Step(Op::Add | Op::Subtract, a, b) => {
-            scale_of(facts, a).filter(|scale| scale_of(facts, b) == Some(*scale))
-        }
-        Expr::Step(op @ (Op::Multiply | Op::Divide), a, b) if b.is_constant() => {
-            let (scale, by) = (scale_of(facts, a)?, b.number()?);
+        Expression::Step(op @ (Op::Multiply | Op::Divide), a, b) if b.is_constant() => {
+            let (scale, by) = (scale_through(a, of)?, b.number()?);
             let of_factor = |factor: f64| {
                 let mut all = Scale::ALL.into_iter();
                 all.find(|scale| (factor - scale.factor()).abs() < 0.5)
@@ -118,17 +126,20 @@ pub(crate) fn scale_of(facts: &Facts, expr: &Expr) -> Option<Scale> {
                 (..) => of_factor(scale.factor() / by),
             }
         }
-        Expr::Step(..) => None,
+        Expression::Step(..) => None,
     }
 }
 
 /// The scale word for a quotient of two figures: that of money divided by a count without one.
 /// An error if only the divisor has one.
-pub(crate) fn of_quotient(facts: &Facts, expr: &Expr) -> Result<Option<Scale>, &'static str> {
+pub(crate) fn of_quotient<T>(
+    expr: &Expression<T>,
+    scale_of: &impl Fn(&Expression<T>) -> Option<Scale>,
+) -> Result<Option<Scale>, &'static str> {
     let Some((Op::Divide, a, b)) = expr.top() else {
         return Ok(None);
     };
-    match (scale_of(facts, a), scale_of(facts, b)) {
+    match (scale_of(a), scale_of(b)) {
         (scale, None) => Ok(scale),
         (None, Some(_)) => Err("the figures may be in different units"),
         (Some(_), Some(_)) => Ok(None),

@@ -3,7 +3,7 @@
 use super::operand::Operand;
 use super::phrases::Cue;
 use super::question::{Token, TokenPart};
-use super::words::lists;
+use super::words::{lists, plain_stems};
 
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
@@ -16,6 +16,8 @@ pub(super) struct Asked {
     pub(super) since: bool,
     /// What it says that no operation was read from; then it is only a guess.
     pub(super) unused: Vec<String>,
+    /// The stems of what it leaves out: "apart from the United States".
+    pub(super) apart: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -72,8 +74,8 @@ enum OperandForm {
     Sides(Cue),
     /// The same, the second first.
     Reversed(Cue),
-    /// "What share of A came from B?"
-    WholeFirst,
+    /// "What share of A came from B?", the cue before both.
+    WholeFirst(Cue),
 }
 
 use OperandForm::{Listed, One, Reversed, Sides, WholeFirst};
@@ -90,7 +92,7 @@ const MOVES: &[Cue] = &[
 ];
 
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
-static FORMS: [Form; 20] = [
+static FORMS: [Form; 22] = [
     Form(true, &[Cue::More], Sides(Cue::Or), Operation::Larger { largest: true }, false, &[]),
     Form(true, &[Cue::Less], Sides(Cue::Or), Operation::Larger { largest: false }, false, &[]),
     Form(true, &[Cue::Exceeds], Sides(Cue::Exceeds), Operation::Compare, false, &[]),
@@ -102,7 +104,9 @@ static FORMS: [Form; 20] = [
     Form(false, &[Cue::DividedBy], Sides(Cue::DividedBy), Operation::Ratio, true, PERCENT),
     Form(false, &[Cue::Ratio], Sides(Cue::To), Operation::Ratio, false, PERCENT),
     Form(false, &[Cue::ShareOf], Sides(Cue::ShareOf), Operation::Ratio, true, PERCENT),
-    Form(false, &[Cue::ShareOf], WholeFirst, Operation::Ratio, true, PERCENT),
+    Form(false, &[Cue::ShareOf], WholeFirst(Cue::ShareOf), Operation::Ratio, true, PERCENT),
+    Form(false, &[Cue::Covers], Sides(Cue::Covers), Operation::Ratio, false, &[Cue::Multiple]),
+    Form(false, &[Cue::Multiple], WholeFirst(Cue::Multiple), Operation::Ratio, false, &[]),
     Form(false, &[Cue::More], Sides(Cue::Than), Operation::Difference, true, COMPARED),
     Form(false, &[Cue::Less], Reversed(Cue::Than), Operation::Difference, false, COMPARED),
     Form(false, &[Cue::Minus], Sides(Cue::Minus), Operation::Difference, true, COMPARED),
@@ -151,6 +155,10 @@ fn goes_through(tokens: &[Token]) -> bool {
 /// Reads what a question asks for; `None` if it is not understood in full. Of a plain table,
 /// each figure has one period.
 pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
+    if let Some((apart, rest)) = (!plain).then(|| apart(tokens)).flatten() {
+        let asked = extreme(rest, plain)??;
+        return Some(Asked { apart, ..asked });
+    }
     let yes_no = lists(YES_NO, &tokens.first()?.text) || has(tokens, &[Cue::Or]);
     if !yes_no && let Some(extreme) = extreme(tokens, plain) {
         return extreme;
@@ -180,6 +188,7 @@ pub(super) fn guess(tokens: &[Token]) -> Asked {
         operands: vec![operand(tokens, None).unwrap_or_default()],
         relative: false,
         since: false,
+        apart: Vec::new(),
     }
 }
 
@@ -198,7 +207,9 @@ impl Form {
         if said && matches!(form, Reversed(Cue::Than)) {
             return None;
         }
-        let both = |left, right| sides(operand(left, allowed)?, operand(right, allowed)?);
+        let both = |left: &[Token], right: &[Token]| {
+            sides(operand(left, allowed)?, operand(right, allowed)?)
+        };
         let mut operands = match form {
             One => vec![operand(tokens, allowed)?],
             Listed(least) => {
@@ -216,8 +227,8 @@ impl Form {
                 both(left, &[before, right].concat())?
             }
             Reversed(cue) => split(tokens, *cue).and_then(|(left, right)| both(right, left))?,
-            WholeFirst => {
-                let mut wholes = wholes(split(tokens, Cue::ShareOf)?.1);
+            WholeFirst(cue) => {
+                let mut wholes = wholes(split(tokens, *cue)?.1);
                 let mut found = wholes.find_map(|(whole, part)| both(part, whole))?;
                 // The label of the part may be above a row of the whole's name.
                 if let [part, whole] = found.as_mut_slice() {
@@ -247,6 +258,20 @@ impl Form {
         let named = |side| operand(side, None).is_some_and(|of| of.is_named());
         let joined = split(tokens, Cue::To).is_some_and(|(a, b)| named(a) && named(b));
         let joined = !plain && *operation == Operation::Figure && joined;
+        // "Total debt to EBITDA": both are wholly names.
+        if let (true, Some((left, right))) = (joined, split(tokens, Cue::To))
+            && let Some(pair) = both(left, right)
+            && pair.iter().all(|of| of.words.is_empty())
+        {
+            return Some(Asked {
+                operation: Operation::Ratio,
+                operands: pair,
+                relative: false,
+                since: false,
+                unused: Vec::new(),
+                apart: Vec::new(),
+            });
+        }
         Some(Asked {
             operation: asked,
             operands,
@@ -254,6 +279,7 @@ impl Form {
             since: tokens.iter().any(|token| token.text == "since")
                 || has(tokens, &[Cue::Versus]) && !has(tokens, &[Cue::YearAgo]),
             unused: joined.then(|| " to ".to_owned()).into_iter().collect(),
+            apart: Vec::new(),
         })
     }
 }
@@ -313,6 +339,11 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
             TokenPart::Cue(_) => return None,
         }
     }
+    let said: Vec<String> = tokens
+        .iter()
+        .flat_map(|token| plain_stems(&token.text))
+        .collect();
+    out.rename(&|word| said.contains(word));
     Some(out)
 }
 
@@ -362,6 +393,21 @@ fn wholes(tokens: &[Token]) -> impl Iterator<Item = (&[Token], &[Token])> {
     sides(VERBS).chain(sides("from")).chain(of_part)
 }
 
+/// What "Apart from A, which …" leaves out, and the rest of the question.
+fn apart(tokens: &[Token]) -> Option<(Vec<String>, &[Token])> {
+    let first = tokens.first()?;
+    let leaves_out = first.cue() == Some(Cue::Except) || first.text == "after";
+    let at = tokens
+        .iter()
+        .position(|token| lists("which what", &token.text))?;
+    let (before, rest) = tokens.split_at(at);
+    let stems = before
+        .iter()
+        .filter(|token| token.text != "after")
+        .flat_map(Token::stems);
+    leaves_out.then(|| (stems.cloned().collect(), rest))
+}
+
 /// A question for the highest or lowest, if it is one; `Some(None)` if it is not clear which. Of
 /// reports, a comparative may ask for it.
 fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
@@ -396,6 +442,7 @@ fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
         relative: false,
         since: false,
         unused: Vec::new(),
+        apart: Vec::new(),
     }))
 }
 

@@ -25,8 +25,12 @@ pub(crate) struct DirectAnswer {
     pub(crate) name: &'static str,
     pub(super) expr: FigureExpr,
     pub(crate) kind: UnitKind,
-    /// The label that answers, where no number does.
+    /// The label that answers, where no number does, or the figures of several periods.
     pub(crate) label: Option<String>,
+    /// Expressions of an answer with several figures, after the first.
+    pub(super) others: Vec<FigureExpr>,
+    /// The values of such an answer, in the order asked.
+    pub(crate) values: Vec<String>,
     /// Why it is only a guess, if so.
     pub(crate) doubt: Option<Doubt>,
 }
@@ -45,6 +49,9 @@ impl Tables {
         let operands = asked.operands.as_slice();
         let of = operands.first().ok_or(Doubt::Open)?;
         let (amounts, mut answer) = match &asked.operation {
+            Operation::Figure if of.spans.len() > 1 && !of.through && !self.is_plain() => {
+                return self.each(of);
+            }
             Operation::Figure => {
                 let found = self.one(of)?;
                 (vec![found.clone()], self.look_up(found, of))
@@ -74,6 +81,19 @@ impl Tables {
                 (parts.clone(), average(&parts)?)
             }
             Operation::Extreme { largest, which } => {
+                if let Some(Which::Label(noun)) = which
+                    && !self.is_plain()
+                {
+                    match self.extreme_part(of, noun, &asked.apart, *largest) {
+                        Ok((name, amount)) => {
+                            let part = answer("extreme", amount.expr, unit(amount.kind));
+                            let label = Some(name);
+                            return Ok(DirectAnswer { label, ..part });
+                        }
+                        Err(Doubt::Missing(why)) => return missing(why),
+                        Err(_) => {}
+                    }
+                }
                 return self.extreme(of, *largest, which.as_ref());
             }
             Operation::Larger { largest } => {
@@ -142,10 +162,10 @@ impl Tables {
             }
             () => None,
         };
-        let name = if found.at.is_none() && found.kind == AmountKind::Share {
-            "share"
-        } else {
-            "look-up"
+        let name = match (found.at, found.kind) {
+            (None, AmountKind::Share) => "share",
+            (None, _) => "measure",
+            _ => "look-up",
         };
         DirectAnswer {
             doubt: why.map(|why| Doubt::Missing(why.to_owned())),
@@ -234,7 +254,7 @@ impl Tables {
     }
 
     /// Whether what a cell is of may be below zero.
-    fn is_signed(&self, place: Place) -> bool {
+    pub(super) fn is_signed(&self, place: Place) -> bool {
         self.labels_of(place).any(|label| label.is_one_of(&SIGNED))
     }
 
@@ -286,42 +306,6 @@ impl Tables {
         }
     }
 
-    /// A part and a whole, or what is divided by what.
-    fn parts(&self, operands: &[Operand], percent: bool) -> Reading<[Amount; 2]> {
-        let mut pair = match (self.listed(operands), operands) {
-            // A whole without a row of its own is the sum of all.
-            (Err(_), [part, whole]) if whole.total && self.is_plain() => {
-                let all = self.in_labels(whole, None)?;
-                let near = all.first().and_then(|one| one.at);
-                let place = near.map(|at| at.place());
-                let period = near.and_then(|at| at.period);
-                [self.figure(part, period, place)?, self.sum(&all)?]
-            }
-            (found, _) => found?.try_into().map_err(|_| Doubt::Open)?,
-        };
-        self.check(&pair)?;
-        let [a, b] = &mut pair;
-        if !self.is_plain() {
-            // An allowance is printed as a negative number, but its share is positive.
-            let loses = |at| format!(" {} ", self.name_of(at).to_lowercase()).contains(" loss ");
-            let odd = |at: &Place| !self.is_signed(*at) && !loses(*at);
-            let odd = a.place().filter(|at| a.number() < 0.0 && odd(at));
-            let why = odd.map(|at| format!("{} is below zero", self.full_name(at)));
-            a.doubt = a.doubt.take().or(why.map(Doubt::Missing));
-            return Ok(pair);
-        }
-        if a.kind != b.kind || a.kind == AmountKind::Share {
-            return Err(Doubt::Open);
-        }
-        if a.number() < 0.0 || b.number() <= 0.0 {
-            return missing("a part of it is zero or below");
-        }
-        if percent && a.number() > b.number() && operands.iter().any(|of| of.total) {
-            return missing("the part is larger than the whole");
-        }
-        Ok(pair)
-    }
-
     fn larger(&self, pair: &[Amount], largest: bool) -> Reading<DirectAnswer> {
         let [a, b] = pair else {
             return Err(Doubt::Open);
@@ -346,7 +330,7 @@ impl Tables {
     }
 
     /// The sum of amounts that have one.
-    fn sum(&self, parts: &[Amount]) -> Reading<Amount> {
+    pub(super) fn sum(&self, parts: &[Amount]) -> Reading<Amount> {
         let first = parts.first().ok_or(Doubt::Open)?;
         self.in_one_unit(parts)?;
         let places = parts.iter().filter_map(Amount::place);
@@ -448,6 +432,7 @@ fn average(parts: &[Amount]) -> Reading<DirectAnswer> {
 fn unit(kind: AmountKind) -> UnitKind {
     match kind {
         AmountKind::Share => UnitKind::Percent,
+        AmountKind::Ratio => UnitKind::Ratio,
         AmountKind::Plain | AmountKind::Percent => UnitKind::Number,
     }
 }
@@ -458,6 +443,8 @@ fn answer(name: &'static str, expr: FigureExpr, kind: UnitKind) -> DirectAnswer 
         expr,
         kind,
         label: None,
+        others: Vec::new(),
+        values: Vec::new(),
         doubt: None,
     }
 }

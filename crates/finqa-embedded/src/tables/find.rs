@@ -1,9 +1,9 @@
 //! From an operand to the figure that it names, or the reason why none is sure.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use finqa_core::number::Scale;
+use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 use finqa_core::program::{Expression, Leaf};
 
@@ -17,7 +17,7 @@ use crate::operations;
 use crate::reading::outflow::names_cost;
 
 /// An expression over the cells of tables.
-pub(super) type FigureExpr = Expression<Option<Place>>;
+pub(crate) type FigureExpr = Expression<Option<Place>>;
 
 /// An amount that a question may ask for.
 #[derive(Clone, Debug)]
@@ -53,21 +53,17 @@ pub(super) enum AmountKind {
     Percent,
     /// A quotient that is shown as a percentage.
     Share,
+    /// A quotient that is shown as it is.
+    Ratio,
 }
 
 /// What another figure may score less and still be as likely.
-const CLOSE: f64 = 0.03;
-
-/// What two figures count more that are in one column.
-const TOGETHER: f64 = 0.3;
-
-/// The best figures that are paired.
-const PAIRED: usize = 40;
+pub(super) const CLOSE: f64 = 0.03;
 
 /// How far two figures may differ that are the same in other scales.
 const ROUNDED: f64 = 0.006;
 
-fn same(a: f64, b: f64) -> bool {
+pub(super) fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= ROUNDED * a.abs().max(b.abs())
 }
 
@@ -78,7 +74,7 @@ pub(super) fn keep(all: &mut Vec<FitFigure>, is: impl Fn(&FitFigure) -> bool) {
 }
 
 /// Keeps those of the latest period; a plan is never the latest.
-fn latest(all: &mut Vec<FitFigure>) {
+pub(super) fn latest(all: &mut Vec<FitFigure>) {
     keep(all, |one| !one.plan);
     let latest = all.iter().filter_map(|one| Some(one.period?.end)).max();
     all.retain(|one| one.period.is_none_or(|period| Some(period.end) == latest));
@@ -181,7 +177,7 @@ impl Tables {
     }
 
     /// Why the year of a report's column may not be the one that is asked for.
-    fn unclear_year(&self, one: &FitFigure, asked: Option<Period>) -> Option<Doubt> {
+    pub(super) fn unclear_year(&self, one: &FitFigure, asked: Option<Period>) -> Option<Doubt> {
         let (column, asked) = (one.period?, asked?);
         let unclear = !self.is_plain() && self.years.is_unclear(&column, &asked);
         let year = asked.end.year.filter(|_| unclear)?;
@@ -239,14 +235,15 @@ impl Tables {
         let asked = own.max_by_key(|one| one.end.day.is_some()).or(asked);
         let printed = self.printed(of, asked, near);
         let quotient = of.quotient();
-        let is_meant = |one: &FitFigure| {
+        let sure = printed.as_ref().ok().and_then(|one| one.at.as_ref());
+        let is_meant = sure.is_some_and(|one| {
             let said = one.said || quotient.is_none();
             one.plain && said && one.percent == of.wants_percent()
-        };
-        let sure = printed.as_ref().ok().and_then(|one| one.at.as_ref());
-        if !sure.is_some_and(is_meant)
-            && let Some((part, whole)) = quotient
-        {
+        });
+        if is_meant {
+            return printed;
+        }
+        if let Some((part, whole)) = quotient {
             // What is divided may have words of its own.
             let wholes = [whole.clone(), whole.without_words()];
             let shares = wholes
@@ -257,6 +254,9 @@ impl Tables {
             if let Some(share) = sure.or(shares.last()) {
                 return Ok(share.clone());
             }
+        }
+        if let Some((formula, rest)) = of.formula().filter(|_| !self.is_plain()) {
+            return self.measure(formula, &rest, asked).or(printed);
         }
         printed
     }
@@ -317,6 +317,13 @@ impl Tables {
         // A note repeats what a statement says, or says it of a part.
         if best.full {
             keep(&mut all, |one| one.full && self.statement_of(one).is_some());
+            // A balance, unless the question asks for its change; the name that it says; and of
+            // several the one that says no more.
+            let of_balances = |one: &FitFigure| self.statement_of(one) == Some(Statement::Balances);
+            keep(&mut all, |one| one.full && of_balances(one));
+            keep(&mut all, |one| one.full && one.said);
+            let least = all.iter().filter(|one| one.full).map(|one| one.extra).min();
+            keep(&mut all, |one| one.full && Some(one.extra) == least);
         }
         if asked.is_none_or(|asked| asked.end.year.is_none()) {
             let order = |one: &FitFigure| one.period.map(Period::order);
@@ -399,64 +406,6 @@ impl Tables {
         row.is_some_and(|row| kind(&row.label) && all(&mut row.cells.iter().flatten()))
             || column.is_some_and(|column| kind(&column.label))
                 && all(&mut rows.filter_map(|row| row.cells.get(place.column)?.as_ref()))
-    }
-
-    /// Two figures of one table of a report, those that fit best together.
-    fn paired(&self, part: &Operand, whole: &Operand) -> Reading<Vec<Amount>> {
-        let spans = part.spans.iter().chain(&whole.spans).copied();
-        let asked = spans.max_by_key(|one| one.end.day.is_some());
-        let mut parts = self.candidates(part, asked);
-        let mut wholes = self.candidates(whole, asked);
-        self.is_read(part, asked, &parts)?;
-        self.is_read(whole, asked, &wholes)?;
-        parts.truncate(PAIRED);
-        wholes.truncate(PAIRED);
-        if asked.is_none_or(|asked| asked.end.year.is_none()) {
-            latest(&mut parts);
-        }
-        let pairs = parts
-            .iter()
-            .flat_map(|part| wholes.iter().map(move |whole| (part, whole)));
-        let one_period = part.spans == whole.spans;
-        let pairs = pairs.filter(|(part, whole)| {
-            // Nobody asks for the share of a row in the same row of another year.
-            let apart = part.row != whole.row
-                || part.column != whole.column && (part.period == whole.period || !one_period);
-            part.table == whole.table && apart
-        });
-        let score = |(part, whole): &(&FitFigure, &FitFigure)| {
-            let together = part.column == whole.column || part.row == whole.row;
-            part.score + whole.score + if together { TOGETHER } else { 0.0 }
-        };
-        let (part, whole) = pairs
-            // Of equal ones the first.
-            .max_by(|a, b| score(a).total_cmp(&score(b)).then(Ordering::Greater))
-            .ok_or(Doubt::Open)?;
-        let end = |one: &FitFigure| one.period.map(|period| period.end);
-        let rival = |all: &[FitFigure], one: &FitFigure| {
-            let close = all
-                .iter()
-                .filter(|other| other.full && other.score >= one.score - CLOSE);
-            close
-                .filter(|other| end(other) == end(one))
-                .any(|other| !same(other.value, one.value))
-        };
-        let names = || {
-            let [part, whole] = [part, whole].map(|one| self.full_name(one.place()));
-            format!("{part} and {whole}")
-        };
-        let doubt = if !part.plain || !whole.plain {
-            Some(format!("{} may not be what is meant", names()))
-        } else if rival(&parts, part) || rival(&wholes, whole) {
-            Some(format!("several figures fit as well as {}", names()))
-        } else {
-            None
-        };
-        let amount = |one: &FitFigure| self.amount(*one).ok_or(Doubt::Open);
-        let doubt = doubt.map(Doubt::Missing);
-        let doubt = doubt.or_else(|| self.unclear_year(part, asked));
-        let part = amount(part)?;
-        Ok(vec![Amount { doubt, ..part }, amount(whole)?])
     }
 
     /// The figures of several operands in one table: those in the row or the column of one of

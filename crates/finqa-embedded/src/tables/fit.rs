@@ -3,12 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
 use super::names::SOFT;
 use super::operand::{Operand, Wording};
 use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
 use super::words::{LIGHT, LOOSE, same_word, stemmed as set};
+use crate::reading::outflow::names_cost;
 
 /// Words that a label has without meaning another figure.
 static UNMEANT: LazyLock<HashSet<String>> = LazyLock::new(|| {
@@ -39,6 +41,10 @@ static CHANGES: LazyLock<HashSet<String>> =
 /// Words of a label whose figures are percentages by their kind.
 static RATE_STEMS: LazyLock<HashSet<String>> =
     LazyLock::new(|| set("ratio rate margin yield return"));
+
+/// Words of a question that any cost meets.
+static COST_STEMS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| set("expense cost charge spending"));
 
 static SOFT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(SOFT));
 static LIGHT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(LIGHT));
@@ -85,6 +91,8 @@ pub(super) struct FitFigure {
     /// In units of the currency, if that is its kind.
     pub(super) value: f64,
     pub(super) percent: bool,
+    /// How far the words of a report's row are from those of the question.
+    pub(super) extra: usize,
 }
 
 impl FitFigure {
@@ -211,8 +219,12 @@ impl ReportTable {
                     continue;
                 }
                 let fits = readings.iter().enumerate().filter_map(|(at, reading)| {
-                    let (score, full, plain) = match self.plain {
-                        true => self.fit_in_full(row, column, &reading.words)?,
+                    let (score, full, plain, extra) = match self.plain {
+                        true => {
+                            let (score, full, plain) =
+                                self.fit_in_full(row, column, &reading.words)?;
+                            (score, full, plain, 0)
+                        }
                         false => self.fit(row, column, &reading.words, weights)?,
                     };
                     let said = at == 0;
@@ -221,6 +233,7 @@ impl ReportTable {
                         score,
                         full,
                         plain: plain && !reading.opposite,
+                        extra,
                         said,
                         ..figure
                     })
@@ -261,6 +274,7 @@ impl ReportTable {
             plan: self.columns.get(column).is_some_and(|column| column.plan),
             value: f64::NAN,
             percent: false,
+            extra: 0,
         }
     }
 
@@ -320,7 +334,7 @@ impl ReportTable {
         column: &ReportColumn,
         reading: &[String],
         weights: &Weights,
-    ) -> Option<(f64, bool, bool)> {
+    ) -> Option<(f64, bool, bool, usize)> {
         let (mut all, mut found, mut named, mut missing) = (0.0, 0.0, false, false);
         for word in reading {
             let place = if row.label.words.contains(word) {
@@ -332,13 +346,19 @@ impl ReportTable {
             } else if row.section.contains(word) {
                 named |= !weights.is_soft(word);
                 ASIDE
-            } else if self.title.contains(word) {
+            } else if self.title.contains(word) && self.statement.is_none() {
+                // A year under "Maturities of debt" is named by its title alone.
+                named |= row.label.words.is_empty() && row.label.period.is_some();
                 IN_TITLE
             } else {
+                // The name of a statement is not that of its rows.
                 0.0
             };
             let mut weight = weights.of(word);
-            if place <= 0.0 && word != "net" && (weights.is_soft(word) || is_light(word)) {
+            // What is spent is a cost, however its row calls it.
+            let spent = !COST_STEMS.contains(word) || names_cost(&row.printed);
+            let soft = weights.is_soft(word) || is_light(word);
+            if place <= 0.0 && word != "net" && soft && spent {
                 weight *= MISSING_SOFT;
             } else {
                 missing |= place <= 0.0;
@@ -349,7 +369,23 @@ impl ReportTable {
         if !named || all <= 0.0 {
             return None;
         }
-        let label = unasked(&row.label.words, reading, weights);
+        let mut label = unasked(&row.label.words, reading, weights);
+        let extra = row.label.words.iter();
+        let extra = extra.filter(|word| *word != "total" && !reading.contains(word));
+        let elsewhere = reading
+            .iter()
+            .filter(|word| !row.label.words.contains(word));
+        let company = |word: &&String| weights.company.contains(*word);
+        let (of_company, more): (Vec<&String>, Vec<&String>) = extra.clone().partition(company);
+        let beside = 4 * (more.len() + elsewhere.count()) + of_company.len();
+        // Balances are net of what reduces them, flows may be printed gross too.
+        let apart = |word: &&String| {
+            word.starts_with("attribut")
+                || *word == "net" && self.statement != Some(Statement::Balances)
+        };
+        if extra.clone().any(|word| apart(&word)) {
+            label += 0.1;
+        }
         let heading = unasked(&column.label.words, reading, weights);
         let changes = |word: &String| CHANGES.contains(word) && !reading.contains(word);
         let changes = f64::from(u8::from(row.section.iter().any(changes)));
@@ -366,10 +402,12 @@ impl ReportTable {
             - UNASKED_HEADING * heading
             - UNASKED_SECTION * section
             + statement;
-        let full = !missing && label <= 0.0 && heading <= 0.0;
+        // A row without a name is a part of the one above it.
+        let unnamed = row.printed.trim().is_empty() && column.label.words.is_empty();
+        let full = !missing && label <= 0.0 && heading <= 0.0 && !unnamed;
         let plain = unasked(&of_whom, reading, weights) <= 0.0
             && self.qualifiers.iter().all(|word| reading.contains(word));
-        Some((score, full, full && plain))
+        Some((score, full, full && plain, beside))
     }
 }
 

@@ -8,7 +8,8 @@
 //!
 //! In the order of reading: `words`; `table`; `names`, with `concepts.txt`, and `operand`;
 //! `fit`; `page`; `question` and its `phrases`; `asked`, the operation as data; `find`, from an
-//! operand to a figure; `unread`; `series`; `compute`; `follow_up`.
+//! operand to a figure; `statements`; `unread`; `measure`; `series`; `groups`; `pairs`;
+//! `several`; `compute`; `follow_up`.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
 //! weights learn what they mean.
@@ -18,37 +19,35 @@ mod compute;
 mod find;
 mod fit;
 mod follow_up;
+mod groups;
+mod measure;
 mod names;
 mod operand;
 mod page;
+mod pairs;
 mod phrases;
 mod question;
 mod series;
+mod several;
 mod statements;
 mod table;
 mod unread;
 pub(crate) mod words;
 
-use finqa_core::question::Document;
+use finqa_core::number::Scale;
+use finqa_core::page::Statement;
 
 use crate::expr::{Expr, PageLeaf};
 use crate::reading::facts::Facts;
 use asked::Asked;
 pub(crate) use compute::DirectAnswer;
-use find::FigureExpr;
+pub(crate) use find::FigureExpr;
 pub(crate) use names::ways_to_say;
 use page::Reading;
 pub(crate) use page::{Doubt, Tables};
 use question::RELATIVE_TIME;
-use table::Place;
-
-/// A table of a report that answers.
-pub(crate) struct ReportPlace<'r> {
-    /// The table by itself.
-    pub(crate) document: &'r Document,
-    /// The row of the page that it begins in.
-    pub(crate) first_row: usize,
-}
+pub(crate) use table::Place;
+use table::ReportTable;
 
 impl Tables {
     /// The answer that the tables give; `None` if the question can be understood only with
@@ -96,10 +95,21 @@ impl Tables {
             });
         }
         if let Ok(answer) = &mut answer {
-            self.print(&mut answer.expr);
+            let others = answer.others.iter_mut();
+            [&mut answer.expr]
+                .into_iter()
+                .chain(others)
+                .for_each(|expr| {
+                    self.print(expr);
+                });
         }
         let lower = question.to_lowercase();
-        if let (Ok(answer), Some(time)) = (&mut answer, RELATIVE_TIME.find(&lower))
+        // An annual report is of its latest year.
+        let time = RELATIVE_TIME.find(&lower).filter(|time| {
+            let last_year = time.as_str().starts_with("last") && time.as_str().ends_with("year");
+            !(last_year && self.is_annual())
+        });
+        if let (Ok(answer), Some(time)) = (&mut answer, time)
             && let Some(table) = place_of(&answer.expr).and_then(|place| self.table(place))
         {
             let heads: Vec<&str> = table
@@ -115,17 +125,54 @@ impl Tables {
         Some(answer)
     }
 
-    /// Where an answer is on the page of a report.
-    pub(crate) fn place(&self, answer: &DirectAnswer) -> Option<ReportPlace<'_>> {
-        let place = place_of(&answer.expr)?;
-        Some(ReportPlace {
-            document: self.alone.get(place.table)?,
-            first_row: self.tables.get(place.table)?.first_row,
-        })
+    /// Whether all periods of a report's statements are years.
+    fn is_annual(&self) -> bool {
+        let flows = |table: &&ReportTable| table.statement == Some(Statement::Flows);
+        let columns = self
+            .tables
+            .iter()
+            .filter(flows)
+            .flat_map(|table| &table.columns);
+        let mut periods = columns.filter_map(|column| column.label.period).peekable();
+        periods.peek().is_some() && periods.all(|period| period.length() == 12)
+    }
+
+    /// The id of a cell on the page of a report.
+    pub(crate) fn cell_id(&self, place: Place) -> String {
+        let first = self.table(place).map_or(0, |table| table.first_row);
+        format!("r{}c{}", first + place.row, place.column)
+    }
+
+    /// The names of a cell's row and column, for people.
+    pub(crate) fn cell_name(&self, place: Place) -> String {
+        let table = self.table(place);
+        let row = table.and_then(|table| table.rows.get(place.row));
+        let column = table.and_then(|table| table.columns.get(place.column));
+        let names = [
+            row.map(|row| row.printed.trim()),
+            column.map(|column| column.printed.as_str()),
+        ];
+        let names: Vec<&str> = names
+            .into_iter()
+            .flatten()
+            .filter(|name| !name.is_empty())
+            .collect();
+        names.join(", ")
+    }
+
+    /// Whether a cell is a percentage, and the scale of its amount.
+    pub(crate) fn unit_of_cell(&self, place: Place) -> (bool, Option<Scale>) {
+        let cell = self.cell(place);
+        cell.map_or((false, None), |cell| (cell.percent, cell.scale))
     }
 }
 
 impl DirectAnswer {
+    /// All its expressions, over the cells of a report.
+    pub(crate) fn exprs(&self) -> impl Iterator<Item = &FigureExpr> {
+        [&self.expr].into_iter().chain(&self.others)
+    }
+
     /// Its expression over the facts of its table.
     pub(crate) fn expr(&self, facts: &Facts) -> Option<Expr> {
         let fact = |place: Place| {

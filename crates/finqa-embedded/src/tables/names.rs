@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use super::words::{plain_stems, stems};
 
 /// Words that name no figure by themselves: a label need not have them.
-pub(super) const SOFT: &str = "since total group overall consolidated net expense cost line item segment region \
-    category product market geographic business division spend spending spent paid pay charge amount went book hold held \
+pub(super) const SOFT: &str = "since total group overall consolidated net expense cost charge spending line item segment region \
+    category product market geographic business division spend spent amount went book hold held \
     worth dollar dollars used cash-flow statement sheet income-statement period year quarter month week date time \
     brought billed company's out up per-share including reported accounting principle";
 
@@ -23,8 +23,58 @@ pub(super) struct Concept {
     spelled: Vec<Vec<String>>,
     /// What it is a quotient of, by the names of both.
     pub(super) quotient: Option<(Vec<String>, Vec<String>)>,
+    /// What it is computed from, if reports need not print it.
+    pub(super) formula: Option<Formula>,
+    /// Another figure, by one of its names, and the words beside it that make it this one: income
+    /// taxes and "paid".
+    instead_of: Option<(Vec<String>, Vec<String>)>,
     /// With another name it may mean nothing: "how much cash went to dividends".
     pub(super) loose: bool,
+}
+
+/// A measure as sums of named figures, the first over the second if there are two.
+#[derive(Debug)]
+pub(super) struct Formula {
+    pub(super) above: Vec<Term>,
+    pub(super) below: Vec<Term>,
+}
+
+/// A figure in a sum.
+#[derive(Debug)]
+pub(super) struct Term {
+    pub(super) name: &'static str,
+    pub(super) subtracted: bool,
+    /// Nothing is added where the report has none.
+    pub(super) optional: bool,
+}
+
+impl Formula {
+    /// Reads `a+b?-c/d`.
+    fn read(text: &'static str) -> Self {
+        let terms = |sum: &'static str| {
+            let terms = sum.split_inclusive(['+', '-']);
+            // The mark at the end of a part is that of the next.
+            let signs = ['+']
+                .into_iter()
+                .chain(terms.clone().filter_map(|part| part.chars().last()));
+            let read = |(part, sign): (&'static str, char)| {
+                let name = part.trim_end_matches(['+', '-']);
+                Term {
+                    name: name.trim_end_matches('?'),
+                    subtracted: sign == '-',
+                    optional: name.ends_with('?'),
+                }
+            };
+            terms.clone().zip(signs).map(read).collect()
+        };
+        let (above, below) = text
+            .split_once('/')
+            .map_or((text, None), |(a, b)| (a, Some(b)));
+        Self {
+            above: terms(above),
+            below: below.map_or_else(Vec::new, terms),
+        }
+    }
 }
 
 impl Concept {
@@ -44,10 +94,14 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
     let lines = lines.filter(|line| !line.starts_with('#'));
     let read = |line: &'static str| {
         let (names, of) = line
-            .trim_start_matches(['=', '~'])
+            .trim_start_matches(['=', '~', '*', '>'])
             .split_once(':')
-            .unwrap_or((line, ""));
-        let sides = of.split_once('/');
+            .unwrap_or((line.trim_start_matches('~'), ""));
+        let sides = of.split_once('/').filter(|_| line.starts_with('='));
+        let instead_of = line
+            .strip_prefix('>')
+            .and_then(|line| line.split(':').nth(1));
+        let beside = line.split(':').nth(2).unwrap_or_default();
         let opposite = names.split('|').map(|name| name.starts_with('-'));
         let names: Vec<&str> = names
             .split('|')
@@ -60,6 +114,8 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
             names: names.iter().copied().map(plain_stems).collect(),
             written: names,
             quotient: sides.map(|(part, whole)| (plain_stems(part), plain_stems(whole))),
+            formula: line.starts_with('*').then(|| Formula::read(of)),
+            instead_of: instead_of.map(|of| (plain_stems(of), plain_stems(beside))),
             loose: line.starts_with('~'),
         }
     };
@@ -144,6 +200,17 @@ pub(crate) fn ways_to_say(question: &str) -> Vec<Vec<Vec<String>>> {
         }
     }
     out
+}
+
+/// The figure that a named one becomes by the words beside it, and the stems of these.
+pub(super) fn instead_of(
+    named: &Concept,
+    beside: &dyn Fn(&String) -> bool,
+) -> Option<(&'static Concept, &'static [String])> {
+    CONCEPTS.iter().find_map(|one| {
+        let (of, words) = one.instead_of.as_ref()?;
+        (named.names.contains(of) && words.iter().any(beside)).then_some((one, words.as_slice()))
+    })
 }
 
 /// The quotients that have names.

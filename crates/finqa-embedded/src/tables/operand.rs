@@ -2,7 +2,8 @@
 
 use finqa_core::page::period::Period;
 
-use super::names::{Concept, amount_named, quotients};
+use super::names::{Concept, Formula, Term, amount_named, instead_of, name_at, quotients};
+use super::words::stems;
 
 /// The most ways to say an operand that are tried.
 const READINGS: usize = 60;
@@ -70,6 +71,48 @@ impl Operand {
         Self { total, ..same }
     }
 
+    /// Takes the figure that the words beside a name make of it: income taxes that are paid.
+    pub(super) fn rename(&mut self, beside: &dyn Fn(&String) -> bool) {
+        let mut names = self.names.iter().enumerate();
+        let found = names.find_map(|(at, (one, _))| Some((at, instead_of(one, beside)?)));
+        if let Some((at, (other, words))) = found {
+            self.words.retain(|(stem, _)| !words.contains(stem));
+            if let Some(name) = self.names.get_mut(at) {
+                *name = (other, 0);
+            }
+            let is_said = |name: &Vec<String>| name.iter().any(|word| words.contains(word));
+            self.names
+                .retain(|(one, said)| !(one.loose && one.names.get(*said).is_some_and(is_said)));
+        }
+    }
+
+    /// What it is computed from, if it names a measure; its other words are of each part.
+    pub(super) fn formula(&self) -> Option<(&'static Formula, Self)> {
+        let mut names = self.names.iter();
+        let (at, formula) = names
+            .by_ref()
+            .enumerate()
+            .find_map(|(at, (one, _))| Some((at, one.formula.as_ref()?)))?;
+        let mut rest = self.clone();
+        rest.names.remove(at);
+        rest.total = false;
+        Some((formula, rest))
+    }
+
+    /// The figure of a term of a formula, with the words and periods of this operand.
+    pub(super) fn of_term(&self, term: &Term) -> Self {
+        let words: Vec<&str> = term.name.split(' ').collect();
+        let mut of = self.clone();
+        match name_at(&words).filter(|(length, ..)| *length == words.len()) {
+            Some((_, concept, said)) => of.names.push((concept, said)),
+            None => {
+                let own = words.iter().flat_map(|word| stems(word));
+                of.words.extend(own.map(|stem| (stem.clone(), stem)));
+            }
+        }
+        of
+    }
+
     /// As the question spells it.
     pub(super) fn spelled(&self) -> String {
         let words = self.words.iter().map(|(_, said)| said.clone());
@@ -114,9 +157,13 @@ impl Operand {
                 with.collect()
             };
             let without = (concept.loose && self.names.len() > 1).then(|| readings.clone());
-            let names = [*said].into_iter().chain(0..concept.names.len());
-            let named = names.flat_map(with);
-            let all = named.chain(without.into_iter().flatten());
+            // As it is said first, then without it, so that it is among those that are tried.
+            let said = with(*said);
+            let others = (0..concept.names.len()).flat_map(with);
+            let all = said
+                .into_iter()
+                .chain(without.into_iter().flatten())
+                .chain(others);
             readings = all.take(READINGS).collect();
         }
         if let Some(of) = &self.of {

@@ -1,10 +1,9 @@
 //! The tables of a page, read for all its questions, and why they may not answer one.
 
 use std::collections::HashSet;
-use std::ops::Range;
 
+use finqa_core::page::Cover;
 use finqa_core::page::period::{FiscalYears, Period};
-use finqa_core::page::{CellSource, Cover};
 use finqa_core::question::Document;
 
 use super::fit::Weights;
@@ -19,8 +18,7 @@ pub(crate) struct Tables {
     pub(super) years: FiscalYears,
     /// The words of the text of a plain page.
     pub(super) text: HashSet<String>,
-    /// Each table of a report by itself.
-    pub(super) alone: Vec<Document>,
+    plain: bool,
 }
 
 /// Why a question is not answered from the labels, or not surely.
@@ -51,30 +49,6 @@ impl Tables {
             .zip(above)
             .map(|(table, above)| ReportTable::read(table, above, plain))
             .collect();
-        let starts = document.tables.iter();
-        let ends = starts.clone().skip(1).map(|start| start.row);
-        let ends = ends.chain([document.table.len()]);
-        let of_rows = |rows: Range<usize>| {
-            let sources = document.sources.iter();
-            let sources = sources.filter(|source| rows.contains(&source.row));
-            let moved = |source: &CellSource| CellSource {
-                row: source.row - rows.start,
-                ..source.clone()
-            };
-            sources.map(moved).collect()
-        };
-        let alone = starts.zip(ends).map(|(start, end)| Document {
-            sources: of_rows(start.row..end),
-            pre_text: start.above.clone(),
-            table: document
-                .table
-                .get(start.row..end)
-                .unwrap_or_default()
-                .to_vec(),
-            cover: Some(Cover::default()),
-            own: true,
-            ..Document::default()
-        });
         let cover = document.cover.clone().unwrap_or_default();
         let columns = tables.iter().flat_map(|table| &table.columns);
         let periods: Vec<Period> = columns.filter_map(|column| column.label.period).collect();
@@ -90,14 +64,14 @@ impl Tables {
                 true => document.sentences().flat_map(stems).collect(),
                 false => HashSet::new(),
             },
-            alone: alone.collect(),
+            plain,
             tables,
         }
     }
 
     /// Whether it is the one table of a page of the user's own.
     pub(crate) fn is_plain(&self) -> bool {
-        self.alone.is_empty()
+        self.plain
     }
 
     /// Whether any label or title has a word.
@@ -170,5 +144,7 @@ fn company(cover: &Cover, filename: &str) -> Vec<String> {
     let of_file = of_file
         .into_iter()
         .filter(|word| word.chars().all(char::is_alphabetic));
-    named.into_iter().chain(of_file).collect()
+    // "Total Acme Incorporated equity", where the cover has "Acme Inc."
+    let forms = plain_stems("inc incorporated corporation corp plc ltd limited holdings");
+    named.into_iter().chain(of_file).chain(forms).collect()
 }

@@ -42,18 +42,24 @@ pub(super) enum Cue {
     /// It may join the sides of a ratio.
     To,
     Versus,
+    /// What a figure is said to leave out.
+    Except,
+    /// "How many times A is B?"
+    Multiple,
+    /// "Does A cover B?"
+    Covers,
     /// With the same period of the year before.
     YearAgo,
 }
 
 #[rustfmt::skip]
-const CUES: [(Cue, &str); 30] = [
+const CUES: [(Cue, &str); 33] = [
     (Cue::Average, "average|mean|averaged|on average"),
     (Cue::Change, "change|changes|changed"),
     (Cue::Difference, "difference|differ"),
     (Cue::Fall, "fall|falls|fell|fallen|drop|dropped|decrease|decreased|decreases|decline|declined"),
     (Cue::Fall, "shrink|shrank|reduction|go down|went down|gone down"),
-    (Cue::Growth, "growth|growth rate|rate of growth|rate of change"),
+    (Cue::Growth, "growth|growth rate|rate of growth|rate of change|how fast|how quickly|how rapidly|at what rate"),
     (Cue::Largest, "highest|largest|biggest|greatest|maximum|most|at its highest|at their highest"),
     (Cue::Smallest, "lowest|smallest|least|minimum|fewest|at its lowest|at their lowest"),
     (Cue::Percent, "percent|percentage|percentages|%|in percent|in percentage terms|in %"),
@@ -75,6 +81,9 @@ const CUES: [(Cue, &str); 30] = [
     (Cue::Or, "or"),
     (Cue::Plus, "plus"),
     (Cue::ShareOf, "share of|percentage of|percent of|% of|proportion of|fraction of|portion of|part of"),
+    (Cue::Except, "excluding|without|other than|apart from|aside from|except|except for|left out|leaving out|not counting|not including|exclusive of|outside"),
+    (Cue::Multiple, "how many times|how many times over|what multiple of|multiple of"),
+    (Cue::Covers, "cover|covers|covered"),
     (Cue::Than, "than"),
     (Cue::To, "to"),
     (Cue::Versus, "compared to|compared with|versus|vs|vs.|against"),

@@ -11,7 +11,7 @@ use regex::Regex;
 use super::names::{Concept, name_at};
 use super::page::Tables;
 use super::phrases::{Cue, cue_at};
-use super::words::{FILLERS, lists, stems};
+use super::words::{FILLERS, NOISE, STATES, lists, stems};
 
 #[derive(Clone, Debug)]
 pub(super) struct Token {
@@ -56,9 +56,6 @@ impl Token {
         }
     }
 }
-
-/// "U.S." is not "us".
-static STATES: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b[Uu]\.[Ss]\.?|\bUS\b|\bu\.s\b\.?"));
 
 /// What is compared with the same of the year before.
 static YEAR_AGO: LazyLock<Regex> = LazyLock::new(|| {
@@ -187,14 +184,17 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     let texts: Vec<&str> = words.iter().map(|(_, text, _)| *text).collect();
     let stemmed: Vec<Vec<String>> = texts.iter().map(|text| stems(text)).collect();
     let mut marks = marks.into_iter().peekable();
-    let (mut out, mut at) = (Vec::<Token>::new(), 0);
+    let (mut out, mut at, mut end) = (Vec::<Token>::new(), 0, 0);
     loop {
         let word = words.get(at);
         let start = word.map_or(usize::MAX, |(range, ..)| range.start);
         while let Some((range, part)) = marks.next_if(|(range, _)| range.start <= start) {
+            // "2019-2021" are two, "2019, 2020" are a list.
+            let between = lower.get(end..range.start).unwrap_or_default();
+            let dated =
+                out.last().is_some_and(|last| last.period().is_some()) && !between.contains(',');
+            end = range.end;
             let text = lower.get(range).unwrap_or_default().to_owned();
-            // "2019-2021" are two.
-            let dated = out.last().is_some_and(|last| last.period().is_some());
             if dated && matches!(part, TokenPart::Period(_)) {
                 out.push(Token {
                     text: "-".to_owned(),
@@ -219,7 +219,8 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
             !(own.any(|(range, ..)| is_named(range))
                 || *cue == Cue::Share && !tables.is_plain() && units.contains(&range.start)
                 || *cue == Cue::Share && tables.is_plain() && tables.says("share")
-                || *cue == Cue::And && joins_periods)
+                || *cue == Cue::And && joins_periods
+                || matches!(cue, Cue::Except | Cue::Multiple | Cue::Covers) && tables.is_plain())
         });
         let name = name_at(texts.get(at..).unwrap_or_default());
         let name = name.filter(|(length, ..)| cue.is_none_or(|(_, of_cue)| *length >= of_cue));
@@ -262,6 +263,9 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
             (Some((length, concept, said)), _) => (length, TokenPart::Name(concept, said)),
             (None, Some((cue, length))) => (length, TokenPart::Cue(cue)),
             _ if own.is_empty() || noun || lists(FILLERS, text) => (1, TokenPart::Filler),
+            _ if !tables.is_plain() && lists(NOISE, text) && !is_named(range) => {
+                (1, TokenPart::Filler)
+            }
             _ => (1, TokenPart::Word(own)),
         };
         let said = texts.get(at..at + length).unwrap_or_default().join(" ");

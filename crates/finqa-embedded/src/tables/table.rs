@@ -31,7 +31,7 @@ pub(super) struct ReportTable {
 
 /// The table, the row and the column of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub(super) table: usize,
     pub(super) row: usize,
     pub(super) column: usize,

@@ -3,6 +3,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use finqa_core::regex;
+use regex::Regex;
+
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 
 /// Words that name no figure, in labels and in questions.
@@ -12,6 +15,19 @@ pub(crate) const FILLERS: &str = "a an the of in on at for to from by with and o
     value values figure figures number numbers year years yearly fiscal reported recorded report \
     record made make earn earned generate generated come came comes ended during please tell \
     altogether respectively over between through until across - &";
+
+/// Words of questions about reports that change nothing of what is asked: what people say beside
+/// the name of a figure.
+pub(super) const NOISE: &str = "about actually again all-in altogether approximately around away back bad big bring bringing \
+    brings brought carry carrying carried charge charged currently door exactly fast find give go goes \
+    going gone good handed hold held holding how incur incurred into just keep kept laid large lay left let \
+    look looking me need onto order out outlay overall pass please post posted put puts quick \
+    quickly quite rapidly roughly say see sit size spend spending spends spent stood strongly take taken takes \
+    thanks took toward towards use using want went whole win worldwide would \
+    know get gets got getting show shows showed high huge lot lots money dollar dollars \
+    us usd be can could should may might must will shall so such then there here now only also even still yet \
+    according statement statements sheet sheets balance expressed terms printed amount sum level levels \
+    invest invested pay pays paying report owns own";
 
 /// Pronouns that refer to an earlier question.
 pub(super) const PRONOUNS: &str = "it its that this these those they them";
@@ -60,9 +76,14 @@ pub(crate) fn stems(text: &str) -> Vec<String> {
     lower.split_whitespace().flat_map(stems).collect()
 }
 
+/// "U.S." is not "us", and the United States are the same.
+pub(super) static STATES: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(r"\b[Uu]nited [Ss]tates\b(?: of America\b)?|\b[Uu]\.[Ss]\.?|\bUS\b|\bu\.s\b\.?")
+});
+
 /// The stems of a text, its hyphens and strokes read as blanks.
 pub(super) fn plain_stems(text: &str) -> Vec<String> {
-    stems(&text.replace(
+    stems(&STATES.replace_all(text, "usa ").replace(
         ['-', '/', '\u{2013}', '\u{2014}', '\u{ae}', '\u{2122}'],
         " ",
     ))

@@ -1,0 +1,168 @@
+//! A part and a whole, or what is divided by what.
+
+use std::cmp::Ordering;
+
+use super::find::{Amount, AmountKind, CLOSE, latest, same};
+use super::fit::FitFigure;
+use super::operand::Operand;
+use super::page::{Doubt, Reading, Tables, missing};
+use super::table::Place;
+
+/// What two figures count more that are in one column.
+const TOGETHER: f64 = 0.3;
+
+/// The best figures that are paired.
+const PAIRED: usize = 40;
+
+impl Tables {
+    /// A part and a whole, or what is divided by what.
+    pub(super) fn parts(&self, operands: &[Operand], percent: bool) -> Reading<[Amount; 2]> {
+        let mut pair = match (self.listed(operands), operands) {
+            // A whole without a row of its own is the sum of all.
+            (Err(_), [part, whole]) if whole.total && self.is_plain() => {
+                let all = self.in_labels(whole, None)?;
+                let near = all.first().and_then(|one| one.at);
+                let place = near.map(|at| at.place());
+                let period = near.and_then(|at| at.period);
+                [self.figure(part, period, place)?, self.sum(&all)?]
+            }
+            // Of a report, they may be of two statements.
+            (found, [part, whole]) if !self.is_plain() => self.apart(found, part, whole)?,
+            (found, _) => found?.try_into().map_err(|_| Doubt::Open)?,
+        };
+        self.check(&pair)?;
+        let [a, b] = &mut pair;
+        if !self.is_plain() {
+            // An allowance is printed as a negative number, but its share is positive.
+            let loses = |at| format!(" {} ", self.name_of(at).to_lowercase()).contains(" loss ");
+            let odd = |at: &Place| !self.is_signed(*at) && !loses(*at);
+            let odd = a.place().filter(|at| a.number() < 0.0 && odd(at));
+            let why = odd.map(|at| format!("{} is below zero", self.full_name(at)));
+            a.doubt = a.doubt.take().or(why.map(Doubt::Missing));
+            return Ok(pair);
+        }
+        if a.kind != b.kind || a.kind == AmountKind::Share {
+            return Err(Doubt::Open);
+        }
+        if a.number() < 0.0 || b.number() <= 0.0 {
+            return missing("a part of it is zero or below");
+        }
+        if percent && a.number() > b.number() && operands.iter().any(|of| of.total) {
+            return missing("the part is larger than the whole");
+        }
+        Ok(pair)
+    }
+
+    /// A pair that was found together, unless both are surer each by itself.
+    fn apart(
+        &self,
+        together: Reading<Vec<Amount>>,
+        part: &Operand,
+        whole: &Operand,
+    ) -> Reading<[Amount; 2]> {
+        let sure = |pair: &[Amount]| pair.iter().all(|one| one.doubt.is_none());
+        let formula = part.formula().is_some() || whole.formula().is_some();
+        if let Ok(pair) = &together
+            && !formula
+            && sure(pair)
+        {
+            return pair.clone().try_into().map_err(|_| Doubt::Open);
+        }
+        let spans = part.spans.iter().chain(&whole.spans).copied();
+        let asked = spans.max_by_key(|one| one.end.day.is_some());
+        let [mut alone, all] = [part, whole].map(|of| self.figure(of, asked, None));
+        // "What share of sales came from the North?"
+        if let Ok(all) = &all
+            && all.doubt.is_none()
+            && let Some(part) = self.part_of(all, part)
+        {
+            alone = self.amount(part).ok_or(Doubt::Open);
+            let pair = [alone?, all.clone()];
+            return Ok(pair);
+        }
+        if let (Ok(a), Ok(b)) = (alone, all) {
+            // A figure of a note is a part if its table says of what.
+            let stated = |one: &Amount| {
+                let Some(place) = one.place() else {
+                    return true;
+                };
+                let Some(table) = self.table(place) else {
+                    return false;
+                };
+                let section = table.rows.get(place.row).map(|row| &row.section);
+                let column = table.columns.get(place.column).map(|column| &column.label);
+                let says = |word: &String| {
+                    table.title.contains(word)
+                        || section.is_some_and(|section| section.contains(word))
+                        || column.is_some_and(|label| label.words.contains(word))
+                };
+                let mut names = whole.readings().into_iter();
+                table.statement.is_some() || names.any(|name| name.words.iter().all(says))
+            };
+            let alike = a.kind == b.kind && (formula || stated(&a) && stated(&b));
+            let pair = [a, b];
+            if alike && (sure(&pair) || formula || together.is_err()) {
+                return Ok(pair);
+            }
+        }
+        together?.try_into().map_err(|_| Doubt::Open)
+    }
+
+    /// Two figures of one table of a report, those that fit best together.
+    pub(super) fn paired(&self, part: &Operand, whole: &Operand) -> Reading<Vec<Amount>> {
+        let spans = part.spans.iter().chain(&whole.spans).copied();
+        let asked = spans.max_by_key(|one| one.end.day.is_some());
+        let mut parts = self.candidates(part, asked);
+        let mut wholes = self.candidates(whole, asked);
+        self.is_read(part, asked, &parts)?;
+        self.is_read(whole, asked, &wholes)?;
+        parts.truncate(PAIRED);
+        wholes.truncate(PAIRED);
+        if asked.is_none_or(|asked| asked.end.year.is_none()) {
+            latest(&mut parts);
+        }
+        let pairs = parts
+            .iter()
+            .flat_map(|part| wholes.iter().map(move |whole| (part, whole)));
+        let one_period = part.spans == whole.spans;
+        let pairs = pairs.filter(|(part, whole)| {
+            // Nobody asks for the share of a row in the same row of another year.
+            let apart = part.row != whole.row
+                || part.column != whole.column && (part.period == whole.period || !one_period);
+            part.table == whole.table && apart
+        });
+        let score = |(part, whole): &(&FitFigure, &FitFigure)| {
+            let together = part.column == whole.column || part.row == whole.row;
+            part.score + whole.score + if together { TOGETHER } else { 0.0 }
+        };
+        let (part, whole) = pairs
+            // Of equal ones the first.
+            .max_by(|a, b| score(a).total_cmp(&score(b)).then(Ordering::Greater))
+            .ok_or(Doubt::Open)?;
+        let end = |one: &FitFigure| one.period.map(|period| period.end);
+        let rival = |all: &[FitFigure], one: &FitFigure| {
+            let close = all
+                .iter()
+                .filter(|other| other.full && other.score >= one.score - CLOSE);
+            close
+                .filter(|other| end(other) == end(one))
+                .any(|other| !same(other.value, one.value))
+        };
+        let names = || {
+            let [part, whole] = [part, whole].map(|one| self.full_name(one.place()));
+            format!("{part} and {whole}")
+        };
+        let doubt = if !part.plain || !whole.plain {
+            Some(format!("{} may not be what is meant", names()))
+        } else if rival(&parts, part) || rival(&wholes, whole) {
+            Some(format!("several figures fit as well as {}", names()))
+        } else {
+            None
+        };
+        let amount = |one: &FitFigure| self.amount(*one).ok_or(Doubt::Open);
+        let doubt = doubt.map(Doubt::Missing);
+        let doubt = doubt.or_else(|| self.unclear_year(part, asked));
+        let part = amount(part)?;
+        Ok(vec![Amount { doubt, ..part }, amount(whole)?])
+    }
+}

@@ -1,0 +1,52 @@
+//! Several values as one answer: a figure of several periods.
+
+use finqa_core::number::UnitKind;
+use finqa_core::page::period::Period;
+
+use super::compute::DirectAnswer;
+use super::find::{Amount, FigureExpr};
+use super::operand::Operand;
+use super::page::{Doubt, Reading, Tables};
+
+impl DirectAnswer {
+    /// Its number, as a person reads it.
+    fn printed(&self) -> Option<String> {
+        let number = self.expr.number()?;
+        Some(match (&self.expr, self.kind) {
+            (FigureExpr::Leaf(leaf), UnitKind::Number) => leaf.literal.to_string(),
+            (FigureExpr::Leaf(leaf), UnitKind::Percent) => format!("{}%", leaf.literal),
+            (_, UnitKind::Percent) => format!("{:.1}%", number * 100.0),
+            (_, UnitKind::Ratio) => format!("{number:.2}"),
+            _ => finqa_core::number::round5(number).to_string(),
+        })
+    }
+}
+
+impl Tables {
+    /// The figures of several periods, in the order asked.
+    pub(super) fn each(&self, of: &Operand) -> Reading<DirectAnswer> {
+        let undated = of.of_spans(Vec::new());
+        let figure = |span: &Period| self.figure(&undated, Some(*span), None);
+        let found: Vec<Amount> = of.spans.iter().map(figure).collect::<Reading<_>>()?;
+        self.in_one_unit(&found)?;
+        let answers: Vec<DirectAnswer> = found
+            .into_iter()
+            .map(|one| DirectAnswer {
+                doubt: one.doubt.clone(),
+                ..self.look_up(one, of)
+            })
+            .collect();
+        let doubt = answers.iter().find_map(|one| one.doubt.clone());
+        let values: Vec<String> = answers.iter().filter_map(DirectAnswer::printed).collect();
+        let mut rest = answers.into_iter();
+        let first = rest.next().ok_or(Doubt::Open)?;
+        Ok(DirectAnswer {
+            name: "series",
+            label: Some(values.join("; ")),
+            values,
+            others: rest.map(|one| one.expr).collect(),
+            doubt,
+            ..first
+        })
+    }
+}
