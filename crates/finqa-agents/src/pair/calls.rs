@@ -13,7 +13,9 @@ use crate::llm::{
 use crate::telemetry::set;
 use finqa_core::question::Question;
 
-use super::wiring::CRITIC;
+/// The node that answers; its further requests are named `analyst_reask`, `analyst#2`.
+pub const ANALYST: &str = "analyst";
+pub const CRITIC: &str = "critic";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {

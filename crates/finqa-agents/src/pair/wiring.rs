@@ -11,7 +11,7 @@ use finqa_core::question::Question;
 
 use super::analyst::AnalystNode;
 use super::best::{abstain, arbitrate, close, without_agreement};
-use super::calls::CallMemory;
+use super::calls::{ANALYST, CRITIC, CallMemory};
 use super::critic::CriticNode;
 use super::embedded::EmbeddedAgent;
 use super::exchange::{Exchange, LlmAgent, Route};
@@ -20,10 +20,6 @@ use super::opinion::OpinionUse;
 use super::settings::{AgentSettings, Backend, PairOptions};
 use super::solution::{Round, Solution};
 use super::solver::Solver;
-
-/// The node that answers; its further requests are named `analyst_reask`, `analyst#2`.
-pub const ANALYST: &str = "analyst";
-pub const CRITIC: &str = "critic";
 
 pub struct Pair {
     graph: CompiledGraph<Exchange, Route, QuestionFailure>,

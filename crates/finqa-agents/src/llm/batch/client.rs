@@ -35,9 +35,6 @@ pub(super) const LAST_POLL: Duration = Duration::from_secs(60);
 const LEAST_TIMEOUT: Duration = Duration::from_secs(600);
 const MOST_BYTES: usize = 1 << 30;
 
-/// A batch is over, and its results are not there.
-pub(super) const UNANNOUNCED: &str = "the results that it announces do not come";
-
 /// A model whose requests are sent in batches.
 pub(in crate::llm) struct BatchClient {
     client: Client<ServerAddress>,
@@ -177,7 +174,7 @@ impl BatchClient {
 
     /// The file of results at `path`.
     pub(super) async fn results(&self, path: &str, stop: &Stop) -> Result<Bytes, ModelError> {
-        let missing = || unreadable(UNANNOUNCED.to_owned());
+        let missing = || unreadable(openai::UNANNOUNCED.to_owned());
         let read = |reply: Result<HttpReply, ModelError>| match reply {
             Ok(reply) if reply.body.trim_ascii().is_empty() => Err(missing()),
             Ok(reply) => Ok(reply.body),

@@ -11,9 +11,11 @@ use serde_json::{Value, json};
 use tokio_util::bytes::Bytes;
 
 use super::api::{BatchLine, BatchResult, BatchState, plain_id};
-use super::client::UNANNOUNCED;
 use super::record::{BatchRecord, RunBatches};
 use crate::llm::transport::HttpReply;
+
+/// A batch is over, and its results are not there.
+pub(super) const UNANNOUNCED: &str = "the results that it announces do not come";
 
 /// The metadata keys that identify a batch.
 const RUN: &str = "convfinqa_run";
