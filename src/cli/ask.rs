@@ -179,7 +179,7 @@ impl Asking {
         }
         match self.ask(text).await? {
             None => Ok(Exit::Interrupted),
-            Some((Outcome::Answered, _)) => Ok(Exit::Done),
+            Some((true, _)) => Ok(Exit::Done),
             Some(_) => Ok(Exit::Unanswered),
         }
     }
@@ -207,10 +207,10 @@ impl Asking {
             let line = line.context("stdin cannot be read")?;
             if !line.trim().is_empty() {
                 asked = true;
-                let Some((outcome, has_reader)) = self.ask(line.trim()).await? else {
+                let Some((is_sure, has_reader)) = self.ask(line.trim()).await? else {
                     return Ok(Exit::Interrupted);
                 };
-                if outcome != Outcome::Answered {
+                if !is_sure {
                     exit = Exit::Unanswered;
                 }
                 // Further answers would be paid for and never read.
@@ -228,9 +228,9 @@ impl Asking {
         Ok(exit)
     }
 
-    /// Asks one question and prints its answer; `None` if it was given up, otherwise the
-    /// outcome, and false if stdout is closed.
-    async fn ask(&mut self, text: &str) -> anyhow::Result<Option<(Outcome, bool)>> {
+    /// Asks one question and prints its answer; `None` if it was given up, otherwise whether it
+    /// is answered without a doubt, and false if stdout is closed.
+    async fn ask(&mut self, text: &str) -> anyhow::Result<Option<(bool, bool)>> {
         let asked = match self.session.ask(text).await {
             Err(AskError::Failure(failure)) => return Err(fatal(failure).into()),
             asked => asked?,
@@ -268,7 +268,8 @@ impl Asking {
         {
             super::note(format_args!("{title}: {why}"));
         }
-        Ok(Some((solution.outcome, read)))
+        let is_sure = solution.outcome == Outcome::Answered && doubt.is_none();
+        Ok(Some((is_sure, read)))
     }
 }
 

@@ -61,7 +61,7 @@ fn a_question_about_a_markdown_page_is_answered_with_its_support() {
 fn lines_of_stdin_are_one_conversation() {
     let lines = "what was revenue in 2019?\n\nand in 2018?\nwhat was the difference?";
     let ran = ask_lines(&workplace(&[]), "--json", lines);
-    let answers = ran.succeeds().stdout.lines();
+    let answers = ran.ends(4).stdout.lines();
     let answers = answers.map(|line| serde_json::from_str::<Json>(line).unwrap()["answer"].clone());
     assert_eq!(answers.collect::<Vec<_>>(), ["1250", "1000", "250"]);
 }
@@ -80,7 +80,7 @@ fn a_chat_model_is_shown_the_page_and_the_earlier_answers() {
     let line = format!("--model m --base-url {url} --critic off --json");
     let lines = "what was revenue in 2019?\nhow much more than in 2018?\n";
     let ran = ask_lines(&workplace(&[]), &line, lines);
-    let second = ran.succeeds().stdout.lines().nth(1).unwrap();
+    let second = ran.ends(4).stdout.lines().nth(1).unwrap();
     let second: Json = serde_json::from_str(second).unwrap();
     has(&second, json!({"answer": "250", "calls": 1}));
     let shown: Vec<_> = server.requests().iter().map(|it| it.user()).collect();
@@ -157,7 +157,7 @@ fn a_chat_model_is_shown_the_users_own_page_as_it_is_written() {
 fn quiet_prints_the_answer_alone_and_why_it_is_a_guess_on_stderr() {
     let lines = "what was revenue in 2019?\nwhat was revenue in 2011?\nwhat was the percentage change in revenue from 2018 to 2019?\n";
     let ran = ask_lines(&workplace(&[]), "-q", lines);
-    let shown: Vec<&str> = ran.succeeds().stdout.lines().collect();
+    let shown: Vec<&str> = ran.ends(4).stdout.lines().collect();
     assert_eq!(
         (shown.len(), shown[0], shown[2]),
         (3, "1250 million", "25.0%")
@@ -178,7 +178,7 @@ fn a_label_answers_which_and_a_growth_from_a_loss_is_a_guess() {
     assert_eq!(json["evidence"][0]["literal"], "12");
     let ran = place.run("ask t.csv 'what was the percentage change of North from 2021 to 2022?'");
     let why = "Answer    not sure (growth needs a value above zero)";
-    assert!(ran.succeeds().stdout.starts_with(why), "{}", ran.stdout);
+    assert!(ran.ends(4).stdout.starts_with(why), "{}", ran.stdout);
     ran.prints("not accepted");
 }
 
@@ -405,7 +405,7 @@ fn a_figure_of_a_report_is_of_the_period_and_the_operation_asked_for() {
         ),
     ] {
         let json = place.run(&format!("ask {question} --json"));
-        let json = json.succeeds().json();
+        let json = json.answer();
         let why = json["doubt"].as_str().unwrap_or_default();
         assert!(why.contains(doubt), "{question}: {json}");
     }

@@ -50,7 +50,7 @@ fn critic_saw_the_opinion(server: &FaultServer) -> bool {
 #[test]
 fn a_sure_opinion_that_differs_is_shown_to_the_critic_with_its_cells() {
     let (code, answer, server) = ask(WRONG, "");
-    assert_eq!(code, 0, "{answer}");
+    assert_eq!(code, 4, "{answer}");
     assert!(critic_saw_the_opinion(&server));
     let critic = server.requests().into_iter().find(is_critic).unwrap();
     assert!(critic.user().contains("from r1c1 (1250), r1c2 (1000)"));

@@ -195,6 +195,14 @@ impl Ran {
         self
     }
 
+    /// The answer of `ask --json`; the exit code says whether it is sure.
+    #[track_caller]
+    pub fn answer(&self) -> serde_json::Value {
+        let answer = self.json();
+        self.ends(if answer["doubt"].is_null() { 0 } else { 4 });
+        answer
+    }
+
     /// Its standard output as JSON.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {
