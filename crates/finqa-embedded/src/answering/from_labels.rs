@@ -72,7 +72,7 @@ impl EmbeddedAnswer {
             in_percent: percentages,
             unit: Unit { kind, scale },
             label: match expr {
-                FigureExpr::Leaf(_) if found.label.is_none() => name,
+                FigureExpr::Leaf(_) if found.values.is_empty() => name,
                 _ => format!("{}: {name}", found.name),
             },
             evidence,

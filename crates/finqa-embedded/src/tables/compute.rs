@@ -129,8 +129,23 @@ impl Tables {
             periods.all(|period| self.fits(one.period.as_ref(), Some(period)))
         };
         let once = matches!(asked.operation, Operation::Figure | Operation::Ratio);
-        (once && !self.is_plain() && !figures.iter().all(of_all))
+        let unmet = once && !figures.iter().all(of_all) || !self.has_periods(amounts, asked);
+        (unmet && !self.is_plain())
             .then(|| Doubt::Missing("the question names several periods".to_owned()))
+    }
+
+    /// Whether each period of a question is that of a cell; of those between two, the ends are.
+    fn has_periods(&self, amounts: &[Amount], asked: &Asked) -> bool {
+        let leaves = amounts.iter().flat_map(|one| one.expr.leaves());
+        let cells = leaves.filter_map(|leaf| leaf.source);
+        let periods = cells.map(|at| self.table(at)?.period_of(at.row, at.column));
+        let periods: Vec<Option<Period>> = periods.collect();
+        let of_cell = |span: &Period| {
+            let mut periods = periods.iter();
+            periods.any(|period| self.fits(period.as_ref(), Some(span)))
+        };
+        let mut spans = asked.operands.iter().flat_map(|of| &of.spans);
+        spans.all(of_cell)
     }
 
     /// The figure of an operand; a total without a row of its own is the sum of all.

@@ -70,7 +70,7 @@ impl Tables {
                     .split_whitespace()
                     .next()
                     .is_some_and(|word| lists(REST, word));
-                !rest && !(!stems.is_empty() && stems.iter().all(|stem| apart.contains(stem)))
+                !(rest || !stems.is_empty() && stems.iter().all(|stem| apart.contains(stem)))
             });
             let order = |a: &&(String, FitFigure), b: &&(String, FitFigure)| {
                 let (a, b) = if largest { (a, b) } else { (b, a) };
