@@ -27,6 +27,22 @@ fn is_open(place: &Workplace, file: &str, question: &str, why: &str) {
     assert!(doubt.contains(why), "{file}: {question}: {read}");
 }
 
+/// Its only cell was taken for a title, and the column had no period.
+#[test]
+fn a_year_above_the_only_column_is_its_heading() {
+    let place = Workplace::new();
+    place.write("a.csv", ",2019\nRevenue,1250\nCosts,900\n");
+    place.write("a.md", "| | 2019 |\n|---|---|\n| Revenue | 1,250 |\n");
+    for file in ["a.csv", "a.md"] {
+        is_sure(&place, file, "what was revenue in 2019?", 1250.0);
+    }
+    place.write(
+        "b.csv",
+        "Income statement,,\n,2019,2018\nRevenue,1250,1000\n",
+    );
+    is_sure(&place, "b.csv", "what was revenue in 2019?", 1250.0);
+}
+
 #[test]
 fn a_figure_is_understood_whole_or_the_answer_is_not_sure() {
     let place = Workplace::new();

@@ -17,9 +17,9 @@ fn a_key_without_a_model_is_announced() {
     let place = Workplace::new();
     place.write(".env", "OPENAI_API_KEY=k\n");
     place.write("page.md", "| | 2019 |\n|---|---|\n| Revenue | 1,250 |\n");
-    for (line, code) in [("--n 1", 0), ("ask page.md 'what was revenue in 2019?'", 4)] {
+    for line in ["--n 1", "ask page.md 'what was revenue in 2019?'"] {
         let ran = place.run_with(line, &[("CONVFINQA_MODEL", "")]);
-        ran.ends(code);
+        ran.succeeds();
         let line = format!("OPENAI_API_KEY is set {UNCHOSEN}");
         let told = ran.stderr.lines().filter(|told| *told == line).count();
         assert_eq!(told, 1, "{line} in {}", ran.stderr);

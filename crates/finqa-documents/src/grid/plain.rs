@@ -73,11 +73,15 @@ pub(crate) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, Docume
         .filter(|(_, row)| filled(row) > 0)
         .collect();
     let mut grid = Grid::default();
-    // A line alone above wider ones is a title.
-    let titles = lines
-        .iter()
-        .take_while(|(_, row)| row.iter().filter(|cell| !cell.is_empty()).count() == 1)
-        .count();
+    // A line alone above wider ones is a title, but not the heading of the only column.
+    let is_title = |row: &[String]| {
+        let mut cells = row.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
+        match (cells.next(), cells.next()) {
+            (Some((at, cell)), None) => at == 0 || years_in(cell).is_empty(),
+            _ => false,
+        }
+    };
+    let titles = lines.iter().take_while(|(_, row)| is_title(row)).count();
     if titles < lines.len() {
         let above = lines.drain(..titles);
         grid.titles = above
