@@ -16,6 +16,13 @@ static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// A fiscal year that a sentence names.
+static FISCAL: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)\bfiscal (?:year )?(?P<year>20\d\d)\b"));
+
+/// The fewest sentences that name the fiscal year of an annual report.
+const LEAST_NAMED: usize = 5;
+
 /// Reads it from the tags of the cover, from a table of the same names as a workbook has, or
 /// from its sentences.
 pub(super) fn read(blocks: &[Block], tagged: &HashMap<String, String>) -> Cover {
@@ -52,12 +59,38 @@ pub(super) fn read(blocks: &[Block], tagged: &HashMap<String, String>) -> Cover 
         company: text("entityregistrantname")
             .or_else(|| registrant.map(|(name, _)| name.to_owned()))
             .unwrap_or_default(),
-        fiscal_year: text("documentfiscalyearfocus").and_then(|year| year.parse().ok()),
+        fiscal_year: text("documentfiscalyearfocus")
+            .and_then(|year| year.parse().ok())
+            .or_else(|| named_year(texts(), date("date")?.as_str()).filter(|_| yearly)),
         year_end: text("currentfiscalyearenddate")
             .and_then(|date| month_of_digits(&date))
             .or_else(|| month_of_words(date("date")?.as_str()).filter(|_| yearly)),
         period_end,
     }
+}
+
+/// The fiscal year that an annual report names at least twice as often as any other, if it is the
+/// year that its period ends in or the one before: a year that ends in January may be called
+/// either.
+fn named_year<'t>(texts: impl Iterator<Item = &'t str>, period_end: &str) -> Option<u16> {
+    let mut counts: HashMap<u16, usize> = HashMap::new();
+    for named in texts.flat_map(|text| FISCAL.captures_iter(text)) {
+        if let Some(year) = named
+            .name("year")
+            .and_then(|year| year.as_str().parse().ok())
+        {
+            *counts.entry(year).or_default() += 1;
+        }
+    }
+    let (year, most) = counts.iter().max_by_key(|(_, count)| **count)?;
+    let mut others = counts.iter().filter(|(other, _)| *other != year);
+    let ends: u16 = period_end
+        .get(period_end.len().checked_sub(4)?..)?
+        .parse()
+        .ok()?;
+    let apart = ends.checked_sub(*year)? <= 1;
+    let clear = *most >= LEAST_NAMED && others.all(|(_, count)| 2 * count <= *most);
+    (apart && clear).then_some(*year)
 }
 
 /// The month of `--09-28`; one that ends on its first days is the month before.
@@ -87,6 +120,25 @@ fn called(month: u8, day: u8) -> Option<u8> {
 mod tests {
     use super::*;
     use crate::formats::html::blocks;
+
+    /// A year that ends in January was never sure without tags.
+    #[test]
+    fn the_fiscal_year_is_the_one_that_an_annual_report_names_most() {
+        let year = |names: &[(u16, usize)]| {
+            let sentences = names.iter().flat_map(|(year, count)| {
+                std::iter::repeat_n(format!("<p>In fiscal {year} sales rose.</p>"), *count)
+            });
+            let text: String = sentences.collect();
+            let page = format!("<p>For the fiscal year ended January 31, 2031</p>{text}");
+            let (blocks, tagged) = blocks(&page).unwrap();
+            read(&blocks, &tagged).fiscal_year
+        };
+        assert_eq!(year(&[(2030, 9), (2029, 4), (2031, 1)]), Some(2030));
+        assert_eq!(year(&[(2031, 9), (2030, 4)]), Some(2031));
+        assert_eq!(year(&[(2031, 9), (2030, 5)]), None);
+        assert_eq!(year(&[(2031, 4)]), None);
+        assert_eq!(year(&[(2028, 9)]), None);
+    }
 
     #[test]
     fn a_cover_is_read_from_tags_or_sentences() {
