@@ -91,7 +91,8 @@ pub(super) struct FitFigure {
     /// In units of the currency, if that is its kind.
     pub(super) value: f64,
     pub(super) percent: bool,
-    /// How far the words of a report's row are from those of the question.
+    /// Counts the words that only the row or only the question has: four for each, one for a word
+    /// of the company's name. The row with the fewest says no more than the question.
     pub(super) extra: usize,
 }
 

@@ -3,14 +3,18 @@
 //!
 //! That they add up is what makes a group of them certain: nothing else says where one ends.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::find::Amount;
 use super::fit::FitFigure;
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
 use super::table::ReportTable;
-use super::words::{lists, plain_stems};
+use super::words::{lists, plain_stems, stemmed};
 
-/// How far the sum of rounded parts may be from the whole, in units of its last digit.
+/// Parts are rounded one by one, so that their sum may differ from the printed whole by this many
+/// units of its last digit.
 const ROUNDING: f64 = 2.0;
 
 /// The most parts of a whole.
@@ -18,8 +22,12 @@ const MOST_PARTS: usize = 40;
 
 /// Nouns of places, and stems of names of places.
 const PLACE_NOUNS: &str = "country countries region regions geography geographies location locations area areas nation continent";
-const PLACES: &str = "usa america american canada mexico brazil emea europe european apac asia pacific japan china \
-    taiwan singapore germany kingdom france india korea australia africa international foreign domestic latin world";
+static PLACES: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "usa america american canada mexico brazil emea europe european apac asia pacific japan china \
+    taiwan singapore germany kingdom france india korea australia africa international foreign domestic latin world",
+    )
+});
 
 /// Names of what is left over, which no question asks for.
 const REST: &str = "other others rest all corporate eliminations elimination unallocated hedging remaining adjustments";
@@ -49,7 +57,7 @@ impl Tables {
         let says = |list: &str| noun.iter().any(|(_, said)| lists(list, said));
         let place = |group: &Group| {
             let mut names = group.parts.iter();
-            names.any(|(name, _)| plain_stems(name).iter().any(|stem| is_of(PLACES, stem)))
+            names.any(|(name, _)| plain_stems(name).iter().any(|stem| PLACES.contains(stem)))
         };
         groups.retain(|group| place(group) == says(PLACE_NOUNS));
         // The noun in the title or a heading decides between groups.
@@ -154,12 +162,6 @@ impl Tables {
 
 fn sum(parts: &[(String, FitFigure)]) -> f64 {
     parts.iter().map(|(_, at)| at.value).sum()
-}
-
-/// Whether a list of words has one of a stem.
-fn is_of(list: &str, stem: &str) -> bool {
-    list.split_whitespace()
-        .any(|word| plain_stems(word).iter().any(|own| own == stem))
 }
 
 /// The runs of rows of a column, and the rows of one label under headings, that add up to a whole.

@@ -26,7 +26,7 @@ impl Tables {
                 let period = near.and_then(|at| at.period);
                 [self.figure(part, period, place)?, self.sum(&all)?]
             }
-            // Of a report, they may be of two statements.
+            // The two figures of a report may stand in different statements.
             (found, [part, whole]) if !self.is_plain() => self.apart(found, part, whole)?,
             (found, _) => found?.try_into().map_err(|_| Doubt::Open)?,
         };

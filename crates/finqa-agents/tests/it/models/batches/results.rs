@@ -73,7 +73,7 @@ async fn a_request_that_fails_and_is_left_out_by_turns_is_submitted_once_for_eac
 }
 
 /// The batch as the server describes it, changed.
-fn described(edit: impl Fn(&mut serde_json::Value)) -> Reply {
+pub(super) fn described(edit: impl Fn(&mut serde_json::Value)) -> Reply {
     let mut batch = json!({
         "id": "batch_0", "object": "batch", "endpoint": "/v1/chat/completions", "errors": null,
         "input_file_id": "file-0", "completion_window": "24h", "status": "completed",

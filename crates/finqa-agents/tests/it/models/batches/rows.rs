@@ -1,19 +1,8 @@
 //! States and rows of other servers' batch APIs, and what cannot be read of them.
 
+use super::results::described;
 use super::*;
 use crate::support::fault_server::Request;
-
-/// The batch as the server describes it, changed.
-fn described(edit: impl Fn(&mut serde_json::Value)) -> Reply {
-    let mut batch = json!({
-        "id": "batch_0", "object": "batch", "endpoint": "/v1/chat/completions", "errors": null,
-        "input_file_id": "file-0", "completion_window": "24h", "status": "completed",
-        "output_file_id": null, "error_file_id": null, "created_at": 1,
-        "request_counts": {"total": 3, "completed": 3, "failed": 0}, "metadata": null,
-    });
-    edit(&mut batch);
-    Reply::json(200, &batch)
-}
 
 /// Replies that say nothing of how the batch is.
 fn unclear() -> [Reply; 6] {
