@@ -1,4 +1,4 @@
-//! Blob ids and the archive.
+//! Verifies the published archive by its git blob id and unpacks it.
 
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,8 @@ pub fn blob_id(bytes: &[u8]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Checks that these bytes are the published file's; any pass if its blob id is not known.
+/// Checks the bytes against the published file's blob id. Without a known id, everything
+/// passes.
 pub(super) fn verify(
     bytes: &[u8],
     path: &Path,
@@ -41,7 +42,7 @@ pub(super) fn verify(
     }
 }
 
-/// The paths of the files, if all of them are there and verify.
+/// The paths of all files if every one exists and verifies; else `None`.
 pub(super) fn all_there(folder: &Path, files: &[PublishedFile]) -> Option<Vec<PathBuf>> {
     let intact = |file: &PublishedFile| {
         let path = folder.join(&file.name);
@@ -51,7 +52,7 @@ pub(super) fn all_there(folder: &Path, files: &[PublishedFile]) -> Option<Vec<Pa
     files.iter().map(intact).collect()
 }
 
-/// Unpacks the files of the archive, which is verified, into its folder.
+/// Unpacks `files` from the verified archive into the archive's folder and returns their paths.
 pub(super) fn unpack(
     path: &Path,
     archive: &[u8],
@@ -63,7 +64,7 @@ pub(super) fn unpack(
     };
     let mut archive =
         ZipArchive::new(Cursor::new(archive)).map_err(|error| unreadable(error.to_string()))?;
-    // A name that cannot be read is not ours.
+    // Skip entries with unreadable names: the published names are all readable.
     let entries: Vec<String> = archive
         .file_names()
         .filter_map(|name| Some(name.ok()?.into_owned()))
@@ -76,6 +77,7 @@ pub(super) fn unpack(
         let mut bytes = Vec::new();
         let read = archive.by_name(entry).map_err(|error| error.to_string());
         let read = read.and_then(|entry| {
+            // Bounds what a hostile archive can unpack to.
             let mut entry = entry.take(LARGEST);
             entry
                 .read_to_end(&mut bytes)
@@ -89,7 +91,8 @@ pub(super) fn unpack(
     Ok(out)
 }
 
-/// Writes a file whole or not at all, in a folder that is made if need be.
+/// Writes a file through a temporary file and a rename, so that a reader never sees half of it.
+/// Creates the folder if it is missing.
 ///
 /// # Errors
 /// [`DownloadError::Write`].
@@ -107,7 +110,8 @@ pub fn write(bytes: &[u8], target: &Path) -> Result<(), DownloadError> {
     written().map_err(DownloadError::at(target))
 }
 
-/// The entry with this file name in any folder, but not a resource fork of macOS.
+/// The entry with this file name in any folder, except in `__MACOSX`, where macOS puts resource
+/// forks of the same names.
 fn entry<'a>(entries: &'a [String], name: &str) -> Option<&'a str> {
     let mut entries = entries
         .iter()

@@ -1,4 +1,4 @@
-//! The errors of a download.
+//! Why a download failed, and whether the network is at fault.
 
 use std::path::{Path, PathBuf};
 
@@ -40,12 +40,13 @@ pub enum DownloadError {
 }
 
 impl DownloadError {
-    /// True if the network is at fault (exit code 5) rather than data or disk (3).
+    /// True for a network failure (exit code 5), false for bad data or a disk failure (exit
+    /// code 3).
     pub fn is_network(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Refused { .. })
     }
 
-    /// The conversion of an error of reading or writing `path`.
+    /// Converts an I/O error on `path`, for `map_err`.
     pub(super) fn at(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
         |source| Self::Write {
             path: path.to_owned(),

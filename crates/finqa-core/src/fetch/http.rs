@@ -1,4 +1,4 @@
-//! A file over HTTP, retried.
+//! Fetches a file over HTTP, with retries.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::net::retry_after;
 
 type OnEvent<'a> = &'a mut (dyn FnMut(DownloadEvent) + Send);
 
-/// The reason why one attempt did not fetch the whole file.
+/// Why an attempt failed.
 enum AttemptFailure {
-    /// Worth another try, after at least this pause if the server named one.
+    /// Worth another attempt. The pause is the one that the server asked for, if any.
     Transient(String, Option<Duration>),
     Final(DownloadError),
 }
@@ -23,10 +23,11 @@ fn transient(reason: impl Into<String>) -> AttemptFailure {
     AttemptFailure::Transient(reason.into(), None)
 }
 
-/// Fetches a file into memory.
+/// Fetches a file into memory and reports progress. An attempt that breaks off starts again
+/// from the first byte.
 ///
 /// # Errors
-/// If it cannot be had, or is larger than allowed.
+/// If the server refuses the request, every attempt fails, or the file is larger than allowed.
 pub async fn fetch_bytes(
     client: &reqwest::Client,
     options: &DownloadOptions,
@@ -57,7 +58,7 @@ pub async fn fetch_bytes(
     }
 }
 
-/// One request and its whole body.
+/// Sends one request and reads the whole body.
 async fn attempt(
     client: &reqwest::Client,
     options: &DownloadOptions,
@@ -84,7 +85,8 @@ async fn attempt(
     Ok(body)
 }
 
-/// A part of an exchange, within the time of a silent connection.
+/// Waits for one step of an exchange (the response or its next bytes), but no longer than the
+/// read timeout.
 async fn in_time<T>(
     options: &DownloadOptions,
     part: impl Future<Output = reqwest::Result<T>>,
@@ -95,7 +97,7 @@ async fn in_time<T>(
         return Err(transient(format!("the server was silent for {seconds} s")));
     };
     ended.map_err(|error| {
-        // The first message only repeats the address.
+        // The outermost message only repeats the address.
         let mut texts: Vec<String> = causes(&error).map(ToString::to_string).collect();
         texts.dedup();
         let reason = match texts.is_empty() {
@@ -113,7 +115,8 @@ async fn in_time<T>(
     })
 }
 
-/// A status other than success: final, or worth another try.
+/// Turns a status other than success into a failure. Rate limits, timeouts and server errors
+/// are worth another attempt.
 fn refusal(url: String, status: StatusCode, response: &Response) -> AttemptFailure {
     let may_pass = [StatusCode::TOO_MANY_REQUESTS, StatusCode::REQUEST_TIMEOUT];
     if may_pass.contains(&status) || status.is_server_error() {

@@ -1,8 +1,8 @@
-//! Fetches the published archive, verifies it and unpacks it.
+//! Downloads the published archive, verifies it and unpacks it.
 //!
-//! A broken download is tried again from its start. Nothing is written before its git
-//! blob id is verified, so a file that is there is whole. The client comes from
-//! outside; this module decides nothing about proxies or certificates.
+//! A broken download starts again from the first byte. Nothing is written before its git blob
+//! id is verified, so a file that exists is complete. The caller provides the HTTP client and
+//! with it proxies and certificates.
 
 mod archive;
 mod error;
@@ -16,12 +16,13 @@ pub use error::DownloadError;
 pub use http::fetch_bytes;
 pub use options::{DownloadEvent, DownloadOptions, PublishedFile};
 
-/// Fetches, verifies and unpacks into `folder`, which is made if need be; gives
-/// the paths of the files. `progress` is called often and should return soon.
-/// An archive that was put there by hand is used if it verifies.
+/// Downloads the archive, unpacks it into `folder`, which is created if it is missing, and
+/// returns the paths of the files. Nothing is fetched if the files exist and verify, and an
+/// archive that the user put there is used if it verifies. `progress` is called for every
+/// chunk, so it should return quickly.
 ///
-/// Unpacking runs on the calling thread. Give a client without a total timeout:
-/// [`DownloadOptions::read_timeout`] guards against a silent server.
+/// Unpacking runs on the calling thread. Use a client without a total timeout:
+/// [`DownloadOptions::read_timeout`] detects a silent server.
 ///
 /// # Errors
 /// See [`DownloadError`].

@@ -1,31 +1,33 @@
-//! What is fetched, how, and the events of a download.
+//! What to download, how often to try, and the events of a download.
 
 use std::time::Duration;
 
-/// No published file is half of this; a hostile archive might be any size.
+/// Size limit of the archive and of each file in it. The published files are less than half as
+/// large; the limit is for a hostile archive.
 pub(super) const LARGEST: u64 = 256 << 20;
 
-/// The options of a download.
+/// What to download, and how long to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DownloadOptions {
-    /// Address of the folder that holds the archive, without a slash at its end.
+    /// Address of the folder that contains the archive, without a trailing slash.
     pub base_url: String,
     pub archive: PublishedFile,
-    /// The files in it; folders inside the archive do not matter.
+    /// The files to unpack from it, in whatever folder of the archive they are.
     pub files: Vec<PublishedFile>,
-    /// Tries in a row that may fail.
+    /// Maximum number of attempts; at least one is made.
     pub attempts: u32,
-    /// The first pause between tries; it doubles up to [`DownloadOptions::longest_pause`].
+    /// The pause after the first failed attempt. It doubles each time, up to
+    /// [`DownloadOptions::longest_pause`].
     pub first_pause: Duration,
-    /// The longest pause between tries, also where the server asks for more.
+    /// The longest pause between attempts, even if the server asks for more.
     pub longest_pause: Duration,
-    /// Maximum silence of a connection.
+    /// How long to wait for the response, and for each further part of it.
     pub read_timeout: Duration,
-    /// Most bytes that are taken of the archive.
+    /// Maximum size of the archive in bytes.
     pub most_bytes: u64,
 }
 
-/// A published file.
+/// A published file and how to verify it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishedFile {
     pub name: String,
@@ -34,7 +36,6 @@ pub struct PublishedFile {
 }
 
 impl PublishedFile {
-    /// A file by its name, and its blob id where known.
     pub fn new(name: &str, blob: Option<&str>) -> Self {
         Self {
             name: name.to_owned(),
@@ -44,8 +45,8 @@ impl PublishedFile {
 }
 
 impl DownloadOptions {
-    /// One file from the folder at `base_url`, with the retries and
-    /// timeouts that suit a public server.
+    /// Downloads `archive` from the folder at `base_url` and unpacks nothing, with retries and
+    /// timeouts suited to a public server.
     pub fn new(base_url: String, archive: PublishedFile) -> Self {
         Self {
             base_url,
@@ -65,11 +66,11 @@ impl DownloadOptions {
     }
 }
 
-/// Events of a download, for a progress bar.
+/// What a progress bar shows of a download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DownloadEvent {
-    /// The bytes that have come, and those in all if the server said so.
+    /// The bytes received so far, and the total if the server stated it.
     Received { bytes: u64, total: Option<u64> },
-    /// A try failed; another follows after a pause.
+    /// An attempt failed; another follows after the pause.
     Retrying { reason: String, pause: Duration },
 }
