@@ -1,18 +1,18 @@
-//! Opens files that a user named. A FIFO without a writer blocks forever and a device may
-//! have no end, so neither is read as data.
+//! Opens files that a user named. Only regular files are read as data, because a FIFO without a
+//! writer blocks forever and a device may never end.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::{Path, PathBuf};
 
-/// Opens a regular file. A descriptor that the caller was started with
-/// (`/dev/stdin`, `<(command)` of a shell) may be a pipe.
+/// Opens a regular file. A descriptor inherited from the caller (`/dev/stdin`, or `<(command)`
+/// in a shell) may also be a pipe.
 ///
 /// # Errors
-/// The system's, or that the file is a FIFO, a socket or a device.
+/// The system's error, or `InvalidInput` for a FIFO, a socket or a device.
 pub fn open(path: &Path) -> Result<File> {
     let kind = std::fs::metadata(path)?.file_type();
-    // Opening a folder fails with the system's message.
+    // Let the system report that a folder cannot be read.
     if kind.is_file() || kind.is_dir() || is_descriptor(path) {
         File::open(path)
     } else {
@@ -23,7 +23,7 @@ pub fn open(path: &Path) -> Result<File> {
     }
 }
 
-/// The bytes of such a file.
+/// Reads a file opened by [`open`] into memory.
 ///
 /// # Errors
 /// As [`open`].
@@ -33,20 +33,22 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The text of such a file.
+/// Reads a file opened by [`open`] as UTF-8 text.
 ///
 /// # Errors
-/// As [`open`], and if it is not UTF-8.
+/// As [`open`], and `InvalidData` if the file is not UTF-8.
 pub fn read_to_string(path: &Path) -> Result<String> {
     let mut text = String::new();
     open(path)?.read_to_string(&mut text)?;
     Ok(text)
 }
 
-/// The place that a path leads to, through its links; nothing need be there.
+/// Follows a path that is a symbolic link to the path it finally names, which need not exist. A
+/// writer that replaces a file by renaming must replace the link's target, not the link.
 ///
 /// # Errors
-/// The system's, links that lead in a circle among them.
+/// The system's error, or `InvalidInput` after 40 links, which is also where Linux stops: such
+/// links usually form a cycle.
 pub fn resolve_links(path: &Path) -> Result<PathBuf> {
     const LINKS: usize = 40;
     let mut place = path.to_owned();
@@ -64,7 +66,7 @@ pub fn resolve_links(path: &Path) -> Result<PathBuf> {
     Err(Error::new(ErrorKind::InvalidInput, "too many links"))
 }
 
-/// True if a path names a descriptor that this process was started with.
+/// True if a path names a file descriptor that this process inherited.
 pub fn is_descriptor(path: &Path) -> bool {
     ["stdin", "stdout", "stderr"]
         .iter()
@@ -73,14 +75,15 @@ pub fn is_descriptor(path: &Path) -> bool {
         || path.starts_with("/proc/self/fd")
 }
 
-/// Lets other users read a file: a temporary one, which becomes a result, is private.
+/// Makes a file readable for all users. A result is written to a temporary file first, and
+/// those are created private.
 #[cfg(unix)]
 pub fn let_others_read(file: &File) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.set_permissions(std::fs::Permissions::from_mode(0o644))
 }
 
-/// Lets other users read a file.
+/// Does nothing: these permissions exist only on Unix.
 #[cfg(not(unix))]
 pub fn let_others_read(_file: &File) -> Result<()> {
     Ok(())

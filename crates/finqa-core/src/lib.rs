@@ -1,6 +1,17 @@
-//! The common base of both products in this workspace: financial numbers, the dataset's
-//! program language, tables, questions without gold, statistics, and the downloader.
-//! Nothing here calls a model.
+//! The base that the evaluator and the FinQA environment share. Nothing here calls a model, and
+//! nothing here can name a gold answer.
+//!
+//! A record of the dataset, or a document of the user, comes in as a [`question::Document`]:
+//! sentences and rows of cell strings. What goes out is the same document read into typed cells
+//! and numbers with their ids ([`page`]), the result of a program over its table ([`program`]),
+//! and rates with intervals ([`stats`]).
+//!
+//! Reading order: [`number`] reads and prints financial numbers and uses no other module but
+//! the helpers in [`text`]; [`program`] parses, executes and compares programs; [`page`] reads
+//! a table with its header, unit and years; [`question`] combines a page with a question and
+//! the earlier turns. [`stats`] stands apart and works on plain marks and numbers. [`fetch`]
+//! downloads the published archive. The rest are helpers: [`error`], [`files`], [`net`],
+//! [`options`], [`outcome`], [`secrets`] and [`text`].
 
 #![warn(unreachable_pub)]
 #![cfg_attr(

@@ -1,5 +1,5 @@
-//! What HTTP clients and servers share: the addresses of this machine, and the time that a
-//! server asks for.
+//! Helpers for HTTP clients and servers: which hosts are this machine, and how long a server
+//! asks a client to wait.
 
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
@@ -8,9 +8,9 @@ use jiff::SignedDuration;
 use jiff::fmt::rfc2822::DateTimeParser;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
-/// True if a host, as written in an address, is this machine: `localhost`, a
-/// name below it (RFC 6761), or a loopback or unspecified address (a client
-/// that connects to `0.0.0.0` reaches its own machine), in brackets or without.
+/// True if a host, as written in a URL, is this machine: `localhost`, a name below it (RFC
+/// 6761), or a loopback or unspecified address, with or without brackets. Unspecified addresses
+/// count because a client that connects to `0.0.0.0` reaches its own machine.
 ///
 /// ```
 /// use finqa_core::net::is_loopback;
@@ -30,17 +30,17 @@ pub fn is_loopback(host: &str) -> bool {
         })
 }
 
-/// True if a request that names this host was meant for a server on loopback. Unlike
-/// [`is_loopback`], an unspecified address is not: a page elsewhere can name it to reach a
-/// server that it must not reach.
+/// True if a request to this host was meant for a server on loopback. Unlike [`is_loopback`],
+/// it rejects unspecified addresses, because a foreign web page can use `0.0.0.0` to reach a
+/// local server.
 pub fn names_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let unspecified = |ip: IpAddr| ip.to_canonical().is_unspecified();
     is_loopback(host) && !bare.parse().is_ok_and(unspecified)
 }
 
-/// The server's own time, because the times that it names are by its clock; this machine's
-/// time without a `Date` header.
+/// The time by the server's clock, from its `Date` header, or this machine's time without one.
+/// The times in a response follow the server's clock.
 pub fn server_time(headers: &HeaderMap) -> SystemTime {
     let date = headers.get(DATE).and_then(|date| date.to_str().ok());
     date.and_then(http_date).unwrap_or_else(SystemTime::now)
@@ -51,8 +51,8 @@ fn http_date(text: &str) -> Option<SystemTime> {
     Some(date.into())
 }
 
-/// The wait that `Retry-After` asks for: in seconds, with a unit as some gateways write it, or
-/// until an HTTP date.
+/// The wait that `Retry-After` asks for. Besides the standard's seconds and HTTP date, it reads
+/// a duration with a unit, which some gateways send.
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<f64>() {
@@ -62,7 +62,7 @@ pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         return wait.try_into().ok();
     }
     let date = http_date(text)?;
-    // A date that has passed asks for no wait.
+    // A date in the past means no wait.
     Some(
         date.duration_since(server_time(headers))
             .unwrap_or_default(),

@@ -1,21 +1,22 @@
-//! Options that are declared once: a struct derives `clap::Args` and serde's
-//! traits, and each field's `#[arg]` holds the option's name, help and default.
-//! The command line, the settings file and the environment all read that struct.
+//! Lets an option be declared once: a struct derives `clap::Args` and serde's traits, and each
+//! field's `#[arg]` has the option's name, help and default. The command line, the settings
+//! file and the environment variables all use that struct.
 
 use clap::builder::Resettable;
 use clap::{Arg, ArgAction, Args, Command};
 
-/// A group of options at the defaults that its fields declare.
+/// A group of options with the defaults that its fields declare. Exits with clap's message if a
+/// field has no valid default.
 pub fn defaults<Group: Args>() -> Group {
     let command = Group::augment_args(Command::new("defaults"))
         .no_binary_name(true)
-        // Defaults are the same whatever the environment holds.
+        // A default must not depend on the environment.
         .mut_args(|arg| arg.env(Resettable::Reset));
     let matches = command.get_matches_from(std::iter::empty::<&str>());
     Group::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
-/// Gives groups of options [`defaults`] as their `Default`.
+/// Implements `Default` for groups of options with [`defaults`].
 #[macro_export]
 macro_rules! declared_defaults {
     ($($group:ty),+ $(,)?) => {$(
@@ -28,19 +29,20 @@ macro_rules! declared_defaults {
 }
 pub use declared_defaults;
 
-/// The options of a group, in the order of its fields. An option's id is its
-/// key in the settings file.
+/// The options of a group in the order of its fields. The id of an option is its key in the
+/// settings file.
 pub fn declared<Group: Args>() -> Vec<Arg> {
     let command = Group::augment_args(Command::new("declared"));
     command.get_arguments().cloned().collect()
 }
 
-/// True if an option takes several values.
+/// True if an option can be given several times.
 pub fn is_list(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::Append)
 }
 
-/// True if an option takes any text, including digits: a model may be called `4`.
+/// True if an option takes any text. Its value is a string even if it looks like a number: a
+/// model may be called `4`.
 pub fn is_text(option: &Arg) -> bool {
     let takes = option.get_value_parser().type_id();
     takes == std::any::TypeId::of::<String>()

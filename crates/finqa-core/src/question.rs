@@ -1,5 +1,5 @@
-//! Questions as an agent may see them: page, text, earlier turns. No gold: that
-//! is a type of the package `convfinqa`, which nothing here can name.
+//! The input of an agent: a page, a question and the earlier turns, without gold. `Gold` is a
+//! type of the package `convfinqa`, which nothing here can name.
 
 use std::sync::Arc;
 
@@ -8,48 +8,49 @@ use serde::{Deserialize, Serialize};
 use crate::number::Value;
 use crate::page::{CellSource, Cover, LazyPage, Page, PagePlaces, PageText, TableStart};
 
-/// One report page: sentences before the table, the table, sentences after it.
+/// A report page: the sentences before its table, the table, and the sentences after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// Record id, e.g. `Single_JKHY/2009/page_28.pdf-3`.
     pub id: String,
-    /// Report page, e.g. `JKHY/2009/page_28.pdf`: the cluster for statistics.
+    /// Report page, e.g. `JKHY/2009/page_28.pdf`. Intervals are clustered by it.
     pub filename: String,
     /// Sentences before the table, as published.
     pub pre_text: Vec<String>,
     /// Sentences after the table, as published.
     pub post_text: Vec<String>,
-    /// Cell strings as published, row 0 the header; rows may be ragged.
+    /// Cell strings as published; row 0 is the header. Rows may differ in length.
     pub table: Vec<Vec<String>>,
-    /// Where its tables begin, if `table` holds several, one below the other.
+    /// Where each table begins, if `table` contains several, one below the other. Empty for a
+    /// single table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<TableStart>,
-    /// What the file says of cells of `table` beyond their text, in the order of rows.
+    /// What the file says about cells of `table` beyond their text, sorted by row.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<CellSource>,
-    /// Of a report.
+    /// The cover's data, if the document is a report or a part of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cover: Option<Cover>,
-    /// The table before tokenisation, if the file has it.
+    /// The table before the dataset's tokenisation, if the file has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table_ori: Option<Vec<Vec<String>>>,
-    /// A document of the user's own, which has none of the dataset's artefacts:
-    /// it is not repaired.
+    /// True for a document of the user. It has none of the dataset's defects, so its text is
+    /// not repaired.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
-    /// What [`Document::page`] and [`Document::places`] return.
+    /// The cached results of [`Document::page`] and [`Document::places`].
     #[doc(hidden)]
     #[serde(skip)]
     pub lazy_page: LazyPage,
 }
 
 impl Document {
-    /// The page, read once for all questions that share the document.
+    /// The page, parsed on first use and shared by all questions about the document.
     pub fn page(&self) -> &Page {
         self.lazy_page.page(&self.text())
     }
 
-    /// The places of the page's numbers, read once as well.
+    /// The numbers of the page with their ids, collected on first use.
     pub fn places(&self) -> &PagePlaces {
         self.lazy_page.places(&self.text())
     }
@@ -68,7 +69,7 @@ impl Document {
         }
     }
 
-    /// All sentences, `pre_text` then `post_text`; sentence `t1` is the first.
+    /// All sentences, `pre_text` before `post_text`. The first is `t1`.
     pub fn sentences(&self) -> impl Iterator<Item = &str> {
         self.pre_text
             .iter()
@@ -76,9 +77,9 @@ impl Document {
             .map(String::as_str)
     }
 
-    /// The text that an evidence id names, as published: `r3c2` a cell (row 0 the
-    /// header, column 0 the row labels), `t5` the fifth sentence. `None` if the
-    /// page has no such cell or sentence; `h1` names an earlier turn, not the page.
+    /// The published text of an evidence id: `r3c2` is a cell (row 0 is the header, column 0
+    /// the row labels), `t5` the fifth sentence. `None` if the page has no such cell or
+    /// sentence, and for ids of earlier turns such as `h1`.
     pub fn evidence(&self, id: &str) -> Option<&str> {
         let id = id.trim();
         if let Some((row, column)) = crate::page::position(id) {
@@ -93,7 +94,8 @@ impl Document {
     }
 }
 
-/// The report page in a record's id: without `Single_`/`Double_` and without `-3`.
+/// The report page in a record's id: the id without `Single_` or `Double_` and without a number
+/// such as `-3` at its end.
 pub fn page_of_record(id: &str) -> &str {
     let page = id
         .strip_prefix("Single_")
@@ -105,18 +107,18 @@ pub fn page_of_record(id: &str) -> &str {
     }
 }
 
-/// The key of a question and of its output row.
+/// Identifies a question and its output row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct QuestionKey {
     /// Record id.
     pub id: String,
-    /// `qa`, `qa_0`, `qa_1`, or the turn's number from 0.
+    /// `qa`, `qa_0`, `qa_1`, or the number of the turn, counted from 0.
     pub part: String,
 }
 
 impl std::fmt::Display for QuestionKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A question of an environment may have no part.
+        // Questions of an environment may have no part.
         match self.part.as_str() {
             "" => f.write_str(&self.id),
             part => write!(f, "{} ({part})", self.id),
@@ -124,28 +126,26 @@ impl std::fmt::Display for QuestionKey {
     }
 }
 
-/// The source of an earlier turn's value.
+/// Who computed the value of an earlier turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistorySource {
-    /// Our own earlier answer.
+    /// The agents, when they answered that turn.
     Own,
-    /// The dataset's earlier answer (`--history gold`), put here by `run`.
+    /// The dataset; `run` puts its answers here with `--history gold`.
     Gold,
 }
 
-/// An earlier turn of the conversation, as the agents may see it.
+/// An earlier turn of the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HistoryEntry {
-    /// The earlier question.
     pub question: String,
-    /// The value; `None` if it had no answer.
+    /// The answer's value; `None` if the turn has no answer.
     pub value: Option<Value>,
-    /// The program in the dataset's language, with its references resolved.
+    /// The turn's program in the dataset's language, if it has one.
     pub program: Option<String>,
-    /// The value's name, e.g. `net cash from operating activities, 2009`.
+    /// What the value is, e.g. `net cash from operating activities, 2009`.
     pub label: Option<String>,
-    /// The value's source.
     pub source: HistorySource,
 }
 
@@ -153,32 +153,31 @@ pub struct HistoryEntry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionKind {
-    /// By itself.
+    /// A question without a conversation.
     #[default]
     StandAlone,
-    /// A turn of a conversation, its first one included.
+    /// A turn of a conversation; the first turn too.
     Turn,
 }
 
-/// A question as an agent may see it: document, text, earlier turns. No gold.
+/// A question with everything that an agent may see: its document and the earlier turns, but no
+/// gold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
-    /// The question's key.
     pub key: QuestionKey,
     pub kind: QuestionKind,
-    /// The report page.
     pub document: Arc<Document>,
-    /// The question, trimmed.
+    /// The question's text, trimmed.
     pub text: String,
     /// Earlier turns, oldest first; empty for a stand-alone question.
     pub history: Vec<HistoryEntry>,
 }
 
-/// The source of a figure: a cell, a sentence or an earlier question.
+/// Where an answer takes a figure from: a cell, a sentence or an earlier turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CitedEvidence {
     /// `r{row}c{col}`, `t{n}` or `h{n}`.
     pub id: String,
-    /// The figure as written there.
+    /// The figure as the source writes it.
     pub literal: String,
 }

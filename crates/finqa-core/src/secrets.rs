@@ -1,15 +1,15 @@
-//! Keeps keys and tokens out of what is shown, kept or sent on.
+//! Removes keys, tokens and passwords from text before it is shown, stored or sent.
 
 use std::borrow::Cow;
 
-/// Shorter secrets are not removed: they are too likely to be part of a word.
+/// Shorter secrets are not removed, because they are too likely to be part of a word.
 const SHORTEST: usize = 6;
 
 /// The text that replaces a secret.
 pub const HIDDEN: &str = "[redacted]";
 
-/// The API version in an address whose query is Azure's `api-version=VERSION` and nothing else,
-/// which is no secret.
+/// The API version of an address whose query is Azure's `api-version=VERSION` and nothing else.
+/// It is not a secret, so it may be shown. `None` for any other query.
 pub fn api_version_of(address: &str) -> Option<&str> {
     let (_, query) = address.split_once('?')?;
     let version = query.strip_prefix("api-version=")?;
@@ -17,19 +17,20 @@ pub fn api_version_of(address: &str) -> Option<&str> {
     (version.chars().all(is_plain) && !is_key_like(version)).then_some(version)
 }
 
-/// True if a key has a quotation mark, a blank or an invisible character, as one that was copied
-/// from a file, a chat or a shell command may have. No provider's key has any of them.
+/// True if a key contains a quotation mark, a blank or an invisible character. No provider's
+/// key has one; they get in when a key is copied from a file, a chat or a shell command.
 pub fn is_broken_key(key: &str) -> bool {
     key.contains(|c: char| !c.is_ascii_graphic() || matches!(c, '"' | '\'' | '`'))
 }
 
-/// An address as it may be shown and kept: without user, password and fragment, without parts of
-/// its path that look like keys, and with no query but Azure's API version.
+/// An address that is safe to show and store: without user, password and fragment, with
+/// key-like path segments hidden, and with no query except Azure's API version.
 pub fn shown_address(address: &str) -> String {
     let bare = address.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = bare.split_once("://").unwrap_or(("", bare));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    // A password may hold what ends an authority, and then begin where the host is expected.
+    // A password may contain `/`, `?` or `#`, which ends the authority early. Its rest would
+    // then be shown as the host or the path.
     if address.contains('@') && !authority.contains('@') {
         return HIDDEN.to_owned();
     }
@@ -55,8 +56,8 @@ pub fn shown_address(address: &str) -> String {
     shown
 }
 
-/// True if a part of a path looks like a key and not like a name: one of the known
-/// beginnings, or letters and digits mixed at a length that names do not have.
+/// True if a path segment looks like a key and not like a name: it starts with a known prefix,
+/// mixes letters and digits in a run longer than names have, or is a UUID.
 fn is_key_like(segment: &str) -> bool {
     const BEGINNINGS: [&str; 8] = ["sk-", "pk-", "rk-", "sk_", "gsk_", "hf_", "xai-", "AIza"];
     const LONGEST_WORD: usize = 16;
@@ -76,17 +77,18 @@ fn is_uuid(text: &str) -> bool {
     text.split('-').map(str::len).eq([8, 4, 4, 4, 12]) && text.split('-').all(hex)
 }
 
-/// Text of a server without the secrets that were sent to it.
+/// The text of a server without the secrets that were sent to it.
 pub fn redact<'t>(text: &'t str, secrets: &[&str]) -> Cow<'t, str> {
     redact_all(text, secrets.iter().copied())
 }
 
-/// Like [`redact`], for secrets from an iterator.
+/// Like [`redact`], with the secrets from an iterator.
 pub fn redact_all<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s str>) -> Cow<'t, str> {
     let mut found: Vec<&str> = secrets
         .filter(|secret| secret.len() >= SHORTEST && text.contains(secret))
         .collect();
-    // Longest first: what begins another secret would leave its rest.
+    // Longest first: replacing a secret that another one starts with would leave the rest of
+    // the longer one.
     found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     found
         .into_iter()
@@ -95,7 +97,7 @@ pub fn redact_all<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s str>)
         })
 }
 
-/// Redacts every string of a JSON value, names of fields included.
+/// Redacts every string in a JSON value, including the names of fields.
 pub fn redact_json(value: &mut serde_json::Value, secrets: &[&str]) {
     use serde_json::Value;
     match value {

@@ -1,4 +1,5 @@
-//! Text on one line and of bounded length, for messages that quote what others wrote.
+//! Shortens and prints text for messages: one line of bounded length, counts with nouns, JSON
+//! with nulls.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -6,34 +7,34 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// The numbers that Python and JavaScript write and JSON does not have.
+/// Numbers that Python and JavaScript write but JSON does not allow.
 pub const NOT_FINITE: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// The words with one space between them.
+/// Collapses every run of white space to one space and trims the text.
 pub fn single_spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The first `most` characters.
+/// The first `most` characters, or all if there are fewer.
 pub fn head(text: &str, most: usize) -> &str {
     let end = text.char_indices().nth(most).map(|(at, _)| at);
     end.and_then(|at| text.get(..at)).unwrap_or(text)
 }
 
-/// The first `most` characters, with `mark` behind them if more follow.
+/// The first `most` characters, followed by `mark` if more were cut off.
 pub fn cut(text: &str, most: usize, mark: &str) -> String {
     let head = head(text, most);
     let mark = if head.len() < text.len() { mark } else { "" };
     format!("{head}{mark}")
 }
 
-/// On one line, without control characters, cut to `most` characters and `…`.
+/// The text on one line, without control characters, cut to `most` characters plus `…`.
 pub fn one_line(text: &str, most: usize) -> String {
     cut(&single_spaced(text), most, "…").replace(char::is_control, " ")
 }
 
-/// Like [`one_line`], but a longer text keeps both ends: a server that quotes a long value says
-/// after it what is wrong.
+/// Like [`one_line`], but cuts the middle: a server that quotes a long value says what is wrong
+/// with it at the end.
 pub fn both_ends(text: &str, most: usize) -> String {
     let line = one_line(text, usize::MAX);
     let left_out = line.chars().count().saturating_sub(most);
@@ -45,7 +46,7 @@ pub fn both_ends(text: &str, most: usize) -> String {
     format!("{start}…{}", end.collect::<String>())
 }
 
-/// Unicode's picture of a control character, if it has one.
+/// The visible picture of a control character (`␛` for escape), or U+FFFD if Unicode has none.
 pub fn picture(c: char) -> char {
     match u32::from(c) {
         code @ 0..=0x1f => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
@@ -54,7 +55,8 @@ pub fn picture(c: char) -> char {
     }
 }
 
-/// A number of things by a noun whose plural is regular.
+/// A count with its noun, in the plural if needed: `1 entry`, `2 entries`. The noun must have a
+/// regular plural.
 pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     let (stem, ending) = match noun.strip_suffix('y') {
         _ if count == N::from(1) => (noun, ""),
@@ -65,7 +67,7 @@ pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> Strin
     format!("{count} {stem}{ending}")
 }
 
-/// A count with its thousands set apart.
+/// A count with commas between the thousands.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::new();
@@ -78,7 +80,7 @@ pub fn grouped(count: u64) -> String {
     out
 }
 
-/// JSON with `null` in place of these words, which its strings keep.
+/// Replaces each of these bare words in JSON by `null`. Strings are left unchanged.
 pub fn with_nulls<'t>(json: &'t str, words: &[&str]) -> Cow<'t, str> {
     static TOKEN: LazyLock<Regex> =
         LazyLock::new(|| crate::regex!(r#"(?s)"(?:[^"\\]|\\.)*"|-?[A-Za-z]+"#));
@@ -96,8 +98,8 @@ pub fn with_nulls<'t>(json: &'t str, words: &[&str]) -> Cow<'t, str> {
     })
 }
 
-/// A pattern of the program, compiled. One that does not compile ends the program where it is
-/// first used, and so the tests: a pattern that matched nothing would not be noticed.
+/// Compiles a pattern of the program. A broken pattern panics on first use, so a test finds it;
+/// a fallback that matches nothing would go unnoticed.
 #[macro_export]
 macro_rules! regex {
     ($pattern:expr) => {{
