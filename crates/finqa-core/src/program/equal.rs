@@ -1,15 +1,15 @@
-//! Official program equality.
+//! Decides whether two programs are equal by the official rule.
 //!
-//! The official code turns both programs into expressions over symbols (one
-//! symbol a literal string of gold, one a table step of gold) and asks a
-//! computer algebra system whether they simplify to the same. Here both are
-//! rational functions over a prime field, evaluated at fixed pseudo-random
-//! points: equal functions agree everywhere, different ones agree by chance
-//! with a probability of about degree / 2^61 a point. That takes time linear
-//! in the steps, where expanding polynomials takes time exponential in them.
+//! The official code turns both programs into symbolic expressions, with one symbol for each
+//! distinct literal and each table step of gold, and asks a computer algebra system whether
+//! they simplify to the same expression. Here both programs are rational functions over a prime
+//! field, evaluated at fixed pseudo-random points. Equal functions agree at every point;
+//! different ones agree at a point by chance with a probability of about degree / 2^61. This
+//! takes time linear in the number of steps, while expanding the polynomials takes exponential
+//! time.
 //!
-//! `exp` is opaque (a symbol for each pair of equal operands), `greater` an
-//! ordered pair with which nothing more can be computed.
+//! `exp` is opaque: each distinct pair of operands gets a symbol of its own. `greater` is an
+//! ordered pair, and no later step may compute with it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,13 +21,14 @@ use super::{Argument, Op, ProgramStep, tokens};
 
 /// The Mersenne prime 2^61 - 1.
 const PRIME: u64 = (1 << 61) - 1;
-/// Points at which the functions are compared.
+/// The functions are compared at this many points. Two points make a chance agreement about as
+/// likely as (degree / 2^61)^2.
 const POINTS: usize = 2;
 
-/// True if `predicted` is the same program as `gold` by the official rule: it may use only
-/// gold's literals, as written, and gold's table steps; only the last step's expression
-/// counts; and it must be the same function. Two single numbers are equal if written the
-/// same.
+/// True if `predicted` is the same program as `gold` by the official rule. `predicted` may use
+/// only gold's literals, spelled as in gold, and gold's table steps. Only the expression of the
+/// last step counts, and it must be the same function as gold's. Two programs that are single
+/// numbers are equal if they are spelled alike.
 ///
 /// ```
 /// use finqa_core::program::equal;
@@ -46,7 +47,8 @@ pub fn equal(gold: &str, predicted: &str) -> bool {
     };
     let mut symbols = Symbols::default();
     let Some(of_gold) = symbols.function(&gold_steps, true) else {
-        // Without a meaning (a division by what is always zero) it equals only itself.
+        // Gold has no value, e.g. because it divides by an expression that is always zero. It
+        // is then equal only to itself.
         return !gold_steps.is_empty() && gold_steps_are(&gold_steps, &predicted_steps);
     };
     symbols.function(&predicted_steps, false) == Some(of_gold)
@@ -56,14 +58,15 @@ fn is_number(program: &str) -> bool {
     literal(program.trim()).is_some()
 }
 
-/// Compared as printed: an unread literal has no value to compare.
+/// Compares the printed steps, because a literal that is not a number has the value NaN, which
+/// is not equal to itself.
 fn gold_steps_are(gold: &[ProgramStep], predicted: &[ProgramStep]) -> bool {
     let print = |steps: &[ProgramStep]| steps.iter().map(ToString::to_string).collect::<Vec<_>>();
     print(gold) == print(predicted)
 }
 
-/// A function by its values at the points, each a fraction in the field: only
-/// equality needs a common denominator, and inverting is dear.
+/// The values of a function at the points. They stay fractions, because equality needs only a
+/// cross-multiplication while an inverse is expensive.
 type Point = [Fraction; POINTS];
 
 #[derive(Clone, Copy)]
@@ -112,21 +115,22 @@ enum Function {
     Greater(Point, Point),
 }
 
-/// The symbols for gold's literals and table steps.
+/// Assigns a pseudo-random value to each literal and table step of gold.
 #[derive(Default)]
 struct Symbols<'p> {
     leaves: BTreeMap<Cow<'p, str>, Point>,
 }
 
 impl<'p> Symbols<'p> {
-    /// The function that the last step computes. `None` if a leaf is unknown
-    /// (and `may_add` is false), if a step divides by the zero function, or if
-    /// something is computed with a comparison.
+    /// The function that the last step computes. `None` if a leaf is not in gold (with
+    /// `may_add` false), if the step or one that it refers to divides by zero, or if it
+    /// computes with the result of a comparison.
     fn function(&mut self, steps: &'p [ProgramStep], may_add: bool) -> Option<Function> {
         let mut results: Vec<Option<Function>> = Vec::with_capacity(steps.len());
         for step in steps {
             let result = if step.op.is_table() {
-                // A step that reads an earlier result is not a leaf of gold.
+                // A table step over an earlier result (`table_max(#0, none)`) is not a leaf of
+                // gold.
                 let [Argument::Row(_), _] = &step.arguments else {
                     return None;
                 };
@@ -136,8 +140,8 @@ impl<'p> Symbols<'p> {
                 let [first, second] = &step.arguments;
                 let first = self.operand(first, may_add, &results)?;
                 let second = self.operand(second, may_add, &results)?;
-                // Only the last step counts, so a step without a meaning does
-                // no harm as long as nothing refers to it.
+                // Only the last step counts, so a step without a value does no harm unless a
+                // later step refers to it.
                 first.zip(second).and_then(|(a, b)| apply(step.op, a, b))
             };
             results.push(result);
@@ -145,7 +149,8 @@ impl<'p> Symbols<'p> {
         results.pop().flatten()
     }
 
-    /// The outer `None` is a leaf that gold does not have.
+    /// The outer `None` means that gold has no such leaf, the inner `None` that the referenced
+    /// step has no value.
     fn operand(
         &mut self,
         argument: &'p Argument,
@@ -195,12 +200,13 @@ fn apply(op: Op, a: Function, b: Function) -> Option<Function> {
     }))
 }
 
-/// Both below `PRIME`.
+/// Adds two field elements, both below [`PRIME`], so the sum cannot overflow.
 fn add(a: u64, b: u64) -> u64 {
     (a + b) % PRIME
 }
 
-/// 2^61 is 1 modulo the prime: the high bits are added to the low ones.
+/// Multiplies two field elements. 2^61 is 1 modulo the prime, so the product's high bits are
+/// added to its low ones.
 fn multiply(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     let low = u64::try_from(product & u128::from(PRIME)).unwrap_or_default();
@@ -208,7 +214,7 @@ fn multiply(a: u64, b: u64) -> u64 {
     add(low, high)
 }
 
-/// By Fermat: a^(p - 2).
+/// The multiplicative inverse, a^(p - 2) by Fermat's little theorem.
 fn inverse(a: u64) -> u64 {
     let (mut result, mut power, mut exponent) = (1, a, PRIME - 2);
     while exponent > 0 {
@@ -221,7 +227,7 @@ fn inverse(a: u64) -> u64 {
     result
 }
 
-/// A field element that looks random: the finaliser of SplitMix64.
+/// A pseudo-random field element: the finaliser of SplitMix64.
 fn scramble(seed: u64, salt: u64) -> u64 {
     let mut x = seed
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)

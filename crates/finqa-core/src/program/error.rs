@@ -1,48 +1,50 @@
-//! The errors of programs.
+//! Why a program cannot be read or executed.
 
 use thiserror::Error;
 
-/// The errors of reading and executing programs. Steps are counted from 0, as `#0` does.
+/// Why a program cannot be read or executed. Steps are counted from 0, like `#0`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProgramError {
-    /// Nothing but white space.
+    /// The text is blank.
     #[error("empty program")]
     Empty,
-    /// A single token that is not a number.
+    /// The program is a single token, which is not a number.
     #[error("`{0}` is neither a number nor a step")]
     NotANumber(String),
-    /// The token where an operation is due is not one.
+    /// The token at the place of an operation is not an operation.
     #[error("step {step}: unknown operation `{name}`")]
     UnknownOperation { step: usize, name: String },
-    /// A step does not have the form `operation(argument, argument)`, with a
-    /// comma and a space between the arguments.
+    /// A step does not have the form `operation(argument, argument)` with a comma and a space
+    /// between the arguments.
     #[error("step {step}: not of the form `operation(argument, argument)`")]
     Malformed { step: usize },
     /// An argument is neither a literal number nor a reference.
     #[error("step {step}: `{text}` is not a number")]
     BadLiteral { step: usize, text: String },
-    /// `#k` does not point at an earlier step.
+    /// `#k` does not refer to an earlier step.
     #[error("step {step}: `{text}` does not refer to an earlier step")]
     BadReference { step: usize, text: String },
     /// No row of the table has this label.
     #[error("step {step}: the table has no row `{label}`")]
     NoSuchRow { step: usize, label: String },
-    /// A cell of the row is not a number, or the row has no cells.
+    /// A cell of the row is not a number, or the row has only a label, or some row of the table
+    /// is empty.
     #[error("step {step}: row `{label}` has cells that are not numbers")]
     NotNumericRow {
         step: usize,
-        /// The row label.
+        /// The first cell of the row.
         label: String,
     },
     #[error("step {step}: division by zero")]
     DivisionByZero { step: usize },
-    /// The result is too large for a double.
+    /// A power is too large for a double, where Python raises `OverflowError`. A product that
+    /// is too large is infinite and not an error.
     #[error("step {step}: the result is too large")]
     Overflow { step: usize },
-    /// The result is a complex number.
+    /// The program's result is a complex number, or the step compares one.
     #[error("step {step}: the root of a negative number")]
     Complex { step: usize },
-    /// Arithmetic on the `yes` or `no` of an earlier `greater`.
+    /// The step computes with the `yes` or `no` of an earlier `greater`.
     #[error("step {step}: arithmetic on yes or no")]
     WordInArithmetic { step: usize },
 }

@@ -1,10 +1,9 @@
-//! A program as one expression: its last step, with the results that it refers
-//! to written out.
+//! Writes a program as one expression tree: the last step, with every reference replaced by the
+//! step that it refers to.
 //!
-//! It follows the executor except where an analysis of a program has no use for
-//! an official oddity: no number that is infinite or undefined has a value, not
-//! even on the way, and nothing is computed with the `yes` or `no` of a
-//! comparison. Steps that the last one does not refer to are left out.
+//! The tree is for analysing programs. It computes like the executor with two exceptions: an
+//! expression has no value if any part of it is infinite or undefined, and nothing is computed
+//! with the `yes` or `no` of a comparison. Steps that the last step does not use are dropped.
 
 use std::sync::Arc;
 
@@ -12,23 +11,23 @@ use crate::number::{Value, literal};
 
 use super::{Argument, Op, Program, ProgramStep, machine};
 
-/// Leaves of the largest program that is written out: references double an
-/// expression with every step.
+/// Maximum number of leaves. A program in which every step adds its predecessor to itself
+/// doubles its leaves with every step.
 const MOST_LEAVES: usize = 64;
 
-/// A number of a program.
+/// A number in an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf<T> {
     /// As written: `206588`, `4.02%`, `const_100`.
     pub literal: Arc<str>,
     /// As the official evaluator reads it.
     pub value: f64,
-    /// The leaf's source.
+    /// Where the number comes from, e.g. a cell; `()` if nobody asks.
     pub source: T,
 }
 
 impl<T> Leaf<T> {
-    /// True for a constant such as `const_100`, which is on no page.
+    /// True for a constant such as `const_100`, which does not come from a page.
     pub fn is_constant(&self) -> bool {
         self.literal.starts_with("const_")
     }
@@ -49,14 +48,14 @@ impl<T: Default> Expression<T> {
         Self::of(&format!("const_{n}"), f64::from(n))
     }
 
-    /// A literal from nowhere in particular; `None` unless it is a finite number.
+    /// A literal with the default source; `None` unless it is a finite number.
     pub fn literal(text: &str) -> Option<Self> {
         let value = literal(text).filter(|value| value.is_finite())?;
         Some(Self::of(text, value))
     }
 
-    /// Reads a program without tables, such as one of an earlier turn. `None` if
-    /// it is not valid, reads a table row, or is too large written out.
+    /// Parses a program that reads no table, e.g. that of an earlier turn. `None` if it is
+    /// invalid, reads a table row, or has too many leaves.
     pub fn parse(program: &str) -> Option<Self> {
         Program::parse(program).ok()?.expression(|_| None)
     }
@@ -71,18 +70,18 @@ impl<T: Default> Expression<T> {
 }
 
 impl<T> Expression<T> {
-    /// `op(a, b)`
+    /// The expression `op(a, b)`.
     pub fn step(op: Op, a: Self, b: Self) -> Self {
         Self::Step(op, Box::new(a), Box::new(b))
     }
 
-    /// The value, unrounded; `None` where there is none, and where a step is not finite,
+    /// The unrounded value. `None` if the executor would fail, and if any step is not finite,
     /// although the official executor continues with infinity as Python does.
     pub fn value(&self) -> Option<Value> {
         self.value_with(&|leaf| leaf.value)
     }
 
-    /// The value if the leaves had these numbers.
+    /// The value with these numbers in place of the leaves' own.
     pub fn value_with(&self, number: &impl Fn(&Leaf<T>) -> f64) -> Option<Value> {
         match self {
             Self::Leaf(leaf) => {
@@ -96,17 +95,17 @@ impl<T> Expression<T> {
         }
     }
 
-    /// The number, if it is one.
+    /// The value if it is a number, not `yes` or `no`.
     pub fn number(&self) -> Option<f64> {
         self.value()?.number()
     }
 
-    /// True for an expression that is only a constant.
+    /// True if the whole expression is one constant.
     pub fn is_constant(&self) -> bool {
         matches!(self, Self::Leaf(leaf) if leaf.is_constant())
     }
 
-    /// The last operation and its arguments.
+    /// The outermost operation and its arguments; `None` for a leaf.
     pub fn top(&self) -> Option<(Op, &Self, &Self)> {
         match self {
             Self::Leaf(_) => None,
@@ -114,8 +113,8 @@ impl<T> Expression<T> {
         }
     }
 
-    /// Itself and everything within it: before its arguments, the first before
-    /// the second.
+    /// The expression and all its sub-expressions in preorder, the first argument before the
+    /// second.
     pub fn parts(&self) -> Vec<&Self> {
         let mut parts = Vec::new();
         self.collect(&mut parts);
@@ -130,14 +129,14 @@ impl<T> Expression<T> {
         }
     }
 
-    /// The numbers, left to right, constants included.
+    /// The leaves from left to right, constants included.
     pub fn leaves(&self) -> Vec<&Leaf<T>> {
         let mut leaves = Vec::new();
         self.each_leaf(&mut |leaf| leaves.push(leaf));
         leaves
     }
 
-    /// Visits each number, left to right, constants included.
+    /// Visits each leaf from left to right, constants included.
     pub fn each_leaf<'a>(&'a self, visit: &mut impl FnMut(&'a Leaf<T>)) {
         match self {
             Self::Leaf(leaf) => visit(leaf),
@@ -148,7 +147,7 @@ impl<T> Expression<T> {
         }
     }
 
-    /// Changes each number, left to right.
+    /// Changes each leaf, from left to right.
     pub fn change_leaves(&mut self, change: &mut impl FnMut(&mut Leaf<T>)) {
         match self {
             Self::Leaf(leaf) => change(leaf),
@@ -159,7 +158,7 @@ impl<T> Expression<T> {
         }
     }
 
-    /// The same expression with other sources of its leaves.
+    /// The same expression with each leaf's source replaced.
     #[must_use]
     pub fn with_sources<U>(&self, source: &mut impl FnMut(&T) -> U) -> Expression<U> {
         match self {
@@ -175,8 +174,8 @@ impl<T> Expression<T> {
         }
     }
 
-    /// True if two have the same shape, the same operations, and leaves that are equal by
-    /// `same`.
+    /// True if both expressions have the same operations in the same places and `same` accepts
+    /// each pair of leaves.
     pub fn matches<U>(
         &self,
         other: &Expression<U>,
@@ -191,8 +190,8 @@ impl<T> Expression<T> {
         }
     }
 
-    /// The program: a single literal, or steps joined by `", "`, an equal
-    /// sub-expression computed once.
+    /// The program text: a single literal, or steps joined by `", "`. Equal sub-expressions
+    /// become one step.
     pub fn program(&self) -> String {
         let mut steps = Vec::new();
         let last = self.write(&mut steps);
@@ -225,9 +224,9 @@ impl<T> Expression<T> {
 }
 
 impl Program {
-    /// The program written out. A step over a table row becomes the leaf that
-    /// `row` gives for the step's index; `None` if it gives none, or if there
-    /// are more than 64 leaves.
+    /// The program as one expression. A step over a table row becomes the leaf that `row`
+    /// returns for the index of the step. `None` if `row` returns none, or if there are more
+    /// than 64 leaves.
     pub fn expression<T: Default>(
         &self,
         mut row: impl FnMut(usize) -> Option<Leaf<T>>,
@@ -248,7 +247,8 @@ impl Program {
                 of(a).saturating_add(of(b))
             });
         }
-        // So few leaves are also the bound of the recursion.
+        // The limit on leaves also bounds the recursion, so a chain of 10,000 steps cannot
+        // overflow the stack.
         if leaves.last().is_none_or(|leaves| *leaves > MOST_LEAVES) {
             return None;
         }
@@ -275,8 +275,8 @@ impl Program {
 }
 
 impl Op {
-    /// The operation on two numbers; `None` where the executor fails, and where
-    /// the result is not finite.
+    /// Applies the operation to two numbers. `None` for a table operation, where the executor
+    /// fails, and if the result is not finite.
     pub fn apply(self, a: f64, b: f64) -> Option<Value> {
         if self.is_table() {
             return None;

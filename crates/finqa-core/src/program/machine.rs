@@ -1,12 +1,13 @@
-//! Executing steps: Python's arithmetic, Python's exceptions as errors.
+//! Executes the steps of a program with Python's arithmetic. Where Python raises, the step
+//! fails.
 
 use crate::number::{Value, literal, round5};
 
 use super::types::Body;
 use super::{Argument, Op, Program, ProgramError, ProgramStep};
 
-/// A result on the way. `Complex` is what Python makes of a fractional power
-/// of a negative number: it can be carried along, but never be the answer.
+/// The result of a step. `Complex` is Python's fractional power of a negative number: later
+/// steps may use it, but it is never a valid answer. Its value is not computed.
 #[derive(Clone, Debug, PartialEq)]
 enum StepValue {
     Number(f64),
@@ -15,20 +16,20 @@ enum StepValue {
 }
 
 impl Program {
-    /// Executes the program over a table (rows of cell strings, row 0 the
-    /// header) and rounds to 5 decimals as the official evaluator does.
+    /// Executes the program over a table (rows of cell strings, row 0 the header) and rounds
+    /// the result to 5 decimals, as the official evaluator does.
     ///
     /// # Errors
-    /// Division by zero, a missing or non-numeric row, and whatever else the
-    /// official evaluator calls invalid; the step is named.
+    /// Names the step that fails: division by zero, a missing or non-numeric row, or anything
+    /// else that the official evaluator calls invalid.
     pub fn execute(&self, table: &[Vec<String>]) -> Result<Value, ProgramError> {
         self.run(table, round5)
     }
 
-    /// As [`Program::execute`], without the final rounding.
+    /// Like [`Program::execute`], but without rounding the result.
     ///
     /// # Errors
-    /// The same.
+    /// The same as for [`Program::execute`].
     pub fn execute_unrounded(&self, table: &[Vec<String>]) -> Result<Value, ProgramError> {
         self.run(table, |x| x)
     }
@@ -36,7 +37,7 @@ impl Program {
     /// The unrounded result of every step (`#0`, `#1`, …); empty for a single number.
     ///
     /// # Errors
-    /// As [`Program::execute`]; a complex result on the way is NaN.
+    /// The same as for [`Program::execute`], but a complex result is NaN and not an error.
     pub fn execute_steps(&self, table: &[Vec<String>]) -> Result<Vec<Value>, ProgramError> {
         let results = run_all(self.steps(), table)?;
         Ok(results
@@ -76,7 +77,7 @@ fn run_all(steps: &[ProgramStep], table: &[Vec<String>]) -> Result<Vec<StepValue
     Ok(results)
 }
 
-/// Runs the steps; the last result, unrounded. `None` if there is no step.
+/// Runs the steps and returns the last result, unrounded. `None` if there are no steps.
 pub(super) fn run(
     steps: &[ProgramStep],
     table: &[Vec<String>],
@@ -86,7 +87,8 @@ pub(super) fn run(
     match results.pop() {
         None => Ok(None),
         Some(StepValue::Number(x)) => Ok(Some(Value::Number(x))),
-        // Only a whole word is an answer; the official code fails to round any other.
+        // Only `yes` and `no` are valid answers. The official code tries to round any other
+        // word and fails.
         Some(StepValue::Word(word)) if word == "yes" || word == "no" => Ok(Some(Value::Text(word))),
         Some(StepValue::Word(_)) => Err(ProgramError::WordInArithmetic { step: last }),
         Some(StepValue::Complex) => Err(ProgramError::Complex { step: last }),
@@ -109,7 +111,8 @@ fn cell(
 fn arithmetic(step: usize, op: Op, a: StepValue, b: StepValue) -> Result<StepValue, ProgramError> {
     let (a, b) = match (a, b) {
         (StepValue::Number(a), StepValue::Number(b)) => (a, b),
-        // Python compares and joins words as text.
+        // Python's `>` and `+` work on strings. Adding a step to itself doubles its text each
+        // time, so long texts are refused.
         (StepValue::Word(a), StepValue::Word(b)) if op == Op::Greater => return Ok(yes_no(a > b)),
         (StepValue::Word(a), StepValue::Word(b)) if op == Op::Add && a.len() + b.len() < 64 => {
             return Ok(StepValue::Word(a + &b));
@@ -134,7 +137,7 @@ fn arithmetic(step: usize, op: Op, a: StepValue, b: StepValue) -> Result<StepVal
     })
 }
 
-/// An operation on two numbers; `None` where it fails or its result is complex.
+/// Applies an operation to two numbers. `None` if it fails or the result is complex.
 pub(super) fn of_numbers(op: Op, a: f64, b: f64) -> Option<Value> {
     match arithmetic(0, op, StepValue::Number(a), StepValue::Number(b)).ok()? {
         StepValue::Number(x) => Some(Value::Number(x)),
@@ -143,7 +146,7 @@ pub(super) fn of_numbers(op: Op, a: f64, b: f64) -> Option<Value> {
     }
 }
 
-/// Python's `a ** b`: infinite results from finite operands raise.
+/// Python's `a ** b`, which raises if finite operands give an infinite result.
 fn power(step: usize, a: f64, b: f64) -> Result<StepValue, ProgramError> {
     if is_zero(a) && b < 0.0 {
         return Err(ProgramError::DivisionByZero { step });
@@ -167,8 +170,8 @@ fn yes_no(yes: bool) -> StepValue {
     StepValue::Word(if yes { "yes" } else { "no" }.to_owned())
 }
 
-/// `table_*`: the row whose first cell is exactly the label, the last one if
-/// several are.
+/// A `table_*` operation. It reads the row whose first cell equals the label exactly; of
+/// several such rows, the last.
 fn over_row(
     step: usize,
     op: Op,
@@ -180,7 +183,7 @@ fn over_row(
         Argument::Row(label) => label,
         other => return over_result(step, op, cell(step, other, results)?),
     };
-    // The official code indexes the first cell of every row, and raises on an empty one.
+    // The official code reads the first cell of every row, so one empty row makes it raise.
     let not_numeric = || ProgramError::NotNumericRow {
         step,
         label: label.clone(),
@@ -202,7 +205,7 @@ fn over_row(
         .map(|text| cell_number(text))
         .collect::<Option<Vec<f64>>>()
         .ok_or_else(not_numeric)?;
-    // `+ 0.0` as Python's sum starts from 0, so that it never is -0.0.
+    // Starts from 0.0 like Python's `sum`, so that the sum is never -0.0.
     let sum = || numbers.iter().fold(0.0, |sum, x| sum + x);
     let first = numbers.first().copied();
     let extreme = |better: fn(f64, f64) -> bool| {
@@ -218,8 +221,8 @@ fn over_row(
     result.map(StepValue::Number).ok_or_else(not_numeric)
 }
 
-/// `table_max(#0, none)`: Python takes the largest letter of a word and raises
-/// on a number.
+/// `table_max(#0, none)`: Python's `max` and `min` take the largest or smallest letter of a
+/// word, and raise on a number.
 fn over_result(step: usize, op: Op, result: StepValue) -> Result<StepValue, ProgramError> {
     let letter = match (op, &result) {
         (Op::TableMax, StepValue::Word(word)) => word.chars().max(),
@@ -231,7 +234,8 @@ fn over_result(step: usize, op: Op, result: StepValue) -> Result<StepValue, Prog
         .ok_or(ProgramError::WordInArithmetic { step })
 }
 
-/// A cell as `process_row` reads it: `$` out, cut at `(`, then a literal.
+/// Reads a cell as the official `process_row` does: drops `$`, cuts the text at `(`, and reads
+/// the rest as a literal.
 fn cell_number(text: &str) -> Option<f64> {
     let text = text.replace('$', "");
     literal(text.split('(').next().unwrap_or_default().trim())

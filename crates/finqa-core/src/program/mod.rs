@@ -1,15 +1,15 @@
-//! The dataset's program language: parse, execute, compare, with the
-//! semantics of FinQA `evaluate.py` and ConvFinQA `general_utils.py`, the odd
-//! ones included (`docs/scoring.md` lists them).
+//! The dataset's program language: parse, execute, compare. The semantics are those of FinQA's
+//! `evaluate.py` and ConvFinQA's `general_utils.py`, oddities included (`docs/scoring.md` lists
+//! them).
 //!
-//! A program is a list of steps, `subtract(206588, 181001), divide(#0, 181001)`,
-//! where `#k` is the result of an earlier step; in ConvFinQA it may also be a
-//! single number. [`Program`] is the typed form, which refuses whatever has no
-//! meaning; [`official::evaluate`] gives what the official code gives, for
-//! anything. Both read with [`tokens`](tokens::tokenise) and compute with one
-//! machine. [`equal()`] is the official program equality.
+//! A program is a list of steps such as `subtract(206588, 181001), divide(#0, 181001)`, where
+//! `#k` is the result of an earlier step. In ConvFinQA a program may also be a single number.
+//! [`Program`] is the typed form and refuses every text without a clear meaning.
+//! [`official::evaluate`] accepts any text and returns what the official code returns. Both use
+//! the same tokens ([`tokens`](tokens::tokenise)) and the same executor. [`equal()`] compares
+//! two programs by the official rule.
 //!
-//! It knows nothing about questions or gold: a table is rows of cell strings.
+//! The module knows nothing about questions or gold; a table is rows of cell strings.
 
 mod equal;
 mod error;

@@ -1,23 +1,23 @@
-//! The official evaluators' result for any text, valid or not.
+//! Returns the official evaluators' result for any text, valid or not.
 
 use crate::number::{Value, literal, round5};
 
 use super::{machine, parse, tokens};
 
-/// Whose rules: they differ in one.
+/// Which evaluator's rules apply. They differ only in programs that are a single number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// ConvFinQA `general_utils.py`: a single number is a program.
+    /// ConvFinQA's `general_utils.py`: a single number is a program.
     ConvFinQa,
-    /// FinQA `evaluate.py`: it is not.
+    /// FinQA's `evaluate.py`: a single number is not a program.
     FinQa,
 }
 
-/// The validity of the program, and its result rounded to 5 decimals.
+/// Whether the program is valid, and its result rounded to 5 decimals.
 ///
-/// Bit-exact with the official code on what it is known to do, the odd cases
-/// included: an unfinished program such as `add(1, 2` is valid with result
-/// `n/a`, which is a correct answer to nothing. An invalid program has no result.
+/// Results are equal to the official code's to the bit, including its oddities: an unfinished
+/// program such as `add(1, 2` is valid with the result `n/a`, which is the correct answer to no
+/// question. An invalid program has no result.
 pub fn evaluate(program: &str, table: &[Vec<String>], dialect: Dialect) -> (bool, Option<Value>) {
     let pieces: Vec<&str> = tokens::pieces(program).collect();
     if dialect == Dialect::ConvFinQa

@@ -1,20 +1,21 @@
-//! Reading a program. The structure is checked on the tokens and the steps
-//! are then cut out of the joined text, because that is what the official code
-//! does, and some odd programs are valid only for that reason.
+//! Parses a program. The structure is checked on the tokens, and the steps are then cut out of
+//! the joined text. The official code does the same, and some odd programs are valid only
+//! because of that.
 
 use crate::number::literal;
 
 use super::types::Body;
 use super::{Argument, Op, Program, ProgramError, ProgramStep, tokens};
 
-/// The steps that the official code would run, and whether tokens are left
-/// over after the last (`add(1, 2` has no step at all and two left over).
+/// The steps that the official code would run, and whether tokens are left over after the last
+/// one. `add(1, 2` has no step and leaves tokens over.
 pub(super) struct OfficialSteps {
     pub steps: Vec<ProgramStep>,
     pub(crate) left_over: bool,
 }
 
-/// The check of literals. Program equality makes none: `a1` is as good a symbol as `5`.
+/// Which literals are accepted. Program equality accepts any text, because it only needs
+/// symbols: `a1` is as good as `5`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Literals {
     Numbers,
@@ -22,8 +23,8 @@ pub(super) enum Literals {
 }
 
 impl Program {
-    /// Reads a program by the official tokenisation. White space around it is
-    /// dropped; a trailing `EOF` is not expected.
+    /// Parses a program, split into tokens as in the official code. White space around it is
+    /// ignored. It must not end with `EOF`.
     ///
     /// ```
     /// use finqa_core::program::Program;
@@ -34,7 +35,7 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// Names the step and what is wrong with it.
+    /// Names the step and the fault.
     pub fn parse(program: &str) -> Result<Self, ProgramError> {
         let program = program.trim();
         let tokens: Vec<&str> = tokens::pieces(program).collect();
@@ -59,7 +60,7 @@ impl Program {
     }
 }
 
-/// Reads tokens (without `EOF`) as the official code does.
+/// Parses tokens (without `EOF`) as the official code does.
 pub(super) fn official_steps(
     tokens: &[&str],
     literals: Literals,
@@ -89,7 +90,7 @@ pub(super) fn official_steps(
     })
 }
 
-/// `|add(|1|2|` without its closing parenthesis.
+/// Parses one step from the joined text up to its `)`, e.g. `|add(|1|2|`.
 fn step(at: usize, piece: &str, literals: Literals) -> Result<ProgramStep, ProgramError> {
     let malformed = || ProgramError::Malformed { step: at };
     let mut halves = piece.split('(');
@@ -121,7 +122,7 @@ fn step(at: usize, piece: &str, literals: Literals) -> Result<ProgramStep, Progr
     Ok(ProgramStep { op, arguments })
 }
 
-/// Without the separators and spaces around it.
+/// Trims separators and spaces.
 fn clean(text: &str) -> &str {
     text.trim().trim_matches('|').trim()
 }
@@ -146,8 +147,8 @@ fn operand(step: usize, text: &str, literals: Literals) -> Result<Argument, Prog
     }
 }
 
-/// `#k`, and as in the official code anything that is a number once every `#`
-/// is taken out.
+/// Reads `#k`. Like the official code, it accepts any text that is a number once every `#` is
+/// removed.
 fn reference(step: usize, text: &str) -> Result<Argument, ProgramError> {
     text.replace('#', "")
         .trim()

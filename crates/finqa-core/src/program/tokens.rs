@@ -1,8 +1,9 @@
-//! The official tokenisation, also the form of a leaderboard file.
+//! Splits a program into the official tokens, which prediction files for the leaderboard
+//! contain too.
 
-/// Splits at `", "`; inside a piece emits up to and including `(`, what is
-/// before `)`, and `)`. Ends with `EOF`. So `add(1,2)`, without the space, has
-/// one argument and is not a valid step.
+/// Splits a program at `", "`. Inside a piece it emits the text up to and including `(`, the
+/// text before `)`, and `)`. The last token is `EOF`. So `add(1,2)`, without the space, has one
+/// argument and is not a valid step.
 ///
 /// ```
 /// use finqa_core::program::tokens::tokenise;
@@ -14,7 +15,7 @@ pub fn tokenise(program: &str) -> Vec<String> {
     tokens
 }
 
-/// The program of a list of tokens, as [`tokenise`] makes it; `EOF` is left out.
+/// Joins tokens, as [`tokenise`] returns them, to a program. `EOF` is dropped.
 ///
 /// ```
 /// use finqa_core::program::tokens::join;
@@ -31,7 +32,7 @@ pub fn join<'t>(tokens: impl IntoIterator<Item = &'t str>) -> String {
     program
 }
 
-/// The tokens without `EOF`, borrowed.
+/// The tokens of a program, without `EOF`.
 pub(super) fn pieces(program: &str) -> impl Iterator<Item = &str> {
     program.split(", ").flat_map(|piece| {
         let mut rest = piece;

@@ -1,4 +1,4 @@
-//! The typed program and what can be asked of it.
+//! Defines the typed program and its accessors.
 
 use std::fmt;
 
@@ -36,12 +36,12 @@ impl Op {
         self.into()
     }
 
-    /// The operation of that name.
+    /// The operation with this name.
     pub fn of(name: &str) -> Option<Self> {
         name.parse().ok()
     }
 
-    /// True if it reads a table row.
+    /// True for the operations over a table row.
     pub(crate) fn is_table(self) -> bool {
         matches!(
             self,
@@ -53,31 +53,30 @@ impl Op {
 /// An operand of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
-    /// A number as written (`4.02%`, `const_100`) and its value (0.0402, 100).
+    /// A number: its text (`4.02%`, `const_100`) and its value (0.0402, 100).
     Literal {
-        /// As written.
         text: String,
-        /// The value by [`crate::number::literal`].
+        /// The value as [`crate::number::literal`] reads it; NaN if equality accepted a text
+        /// that is not a number.
         value: f64,
     },
-    /// `#k`: the result of step k, which is an earlier one.
+    /// `#k`, the result of the earlier step k.
     Reference(usize),
-    /// A table row by its label, the first argument of `table_*`.
+    /// The first argument of `table_*`: a table row by its label.
     Row(String),
-    /// The second argument of `table_*`, which nothing reads; `none` as a rule.
+    /// The second argument of `table_*`, usually `none`. Nothing reads it.
     Unused(String),
 }
 
-/// `operation(argument, argument)`.
+/// One step, `operation(argument, argument)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramStep {
     pub op: Op,
-    /// First and second argument.
     pub arguments: [Argument; 2],
 }
 
-/// A program that can be executed: every operation is known, every literal a
-/// number, every reference points back.
+/// A program that can be executed: its operations are known, its literals are numbers, and its
+/// references point to earlier steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     pub(super) body: Body,
@@ -85,14 +84,14 @@ pub struct Program {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Body {
-    /// A look-up of ConvFinQA: one literal, which is its own value.
+    /// A look-up: ConvFinQA's programs that are a single literal.
     Number { text: String, value: f64 },
-    /// One step or more.
+    /// At least one step.
     Steps(Vec<ProgramStep>),
 }
 
 impl Program {
-    /// The steps; none when the program is a single number.
+    /// The steps; empty if the program is a single number.
     pub fn steps(&self) -> &[ProgramStep] {
         match &self.body {
             Body::Number { .. } => &[],
@@ -100,17 +99,18 @@ impl Program {
         }
     }
 
-    /// The last step, whose result is the program's.
+    /// The last step, whose result is the program's result. `None` if the program is a single
+    /// number.
     pub fn last_step(&self) -> Option<&ProgramStep> {
         self.steps().last()
     }
 
-    /// True if the program is a single number, a look-up.
+    /// True if the program is a single number.
     pub fn is_number(&self) -> bool {
         matches!(self.body, Body::Number { .. })
     }
 
-    /// The literals as written, in order, repeated ones repeated.
+    /// The literals as written, in order, with repetitions.
     pub fn literals(&self) -> impl Iterator<Item = &str> {
         let alone = match &self.body {
             Body::Number { text, .. } => Some(text.as_str()),
@@ -125,7 +125,7 @@ impl Program {
             }))
     }
 
-    /// The labels of the table rows it reads, in order.
+    /// The labels of the table rows that the program reads, in order.
     pub fn rows(&self) -> impl Iterator<Item = &str> {
         let arguments = self.steps().iter().flat_map(|step| &step.arguments);
         arguments.filter_map(|argument| match argument {
@@ -134,8 +134,8 @@ impl Program {
         })
     }
 
-    /// True if the last step multiplies by `const_100` (or `100`): the value is then in
-    /// percent and not a fraction.
+    /// True if the last step multiplies by `const_100` or `100`. The value is then in percent
+    /// and not a fraction.
     pub fn ends_with_times_100(&self) -> bool {
         self.last_step().is_some_and(|step| {
             step.op == Op::Multiply
@@ -146,7 +146,7 @@ impl Program {
     }
 }
 
-/// The steps as a program writes them.
+/// Joins steps to the text of a program.
 pub fn joined(steps: &[ProgramStep]) -> String {
     let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
     steps.join(", ")
@@ -169,7 +169,7 @@ impl fmt::Display for ProgramStep {
 }
 
 impl fmt::Display for Program {
-    /// In the dataset's language; parses back to the same program.
+    /// Writes the dataset's language. Parsing the text returns the same program.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.body {
             Body::Number { text, .. } => f.write_str(text),
