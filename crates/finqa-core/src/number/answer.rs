@@ -1,7 +1,7 @@
-//! What an answer says: the one number that it means, or yes or no.
+//! Finds the one number that an answer means, or its yes or no.
 //!
-//! Prose around the number does not matter. Of several figures one is the answer only if the
-//! words say so; docs/scoring.md ("Reading an answer") has the rules.
+//! Prose around the number does not matter. If an answer has several figures, its words must
+//! leave only one of them; docs/scoring.md ("Reading an answer") lists the rules.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -22,7 +22,7 @@ static NO_ANSWER: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Digits that are a part of a name, a date or a label, and no amount.
+/// Digits that belong to a name, a date or a label and are not an amount.
 static NAMES: LazyLock<Regex> = LazyLock::new(|| {
     let month = MONTHS.map(|month| format!("{month}|{}", month.get(..3).unwrap_or_default()));
     let month = format!(r"(?:{}|sept)\b\.?", month.join("|"));
@@ -42,35 +42,36 @@ static NAMES: LazyLock<Regex> = LazyLock::new(|| {
     regex!(&format!(r"(?i)\b(?:{})\b", forms.join("|")))
 });
 
-/// A figure behind these words is the one that the answer is compared with.
+/// The end of the text before a figure with which the answer is compared: "up from about".
 static COMPARED: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)\b(?:from|versus|vs\.?|than|against|(?:compared|relative) (?:to|with)|out of)\s+(?:(?:an?|the|about|approximately|around|roughly|nearly|just|only)\s+)*$"
     )
 });
-/// A length of time, which is the answer if nothing else is.
+/// A unit of time after a figure. "5 years" is the answer only if the text has no other figure.
 static PERIOD: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)^\s*(?:years?|quarters?|months?|weeks?|days?)\b"));
-/// A year that answers "in which year": it begins or ends its sentence.
+/// A sentence whose answer is a year, which comes first or last: "It was in 2031."
 static YEAR: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)^(?:[^0-9]*\b(?:in|is|was|year)\s+(?:fiscal\s+)?)?[0-9]{4}(?:\s+(?:was|is|had)\b.*|\W*)$"
     )
 });
-/// A bare figure that makes a range or a list with the next: "10 to", "10 or".
+/// A figure that makes a range or a list with the next one: "10 to", "10 or".
 static RANGE: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)^[0-9.,]+\s*(?:-|/|to|or|and|through)?\s*$"));
 static TO: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\bto\s+(?:(?:about|approximately|around|roughly|nearly)\s+)*$"));
 
-/// The sign as a word: a loss that the number is the size of, but not "provision for loan
-/// losses of".
+/// The sign as a word before a figure: "loss of", "minus". The group `of` matches phrases like
+/// "provision for loan losses of", where it is not a sign.
 static LOSS: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)(?P<of>\bfor(?:\s+\w+){0,3}\s+)?\b(?:(?P<loss>loss|losses|deficit)(?:\s+of|:)?|negative|minus)\s+(?:(?:about|approximately|around|roughly|nearly|just|only)\s+)*$"
     )
 });
-/// Yes or no alone or before a mark, but not "no. of shares" or "No. 5".
+/// "Yes" or "no" at the start of a text, alone or before a punctuation mark, but not "no. of
+/// shares" or "No. 5".
 static YES_NO: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r#"(?i)^[\s\[({"'$]*(?:(?P<yes>yes|true)|no|false)[\]}"']*(?:[)$\]}\s.!]*$|[,;:!(]|\s+[-(]|\.\s+(?:[^o0-9\s]|o[^f\s]))"#
@@ -79,9 +80,11 @@ static YES_NO: LazyLock<Regex> = LazyLock::new(|| {
 static LOSS_BEHIND: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)^\s*\(?\s*(?:(?:net|operating|pre-?tax)\s+)?(?:loss|deficit)\b"));
 
+/// Texts of more bytes are not read as answers. Each figure is compared with the text before
+/// it, so the time grows with the square of the length.
 const LONGEST: usize = 8_000;
 
-/// The number that an answer means.
+/// Reads the number that an answer means.
 ///
 /// ```
 /// use finqa_core::number::{NotRead, answer};
@@ -91,9 +94,8 @@ const LONGEST: usize = 8_000;
 /// ```
 ///
 /// # Errors
-/// The reason why no number is the answer.
+/// Why no number is the answer.
 pub fn answer(text: &str) -> Result<NumberReading, NotRead> {
-    // A text this long is no answer; each figure is compared with what is before it.
     if text.len() > LONGEST {
         return Err(NotRead::Several);
     }
@@ -113,7 +115,7 @@ pub fn answer(text: &str) -> Result<NumberReading, NotRead> {
         .map(|reading| scanner.restored(reading))
 }
 
-/// True if an answer says yes, false if it says no; "true" and "false" do too.
+/// `Some(true)` if an answer says yes or true, `Some(false)` for no or false, else `None`.
 ///
 /// ```
 /// use finqa_core::number::yes_or_no;
@@ -127,7 +129,8 @@ pub fn yes_or_no(text: &str) -> Option<bool> {
     Some(found.name("yes").is_some())
 }
 
-/// True for digits that name something; money, percentages and decimals never do.
+/// True for digits that are part of a name. Money with a scale word, percentages and basis
+/// points never are.
 fn is_name(found: &Candidate, names: &[Range<usize>]) -> bool {
     let inside = |name: &Range<usize>| name.start <= found.span.start && found.span.end <= name.end;
     match &found.reading {
@@ -160,7 +163,8 @@ impl AnswerText<'_> {
         self.slice(range).contains(char::is_alphanumeric)
     }
 
-    /// The figure of the answer: behind the last `=`, or before it where an expression follows.
+    /// The figure of the answer: the one after the last `=` or `≈`, or the one before it if an
+    /// expression follows ("24.25 = $4,812 / $198.4").
     fn figure<'c>(&self, candidates: &'c [Candidate]) -> Result<&'c NumberReading, NotRead> {
         let Some(equals) = self.text.rfind(['=', '≈']) else {
             return self.one(candidates);
@@ -171,7 +175,7 @@ impl AnswerText<'_> {
             Err(NotRead::NoNumber) => self.one(candidates),
             Err(_) => self.one(left),
             Ok(result) => {
-                // "a = 5, b = 6" are two.
+                // "a = 5, b = 6" has two results.
                 let last = left.last().map_or(0, |found| found.span.end);
                 let lists = self.slice(0..last).contains('=')
                     && self.slice(last..equals).contains([',', ';', '\n']);
@@ -180,7 +184,8 @@ impl AnswerText<'_> {
         }
     }
 
-    /// The one figure that candidates leave.
+    /// The single figure among the candidates, once asides, years and figures for comparison
+    /// are left out. Figures that agree within [`NEAR`] count as one.
     fn one<'c>(&self, candidates: &'c [Candidate]) -> Result<&'c NumberReading, NotRead> {
         let behind = |at: usize| at.checked_sub(1).and_then(|at| candidates.get(at));
         let outside = candidates.iter().enumerate();
@@ -227,7 +232,8 @@ impl AnswerText<'_> {
         match (amounts.as_slice(), years.as_slice()) {
             ([first, rest @ ..], _) => {
                 let one = rest.iter().all(|other| is_same(first, other));
-                // "$25,587, an increase of 14.1%" answers with its first figure.
+                // In "$25,587, an increase of 14.1%" the first figure is the answer and the
+                // other one explains it.
                 let explains = |other: &&NumberReading| {
                     let between = self.slice(first.span.start..other.span.start);
                     other.percent != first.percent && !RANGE.is_match(between)
@@ -245,13 +251,13 @@ impl AnswerText<'_> {
         }
     }
 
-    /// A calendar year without a sign, a unit or decimals.
+    /// True for a calendar year without a sign, a unit or decimals.
     fn is_year(&self, reading: &NumberReading) -> bool {
         year_of(self.slice(reading.span.clone()).trim()).is_some()
     }
 
-    /// True if a number is inside brackets that are not its own, or directly behind another
-    /// number (`45.2 (2019)`), or counts years or months.
+    /// True for a number that is an aside: in brackets with other text, in brackets of its own
+    /// directly after another number (`45.2 (2019)`), or counting years or months.
     fn is_aside(&self, found: &Candidate, behind: Option<&Candidate>) -> bool {
         if self.slice(found.span.clone()).starts_with('(') {
             let apart = |behind: &Candidate| self.slice(behind.span.end..found.span.start).trim();
@@ -268,10 +274,10 @@ impl AnswerText<'_> {
         self.slice(0..found.span.start).chars().fold(0, depth) > 0
     }
 
-    /// The figure with the sign that words give it.
+    /// Applies a sign in words ("loss of") and a separate scale letter to a figure.
     ///
     /// # Errors
-    /// If half a bracket touches it, or a word follows that changes it and is not read.
+    /// If a single bracket touches the figure, or an unsupported unit follows it.
     fn understood(&self, figure: &NumberReading) -> Result<NumberReading, NotRead> {
         let mut reading = figure.clone();
         let (before, behind) = (
@@ -289,7 +295,8 @@ impl AnswerText<'_> {
         let word = word.unwrap_or_default().to_lowercase();
         let plain = !reading.percent && !reading.basis_points && reading.scale.is_none();
         match scale_of_word(&word) {
-            // In an answer a letter apart from the number is a scale too.
+            // In an answer, a letter that is separated from the number is a scale too: `45.2
+            // m`.
             Some((scale, _)) if plain && matches!(word.as_str(), "k" | "m" | "b") => {
                 reading.scale = Some(scale);
                 reading.span.end += behind.find(char::is_alphabetic).unwrap_or(0) + 1;

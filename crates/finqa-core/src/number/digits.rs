@@ -1,4 +1,4 @@
-//! Digits with groups of thousands, a point, an exponent or a denominator.
+//! Reads plain digits: groups of thousands, a decimal point, an exponent or a denominator.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use regex::Regex;
 use super::fold::THIN;
 use crate::regex;
 
-/// An exponent, a denominator or a ratio to one behind digits.
+/// An exponent, a denominator or a ratio to one after the digits: `e6`, `× 10^6`, `/2`, `:1`.
 static EXPONENT: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?xi)^(?:e(?P<e>[-+]?[0-9]+)\b
@@ -16,7 +16,7 @@ static EXPONENT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The digits of a candidate.
+/// A number as its digits state it, before sign, unit and scale are applied.
 pub(super) struct PlainNumber {
     pub(super) value: f64,
     pub(super) literal: String,
@@ -26,7 +26,8 @@ pub(super) struct PlainNumber {
 }
 
 impl PlainNumber {
-    /// The number that a text begins with.
+    /// Reads the number at the start of a text. `None` if it has none, or if the digits are
+    /// grouped in a way that is not supported (`1,2,3`).
     pub(super) fn read(text: &str) -> Option<Self> {
         let digits =
             |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -40,7 +41,8 @@ impl PlainNumber {
         while let Some(group) = separator.and_then(|c| at(end).strip_prefix(c)) {
             match digits(group) {
                 3 if first <= 3 && !text.starts_with('0') => end = text.len() - group.len() + 3,
-                // Punctuation, or two numbers side by side.
+                // A comma without digits is punctuation. A narrow space before any other group
+                // separates two numbers.
                 0 => break,
                 _ if separator == Some(THIN) => break,
                 _ => return None,
@@ -65,7 +67,7 @@ impl PlainNumber {
         let raised = |text: &str| text.chars().map(unraised).collect::<Option<String>>();
         let exponent = part("e").or(part("power")).map(str::to_owned);
         let exponent = exponent.or_else(|| raised(part("raised")?));
-        // An exponent too long for an i32 makes the value infinite or zero anyway.
+        // An exponent that does not fit an i32 makes the value infinite or zero in any case.
         let exponent = exponent.map(|text| text.parse().unwrap_or(i32::MAX));
         if let Some(exponent) = exponent.filter(|_| !literal.is_empty()) {
             literal = format!("{literal}e{exponent}");
@@ -94,11 +96,12 @@ impl PlainNumber {
     }
 }
 
-/// A superscript digit or sign as a plain one.
+/// Converts a superscript digit or sign to its plain form.
 fn unraised(c: char) -> Option<char> {
     let at = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻".chars().position(|raised| raised == c)?;
     "0123456789+-".chars().nth(at)
 }
 
-/// What an exponent, a denominator or a ratio begins with.
+/// The characters that can start an exponent, a denominator or a ratio. Digits followed by
+/// another character skip the pattern.
 const EXPONENTS: [char; 8] = ['e', 'E', 'x', 'X', '×', '*', '/', ':'];

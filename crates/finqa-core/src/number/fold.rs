@@ -1,9 +1,9 @@
-//! Characters that look alike are one, and decoration is dropped, before anything is read.
+//! Makes characters that look alike equal and drops decoration, before anything is read.
 
 use std::borrow::Cow;
 
-/// The form under which a character is read: every dash is `-`, full-width forms are ASCII,
-/// quotes are plain, wide or narrow spaces are blanks.
+/// The character that is read in place of `c`: every dash is `-`, full-width forms are ASCII,
+/// quotes are plain, and wide or narrow spaces are blanks.
 ///
 /// ```
 /// use finqa_core::number::fold;
@@ -30,14 +30,15 @@ pub fn fold(c: char) -> char {
     }
 }
 
-/// How a folded text has a narrow or no-break space, which may separate thousands.
+/// Stands for every narrow or no-break space in a folded text. Unlike a blank, it may separate
+/// thousands.
 pub(super) const THIN: char = '\u{a0}';
 
-/// A text folded, without emphasis, invisible characters and `LaTeX` commands.
+/// A text with folded characters, without emphasis, invisible characters and `LaTeX` commands.
 pub(super) struct Folded<'t> {
     pub(super) text: Cow<'t, str>,
     pub(super) original: &'t str,
-    /// The place in the original of each byte; empty if nothing differs.
+    /// The offset in the original of each byte of `text`. Empty if nothing was changed.
     from: Vec<usize>,
 }
 
@@ -65,7 +66,7 @@ impl<'t> Folded<'t> {
         out
     }
 
-    /// The place in the original of a place in the folded text.
+    /// Converts an offset in the folded text to one in the original.
     pub(super) fn place(&self, at: usize) -> usize {
         match self.from.is_empty() && self.text.len() == self.original.len() {
             true => at,
@@ -74,7 +75,8 @@ impl<'t> Folded<'t> {
     }
 }
 
-/// The text without decoration, its characters as they are: `−14.1%` for `**−14.1\%**`.
+/// The text without decoration, with its other characters unchanged: `−14.1%` for
+/// `**−14.1\%**`.
 pub fn plain(text: &str) -> String {
     let folded = Folded::new(text);
     let kept = folded.text.char_indices().filter_map(|(at, c)| {
@@ -87,7 +89,8 @@ pub fn plain(text: &str) -> String {
         .to_owned()
 }
 
-/// What the character at `at` is read as, if it is kept, and the bytes that are read.
+/// The replacement of the character `c` at `at`, `None` if it is dropped, and how many bytes
+/// are consumed.
 fn read_as(text: &str, at: usize, c: char) -> (Option<char>, usize) {
     let rest = text.get(at..).unwrap_or_default();
     let length = c.len_utf8();
@@ -102,7 +105,7 @@ fn read_as(text: &str, at: usize, c: char) -> (Option<char>, usize) {
     }
 }
 
-/// A `LaTeX` command or an escaped character.
+/// Reads a `LaTeX` command or an escaped character; `rest` starts with the backslash.
 fn command(rest: &str) -> (Option<char>, usize) {
     let name = rest.get(1..).unwrap_or_default();
     let end = name.find(|c: char| !c.is_ascii_alphabetic());
@@ -117,8 +120,8 @@ fn command(rest: &str) -> (Option<char>, usize) {
     }
 }
 
-/// A run of marks that is emphasis, which is dropped, or an operator between operands: `4*5`,
-/// `4 * 5`, and `10**6`, which is read as `10^6`.
+/// Reads a run of the mark `c`. As emphasis it is dropped. Between operands it is an operator:
+/// `4*5`, `4 * 5`, and `10**6`, which is read as `10^6`.
 fn emphasis(text: &str, at: usize, c: char) -> (Option<char>, usize) {
     let (before, rest) = text.split_at_checked(at).unwrap_or_default();
     let behind = rest.trim_start_matches(c);

@@ -1,16 +1,16 @@
-//! The official evaluator's reader of literals.
+//! Reads literals as the official evaluator does.
 
 use super::python;
 
-/// Python's `float(text)`, but digits of other scripts are refused (docs/scoring.md).
+/// Python's `float(text)`, except that digits of other scripts are refused (docs/scoring.md).
 pub fn python_float(text: &str) -> Option<f64> {
     let is_ascii = python::strip(text).is_ascii();
     is_ascii.then(|| python::float(text)).flatten()
 }
 
-/// The value of a program's literal, as `str_to_num` of the official
-/// evaluator reads it: commas dropped and `float`; else, with a `%`, `float`
-/// over 100; else `const_<float>`, where `m1` is -1.
+/// The value of a literal in a program, as the official evaluator's `str_to_num` reads it. It
+/// drops commas and tries `float`. If that fails, a text with `%` is read without it and
+/// divided by 100, and `const_<float>` is the float, with `const_m1` for -1.
 ///
 /// ```
 /// use finqa_core::number::literal;

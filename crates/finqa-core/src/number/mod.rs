@@ -1,13 +1,12 @@
-//! Reading and printing financial numbers, and the plain value that a program
-//! or an answer has. Used by `program`, `agents`, `score`, `offline`, `env`.
+//! Reads and prints financial numbers, and defines the value that a program or an answer has.
 //!
-//! It knows nothing about questions, tables or models.
+//! The module knows nothing about questions, tables or models.
 //!
-//! There are two readers, because two things are read. [`literal`]
-//! is the official evaluator's: what a program may contain, as strict and as
-//! odd as the original. The other is for text written by people and models. Reading order:
-//! `fold` (characters that look alike are one), `words` (scales, currencies, percents), `read`
-//! (the grammar of one number), `answer` (which number of a text is meant).
+//! There are two readers, because two kinds of text are read. [`literal`] is the official
+//! evaluator's reader of programs, as strict and as odd as the original. The other one reads
+//! text written by people and models. Reading order: `fold` (makes similar characters equal),
+//! `words` (scales, currencies, percents), `read` (the grammar of one number), `answer` (which
+//! number of a text is meant).
 
 mod answer;
 mod digits;

@@ -1,26 +1,28 @@
-//! Comparisons of numbers that may differ a little. The caller decides how much.
+//! Compares numbers that may differ a little; the caller decides by how much.
 
-/// Equal up to the noise of binary fractions.
+/// True if two numbers are equal except for the rounding errors of binary fractions.
 pub fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
 
-/// True if `x` misses `target` by no more than this share of it.
+/// True if `x` differs from `target` by at most `share` of `target`.
 pub fn within(x: f64, target: f64, share: f64) -> bool {
     (x - target).abs() <= share * target.abs()
 }
 
-/// The relative error that a number computed from rounded figures may have.
+/// The relative error allowed for a number computed from rounded figures: the 0.5 % of the
+/// score FE (docs/scoring.md).
 pub const NEAR: f64 = 0.005;
 
-/// What the last of so many decimals is worth. Doubles carry 17 digits; more decimals than
-/// 300 would make it 0.
+/// The value of one unit in the last of `decimals` decimals, e.g. 0.01 for 2. Capped at 300
+/// decimals, because 10^-324 is 0 in a double.
 pub fn last_digit(decimals: u32) -> f64 {
     10_f64.powi(-i32::try_from(decimals.min(300)).unwrap_or(300))
 }
 
-/// How far a number may be from one that it rounds to, whose last digit is worth `unit`: a
-/// little more than half of that, because binary fractions represent halves inexactly.
+/// The largest distance of a number from the one that it rounds to, whose last digit is worth
+/// `unit`. It is slightly more than half a unit, because binary fractions represent halves
+/// inexactly.
 pub fn half_unit(unit: f64) -> f64 {
     0.5 * unit * (1.0 + 1e-9)
 }
@@ -30,14 +32,15 @@ pub fn rounds_to(x: f64, written: f64, unit: f64) -> bool {
     (x - written).abs() <= half_unit(unit)
 }
 
-/// True if `x` is `written`, whose last digit is worth `unit`, once the rest is cut off.
+/// True if cutting `x` off after the last digit of `written` gives `written`; that digit is
+/// worth `unit`.
 pub fn truncates_to(x: f64, written: f64, unit: f64) -> bool {
     let cut = (x / unit * (1.0 + 1e-12)).trunc();
     (cut - (written / unit).round()).abs() < 0.5
 }
 
-/// A number unchanged, as a percent of the fraction that it may be, and as a fraction of
-/// the percent that it may be.
+/// The readings of a number whose percent sign is in doubt: unchanged, as a fraction printed as
+/// a percent, and as a percent printed as a fraction.
 pub fn percent_forms(x: f64) -> [f64; 3] {
     [x, x * 100.0, x * 0.01]
 }

@@ -1,13 +1,13 @@
-//! Printing an answer.
+//! Prints the value of an answer.
 
 use super::{Unit, UnitKind, Value};
 
-/// Prints a value as an answer: a percent as fraction × 100 with one decimal
-/// and `%`, anything else with at most 3 decimals, trailing zeros dropped, no
-/// separators; words as they are.
+/// Prints a value as an answer. A percent is the fraction × 100 with one decimal and `%`; any
+/// other number has at most 3 decimals, no trailing zeros and no separators; a word is
+/// unchanged.
 ///
-/// `in_percent` says that the value is in percent already and not a fraction: its
-/// program multiplied by `const_100`, or took percentages as a page prints them.
+/// `in_percent` means that the value is already in percent and not a fraction, because its
+/// program multiplied by `const_100` or used percentages as the page prints them.
 ///
 /// ```
 /// use finqa_core::number::{print, Unit, UnitKind, Value};
@@ -35,7 +35,7 @@ pub fn print(value: &Value, unit: Unit, in_percent: bool) -> String {
     )
 }
 
-/// Prints a number in percent with at least one decimal and at most `decimals`,
+/// Prints a number that is in percent, with at least one and at most `decimals` decimals,
 /// trailing zeros dropped.
 ///
 /// ```
@@ -56,7 +56,7 @@ pub fn print_percent(percent: f64, decimals: usize) -> String {
     format!("{}%", unsigned_zero(format!("{kept}{extra}")))
 }
 
-/// `-0` prints as `0`.
+/// Drops the sign of a printed zero.
 fn unsigned_zero(printed: String) -> String {
     match printed.strip_prefix('-') {
         Some(rest) if rest.bytes().all(|b| b == b'0' || b == b'.') => rest.to_owned(),

@@ -1,7 +1,7 @@
-//! Python's reading of numbers. The official evaluator and OpenEnv's `finqa_env` are Python
-//! programs that call `float()` and `int()`; answers depend on their corners.
+//! Reads numbers as Python does. The official evaluator and OpenEnv's `finqa_env` are Python
+//! programs that call `float()` and `int()`, and their results depend on the corner cases.
 
-/// The zero of every run of ten decimal digits (Unicode 15, category Nd).
+/// The zero of each run of ten decimal digits (Unicode 15, category Nd), in ascending order.
 const DIGIT_ZEROS: [u32; 66] = [
     0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66,
     0xde6, 0xe50, 0xed0, 0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90,
@@ -22,7 +22,8 @@ pub fn digit(c: char) -> Option<u32> {
     (code - zero < 10).then(|| code - zero)
 }
 
-/// `str.isspace`: Unicode's white space and the four separators `\x1c`..`\x1f`.
+/// `str.isspace` for one character: Unicode's white space and the four separators `\x1c` to
+/// `\x1f`.
 pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
@@ -32,9 +33,8 @@ pub fn strip(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// The number with ASCII digits and without its underscores; `None` if an
-/// underscore is not between two digits, or a character is foreign to
-/// numbers anyway.
+/// Rewrites a number with ASCII digits and without underscores. `None` if an underscore is not
+/// between two digits, or if a character cannot be part of a number.
 fn ascii_number(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut after_digit = false;
@@ -64,7 +64,7 @@ pub fn float(text: &str) -> Option<f64> {
     ascii_number(text)?.parse().ok()
 }
 
-/// `int(text)` if it fits 64 bits.
+/// `int(text)`; `None` for a `ValueError` and for numbers that do not fit 64 bits.
 pub fn int(text: &str) -> Option<i64> {
     ascii_number(text)?.parse().ok()
 }

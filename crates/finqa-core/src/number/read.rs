@@ -1,10 +1,10 @@
-//! Reading numbers as people and models write them in financial text.
+//! Reads numbers as people and models write them in financial text.
 //!
-//! One grammar for answers, cells and sentences: sign and currency in either order, digits with
-//! thousands set apart by commas, apostrophes or narrow spaces, an exponent, a percent sign, a
-//! scale word, a currency or a sign behind. Whatever touches the digits is understood as a
-//! part of the number or as the end of it, or there is no number: the caller gets the reason
-//! ([`NotRead`]), never a silent wrong value.
+//! Answers, cells and sentences share one grammar: sign and currency in either order; digits
+//! with thousands separated by commas, apostrophes or narrow spaces; an exponent, a percent
+//! sign, a scale word, a currency or a trailing minus. Every character that touches the digits
+//! must be part of the number or a known end of it. Otherwise there is no number, and the
+//! caller gets the reason ([`NotRead`]) instead of a wrong value.
 //!
 //! | function | reads |
 //! |---|---|
@@ -25,49 +25,50 @@ use super::reading::{NotRead, NumberReading};
 use super::words::{BASIS_POINTS, CODES, COUNTRIES, MARKS, PERCENT, scale_of_word, year_of};
 use crate::regex;
 
-/// The whole run that digits belong to, so that the rest of a malformed number is not read as
-/// another one.
+/// The whole run of digits and separators, so that the rest of a malformed number is not read
+/// as another number.
 static RUN: LazyLock<Regex> = LazyLock::new(|| regex!(r"^(?:[,./_':]?\p{N})+"));
 
-/// A currency before a number.
+/// A currency at the end of the text before a number.
 static MONEY: LazyLock<Regex> = LazyLock::new(|| {
     regex!(&format!(
         r"(?i)(?:(?:(?:\b(?:{COUNTRIES}))?[{MARKS}]|\b(?:{CODES})|\brs\.)\s*|\bus)$"
     ))
 });
 
-/// A currency behind a number, with the start of another number that it may belong to.
+/// A currency after a number. The group `next` matches the start of another number, to which
+/// the currency may belong instead.
 static MONEY_BEHIND: LazyLock<Regex> = LazyLock::new(|| {
     regex!(&format!(
         r"(?i)^\s*(?:(?:{COUNTRIES})?[{MARKS}]|(?:{CODES})\b)(?P<next>\s*[\p{{N}}(.-])?"
     ))
 });
 
-/// A percent or basis points behind a number, also as `10-percent`.
+/// A percent sign or word, or basis points, after a number; also `10-percent`.
 static UNIT: LazyLock<Regex> = LazyLock::new(|| {
     regex!(&format!(
         r"(?i)^(?:(?P<percent>\s*%|(?:\s*|-)(?:{PERCENT})\b)|(?:\s*|-)(?:{BASIS_POINTS})\b)"
     ))
 });
 
-/// The second half of `-2913 ( 2913 )`.
+/// The repetition in `-2913 ( 2913 )`.
 static DOUBLED: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"^\s*\(\s*\$?\s*([0-9.,/]+)\s*(%?)\s*\)"));
 
-/// What a sign may follow: the start of the text, a mark that opens something, a currency.
+/// What may come before a sign: the start of the text, an opening mark, or a currency.
 static OPENS: LazyLock<Regex> = LazyLock::new(|| {
     regex!(&format!(
         r#"(?i)(?:^|[(\[{{'":=≈~,;|→×*{MARKS}]|\b(?:{CODES}))\s*$"#
     ))
 });
 
-/// What may not touch a number from the left, and why.
+/// What may not come directly before a number, with the reason.
 static BEFORE: LazyLock<[(Regex, NotRead); 4]> = LazyLock::new(|| {
     [
         (r"(?:[<>≤≥±∓]=?|\+/-)\s*$", NotRead::Unit),
-        // `Revenue(1)` has the mark of a footnote.
+        // The 1 in `Revenue(1)` is a footnote mark.
         (r"[\p{L}\p{N})]$", NotRead::Name),
-        // Anything but a range or a hyphen.
+        // A sign that is not the dash of a range or a hyphen.
         (r"(?:^|[^\p{L}\p{N}%.])[-+]$", NotRead::Sign),
         (
             r#"[^\s\p{L}\p{N})(\[{'"=≈~:;,.?!/|→…×*÷«•+-]$"#,
@@ -77,17 +78,17 @@ static BEFORE: LazyLock<[(Regex, NotRead); 4]> = LazyLock::new(|| {
     .map(|(before, reason)| (regex!(before), reason))
 });
 
-/// What may touch a number from the right without changing it. The letters are multiples, pence
-/// and cents, points. A `¢` is a hundredth of the unit, which nothing reads.
+/// What may follow a number without changing it. The letters mean multiples (`x`), pence and
+/// cents, and points. `¢` is missing: it is a hundredth of the unit, which is not supported.
 static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r#"(?i)^(?:$|\s|(?:x|p|c|pts?)\b|[!"'()*,./:;=?\[\]{|}~×≈→…÷»†‡•]|-(?:$|[-\s\w($]))"#)
 });
 
-/// A percent sign that is apart from the number.
+/// A percent sign separated from the number.
 static STRAY: LazyLock<Regex> = LazyLock::new(|| regex!(&format!(r"^[-+*×^)\]\s{MARKS}]*[%‰‱]")));
 
-/// The first number in `text`; `None` if there is none, or if the first thing
-/// that looks like one cannot be read for certain.
+/// The first number in `text`. `None` if there is none, or if the first thing that looks like a
+/// number cannot be read for certain.
 ///
 /// ```
 /// use finqa_core::number::read;
@@ -118,7 +119,7 @@ pub fn readings(text: &str) -> impl Iterator<Item = NumberReading> + '_ {
     })
 }
 
-/// The number that the whole text is.
+/// Reads a text that is one number and nothing else.
 ///
 /// ```
 /// use finqa_core::number::{NotRead, whole};
@@ -128,7 +129,7 @@ pub fn readings(text: &str) -> impl Iterator<Item = NumberReading> + '_ {
 /// ```
 ///
 /// # Errors
-/// The reason, if the text is something else or more.
+/// Why the text is not one number.
 pub fn whole(text: &str) -> Result<NumberReading, NotRead> {
     let mut scanner = Scanner::new(text);
     let reading = scanner.next().ok_or(NotRead::NoNumber)?.reading?;
@@ -142,18 +143,19 @@ pub fn whole(text: &str) -> Result<NumberReading, NotRead> {
     }
 }
 
-/// Something that looks like a number.
+/// A part of a text that looks like a number.
 pub(super) struct Candidate {
-    /// Its digits and what belongs to them, in the folded text.
+    /// The digits and everything that belongs to them, as a range in the folded text.
     pub(super) span: Range<usize>,
-    /// With its span in the folded text.
+    /// The number, whose span is a range in the folded text, or why it cannot be read.
     pub(super) reading: Result<NumberReading, NotRead>,
 }
 
-/// Walks over a text once; every call moves past one candidate.
+/// Finds the candidates of a text from left to right.
 pub(super) struct Scanner<'t> {
     pub(super) folded: Folded<'t>,
-    /// Some triangle points down.
+    /// The text has a triangle that points down. A filled one that points up (`▲`) is then a
+    /// plus, otherwise a minus.
     falls: bool,
     at: usize,
 }
@@ -164,7 +166,7 @@ impl Iterator for Scanner<'_> {
     fn next(&mut self) -> Option<Candidate> {
         let floor = self.at;
         let start = floor + self.behind(floor).find(char::is_numeric)?;
-        // `.27` starts at its point.
+        // `.27` starts at its decimal point.
         let point = start > floor && self.before(start).ends_with('.');
         let from = start - usize::from(point);
         let run = RUN.find(self.behind(start)).map_or(1, |run| run.len());
@@ -187,7 +189,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The reading with its span in the original text.
+    /// Converts the span of a reading to the original text.
     pub(super) fn restored(&self, mut reading: NumberReading) -> NumberReading {
         let Range { start, end } = reading.span;
         reading.span = self.folded.place(start)..self.folded.place(end);
@@ -214,7 +216,8 @@ impl<'t> Scanner<'t> {
         if end < run {
             return Err(NotRead::Digits);
         }
-        // "EUR 2017" and "2017 €m" are headings of columns.
+        // "EUR 2017" and "2017 €m" are column headings: the year is not an amount of that
+        // currency.
         let digits = self.folded.text.get(from..end);
         let heading = digits.is_some_and(|digits| year_of(digits).is_some());
         let (start, inside, plus, money) = self.prefix(from, floor, heading)?;
@@ -245,7 +248,7 @@ impl<'t> Scanner<'t> {
                 break;
             }
         }
-        // `45-`, if the text ends there.
+        // The minus of `45-`, which counts only if nothing but closing marks follows.
         let closes = |c: char| c.is_whitespace() || ")]}.\"'|".contains(c);
         let behind = self.behind(end).strip_prefix('-');
         let minus = behind.is_some_and(|rest| rest.chars().all(closes));
@@ -283,9 +286,9 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// Sign, currency and opening parenthesis before the digits: where they start, the start of
-    /// the number if its parenthesis turns out not to be closed, the sign (true for a plus), and
-    /// the currency.
+    /// Reads sign, currency and opening parenthesis before the digits. Returns the start of the
+    /// number, its start if the parenthesis turns out not to be closed, the sign (true for a
+    /// plus), and the currency.
     #[allow(clippy::type_complexity, reason = "taken apart where it is called")]
     fn prefix(
         &self,
@@ -325,20 +328,21 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Whether the mark is the sign of the number behind it (true for a plus), and not the
-    /// hyphen of `covid-19` or the dash of `2009 - 2010`.
+    /// The sign that the mark is for the number after it (true for a plus). `None` if it is not
+    /// a sign but the hyphen of `covid-19` or the dash of `2009 - 2010`.
     fn sign(&self, at: usize, mark: char, spaced: bool) -> Option<bool> {
         let before = self.before(at);
         match mark {
             '-' | '+' => {
-                // A long dash apart from the number stands for nothing, or separates words.
+                // A long dash separated from the number means nil or separates words.
                 let original = self.folded.original.get(self.folded.place(at)..);
                 let long = spaced && original.is_some_and(|text| text.starts_with(['—', '―']));
                 let opens = (!long || before.trim().is_empty()) && OPENS.is_match(before);
                 let apart = before.ends_with(char::is_whitespace) && !spaced;
                 (opens || apart || before.ends_with(['-', '+'])).then_some(mark == '+')
             }
-            // The triangles of Japanese reports; where some point down, a full one is a plus.
+            // Japanese reports mark a loss with a triangle. If some triangles point down, a
+            // filled one that points up is a plus.
             '△' | '▽' | '▼' | '▲' => {
                 let touches = before.ends_with(char::is_alphanumeric);
                 (!touches).then_some(mark == '▲' && self.falls)
@@ -348,10 +352,10 @@ impl<'t> Scanner<'t> {
     }
 
     /// # Errors
-    /// If what follows the number changes it.
+    /// If the text after the number changes its value.
     fn ends(&self, at: usize, percent: bool) -> Result<(), NotRead> {
         let behind = self.behind(at);
-        // "12- month" has a hyphen, "45.2- million" a sign.
+        // "12- month" contains a hyphen, but "45.2- million" a sign.
         let word = behind
             .strip_prefix('-')
             .map_or("", |rest| first_word(rest.trim_start()));
@@ -366,8 +370,9 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// The scale word that follows a number, and the length of what is read. A letter may be a unit
-/// or the mark of a footnote, unless it touches the number, belongs to money or is a capital.
+/// The scale word after a number, and the length of the text that is consumed. A single letter
+/// may also be a unit or a footnote mark, so it counts only if it touches the number, follows
+/// an amount of money, or is a capital.
 fn scale_behind(behind: &str, money: &str) -> Option<((Scale, u32), usize)> {
     let hyphen = behind.strip_prefix('-');
     let rest = hyphen.unwrap_or(behind.trim_start());

@@ -1,4 +1,4 @@
-//! A number as it was read, or the reason why it was not.
+//! Defines the result of reading a number, or the reason why there is none.
 
 use std::ops::Range;
 
@@ -7,34 +7,35 @@ use thiserror::Error;
 use super::Scale;
 use super::words::{asks_for_a_loss, asks_for_basis_points};
 
-/// A number as it was written.
+/// A number read from a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberReading {
-    /// The number as written: `14.1` for `14.1%`, `1.2` for `$1.2 billion`. Only a scale
-    /// that has no word of its own is multiplied out: `2 trillion` is 2,000 billion, `3 crore`
-    /// is 30 million.
+    /// The number as written: `14.1` for `14.1%`, `1.2` for `$1.2 billion`. Only a scale word
+    /// that [`Scale`] does not have is multiplied out, down to the next scale: `2 trillion` is
+    /// 2,000 billion, `3 crore` is 30 million.
     pub value: f64,
-    /// The value's magnitude as a program writes it: `1234.50` for `($1,234.50)`, `1.5e6`.
+    /// The magnitude as a literal of a program: `1234.50` for `($1,234.50)`, `1.5e6`.
     pub literal: String,
-    /// Digits written after the decimal point (`14.10` has 2).
+    /// The number of digits after the decimal point (2 for `14.10`).
     pub decimals: u32,
-    /// The decimals without trailing zeros (`14.10` has 1).
+    /// The number of decimals without trailing zeros (1 for `14.10`).
     pub significant_decimals: u32,
-    /// Followed by a percent sign or word.
+    /// A percent sign or word follows.
     pub percent: bool,
-    /// Followed by `bps` or "basis points": hundredths of a percent.
+    /// `bps` or "basis points" follows; the value is in hundredths of a percent.
     pub basis_points: bool,
-    /// The sign is a word of an answer ("loss of 45.2"), which may only repeat its question.
+    /// The sign comes from a word of the answer ("loss of 45.2"), which may only repeat the
+    /// question.
     pub loss: bool,
     /// The scale word that follows, if any.
     pub scale: Option<Scale>,
-    /// Bytes of the text that make up the number: sign, currency, percent and
-    /// scale included.
+    /// The byte range of the number in the text, with its sign, currency, percent sign and
+    /// scale word.
     pub span: Range<usize>,
 }
 
 impl NumberReading {
-    /// The value with a percent or basis points taken as a share: 0.141 for `14.1%`.
+    /// The value, with percents and basis points converted to a fraction: 0.141 for `14.1%`.
     pub fn fraction(&self) -> f64 {
         match (self.percent, self.basis_points) {
             (true, _) => self.value / 100.0,
@@ -43,8 +44,8 @@ impl NumberReading {
         }
     }
 
-    /// The value as an answer to `question`: basis points stay what they are if it asks for them,
-    /// and a loss has no sign if it asks for the loss.
+    /// The value as an answer to `question`. Basis points are not converted if the question
+    /// asks for them, and a loss is positive if the question asks for the loss.
     pub fn value_for(&self, question: &str) -> f64 {
         match self.basis_points && asks_for_basis_points(question) {
             true => self.value,
@@ -53,13 +54,13 @@ impl NumberReading {
         }
     }
 
-    /// The value times its scale word: 1.2e9 for `$1.2 billion`.
+    /// The value multiplied by its scale word: 1.2e9 for `$1.2 billion`.
     pub fn scaled(&self) -> f64 {
         self.value * self.scale.map_or(1.0, Scale::factor)
     }
 }
 
-/// Why a text, or a part of it, is not read as a number.
+/// Why a text or a part of it is not read as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NotRead {
     #[error("no number")]

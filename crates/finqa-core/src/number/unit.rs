@@ -1,17 +1,17 @@
-//! The unit of an answer: what kind of number it is, and in which scale word.
+//! Defines the unit of an answer: the kind of its number and its scale word.
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of an answer's number, which decides how the answer is printed.
+/// The kind of an answer's number. It decides how the answer is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnitKind {
     /// A plain amount.
     #[default]
     Number,
-    /// A share printed as `14.1%`; its value is the fraction.
+    /// A percentage printed as `14.1%`. Its value is the fraction 0.141.
     Percent,
-    /// A share or multiple printed unchanged (`0.141`).
+    /// A fraction or multiple printed unchanged (`0.141`).
     Ratio,
     /// `yes` or `no`.
     YesNo,
@@ -30,16 +30,16 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// All of them, the smallest first.
+    /// All scales, the smallest first.
     pub const ALL: [Self; 3] = [Self::Thousand, Self::Million, Self::Billion];
 
-    /// The scale of a word in small letters, in the singular or the plural.
+    /// The scale that a lower-case word names, in the singular or the plural.
     pub fn from_word(word: &str) -> Option<Self> {
         let singular = word.strip_suffix('s').unwrap_or(word);
         Self::ALL.into_iter().find(|scale| scale.word() == singular)
     }
 
-    /// How many units one of it is.
+    /// The scale as an integer: 1,000 for a thousand.
     pub fn units(self) -> u32 {
         match self {
             Self::Thousand => 1_000,
@@ -48,7 +48,7 @@ impl Scale {
         }
     }
 
-    /// The units as a factor: 1e3, 1e6 or 1e9.
+    /// The scale as a factor: 1e3, 1e6 or 1e9.
     pub fn factor(self) -> f64 {
         f64::from(self.units())
     }
@@ -66,9 +66,8 @@ impl Scale {
 /// The unit of an answer, e.g. percent, or number in millions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Unit {
-    /// The kind of the number.
     pub kind: UnitKind,
-    /// The scale word it is written with, if any (never applied to the value).
+    /// The scale word to print with the number. It is never applied to the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
 }

@@ -1,15 +1,15 @@
-//! The value of a program or an answer.
+//! Defines the value of a program or an answer.
 
 use serde::{Deserialize, Serialize};
 
-/// The value of a program or an answer: a number, or a word (`yes`, `no`,
-/// `n/a`). The dataset files `exe_ans` as either.
+/// The value of a program or an answer: a number, or a word (`yes`, `no`, `n/a`). The dataset's
+/// `exe_ans` may be either.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// A number; a share or a percent is a fraction unless its program says otherwise.
+    /// A number. A percentage is a fraction, unless its program computes in percent.
     Number(f64),
-    /// `yes`, `no`, or whatever word the data file holds.
+    /// `yes`, `no`, or another word from the data file.
     Text(String),
 }
 
@@ -22,7 +22,7 @@ impl Value {
         }
     }
 
-    /// `Some(true)` for yes, `Some(false)` for no (any case), else `None`.
+    /// `Some(true)` for yes, `Some(false)` for no (in any case), else `None`.
     pub fn yes_no(&self) -> Option<bool> {
         match self {
             Self::Text(word) if word.trim().eq_ignore_ascii_case("yes") => Some(true),
@@ -42,14 +42,14 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// Rounds to 5 decimals as Python's `round(x, 5)` does: correctly, on the
-/// binary value. The official evaluator rounds every result so.
+/// Rounds to 5 decimals like Python's `round(x, 5)`: correctly, on the binary value. The
+/// official evaluator rounds every result this way.
 pub fn round5(x: f64) -> f64 {
     let shifted = x * 1e5;
     let whole = shifted.round();
-    // Below 1e9 the product is off by less than 1e-6, so away from a half it
-    // rounds to the right integer; a quotient of two exact numbers is rounded
-    // correctly. The rest, one number in 50,000, is printed and read.
+    // Below 1e9 the error of the product is less than 1e-6, so it rounds to the right integer
+    // unless it is close to a half, and the quotient of two exact numbers is rounded correctly.
+    // The other numbers, about one in 50,000, are printed and parsed, which is exact but slow.
     let from_half = ((shifted - whole).abs() - 0.5).abs();
     if shifted.abs() < 1e9 && from_half > 1e-5 {
         whole / 1e5
@@ -64,13 +64,14 @@ mod tests {
 
     #[test]
     fn round5_is_correct_on_the_binary_value() {
-        // 0.000155 is stored below its decimal form; `(x * 1e5).round() / 1e5` gives 0.00016.
+        // The double nearest to 0.000155 is slightly smaller; `(x * 1e5).round() / 1e5` returns
+        // 0.00016.
         assert_eq!(round5(0.000_155), 0.00015);
         assert_eq!(round5(1.0 / 3.0), 0.33333);
         assert_eq!(round5(-0.133_966_2), -0.13397);
     }
 
-    /// The quick way and the printed one give the same bits.
+    /// The fast path and printing give the same bits.
     #[test]
     fn round5_is_what_is_printed() {
         let printed = |x: f64| format!("{x:.5}").parse::<f64>().unwrap();
@@ -83,7 +84,7 @@ mod tests {
         for _ in 0..200_000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let fraction = (seed >> 11) as f64 / (1_u64 << 53) as f64;
-            // Every size, and what is on, just below and just above a half.
+            // Numbers of every size, and those at, just below and just above a half.
             let size = 10f64.powi(i32::try_from(seed % 24).unwrap() - 8);
             let half = ((fraction * 1e6).floor() + 0.5) / 1e5;
             let around = [half, half.next_up(), half.next_down()];
@@ -117,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_number_that_went_through_json_is_the_same_number() {
-        // The first is read as `…52` by a parser that is content with an error of one ULP.
+        // A parser that accepts an error of one ULP reads the first number as `…52`.
         for x in [
             -0.964_817_445_528_845_3,
             0.1 + 0.2,

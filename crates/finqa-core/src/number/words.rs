@@ -1,4 +1,4 @@
-//! The words and marks that belong to a number, for answers and cells alike.
+//! Lists the words and marks that can belong to a number in answers and cells.
 
 use std::sync::LazyLock;
 
@@ -7,13 +7,13 @@ use regex::Regex;
 use super::Scale;
 use crate::regex;
 
-/// The months' names, in lower case.
+/// The names of the months in lower case.
 pub const MONTHS: [&str; 12] = [
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
     "october", "november", "december",
 ];
 
-/// The year (1900–2099) that four digits are.
+/// Reads four digits as a year from 1900 to 2099.
 ///
 /// ```
 /// use finqa_core::number::year_of;
@@ -26,7 +26,8 @@ pub fn year_of(digits: &str) -> Option<u16> {
     (1900..2100).contains(&year).then_some(year)
 }
 
-/// The words of each scale, and the power of ten by which they exceed it.
+/// The words of each scale, and the power of ten by which the words exceed it: a crore is 10^1
+/// million.
 const SCALES: [(&str, Scale, u32); 6] = [
     ("thousand thousands k tsd 000 000s", Scale::Thousand, 0),
     (
@@ -40,7 +41,7 @@ const SCALES: [(&str, Scale, u32); 6] = [
     ("crore crores cr", Scale::Million, 1),
 ];
 
-/// The scale of a word in any case, and the power of ten by which the word exceeds it.
+/// The scale of a word in any case, and the power of ten by which the word exceeds the scale.
 ///
 /// ```
 /// use finqa_core::number::{Scale, scale_of_word};
@@ -54,7 +55,8 @@ pub fn scale_of_word(word: &str) -> Option<(Scale, u32)> {
     known.map(|(_, scale, power)| (*scale, *power))
 }
 
-/// Words that would change the number before them, but are not read.
+/// Words that change the number before them but are not supported. An answer whose figure one
+/// of them follows is not read.
 pub(super) const UNREAD: &str = "hundred hundreds dozen dozens quadrillion quadrillions permille ppm ppb cr dr \
     keur teur meur kusd tusd musd kgbp mgbp kchf tchf mchf";
 
@@ -62,14 +64,14 @@ pub(super) const PERCENT: &str = r"percentage[\s-]points?|per\s?cent|pct(?:\spoi
 
 pub(super) const BASIS_POINTS: &str = r"basis[\s-]points?|bps?|bips";
 
-/// Currencies by their codes.
+/// Currency codes, as alternatives of a pattern.
 pub(crate) const CODES: &str = "usd|eur|gbp|jpy|cny|rmb|inr|rs|chf|cad|aud|nzd|hkd|sgd|sek|nok|\
     dkk|krw|brl|mxn|zar|rub|pln|twd|thb";
 
-/// Letters that name the country of a `$` behind them: `US$`, `R$`.
+/// Letters before a `$` that name its country: `US$`, `R$`.
 pub(crate) const COUNTRIES: &str = "us|au?|ca?|nz|hk|nt|sg?|r|mx";
 
-/// The marks of currencies, for a class of characters.
+/// Currency signs, for a character class of a pattern.
 pub(crate) const MARKS: &str = r"$£¥¤฿\u{20a0}-\u{20cf}";
 
 static CURRENCY: LazyLock<Regex> = LazyLock::new(|| {
@@ -78,7 +80,7 @@ static CURRENCY: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// True if a text is a currency and nothing else.
+/// True if the text is a currency and nothing else.
 ///
 /// ```
 /// use finqa_core::number::is_currency;
@@ -89,7 +91,7 @@ pub fn is_currency(text: &str) -> bool {
     CURRENCY.is_match(text)
 }
 
-/// True if a word, in any case, is one of a list.
+/// True if a word, in any case, is in a list separated by spaces.
 pub(super) fn lists(list: &str, word: &str) -> bool {
     list.split(' ')
         .any(|known| known.eq_ignore_ascii_case(word))
@@ -99,12 +101,12 @@ static ASKS_BASIS_POINTS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\b(?:basis[\s-]points?|bps?)\b"));
 static ASKS_LOSS: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)\b(?:loss|losses|deficit)\b"));
 
-/// True if the answer to a question is a number of basis points.
+/// True if a question asks for basis points.
 pub fn asks_for_basis_points(question: &str) -> bool {
     ASKS_BASIS_POINTS.is_match(question)
 }
 
-/// True if a question names the loss whose size may be its answer.
+/// True if a question names a loss or deficit, so that its size may be the answer.
 pub fn asks_for_a_loss(question: &str) -> bool {
     ASKS_LOSS.is_match(question)
 }

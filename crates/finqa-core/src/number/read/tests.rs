@@ -75,7 +75,7 @@ fn the_datasets_doubled_cells() {
     assert_eq!((percent.value, percent.percent), (28.0, true));
     assert_eq!(read("-3.97% ( 3.97 % )").fraction(), -0.0397);
     assert_eq!(read("$ -1,234 ( 1,234 )").value, -1234.0);
-    // Another number in the parentheses is another number.
+    // A different number in the parentheses is a second number.
     assert_eq!(&"28 ( 29 )"[read("28 ( 29 )").span], "28");
 }
 
@@ -143,7 +143,7 @@ fn what_touches_the_digits_is_a_part_of_the_number_or_makes_it_none() {
     for text in ["5abc", "<5", "5:2", "5²", "+/-5", "+/- 5", "-45-", "$5$6"] {
         assert_eq!(read(text), None, "{text}");
     }
-    // The mark of a footnote is not a number.
+    // A footnote mark is not a number.
     assert_eq!(readings("Revenue(1) and Costs(2)(3)").count(), 0);
     for text in ["5 years", "(45", "45)", "5 6", "about 5", ""] {
         assert!(whole(text).is_err(), "{text}");
