@@ -1,4 +1,4 @@
-//! An upper bound of the share of wrong answers among those that are given.
+//! Bounds the error rate of the answers that are given.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -7,33 +7,33 @@ use serde::{Deserialize, Serialize};
 
 use super::rate::Rate;
 
-/// The one-sided level of [`ErrorBound`].
+/// The confidence of [`ErrorBound`], one-sided.
 const LEVEL: f64 = 0.95;
 
-/// How many of some answers are wrong, and how many may be.
+/// The error rate of a set of answers and its upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorBound {
-    /// Answers.
+    /// Number of answers.
     pub n: usize,
-    /// Of these, wrong.
+    /// Number of wrong answers.
     pub errors: usize,
-    /// Pages that they are on.
+    /// Number of pages with one of the answers.
     pub pages: usize,
-    /// The independent answers that these are worth.
+    /// The number of independent answers that carry as much information.
     pub effective: f64,
-    /// The error rate is at most this with 95 % confidence, from 0 to 1.
+    /// The error rate, from 0 to 1, is at most this with 95 % confidence.
     pub bound: f64,
 }
 
 impl ErrorBound {
-    /// The bound of answers, each with its page, its question, and whether it is wrong; `None`
-    /// without answers.
+    /// Computes the bound from answers, each with its page, its question and whether it is
+    /// wrong. `None` without answers.
     ///
-    /// Answers on one page are wrong together, so [`clopper_pearson`] gets the numbers of answers
-    /// and errors divided by the page design effect. The bound is at least that of as many answers
-    /// without an error as there are pages: few errors say little about the design effect. For
-    /// pages with several answers this is approximate; `examples/stated_error.rs` measures how
-    /// often such a bound is wrong.
+    /// Answers on one page tend to be wrong together, so the numbers of answers and errors are
+    /// divided by the page design effect before [`clopper_pearson`] gets them. A few errors say
+    /// little about the design effect. The bound is therefore never below the one for no error
+    /// among as many answers as there are pages. With several answers on a page it is
+    /// approximate; `examples/stated_error.rs` measures how often such a bound is wrong.
     pub fn of<P: Hash + Eq + Clone, Q: Hash + Eq>(
         marks: impl IntoIterator<Item = (P, Q, bool)>,
     ) -> Option<Self> {
@@ -55,14 +55,15 @@ impl ErrorBound {
         })
     }
 
-    /// The share of wrong answers, from 0 to 1.
+    /// The observed error rate, from 0 to 1.
     pub fn rate(&self) -> f64 {
         self.errors as f64 / self.n.max(1) as f64
     }
 }
 
-/// How many independent answers it takes to show at 95 % that at most `most` of them are wrong
-/// (from 0 to 1), if `wrong` of them are; `None` if that is too many.
+/// The number of independent answers needed to show, with 95 % confidence, that at most the
+/// share `most` is wrong, if the share `wrong` of them is. `None` if that takes more than 2^20
+/// answers, as it does if `wrong` is not below `most`.
 pub fn answers_needed(wrong: f64, most: f64) -> Option<usize> {
     const ENOUGH: usize = 1 << 20;
     let shows = |n: usize| clopper_pearson(wrong * n as f64, n as f64, LEVEL) <= most;
@@ -80,9 +81,9 @@ pub fn answers_needed(wrong: f64, most: f64) -> Option<usize> {
     Some(enough)
 }
 
-/// The upper end of the one-sided interval of Clopper and Pearson (Biometrika 26, 1934, 404) for
-/// a rate of which `hits` of `n` were seen, neither of which need be whole: at the largest rate
-/// at which so few hits have a probability of 1 − `level`.
+/// The upper end of the one-sided interval of Clopper and Pearson (Biometrika 26, 1934, 404)
+/// for a rate with `hits` of `n`: the rate at which at most so many hits have a probability of
+/// 1 − `level`. Neither number has to be an integer.
 pub fn clopper_pearson(hits: f64, n: f64, level: f64) -> f64 {
     if hits >= n {
         return 1.0;
@@ -90,7 +91,7 @@ pub fn clopper_pearson(hits: f64, n: f64, level: f64) -> f64 {
     let (mut low, mut high) = (hits / n, 1.0);
     for _ in 0..50 {
         let rate = f64::midpoint(low, high);
-        // The probability of at most so many hits.
+        // The probability of at most `hits` hits.
         match incomplete_beta(1.0 - rate, n - hits, hits + 1.0) > 1.0 - level {
             true => low = rate,
             false => high = rate,
@@ -100,13 +101,13 @@ pub fn clopper_pearson(hits: f64, n: f64, level: f64) -> f64 {
 }
 
 /// The regularised incomplete beta function I_x(a, b), by its continued fraction (Abramowitz
-/// and Stegun, Handbook of Mathematical Functions, 26.5.8), evaluated by Lentz's method.
+/// and Stegun, Handbook of Mathematical Functions, 26.5.8) and Lentz's method.
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     const TINY: f64 = 1e-300;
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
-    // The fraction converges fast below the mean.
+    // The continued fraction converges fast below the mean only.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(1.0 - x, b, a);
     }
@@ -133,7 +134,8 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     (a * x.ln() + b * (-x).ln_1p() - log_beta).exp() * fraction / a
 }
 
-/// The logarithm of the gamma function of a positive number, by Stirling's series.
+/// The natural logarithm of the gamma function of a positive number, by Stirling's series. The
+/// series is inexact for small arguments, so they are shifted up to 10 first.
 fn ln_gamma(x: f64) -> f64 {
     let (mut x, mut shift) = (x, 0.0);
     while x < 10.0 {
@@ -149,7 +151,8 @@ fn ln_gamma(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// With no error the bound is 1 − 0.05^(1/n); the others are roots of binomial sums.
+    /// Without an error the bound is 1 − 0.05^(1/n). The other expected values are roots of
+    /// binomial sums.
     #[test]
     fn the_bound_is_clopper_and_pearsons() {
         for (hits, n, bound) in [

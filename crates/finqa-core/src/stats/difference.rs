@@ -1,4 +1,5 @@
-//! The difference of two rates over the same questions, and how many questions show one.
+//! Estimates the difference of two rates over the same questions, and how many questions it
+//! takes to show one.
 
 use std::collections::BTreeMap;
 
@@ -7,33 +8,34 @@ use rand::{RngExt, SeedableRng};
 
 use super::{Interval, percentile};
 
-/// Draws of the bootstrap.
+/// Number of bootstrap draws.
 const DRAWS: usize = 10_000;
-/// Fixed, so that the same two runs always give the same interval.
+/// Fixed, so that the same two runs always have the same interval.
 const SEED: u64 = 0x00C0_4F14;
-/// The probability of showing a difference with as many questions as are said to be needed.
+/// The probability that a test with the stated number of questions shows the difference.
 const POWER: f64 = 0.8;
 
-/// B's rate minus A's over the same questions, with a cluster bootstrap: clusters are drawn
-/// with replacement, 10,000 times, from a fixed seed.
+/// B's rate minus A's over the same questions, with a cluster bootstrap: whole clusters are
+/// drawn with replacement, 10,000 times.
 #[derive(Clone, Debug)]
 pub struct PairedDifference {
     /// From −1 to 1.
     pub difference: f64,
-    /// The share of pairs that exactly one of the two gets right.
+    /// The share of pairs that only one of the two gets right.
     pub discordance: f64,
-    /// The differences of the draws, ascending.
+    /// The difference in each draw, ascending.
     draws: Vec<f64>,
     clusters: usize,
     n: f64,
-    /// The variance of the difference between sets of as many clusters.
+    /// The variance of the difference, estimated from the clusters.
     variance: f64,
 }
 
 impl PairedDifference {
-    /// Of items (cluster, right in A, right in B); `None` without any.
+    /// Computes the difference from items (cluster, right in A, right in B). `None` without
+    /// items.
     pub fn of<'c>(pairs: impl IntoIterator<Item = (&'c str, bool, bool)>) -> Option<Self> {
-        // In the order of names, so that the order of the rows does not matter.
+        // A sorted map, so that the draws do not depend on the order of the rows.
         let mut clusters: BTreeMap<&str, (i32, u32)> = BTreeMap::new();
         let mut flips = 0_u32;
         for (cluster, a, b) in pairs {
@@ -87,9 +89,11 @@ impl PairedDifference {
         }
     }
 
-    /// The one-sided bounds at `level` (0.05 for 95 % confidence each). A bootstrap does not
-    /// know clusters like none that it has: no bound is closer to the difference than the
-    /// largest share of such clusters that stays unseen with probability `level`, which is 1 − level^(1/clusters).
+    /// The one-sided bounds at `level`: 0.05 for 95 % confidence in each. A bootstrap draws
+    /// only clusters that it has seen, so without a flip its bounds would be 0. A kind of
+    /// cluster that makes up more than 1 − level^(1/clusters) of all would have been seen with
+    /// a probability above 1 − `level`, so no bound is closer to the difference than this
+    /// share.
     pub fn bounds(&self, level: f64) -> Interval {
         let unseen = 1.0 - level.powf(1.0 / self.clusters as f64);
         let [low, high] = [level, 1.0 - level].map(|at| percentile(&self.draws, at));
@@ -99,7 +103,8 @@ impl PairedDifference {
         }
     }
 
-    /// How many pairs carry as much information as one that is a cluster of its own; at least 1.
+    /// The number of pairs that carry as much information as one pair in a cluster of its own;
+    /// at least 1.
     pub fn design_effect(&self) -> f64 {
         let alone = self.discordance - self.difference * self.difference;
         match alone > 0.0 {
@@ -108,29 +113,30 @@ impl PairedDifference {
         }
     }
 
-    /// How many times as many questions put a one-sided bound at `level` within `gap` of the
-    /// difference, with 80 % power.
+    /// The factor by which the number of questions must grow for a one-sided bound at `level`
+    /// to be within `gap` of the difference, with 80 % power.
     pub fn times_needed(&self, gap: f64, level: f64) -> f64 {
         let unseen = level.ln() / (1.0 - gap.min(1.0)).ln() / self.clusters as f64;
         needed(self.variance, gap, level).max(unseen)
     }
 }
 
-/// The questions with which a one-sided test at `level` shows a difference of `gap` (0 to 1)
-/// with 80 % power, where `discordance` is the share of questions that only one of the two
-/// answers right. Questions of one page need more, by their design effect.
+/// The number of independent questions with which a one-sided test at `level` shows a
+/// difference of `gap` (0 to 1) with 80 % power. `discordance` is the share of questions that
+/// only one of the two answers right. If pages have several questions, multiply by the design
+/// effect.
 pub fn questions_to_detect(gap: f64, discordance: f64, level: f64) -> f64 {
     needed((discordance - gap * gap).max(0.0), gap, level)
 }
 
-/// `variance`, that of one unit, over the largest variance with which `gap` is shown.
+/// `variance` (of one unit) divided by the largest variance with which a test shows `gap`.
 fn needed(variance: f64, gap: f64, level: f64) -> f64 {
     let errors = normal_quantile(1.0 - level) + normal_quantile(POWER);
     variance * (errors / gap).powi(2)
 }
 
-/// The `p` quantile (between 0 and 1) of the normal distribution, to 0.0005: Abramowitz and
-/// Stegun, Handbook of Mathematical Functions, 26.2.23.
+/// The `p` quantile (0 < p < 1) of the normal distribution, to 0.0005: Abramowitz and Stegun,
+/// Handbook of Mathematical Functions, 26.2.23.
 fn normal_quantile(p: f64) -> f64 {
     let t = (-2.0 * p.min(1.0 - p).ln()).sqrt();
     let over = 2.515_517 + t * (0.802_853 + t * 0.010_328);
@@ -142,7 +148,8 @@ fn normal_quantile(p: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// `n` questions, each on its own page: the first `up` right in B alone, then `down` in A.
+    /// `n` questions, each on its own page. The first `up` are right only in B, the next `down`
+    /// only in A.
     fn difference(n: usize, up: usize, down: usize) -> PairedDifference {
         let names: Vec<String> = (0..n).map(|at| at.to_string()).collect();
         let pairs = names.iter().enumerate().map(|(at, name)| {
@@ -172,7 +179,7 @@ mod tests {
 
     #[test]
     fn one_sided_bounds_are_those_of_the_normal_distribution_for_many_pages() {
-        // 10 % up and 5 % down of 1,000: the standard error is 1.2145 points.
+        // Of 1,000 questions, 10 % go up and 5 % down: the standard error is 1.2145 points.
         let bounds = difference(1_000, 100, 50).bounds(0.05);
         assert!(
             (bounds.low - (0.05 - 1.645 * 0.012_145)).abs() < 1e-3,
@@ -200,7 +207,7 @@ mod tests {
         assert!((together.design_effect() - 2.0).abs() < 1e-2);
     }
 
-    /// Without a flip, every draw of the bootstrap is 0 however few pages there are.
+    /// Without a flip, every draw of the bootstrap is 0, however few pages there are.
     #[test]
     fn few_pages_without_a_flip_bound_nothing() {
         for (n, low) in [(3, -0.6316), (60, -0.0487), (1_000, -0.003)] {

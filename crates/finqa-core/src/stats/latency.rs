@@ -1,11 +1,11 @@
-//! Latencies and their percentiles.
+//! Summarises latencies by their mean and percentiles.
 
 use serde::{Deserialize, Serialize};
 
-/// Latencies of a run, in seconds.
+/// The latencies of a run's questions, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatencySummary {
-    /// Questions with a latency.
+    /// Number of questions with a latency.
     pub n: usize,
     pub mean: f64,
     pub min: f64,
@@ -18,7 +18,7 @@ pub struct LatencySummary {
 }
 
 impl LatencySummary {
-    /// Summarises latencies in seconds. `None` without any.
+    /// Summarises latencies in seconds, skipping those that are not finite. `None` without any.
     pub fn of(seconds: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut seconds: Vec<f64> = seconds.into_iter().filter(|s| s.is_finite()).collect();
         seconds.sort_by(f64::total_cmp);
@@ -39,8 +39,8 @@ impl LatencySummary {
     }
 }
 
-/// The `q` quantile (0 to 1) of ascending values by linear interpolation
-/// between the two nearest ranks, as numpy and spreadsheets do. NaN without values.
+/// The `q` quantile (0 to 1) of values in ascending order, by linear interpolation between the
+/// two nearest ranks, as in numpy and spreadsheets. NaN without values.
 pub fn percentile(ascending: &[f64], q: f64) -> f64 {
     #[allow(
         clippy::cast_possible_truncation,

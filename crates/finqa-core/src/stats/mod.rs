@@ -1,8 +1,8 @@
-//! Rates with clustered intervals, paired comparison, percentiles.
+//! Computes rates with clustered intervals, compares two runs, and summarises latencies.
 //!
-//! Questions on one report page succeed and fail together, so a page
-//! (`filename`) is the cluster of every interval: Wilson's on n over the design
-//! effect for a rate, a cluster bootstrap for the difference of two runs.
+//! Questions on one report page tend to be right or wrong together, so every interval is
+//! clustered by page (`filename`). A rate has Wilson's interval for n divided by the design
+//! effect; the difference of two runs has a cluster bootstrap.
 
 mod bound;
 mod difference;

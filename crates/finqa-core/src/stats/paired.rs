@@ -1,17 +1,17 @@
-//! Two runs over the same questions.
+//! Tests whether two runs over the same questions differ.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// An interval, of 95 % unless something else is said.
+/// An interval, with 95 % confidence unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     pub low: f64,
     pub high: f64,
 }
 
-/// The probability of a difference between two runs by chance.
+/// How probable the observed difference between two runs would be by chance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairedTest {
     /// Two-sided: a difference at least as large in either direction.
@@ -20,13 +20,13 @@ pub struct PairedTest {
     pub p_better: f64,
 }
 
-/// McNemar's exact test, corrected for clusters: under no difference, A and B may be
-/// exchanged in every cluster as a whole, so that each cluster's flips change sign by a fair
-/// coin. Fisher's randomisation test (The Design of Experiments, 1935, section 21) on the
-/// clusters' net flips gives p exactly; with one flip a cluster it is McNemar's exact test.
-/// For many clusters it tends to the statistic of Obuchowski (Statistics in Medicine 17,
-/// 1998, 1495), as simplified by Yang, Sun and Hardin (Biometrical Journal 52, 2010, 638):
-/// the squared sum of the net flips over the sum of their squares is chi-squared.
+/// McNemar's exact test, corrected for clusters. Without a difference, A and B could be
+/// exchanged in any cluster as a whole, so the sign of each cluster's net flips is a fair coin.
+/// Fisher's randomisation test (The Design of Experiments, 1935, section 21) on the net flips
+/// of the clusters gives p exactly. With one flip in each cluster it is McNemar's exact test.
+/// For many clusters it approaches the statistic of Obuchowski (Statistics in Medicine 17,
+/// 1998, 1495), as simplified by Yang, Sun and Hardin (Biometrical Journal 52, 2010, 638): the
+/// square of the sum of the net flips, divided by the sum of their squares, is chi-squared.
 ///
 /// Each item is (cluster, right in A, right in B).
 pub fn clustered_mcnemar<'c>(pairs: impl IntoIterator<Item = (&'c str, bool, bool)>) -> PairedTest {
@@ -39,7 +39,7 @@ pub fn clustered_mcnemar<'c>(pairs: impl IntoIterator<Item = (&'c str, bool, boo
         let sizes = clusters.values().map(|net| net.unsigned_abs());
         sizes.filter_map(|size| usize::try_from(size).ok().filter(|size| *size > 0))
     };
-    // How probable it is that the clusters in which B is ahead have this many net flips.
+    // The probability of each number of net flips in the clusters where B is ahead.
     let mut odds = vec![1.0];
     for size in sizes() {
         let mut next = vec![0.0; odds.len() + size];
@@ -67,12 +67,13 @@ pub fn clustered_mcnemar<'c>(pairs: impl IntoIterator<Item = (&'c str, bool, boo
 mod tests {
     use super::*;
 
-    /// The test over clusters whose net flips, B's less A's, are given.
+    /// Runs the test over clusters with these net flips (right only in B minus right only in
+    /// A).
     fn test(nets: &[i64]) -> PairedTest {
         let names: Vec<String> = (0..nets.len()).map(|at| at.to_string()).collect();
         let flips = names.iter().zip(nets).flat_map(|(name, net)| {
             let flip = (name.as_str(), *net < 0, *net > 0);
-            // Flips that cancel each other, and questions without one, change nothing.
+            // Flips that cancel each other and questions without a flip change nothing.
             let others = [(true, false), (false, true), (true, true), (false, false)];
             let others = others.map(|(a, b)| (name.as_str(), a, b));
             (0..net.unsigned_abs()).map(move |_| flip).chain(others)
@@ -80,7 +81,8 @@ mod tests {
         clustered_mcnemar(flips)
     }
 
-    /// Expected are the sums of binomial probabilities, by rational arithmetic elsewhere.
+    /// The expected values are sums of binomial probabilities, computed by rational arithmetic
+    /// elsewhere.
     #[test]
     fn one_flip_a_cluster_is_mcnemars_exact_test() {
         for (a, b, p, p_better) in [
@@ -132,8 +134,9 @@ mod tests {
         let nets: Vec<i64> = (0..600)
             .map(|at| [2, -1, 0, 1, -2, 1, -1, 0, 3, -2][at % 10])
             .collect();
-        // Net flips over the root of their squares, less half of what is exactly at the lead as
-        // a correction for continuity: the two-sided p of the normal distribution.
+        // The expected two-sided p is that of the normal distribution. Its statistic is the
+        // lead of 60, less 1 for continuity because possible leads are 2 apart, divided by the
+        // root of the sum of the squared net flips.
         let p = 0.127665;
         assert!((test(&nets).p - p).abs() < 2e-3, "{} {p}", test(&nets).p);
     }

@@ -1,4 +1,4 @@
-//! A rate and its interval.
+//! Computes a rate and its clustered interval.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,12 +10,12 @@ use super::Interval;
 /// The two-sided 95 % quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// The rate of right questions, with a 95 % interval clustered by page.
+/// The rate of right answers, with a 95 % interval clustered by page.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
-    /// Questions that are right.
+    /// Number of right answers.
     pub hits: usize,
-    /// Questions.
+    /// Number of answers.
     pub n: usize,
     /// `hits / n`, from 0 to 1.
     pub rate: f64,
@@ -23,15 +23,15 @@ pub struct Rate {
     pub low: f64,
     /// Upper end of the interval, from 0 to 1.
     pub high: f64,
-    /// Variance by cluster over variance by question; at least 1, and at least
-    /// how often a question was asked on average.
+    /// The clustered variance divided by the variance of independent questions. At least 1, and
+    /// at least the average number of times that a question was asked.
     pub design_effect: f64,
 }
 
 impl Rate {
-    /// The rate of `true`, each with its cluster and its question. A question
-    /// that is asked several times counts each time in the rate, and once in
-    /// what the interval takes for independent. `None` without questions.
+    /// The rate of `true` among marks, each with its cluster and its question. A question that
+    /// was asked several times counts each time in the rate, but only once as independent
+    /// information for the interval. `None` without marks.
     pub fn of<C: Hash + Eq, Q: Hash + Eq>(
         marks: impl IntoIterator<Item = (C, Q, bool)>,
     ) -> Option<Self> {
@@ -44,8 +44,8 @@ impl Rate {
         Self::of_questions(questions.into_values())
     }
 
-    /// The rate over questions, each with its cluster, how often it was right, and how
-    /// often asked.
+    /// The rate over questions, each with its cluster, how often it was answered right, and how
+    /// often it was asked.
     pub fn of_questions<C: Hash + Eq>(
         questions: impl IntoIterator<Item = (C, usize, usize)>,
     ) -> Option<Self> {
@@ -78,7 +78,6 @@ impl Rate {
         })
     }
 
-    /// The 95 % interval.
     pub fn interval(&self) -> Interval {
         Interval {
             low: self.low,
@@ -87,7 +86,7 @@ impl Rate {
     }
 }
 
-/// The mean of shares from 0 to 1, one for each question, with a 95 % interval clustered as
+/// The mean of shares from 0 to 1, one for each question, with a 95 % interval clustered like
 /// that of a [`Rate`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeanShare {
@@ -97,7 +96,7 @@ pub struct MeanShare {
 }
 
 impl MeanShare {
-    /// The mean of shares, each with its cluster. `None` without any.
+    /// The mean of shares, each with its cluster. `None` without shares.
     pub fn of<C: Hash + Eq>(shares: impl IntoIterator<Item = (C, f64)>) -> Option<Self> {
         let mut clusters: HashMap<C, (f64, f64)> = HashMap::new();
         for (cluster, share) in shares {
@@ -113,38 +112,37 @@ impl MeanShare {
     }
 }
 
-/// Counts for a [`Rate`] by question, so that asking the same questions again takes no more
-/// memory. Clusters and questions are hashes of their names.
+/// Counts answers by question for a [`Rate`], so that asking the same questions again takes no
+/// more memory. Clusters and questions are identified by hashes of their names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RateTally {
     questions: HashMap<u64, (u64, u32, u32)>,
 }
 
 impl RateTally {
-    /// Counts an answer.
     pub fn add(&mut self, (cluster, question): (u64, u64), right: bool) {
         let asked = self.questions.entry(question).or_insert((cluster, 0, 0));
         asked.1 += u32::from(right);
         asked.2 += 1;
     }
 
-    /// The rate of right answers; `None` without any answer.
+    /// The rate of right answers; `None` without answers.
     pub fn rate(&self) -> Option<Rate> {
         let asked = self.questions.values();
         Rate::of_questions(asked.map(|(cluster, hits, n)| (cluster, *hits as usize, *n as usize)))
     }
 }
 
-/// Sorted, so that a sum over clusters does not depend on a map's order.
+/// Sorts the sums, so that adding them up does not depend on the order of a hash map.
 fn sorted(clusters: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
     let mut sums: Vec<(f64, f64)> = clusters.collect();
     sums.sort_by(|(a, x), (b, y)| a.total_cmp(b).then(x.total_cmp(y)));
     sums
 }
 
-/// The clustered variance of the rate over the simple one, never below 1.
-/// A rate of 0 or 1 varies in no cluster, and one cluster has no other to
-/// differ from: 1.
+/// The clustered variance of the rate divided by the simple one; at least 1. It is 1 for a rate
+/// of 0 or 1, which varies in no cluster, and for a single cluster, which has no other to
+/// differ from.
 fn design_effect(rate: f64, n: f64, clusters: &[(f64, f64)]) -> f64 {
     let groups = count(clusters.len());
     let simple = rate * (1.0 - rate) / n;
@@ -159,8 +157,8 @@ fn design_effect(rate: f64, n: f64, clusters: &[(f64, f64)]) -> f64 {
     (clustered / simple).max(1.0)
 }
 
-/// Wilson's score interval at 95 % for a rate observed on `n` questions, which
-/// need not be whole (n over a design effect).
+/// Wilson's 95 % score interval for a rate over `n` questions. `n` does not have to be an
+/// integer: it may be divided by a design effect.
 pub fn wilson(rate: f64, n: f64) -> (f64, f64) {
     let z2n = Z * Z / n;
     let centre = rate + z2n / 2.0;
@@ -196,17 +194,17 @@ mod tests {
             .unwrap()
         };
         let together = marks(true);
-        // Pairs that always agree carry the information of one question each.
+        // Two questions that always agree carry the information of one.
         assert!((together.design_effect - 2.0 * 50.0 / 49.0).abs() < 1e-12);
-        // Pairs that always disagree would make it less than 1.
+        // Two questions that always disagree would give a design effect below 1.
         let apart = marks(false);
         assert_eq!(apart.design_effect, 1.0);
         assert!(together.low < apart.low && together.high > apart.high);
         assert_eq!((together.hits, together.n), (50, 100));
     }
 
-    /// With a rate of 0 or 1 the design effect was 1, so that five passes over
-    /// the same questions halved the interval.
+    /// With a rate of 0 or 1 the design effect used to be 1, so five passes over the same
+    /// questions halved the interval.
     #[test]
     fn repeating_the_questions_narrows_no_interval() {
         let names: Vec<String> = (0..20).map(|i| i.to_string()).collect();
@@ -218,7 +216,7 @@ mod tests {
             let (once, often) = (rate(1, right), rate(5, right));
             assert!(often.low <= once.low + 1e-12 && often.high >= once.high - 1e-12);
         }
-        // One question of one page, asked five times: two of them right.
+        // One question on one page is asked five times and answered right twice.
         let single = Rate::of([0, 1, 2, 3, 4].map(|pass| ("page", "question", pass < 2))).unwrap();
         assert_eq!((single.n, single.design_effect), (5, 5.0));
     }
