@@ -1,5 +1,4 @@
-//! The program language against the official evaluators' vectors, and over
-//! arbitrary input.
+//! Tests the program language with vectors of the official evaluators and with arbitrary input.
 
 use finqa_core::number::Value;
 use finqa_core::program::official::{Dialect, evaluate};
@@ -10,7 +9,7 @@ fn table() -> Vec<Vec<String>> {
     serde_json::from_str(include_str!("../vectors/official_programs_table.json")).unwrap()
 }
 
-/// Equal to the bit, so that -0.0 is not 0.0.
+/// Compares numbers by their bits, so that -0.0 differs from 0.0.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.to_bits() == b.to_bits(),
@@ -47,7 +46,7 @@ fn official_execution_vectors() {
                 &row[0]
             );
         }
-        // The typed program agrees wherever the official one is a finished one.
+        // The typed program has the same result unless the official one is unfinished (`n/a`).
         let (valid, result) = evaluate(&row[0], &table(), Dialect::ConvFinQa);
         let typed = Program::parse(&row[0]).and_then(|program| program.execute(&table()));
         assert_eq!(typed.is_ok(), valid && &row[2] != "n/a", "{}", &row[0]);
@@ -77,7 +76,7 @@ fn official_equality_vectors() {
     assert_eq!(count, 24);
 }
 
-/// No published pair of programs has a power.
+/// The published vectors have no pair of programs with a power.
 #[test]
 fn powers_are_equal_only_to_the_same_powers() {
     assert!(equal("exp(3, 2), add(#0, 1)", "exp(3, 2), add(1, #0)"));
@@ -140,7 +139,7 @@ fn long_and_deeply_nested_programs_do_no_harm() {
     let nested = format!("{}1, 2{}", "add(".repeat(10_000), ")".repeat(10_000));
     assert!(Program::parse(&nested).is_err());
     assert_eq!(evaluate(&nested, &[], Dialect::FinQa), (false, None));
-    // Words double with every step in Python; here they are refused early.
+    // In Python the text doubles with every step; here it is refused early.
     let mut doubling = "greater(2, 1)".to_owned();
     for at in 0..100 {
         doubling.push_str(&format!(", add(#{at}, #{at})"));
@@ -148,7 +147,7 @@ fn long_and_deeply_nested_programs_do_no_harm() {
     assert!(!evaluate(&doubling, &[], Dialect::FinQa).0);
 }
 
-/// Programs that are mostly well formed.
+/// Generates programs that are mostly well formed.
 fn any_program() -> impl Strategy<Value = String> {
     let op = prop::sample::select(vec![
         "add", "subtract", "multiply", "divide", "exp", "greater",
@@ -171,7 +170,7 @@ proptest! {
             if let (Some(a), Ok(b)) = (result, ours) {
                 prop_assert!(same(&a, &b) || a.number().is_some_and(f64::is_nan));
             }
-            // A program that divides by what is identically zero is still equal to itself.
+            // A program that always divides by zero is still equal to itself.
             prop_assert!(equal(&program, &program));
         }
     }
@@ -179,7 +178,7 @@ proptest! {
     #[test]
     fn equal_programs_have_equal_values(gold in any_program(), predicted in any_program()) {
         if equal(&gold, &predicted) {
-            // Official equality reads texts that are not programs.
+            // Official equality also accepts texts that are not valid programs.
             let value = |p: &str| Program::parse(p).ok()?.execute(&[]).ok();
             if let (Some(Value::Number(a)), Some(Value::Number(b))) = (value(&gold), value(&predicted)) {
                 let scale = a.abs().max(b.abs()).max(1.0);
