@@ -295,8 +295,8 @@ impl AnswerText<'_> {
         let word = word.unwrap_or_default().to_lowercase();
         let plain = !reading.percent && !reading.basis_points && reading.scale.is_none();
         match scale_of_word(&word) {
-            // In an answer, a letter that is separated from the number is a scale too: `45.2
-            // m`.
+            // In an answer, a letter that is separated from the number is a scale too:
+            // `45.2 m`.
             Some((scale, _)) if plain && matches!(word.as_str(), "k" | "m" | "b") => {
                 reading.scale = Some(scale);
                 reading.span.end += behind.find(char::is_alphabetic).unwrap_or(0) + 1;

@@ -1,4 +1,5 @@
-//! The unit a table is stated in: `in millions`, `$ in thousands except per share`.
+//! Finds the unit that a table, a label or a sentence states: `in millions`,
+//! `$ in thousands except per share`.
 
 use std::sync::LazyLock;
 
@@ -8,25 +9,25 @@ use crate::number::{CODES, COUNTRIES, MARKS, Scale, scale_of_word, year_of};
 use crate::regex;
 use crate::text::single_spaced;
 
-/// The phrases that state a scale wherever they are, the most frequent first.
+/// Phrases that state a scale anywhere in a text, the most frequent first.
 const PHRASES: [&str; 3] = ["in millions", "in thousands", "in billions"];
 
-/// Words for scales that are a unit without a currency next to them.
+/// Scale words that state a unit even without a currency next to them.
 const WORDS: &str =
     "thousands?|millions?|billions?|mm|mn|mln|mio|mill?|bn|bln|mrd|tsd|crores?|lakhs?|lacs?";
 
-/// Currencies by their words.
+/// Currencies as words.
 const NAMES: &str = "dollars?|euros?|pounds|yen|rupees|francs";
 
-/// A currency by its mark, code or word.
+/// A currency as a sign, a code or a word.
 static CURRENCY: LazyLock<Regex> = LazyLock::new(|| regex!(&currency()));
 
 fn currency() -> String {
     format!(r"(?:\b(?:{COUNTRIES})|\b)?[{MARKS}]|\b(?:{CODES}|{NAMES})\b")
 }
 
-/// A scale with what makes it a unit: a currency, a bracket, "in", or nothing else in the label.
-/// Elsewhere an `m` is part of a name.
+/// A scale together with what makes it a unit: a currency, a bracket, "in", or nothing else in
+/// the label. Without these, an `m` may be part of a name.
 static SCALE: LazyLock<Regex> = LazyLock::new(|| {
     let mark = format!(r"(?:{COUNTRIES})?[{MARKS}]");
     let forms = [
@@ -52,7 +53,7 @@ static SCALE: LazyLock<Regex> = LazyLock::new(|| {
     regex!(&forms.join("|"))
 });
 
-/// A sentence that says nothing but a unit.
+/// A text that states nothing but a unit.
 static ONLY_UNIT: LazyLock<Regex> = LazyLock::new(|| {
     regex!(&format!(
         r"(?x)^ (?: \W | {} | \b (?: [tk](?:{CODES}) | (?:{CODES})(?:m|k|bn|000s) | all | amounts | figures
@@ -63,19 +64,20 @@ static ONLY_UNIT: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// The unit stated by the table or the sentence before it.
+/// The unit that a table or the sentence before it states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caption {
-    /// As published, without parentheses: `$ in millions except per share amounts`.
+    /// The published text without parentheses: `$ in millions except per share amounts`.
     pub text: String,
-    /// The scale word in it, if any; `in dollars` has none.
+    /// The scale that it names, if any; `in dollars` names none.
     pub scale: Option<Scale>,
-    /// The power of ten by which its word exceeds the scale: 1 for a crore.
+    /// The power of ten by which its word exceeds the scale: 1 for a crore, which is ten
+    /// million.
     pub power: u32,
 }
 
 impl Caption {
-    /// The unit that a label names, e.g. the header's corner cell or a column label.
+    /// The unit that a label states, e.g. the header's corner cell or a column label.
     pub fn in_label(label: &str) -> Option<Self> {
         parenthesised(label).or_else(|| {
             let label = label.trim();
@@ -83,8 +85,8 @@ impl Caption {
         })
     }
 
-    /// The unit that a sentence names in parentheses, in `… in millions :`, or with no other
-    /// words than `Amounts in thousands of dollars.` has.
+    /// The unit that a sentence states: in parentheses, at its end (`… in millions :`), or with
+    /// no other words, as in `Amounts in thousands of dollars.`
     pub(super) fn in_sentence(sentence: &str) -> Option<Self> {
         if let Some(found) = parenthesised(sentence) {
             return Some(found);
@@ -95,13 +97,13 @@ impl Caption {
         }
         let lower = text.to_lowercase();
         let start = PHRASES.iter().find_map(|phrase| lower.rfind(phrase));
-        // Only at the end: `… rose in millions of cases` is not a caption.
+        // Only at the end of the sentence: `… rose in millions of cases` is not a caption.
         let tail = text.get(start?..)?;
         let plain = tail.split_whitespace().count() == 2 || tail.to_lowercase().contains("except");
         plain.then(|| Self::new(tail))
     }
 
-    /// True if a text says nothing but a unit with a scale: "in € million".
+    /// True if a text states nothing but a unit with a scale: "in € million".
     pub fn is_alone(text: &str) -> bool {
         let lower = words(text);
         ONLY_UNIT.is_match(&lower) && scale_in(&lower).is_some()
@@ -124,8 +126,8 @@ impl Caption {
     }
 }
 
-/// The scale that a label names as the unit of its own row or column, and the power of ten by
-/// which its word exceeds the scale: "Revenue ($m)", "Units (in thousands)".
+/// The scale in which a label states its own row or column, and the power of ten by which its
+/// word exceeds the scale: "Revenue ($m)", "Units (in thousands)".
 pub(super) fn scale_of_label(label: &str) -> Option<(Scale, u32)> {
     scale_in(&words(label))
 }
@@ -134,7 +136,8 @@ fn scale_in(lower: &str) -> Option<(Scale, u32)> {
     SCALE.captures_iter(lower).find_map(|found| {
         let start = found.get(0)?.start();
         let named = found.iter().skip(1).flatten().next()?.as_str();
-        // "5 million euros" is an amount, and a plan may be a 401(k).
+        // Skip a scale word after digits: "5 million euros" is an amount, and a plan may be a
+        // 401(k). A year may precede a unit.
         let last = lower.get(..start)?.split_whitespace().next_back();
         let amount = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
         let follows = last.is_some_and(|word| amount(word) && year_of(word).is_none());
@@ -147,7 +150,7 @@ fn scale_in(lower: &str) -> Option<(Scale, u32)> {
     })
 }
 
-/// The last parenthesis that names a unit.
+/// The last parenthesis that states a unit.
 fn parenthesised(text: &str) -> Option<Caption> {
     let mut rest = text;
     while let Some((front, inside)) = rest.rsplit_once('(') {
@@ -161,7 +164,7 @@ fn parenthesised(text: &str) -> Option<Caption> {
     None
 }
 
-/// A text in lower case, "000's" and a last "000" as "000s".
+/// Converts a text to lower case, and "000's" or a final "000" to "000s".
 fn words(text: &str) -> String {
     let mut text = text.to_lowercase().replace(['\'', '\u{2019}'], "");
     let thousands = text.strip_suffix("000");
@@ -171,13 +174,14 @@ fn words(text: &str) -> String {
     text
 }
 
-/// True if digits are in a text: `$ 2.7 billion` is an amount, `( 000s )` is not.
+/// True if a text has digits other than those of "000s": `$ 2.7 billion` is an amount,
+/// `( 000s )` is not.
 fn is_amount(lower: &str) -> bool {
     let rest = lower.replace("000s", "");
     rest.chars().any(|c| c.is_ascii_digit())
 }
 
-/// True if lower-cased text is a phrase of a unit and not an amount.
+/// True if a lower-case text states a unit and not an amount.
 fn names_unit(lower: &str) -> bool {
     let words = ["million", "thousand", "billion", "000s"];
     let scale = words.iter().any(|word| lower.contains(word));

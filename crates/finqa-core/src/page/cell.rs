@@ -1,4 +1,4 @@
-//! One cell: the text as published and what it is read as.
+//! Reads one cell: its published text and what it means.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,38 +6,38 @@ use super::marks::{APPROXIMATE, is_doubled, is_footnote, lacks_meaning};
 use super::years::year_of;
 use crate::number::{self, Scale};
 
-/// The source of a table, which decides the defects that its cells may have.
+/// The source of a table. It decides which defects its cells may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableOrigin {
-    /// The published records: lost dashes, numbers written twice, flattened headers,
-    /// lower case.
+    /// The dataset's records: lost dashes, numbers written twice, flattened headers, lower
+    /// case.
     Published,
-    /// A document of the user: every cell means what it says.
+    /// A document of the user, in which every cell means what it says.
     Own,
 }
 
-/// What a file says of a cell beyond its text.
+/// What a file says about a cell beyond its text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellSource {
-    /// The cell among the rows of the page.
+    /// The row of the cell, among the rows of the page.
     pub row: usize,
     pub column: usize,
-    /// The stored number that the text shows rounded, in the scale and unit that are printed.
+    /// The stored number, which the text shows rounded, in the printed scale and unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// The scale of that number by its format; a table that states another is right unless the
-    /// text has the word too.
+    /// The scale in the cell's number format. If the table states another scale, the table's
+    /// counts, unless the cell's text has the scale word too (`scale_in_text`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub scale_in_text: bool,
-    /// The formula that it was computed from, because the file has no value of it.
+    /// The formula, if the file has no value for it and the value was computed from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
-    /// Why it is not read, if it stands for a figure: "in a hidden column".
+    /// Why a cell with a figure is not read: "in a hidden column".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
-    /// What the tag of the figure says of its unit.
+    /// The unit according to the figure's tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<TagUnit>,
 }
@@ -47,16 +47,16 @@ pub struct CellSource {
 #[serde(rename_all = "snake_case")]
 pub enum TagKind {
     Money,
-    /// A share or a ratio.
+    /// A fraction or a ratio.
     Pure,
-    /// Shares, an amount per share.
+    /// Shares, or an amount per share.
     Other,
 }
 
 /// The unit of a tagged figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TagUnit {
-    /// The power of ten of the printed digits.
+    /// The power of ten by which the printed digits are multiplied.
     pub power: i32,
     pub kind: TagKind,
 }
@@ -64,11 +64,12 @@ pub struct TagUnit {
 /// The kind of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
-    /// A single number, with or without currency, percent sign and footnote.
+    /// A single number, which may have a currency, a percent sign and a footnote mark.
     Number,
-    /// A dash, also one lost to its escape `2014`: nothing, or nil.
+    /// A dash, which means nothing or nil. Also what is left of one that lost its escape:
+    /// `2014`.
     Dash,
-    /// Something that stands for a figure and is not read, such as a formula without a value.
+    /// A figure that cannot be read, e.g. a formula without a value.
     Unread,
     /// Anything else that is not blank.
     Text,
@@ -79,25 +80,26 @@ pub enum CellKind {
 /// The number of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellNumber {
-    /// The form in a program, by which the official evaluator reads it again: `-2913`,
+    /// The number as a literal of a program, which the official evaluator can read: `-2913`,
     /// `4.02%`, `206588`.
     pub literal: String,
-    /// The literal of the printed digits, where the file stores more of them.
+    /// The printed digits as a literal, if the file stores more digits than it prints.
     pub printed: Option<String>,
-    /// As printed, with its sign: 14.1 for `14.1%`, -2913 for `-2913 ( 2913 )`. Gold programs
-    /// take the positive magnitude of about two thirds of those below zero: outflows,
+    /// The number as printed, with its sign: 14.1 for `14.1%`, -2913 for `-2913 ( 2913 )`. For
+    /// about two thirds of the negative numbers, gold programs use the magnitude: outflows,
     /// charges, decreases.
     pub value: f64,
-    /// A percentage; its share is `value / 100`.
+    /// True for a percentage; its fraction is `value / 100`.
     pub percent: bool,
     pub dollar: bool,
-    /// Written twice in the file, as `-2913 ( 2913 )` or `28% ( 28 % )`.
+    /// The published text has the number twice, as in `-2913 ( 2913 )` or `28% ( 28 % )`.
     pub(super) doubled: bool,
-    /// The scale word in the cell itself, as in `$ 2.7 billion`, or the one of its tag.
+    /// The scale word in the cell, as in `$ 2.7 billion`, or else the scale of its tag.
     pub scale: Option<Scale>,
-    /// A tag has settled the scale, also that there is none.
+    /// A tag states the scale, so labels and captions do not apply, even if the tag's scale is
+    /// none.
     pub settled: bool,
-    /// Words next to it, as in `5.0 years`; of a cell of the kind `Number` none.
+    /// The words next to the number, as in `5.0 years`. Empty for a cell of the kind `Number`.
     pub words: String,
 }
 
@@ -106,28 +108,29 @@ pub struct CellNumber {
 pub struct Cell {
     /// The text as published.
     pub raw: String,
-    /// A dash as `—`, text with its lost escapes repaired.
+    /// The text to show: a dash as `—`, words with their lost escapes repaired.
     pub(super) text: String,
     pub kind: CellKind,
-    /// Of a cell of text too, if it has words around one: `5.0 years`.
+    /// The number in the cell. A cell of text has one too if words surround it: `5.0 years`.
     pub number: Option<CellNumber>,
     /// Why a cell of the kind `Unread` is not read: "in a hidden column".
     pub unread: Option<Box<str>>,
 }
 
 impl Cell {
-    /// Reads a cell. A lone `2013` or `2014` is a number here: whether it is a
-    /// dash shows only in the table around it, see [`Cell::is_lost_dash`].
+    /// Reads a published cell. A lone `2013` or `2014` is a number here: only the table around
+    /// it shows whether it is a dash, see [`Cell::is_lost_dash`].
     pub fn read(raw: &str) -> Self {
         Self::read_as(raw, TableOrigin::Published)
     }
 
-    /// Reads a cell; of a document of the user nothing in it is repaired.
+    /// Reads a cell from a table of this origin. Cells of the user are not repaired.
     pub(super) fn read_as(raw: &str, origin: TableOrigin) -> Self {
         Self::read_among(raw, origin, false)
     }
 
-    /// Reads a cell of a table in which some triangle points down: one that points up is a plus.
+    /// Like [`Cell::read_as`], but with `falls` some triangle in the table points down, so a
+    /// filled one that points up is a plus.
     pub(super) fn read_among(raw: &str, origin: TableOrigin, falls: bool) -> Self {
         let published = origin == TableOrigin::Published;
         let text = raw.trim();
@@ -155,7 +158,7 @@ impl Cell {
         }
     }
 
-    /// A figure with a sign or a mark that is not understood is not read, and says so.
+    /// Marks a figure as unread if its sign or a mark on it is not understood.
     pub(super) fn check(&mut self) {
         if self.kind == CellKind::Text && lacks_meaning(&self.text) {
             let why = format!("printed as \"{}\", which is not understood", self.text);
@@ -163,7 +166,7 @@ impl Cell {
         }
     }
 
-    /// The cell as a dash, its text kept.
+    /// Turns the cell into a dash; its published text is kept.
     #[must_use]
     pub(super) fn into_dash(self) -> Self {
         Self {
@@ -174,7 +177,7 @@ impl Cell {
         }
     }
 
-    /// The cell with what the file says of it beyond its text.
+    /// Adds what the file says about the cell beyond its text.
     pub(super) fn add(&mut self, source: &CellSource) {
         if let Some(why) = &source.unread {
             self.kind = CellKind::Unread;
@@ -203,26 +206,28 @@ impl Cell {
         });
     }
 
-    /// The number, if it is one and nothing else.
+    /// The number, if the cell has nothing else.
     pub(super) fn alone(&self) -> Option<&CellNumber> {
         let number = self.number.as_ref();
         number.filter(|_| self.kind == CellKind::Number)
     }
 
-    /// The number as printed (14.1 for `14.1%`), if it is one.
+    /// The number as printed (14.1 for `14.1%`), if the cell has nothing else.
     pub fn value(&self) -> Option<f64> {
         self.alone().map(|number| number.value)
     }
 
-    /// The number as a program reads its literal: 0.141 for `14.1%`.
+    /// The number as a program reads its literal (0.141 for `14.1%`), if the cell has nothing
+    /// else.
     pub fn fraction(&self) -> Option<f64> {
         let number = self.alone()?;
         let whole = if number.percent { 100.0 } else { 1.0 };
         Some(number.value / whole)
     }
 
-    /// True if the cell may be the rest of an en dash (U+2013) or em dash (U+2014): `2014`,
-    /// `$ 2014`, `2013`. Only if no years belong here.
+    /// True if the cell may be what is left of an en dash (U+2013) or em dash (U+2014) that
+    /// lost its escape: `2014`, `$ 2014`, `2013`. It may also be a year, so ask only where no
+    /// years are expected.
     pub fn is_lost_dash(&self) -> bool {
         let text = self.raw.trim();
         let text = text.strip_prefix('$').map_or(text, str::trim_start);
@@ -230,13 +235,13 @@ impl Cell {
         matches!(text, "2013" | "2014")
     }
 
-    /// True if the cell is a lone year.
+    /// True if the cell is a year and nothing else.
     pub fn is_year(&self) -> bool {
         year_of(self.raw.trim()).is_some()
     }
 }
 
-/// The form of every dash, whatever the file has.
+/// How every dash is shown, whatever the file has.
 pub(super) const DASH: &str = "—";
 
 fn is_dash(text: &str) -> bool {
@@ -249,8 +254,8 @@ fn is_dash(text: &str) -> bool {
 }
 
 impl CellNumber {
-    /// Takes the scale that its tag states, unless a caption states one of its money: a tag that
-    /// says something else is a reason for doubt.
+    /// Uses the scale that the tag states. For money with a printed caption it is ignored: if
+    /// tag and caption differ, that is a reason for doubt, not a correction.
     pub(super) fn settle(&mut self, tag: TagUnit, printed: Option<Scale>) {
         let scales = [
             None,
@@ -271,7 +276,7 @@ impl CellNumber {
         }
     }
 
-    /// Takes it for a percentage whose sign is elsewhere.
+    /// Makes the number a percentage whose sign is elsewhere, e.g. in a label.
     pub(super) fn mark_percent(&mut self) {
         if !self.percent && self.scale.is_none() {
             self.percent = true;
@@ -279,21 +284,22 @@ impl CellNumber {
         }
     }
 
-    /// Multiplies it by a power of ten.
+    /// Multiplies the number by a power of ten.
     pub(super) fn raise(&mut self, power: u32) {
         self.value *= 10_f64.powi(i32::try_from(power).unwrap_or(0));
         self.literal = self.value.to_string();
         self.printed = None;
     }
 
-    /// The first number of a cell; true if nothing else but the mark of a footnote is there.
+    /// Reads the first number of a cell. The flag is true if the cell has nothing else but a
+    /// footnote mark.
     fn read(text: &str, published: bool) -> Option<(Self, bool)> {
-        // `( 41 ) % (  % )`: what is left of a negative percentage written twice.
+        // `( 41 ) % (  % )` is what is left of a negative percentage written twice.
         let (text, half_doubled) = match text.strip_suffix("(  % )").filter(|_| published) {
             Some(front) => (front.trim_end(), true),
             None => (text, false),
         };
-        // A spreadsheet keeps a text as it is behind an apostrophe.
+        // In a spreadsheet, a leading apostrophe marks a cell as text.
         let guard = text.strip_prefix(['\'', '’']).filter(|_| !published);
         let text = guard.unwrap_or(text);
         let reading = number::read(text)?;
@@ -301,7 +307,7 @@ impl CellNumber {
         let (printed, after) = rest.split_at_checked(reading.span.len())?;
         let marked = is_footnote(after.trim());
         let alone = before.trim().is_empty() && marked && !reading.basis_points;
-        // After words, a number in brackets is a reference to a note.
+        // After words, a number in brackets refers to a note.
         let note = printed.starts_with('(') && before.contains(char::is_alphabetic);
         let about = |word: &str| APPROXIMATE.contains(&word.trim_matches(['.', '~', '≈']));
         let named = !published && !before.to_lowercase().split_whitespace().all(about);
@@ -310,7 +316,7 @@ impl CellNumber {
         }
         let sign = if reading.value < 0.0 { "-" } else { "" };
         let percent = if reading.percent { "%" } else { "" };
-        // What a bracket holds after the number adds nothing.
+        // Text in brackets after the number adds nothing.
         let after = after.split('(').next().unwrap_or_default();
         let words = before.split_whitespace().chain(after.split_whitespace());
         let words = words.filter(|piece| !alone && piece.contains(char::is_alphanumeric));

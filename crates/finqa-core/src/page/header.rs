@@ -1,9 +1,9 @@
-//! Column labels: from the table's first row if it is sound, else repaired
-//! from `table_ori`, else distinguished by their order.
+//! Finds the column labels. They are the table's first row if that is sound, else repaired from
+//! `table_ori`, else numbered.
 //!
-//! The tokeniser flattened multi-row headers by repeating the upper row over
-//! as many columns as it held cells, which leaves labels twice or a label on
-//! the wrong column. `table_ori` still has the rows.
+//! The dataset's tokeniser flattened headers of several rows by repeating the upper row over as
+//! many columns as it has cells. Some labels therefore occur twice or are on the wrong column.
+//! `table_ori` still has the separate rows.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,8 +11,9 @@ use super::cell::TableOrigin;
 use super::years::{year_of, years_in};
 use crate::text::single_spaced;
 
-/// The labels of all columns of `table`, whose row 0 is the header, the corner first. For a document of the user they are
-/// the published ones, but labels that occur twice are numbered.
+/// The labels of all columns of `table`, whose row 0 is the header; the corner comes first. In
+/// a document of the user the published labels are kept, and only those that occur twice are
+/// numbered.
 pub(super) fn labels(
     table: &[Vec<String>],
     original: Option<&[Vec<String>]>,
@@ -43,7 +44,7 @@ pub(super) fn labels(
     }
 }
 
-/// True if a label that is not blank occurs twice.
+/// True if a label occurs twice; blank ones do not count.
 fn repeats(labels: &[String]) -> bool {
     let mut seen = HashSet::new();
     labels
@@ -52,8 +53,8 @@ fn repeats(labels: &[String]) -> bool {
         .any(|label| !seen.insert(label.as_str()))
 }
 
-/// True if the labels name other years than the published ones, which shows a header on the
-/// wrong columns. Other differences are only spelling.
+/// True if the repaired labels name other years than the published ones, which means that the
+/// header is on the wrong columns. Any other difference is only in spelling.
 fn differs(published: &[String], repaired: &[String]) -> bool {
     published
         .iter()
@@ -62,13 +63,13 @@ fn differs(published: &[String], repaired: &[String]) -> bool {
         .any(|(published, repaired)| years_in(published) != years_in(repaired))
 }
 
-/// Labels from the rows of `table_ori` above the first data row; `None` if
-/// the rows cannot be matched or the header cells do not add up to columns.
+/// Builds the labels from the rows of `table_ori` above its first row of data. `None` if its
+/// rows do not match those of `table`, or if its header cells do not add up to the columns.
 fn from_original(table: &[Vec<String>], original: &[Vec<String>]) -> Option<Vec<String>> {
     let width = table.first()?.len();
     let data = table.get(1..)?;
     let rows = original.len().checked_sub(data.len())?;
-    // One header row of full width is what `table` already holds.
+    // With a single header row, `table` has the same header already.
     if rows < 2 || data.is_empty() || width < 2 {
         return None;
     }
@@ -78,6 +79,7 @@ fn from_original(table: &[Vec<String>], original: &[Vec<String>]) -> Option<Vec<
         .zip(data)
         .filter(|(original, row)| same_label(original.first(), row.first()))
         .count();
+    // One row label in five may differ; with more, the two tables do not match.
     if matching * 5 < data.len() * 4 {
         return None;
     }
@@ -93,7 +95,7 @@ fn from_original(table: &[Vec<String>], original: &[Vec<String>]) -> Option<Vec<
     }
 }
 
-/// A full row of labels under rows of spanning ones.
+/// Combines a full row of labels with the rows of spanning labels above it.
 fn spread(leaf: &[String], upper: &[Vec<String>]) -> Option<Vec<String>> {
     let (corner, leaves) = leaf.split_first()?;
     let columns = leaves.len();
@@ -101,7 +103,7 @@ fn spread(leaf: &[String], upper: &[Vec<String>]) -> Option<Vec<String>> {
     let mut corner = corner.clone();
     for row in upper.iter().rev() {
         let spans: Vec<&String> = match row.split_first() {
-            // A row as wide as the others has its own corner.
+            // A row of full width has a corner of its own.
             Some((first, rest)) if first.is_empty() || row.len() == columns + 1 => {
                 if corner.is_empty() {
                     corner.clone_from(first);
@@ -126,9 +128,9 @@ fn spread(leaf: &[String], upper: &[Vec<String>]) -> Option<Vec<String>> {
     Some(labels)
 }
 
-/// Joins header cells that became separate rows: one for each column in reading order, the
-/// words of the first shared by bare years after it (`year ended june 30, 2009`, `2008`,
-/// `2007`).
+/// Combines header cells that became separate rows: one for each column, in reading order. If
+/// the first has words and a year and the others are bare years, they get its words
+/// (`year ended june 30, 2009`, `2008`, `2007`).
 fn in_sequence(header: &[Vec<String>], width: usize) -> Option<Vec<String>> {
     let mut cells: Vec<String> = header
         .iter()
@@ -155,9 +157,9 @@ fn in_sequence(header: &[Vec<String>], width: usize) -> Option<Vec<String>> {
     Some(cells)
 }
 
-/// Labels that occur twice, made distinct. Where a spanning label was repeated
-/// over too many columns and so fell short of the last one (`p a | p b | p a |
-/// b`), it is taken off the later groups, since nothing says that it is theirs.
+/// Makes labels that occur twice distinct. If a spanning label was repeated over too many
+/// columns, so that the last one lacks it (`p a | p b | p a | b`), it is removed from the later
+/// groups, because nothing says that it belongs to them.
 fn numbered(labels: Vec<String>, published: bool) -> Vec<String> {
     let Some((corner, columns)) = labels.split_first() else {
         return labels;
@@ -187,7 +189,8 @@ fn numbered(labels: Vec<String>, published: bool) -> Vec<String> {
     out
 }
 
-/// The labels without the span's words, and those words.
+/// Finds a spanning label that was repeated too often. Returns the labels without its words,
+/// and the words.
 fn misplaced_span(columns: &[String]) -> Option<(Vec<String>, String)> {
     let (last, rest) = columns.split_last()?;
     let prefix = rest.iter().find_map(|label| {
@@ -207,7 +210,7 @@ fn misplaced_span(columns: &[String]) -> Option<(Vec<String>, String)> {
     Some((leaves, prefix.to_owned()))
 }
 
-/// True if two row labels are the same but for case and punctuation.
+/// True if two row labels differ only in case, punctuation, tags or lost escapes.
 fn same_label(a: Option<&String>, b: Option<&String>) -> bool {
     let key = |label: &str| -> String {
         strip_tags(label)
@@ -219,14 +222,14 @@ fn same_label(a: Option<&String>, b: Option<&String>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => {
             let (a, b) = (key(a), key(b));
-            // Lost escapes leave digits behind: `company2019s`.
+            // A lost escape leaves its digits: `company2019s`.
             a == b || a == b.replace("2019", "") || a == b.replace("2014", "")
         }
         _ => false,
     }
 }
 
-/// Without `<sup>…</sup>` and other tags; their text stays.
+/// Removes tags such as `<sup>` and keeps the text inside.
 fn strip_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -246,7 +249,7 @@ fn strip_tags(text: &str) -> String {
     out
 }
 
-/// Lower case, single spaces, as the other cells of the table are.
+/// Converts a label to lower case and single spaces, like the other cells of published tables.
 fn tidy(text: &str) -> String {
     single_spaced(&super::normalise_sentence(text).to_lowercase())
 }
@@ -328,8 +331,8 @@ mod tests {
         );
     }
 
-    /// Counting each label against all others took a minute for 50,000 columns.
-    /// A quadratic count would exceed the time limit of a test.
+    /// Comparing each label with all others took a minute for 50,000 columns. A quadratic count
+    /// would exceed the time limit of a test.
     #[test]
     fn a_million_columns_of_one_label_are_numbered_in_one_pass() {
         let columns = 1_000_000;

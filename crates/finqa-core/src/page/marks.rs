@@ -1,20 +1,20 @@
-//! What is around the digits of a cell.
+//! Interprets the words and marks around the digits of a cell.
 
 use crate::number;
 
-/// Words that may stand before a figure of a user's table.
+/// Words that may precede a figure in a user's table without changing it.
 pub(super) const APPROXIMATE: [&str; 7] = [
     "", "about", "around", "approx", "approximately", "circa", "ca",
 ];
 
-/// Words that say on which side of zero a figure is, or that it is only a bound.
+/// Words that give a figure a sign or make it a bound.
 const SIDES: [&str; 15] = [
     "dr", "cr", "db", "debit", "credit", "minus", "plus", "negative", "neg", "loss", "less",
     "under", "over", "below", "above",
 ];
 
-/// True if a text is one figure with a sign or a mark that is not understood: `(45`, `45 Dr`,
-/// `<0.1`, `minus 45`.
+/// True if a text is one figure whose sign or mark is not understood: `(45`, `45 Dr`, `<0.1`,
+/// `minus 45`.
 pub(super) fn lacks_meaning(text: &str) -> bool {
     let digits = |c: char| c.is_ascii_digit() || matches!(c, ',' | '.');
     let mut runs = text
@@ -31,7 +31,7 @@ pub(super) fn lacks_meaning(text: &str) -> bool {
     one && (sided || words.is_empty() && !text.contains(['/', ':', '#']))
 }
 
-/// The digits and the point of the first number, thousands separators dropped.
+/// The digits and decimal point of the first number, without thousands separators.
 fn leading_digits(text: &str) -> String {
     text.chars()
         .skip_while(|c| !c.is_ascii_digit() && *c != '.')
@@ -40,7 +40,7 @@ fn leading_digits(text: &str) -> String {
         .collect()
 }
 
-/// True if the same digits follow the number in parentheses.
+/// True if the number is repeated in parentheses.
 pub(super) fn is_doubled(text: &str) -> bool {
     let Some((front, back)) = text.rsplit_once('(') else {
         return false;
@@ -49,7 +49,8 @@ pub(super) fn is_doubled(text: &str) -> bool {
     !digits.is_empty() && leading_digits(back) == digits
 }
 
-/// Nothing, asterisks, or a mark of up to two characters in parentheses.
+/// True for a footnote mark: asterisks or daggers, or up to two characters in brackets. True
+/// for an empty text too.
 pub(super) fn is_footnote(text: &str) -> bool {
     if text.chars().all(|c| matches!(c, '*' | '†' | '‡')) {
         return true;

@@ -1,14 +1,14 @@
-//! A page, read once for all its questions: its table in typed cells, and the places of its
-//! numbers.
+//! Parses a page once for all its questions: its table in typed cells, and its numbers with
+//! their ids.
 //!
-//! A [`Table`] keeps every cell as it was filed, alongside what it is read as: a
-//! number (often written twice, `-2913 ( 2913 )`), a dash (often the lost
-//! escape `2014`), text, or nothing. Reading repairs the header; Markdown shows dashes as
-//! dashes and doubled numbers once, and numbers rows and columns so that a
-//! cell can be cited as `r3c2`.
+//! A [`Table`] keeps the published text of each cell alongside its reading: a number (often
+//! written twice, `-2913 ( 2913 )`), a dash (often what is left of a lost escape, `2014`),
+//! text, or nothing. The header is repaired. As Markdown, a table shows dashes as dashes and
+//! doubled numbers once, and numbers its rows and columns so that a cell can be cited as
+//! `r3c2`.
 //!
-//! It answers no question and knows no gold. In the order of reading: `text` is what is
-//! read; `cell`, `caption`, `header` and `page_table` read the table, `places` the numbers.
+//! The module answers no questions and knows no gold. Reading order: `text` is the input;
+//! `cell`, `caption`, `header` and `page_table` read the table; `places` collects the numbers.
 
 mod caption;
 mod cell;
@@ -38,18 +38,19 @@ pub use years::{MONTHS, is_month, year_in_text, year_of, year_of_date, years_in}
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a page says, for everything that works on it.
+/// A parsed page.
 #[derive(Debug)]
 pub struct Page {
-    /// The table, repaired; of several the first.
+    /// The first table, with its header repaired.
     pub table: Table,
-    /// The other tables of an excerpt of a report.
+    /// The other tables. Only an excerpt of a report has some.
     pub others: Vec<Table>,
 }
 
 static READ: AtomicUsize = AtomicUsize::new(0);
 
-/// How many pages this process has read.
+/// How many pages this process has parsed. A test uses it to check that a page is parsed only
+/// once.
 #[doc(hidden)]
 pub fn pages_read() -> usize {
     READ.load(Ordering::Relaxed)
@@ -67,12 +68,12 @@ impl Page {
         }
     }
 
-    /// Its tables, in their order.
+    /// All tables, in order.
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
         std::iter::once(&self.table).chain(&self.others)
     }
 
-    /// The table that a row of the page is in, and which of its rows it is.
+    /// The table that contains a row of the page, and the row's index in that table.
     pub fn table_of_row(&self, row: usize) -> Option<(&Table, usize)> {
         let tables = self.tables().filter(|table| table.first_row() <= row);
         let table = tables.last()?;
@@ -80,8 +81,8 @@ impl Page {
     }
 }
 
-/// The page of a document and the places of its numbers, each read when it is first asked for. A
-/// copy of the document may be changed, so it reads its own.
+/// Caches the page of a document and its numbers; each is computed on first use. A clone starts
+/// empty, because the cloned document may be changed.
 #[derive(Debug, Default)]
 pub struct LazyPage {
     page: OnceLock<Page>,
@@ -105,7 +106,7 @@ impl Clone for LazyPage {
     }
 }
 
-/// Documents are compared by what is read, whether or not it has been read.
+/// Always equal: documents are equal if their texts are, whether or not one has been parsed.
 impl PartialEq for LazyPage {
     fn eq(&self, _: &Self) -> bool {
         true

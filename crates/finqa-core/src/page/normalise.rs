@@ -1,14 +1,13 @@
-//! Lost unicode escapes in sentences and text cells.
+//! Repairs lost Unicode escapes in sentences and text cells.
 //!
-//! The dataset's tokeniser dropped the `\u` of escapes: `company 2019s` was
-//! "company’s", `201cgip 201d` was "“gip”", `note 20 2014equity` had a dash.
-//! Only what cannot be a year or an amount is repaired: a lone `2019` or `2014`
-//! in a sentence stays as it is.
+//! The dataset's tokeniser dropped the `\u` of escapes: `company 2019s` was "company’s",
+//! `201cgip 201d` was "“gip”", and `note 20 2014equity` had a dash. Only what cannot be a year
+//! or an amount is repaired: a lone `2019` or `2014` in a sentence stays.
 
 use std::borrow::Cow;
 
-/// The sentence with its lost apostrophes, quotes and dashes put back; borrowed
-/// if there was nothing to repair.
+/// Restores lost apostrophes, quotes and dashes. Returns the borrowed sentence if nothing
+/// changed.
 ///
 /// ```
 /// use finqa_core::page::normalise_sentence;
@@ -21,11 +20,11 @@ pub fn normalise_sentence(sentence: &str) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(sentence.len());
     let mut changed = false;
-    // Whether a single-quoted `2018 2018…` waits for its `2019 2019`.
+    // An opening `2018 2018…` still needs its closing `2019 2019`.
     let mut single_open = false;
     let mut tokens = sentence.split(' ').peekable();
     let mut first = true;
-    // The next token continues without a space: it follows an opening quote.
+    // The next token follows an opening quote, so no space goes before it.
     let mut glue = false;
     while let Some(token) = tokens.next() {
         let next = tokens.peek().copied();
@@ -70,11 +69,11 @@ pub fn normalise_sentence(sentence: &str) -> Cow<'_, str> {
     }
 }
 
-/// A row's label repaired: as a sentence, and besides a `2013` or `2014` between
-/// two words without a year between them (`loans 2013 reported`) is a dash.
+/// Repairs a row label like a sentence. In addition, `2013` or `2014` between two words becomes
+/// a dash (`loans 2013 reported`), unless one of these words usually comes next to a year.
 ///
-/// In sentences this would be a guess; of the row labels of 514 published
-/// tables it repairs 16 and hits no year.
+/// In sentences this would be a guess. In the row labels of 514 published tables it repairs 16
+/// labels and no year is lost.
 pub(super) fn normalise_label(label: &str) -> Cow<'_, str> {
     let label = normalise_sentence(label);
     if !label.contains("201") {
@@ -103,7 +102,7 @@ fn is_word(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
-/// Words that a year may follow: months, prepositions, `fiscal` and the like.
+/// True for words that a year may follow: months, prepositions, `fiscal` and the like.
 fn leads_to_year(word: &str) -> bool {
     const WORDS: [&str; 26] = [
         "in", "of", "at", "by", "to", "for", "from", "since", "until", "through", "during", "and",
@@ -120,14 +119,14 @@ fn follows_year(word: &str) -> bool {
     WORDS.contains(&word.to_ascii_lowercase().as_str())
 }
 
-/// The reading of a token.
+/// How to repair a token.
 enum TokenRepair<'a> {
     No,
-    /// Has no space before it: `’s`, `”`.
+    /// Text without a space before it: `’s`, `”`.
     Closing(String),
-    /// An opening quote, and the word after it.
+    /// An opening quote and the word after it.
     Opening(&'a str),
-    /// A dash, and the word after it.
+    /// A dash and the word after it.
     Dash(&'a str),
 }
 

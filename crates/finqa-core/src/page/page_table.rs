@@ -1,4 +1,5 @@
-//! The table: typed cells, labelled columns and rows, and its unit.
+//! Reads a table into typed cells with labelled rows and columns, and finds the unit of each
+//! figure.
 
 use super::caption::{Caption, scale_of_label};
 use super::cell::{Cell, CellKind, CellNumber, CellSource, TableOrigin};
@@ -9,52 +10,53 @@ use super::text::PageText;
 use super::years::single_year;
 use crate::number::Scale;
 
-/// A column.
+/// A column's label and year.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// The label, repaired; lower case unless the document is the user's own.
+    /// The repaired label. Lower case, except in a document of the user.
     pub label: String,
     /// The one year that the label names.
     pub year: Option<u16>,
 }
 
-/// A row.
+/// A row's label, year and heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableRow {
-    /// The text of the first cell, lost escapes repaired.
+    /// The text of the first cell, with lost escapes repaired.
     pub label: String,
     /// The one year that the label names.
     pub year: Option<u16>,
-    /// The label of the last row above that has no values: a heading.
+    /// The label of the nearest row above without values, which is a heading.
     pub section: Option<String>,
 }
 
 impl TableRow {
-    /// Whether its heading says that its figures are rates, "Earnings per share", to which no
-    /// scale of the table applies.
+    /// True if the row's heading says that its figures are rates, e.g. "Earnings per share".
+    /// The table's scale does not apply to them.
     pub fn is_of_rates(&self) -> bool {
         has_no_scale(self.section.as_deref().unwrap_or_default())
     }
 }
 
-/// A report page's table.
+/// A table of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     cells: Vec<Vec<Cell>>,
     columns: Vec<Column>,
     rows: Vec<TableRow>,
     caption: Option<Caption>,
-    /// What the label of a column says of its unit.
+    /// For each column, the unit in its label. Empty for published tables.
     units: Vec<Option<Caption>>,
-    /// It is of a report, whose captions may be in the heading of any column.
+    /// The table is from a report, where a caption for the whole table may be in any column
+    /// heading.
     report: bool,
     headerless: bool,
     first_row: usize,
 }
 
 impl Table {
-    /// Reads a table that begins in a row of the page. Rows shorter than the widest are filled
-    /// up with empty cells.
+    /// Reads a table that begins in this row of the page. Short rows are padded with empty
+    /// cells.
     pub(crate) fn read(page: &PageText<'_>, first_row: usize) -> Self {
         let (table, origin) = (page.table, page.origin());
         let width = table.iter().map(Vec::len).max().unwrap_or(0);
@@ -77,7 +79,7 @@ impl Table {
             figures.for_each(Cell::check);
         }
         with_sources(&mut cells, page.sources, first_row, Cell::add);
-        // The first row of a user's table is its header.
+        // The first row of a user's table is always its header.
         let headerless = origin == TableOrigin::Published && is_headerless(&cells);
         if origin == TableOrigin::Published {
             for label in cells.iter_mut().filter_map(|row| row.first_mut()) {
@@ -98,7 +100,7 @@ impl Table {
         let columns: Vec<Column> = labels
             .into_iter()
             .map(|label| Column {
-                // The cells of a first row of data are not labels of the columns under them.
+                // If row 0 is data, its cells are not labels of the columns below.
                 year: single_year(&label).filter(|_| !headerless),
                 label,
             })
@@ -147,7 +149,7 @@ impl Table {
         read
     }
 
-    /// Brings amounts in crores and lakhs into a scale of its own.
+    /// Multiplies out crores and lakhs, which [`Scale`] does not have.
     fn multiply_out(&mut self) {
         let captions = self.units.iter().flatten().chain(&self.caption);
         let labels = self.rows.iter().map(|row| scale_of_label(&row.label));
@@ -174,37 +176,38 @@ impl Table {
         }
     }
 
-    /// The cell at `row` (0 is the header) and `column` (0 holds the row labels).
+    /// The cell at `row` (0 is the header) and `column` (0 has the row labels).
     pub fn cell(&self, row: usize, column: usize) -> Option<&Cell> {
         self.cells.get(row)?.get(column)
     }
 
-    /// All rows of cells, the header first; all of one length.
+    /// All rows of cells, the header first. All have the same length.
     pub fn cells(&self) -> &[Vec<Cell>] {
         &self.cells
     }
 
-    /// The row of the page that its header is in: 0 but for an excerpt of a report.
+    /// The row of the page that is the table's header. Above 0 only if the page has several
+    /// tables.
     pub fn first_row(&self) -> usize {
         self.first_row
     }
 
-    /// The columns, the one of the row labels first.
+    /// All columns; the first has the row labels.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// The rows, the header first.
+    /// All rows; the first is the header.
     pub fn rows(&self) -> &[TableRow] {
         &self.rows
     }
 
-    /// The unit the table is stated in, if it or the sentence before it says so.
+    /// The unit of the table, if the table or the sentence before it states one.
     pub fn caption(&self) -> Option<&Caption> {
         self.caption.as_ref()
     }
 
-    /// The scale that it states; what one column is stated in is not that of the table.
+    /// The scale of the whole table. `None` if only the label of a column states one.
     pub fn scale(&self) -> Option<Scale> {
         let caption = self.caption.as_ref()?;
         let mut columns = self.columns.iter().skip(1);
@@ -212,14 +215,14 @@ impl Table {
         caption.scale.filter(|_| !of_column)
     }
 
-    /// The scale of a row's amounts, where its table is "in millions, except per share amounts"
-    /// or has "shares in thousands".
+    /// The scale of a row's amounts by the table's caption, which may treat rows differently:
+    /// "in millions, except per share amounts", "shares in thousands".
     pub fn scale_of(&self, row: usize) -> Option<Scale> {
         self.scale_in(row, self.caption.as_ref()?)
     }
 
-    /// The scale of a figure: its own or that of its tag, else the one that the label of its row
-    /// or column, or the table, states for it.
+    /// The scale of a figure: its own or its tag's, else the one that the label of its row or
+    /// column or the table states for it.
     pub fn scale_at(&self, row: usize, column: usize) -> Option<Scale> {
         let number = self.cell(row, column)?.number.as_ref()?;
         match number.percent || number.settled {
@@ -228,8 +231,8 @@ impl Table {
         }
     }
 
-    /// The scale that labels or the table state for a figure, and the power of ten by which their
-    /// word exceeds it.
+    /// The scale that the labels or the table state for a figure, and the power of ten by which
+    /// the scale word exceeds it.
     fn unit_at(&self, row: usize, column: usize) -> Option<(Scale, u32)> {
         let labels = self.rows.get(row)?;
         let of_row = scale_of_label(&labels.label);
@@ -245,7 +248,7 @@ impl Table {
         };
         let column_name = &self.columns.get(column)?.label;
         of_row.or_else(|| {
-            // "2031 (in millions, except per share data)" has one.
+            // Not for "2031 (in millions, except per share data)", which states a unit.
             if of_column().is_none() && has_no_scale(column_name) && !counts_shares(column_name) {
                 return None;
             }
@@ -254,7 +257,7 @@ impl Table {
         })
     }
 
-    /// What a caption says of the scale of a row.
+    /// The scale that a caption states for a row.
     fn scale_in(&self, row: usize, caption: &Caption) -> Option<Scale> {
         let cells = self.cells.get(row)?;
         let row = self.rows.get(row)?;
@@ -280,7 +283,8 @@ impl Table {
         caption.scale.filter(|_| !row.is_of_rates())
     }
 
-    /// Whether a column is of percentages, whose sign only the first of them may have.
+    /// True for a column of percentages in which only the first figure must have a percent
+    /// sign.
     pub fn is_of_percent(&self, column: usize) -> bool {
         let cells = self.cells.iter().skip(1).filter_map(|row| row.get(column));
         let mut numbers = cells.filter_map(Cell::alone).peekable();
@@ -288,13 +292,13 @@ impl Table {
             && numbers.all(|one| one.value.abs() <= 100.0)
     }
 
-    /// True if row 0 holds data instead of labels (`2003 | $ 268496`).
+    /// True if row 0 is data and not labels (`2003 | $ 268496`).
     pub fn is_headerless(&self) -> bool {
         self.headerless
     }
 }
 
-/// Gives cells what the file says of them beyond their text.
+/// Calls `add` for each cell about which the file says more than its text.
 fn with_sources(
     cells: &mut [Vec<Cell>],
     sources: &[CellSource],
@@ -314,22 +318,23 @@ fn says(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }
 
-/// Whether a name in lower case is of a number of shares.
+/// True if a lower-case name is that of a number of shares.
 fn counts_shares(name: &str) -> bool {
     says(name, &["shares", "units"]) && says(name, &SHARE_COUNTS)
         || name.contains("dilutive awards")
 }
 
-/// Words of a row that counts shares.
+/// Words that, together with "shares" or "units", mark a count of shares.
 const SHARE_COUNTS: [&str; 6] = [
     "weighted", "outstanding", "used in", "used to", "number of", "dilutive",
 ];
 
-/// Nobody prints as many thousands of shares: they are shares.
+/// From this size on, counts of shares are read as single shares, because nobody prints as many
+/// thousands of shares.
 const MOST_SCALED_SHARES: f64 = 1e8;
 
-/// True if row 0 is data: an amount that no label would be, e.g. `$ 268496` or a doubled
-/// number, follows the row's label.
+/// True if row 0 is data: after the row's label it has an amount that cannot be a label, e.g.
+/// `$ 268496` or a doubled number.
 fn is_headerless(cells: &[Vec<Cell>]) -> bool {
     let Some((corner, rest)) = cells.first().and_then(|row| row.split_first()) else {
         return false;
@@ -347,8 +352,8 @@ fn is_headerless(cells: &[Vec<Cell>]) -> bool {
             .all(|cell| cell.value().is_none() || !cell.is_year())
 }
 
-/// Turns cells that are left of a lost dash into dashes: a lone `2013` or
-/// `2014` among the values, unless its column holds other years.
+/// Turns the remains of lost dashes into dashes: a lone `2013` or `2014` among the values,
+/// unless the other values of its column are mostly years.
 fn mark_lost_dashes(cells: &mut [Vec<Cell>], headerless: bool) {
     let first = usize::from(!headerless);
     let width = cells.first().map_or(0, Vec::len);
@@ -360,7 +365,7 @@ fn mark_lost_dashes(cells: &mut [Vec<Cell>], headerless: bool) {
                 others += usize::from(cell.value().is_some() && !cell.is_year());
             }
         }
-        // A single value that may be a year makes no column of years.
+        // A single year does not make a column of years.
         let of_years = years >= 2 && years > others;
         for (index, row) in cells.iter_mut().enumerate() {
             let Some(cell) = row.get_mut(column).filter(|cell| cell.is_lost_dash()) else {
@@ -395,7 +400,7 @@ fn rows(cells: &[Vec<Cell>], origin: TableOrigin) -> Vec<TableRow> {
                 section: section.clone(),
                 label,
             };
-            // A heading in a user's table may have a note or a currency in its other cells.
+            // In a user's table, a heading may have a note or a currency in its other cells.
             let is_blank = |cell: &Cell| match origin {
                 TableOrigin::Published => cell.raw.trim().is_empty(),
                 TableOrigin::Own => matches!(cell.kind, CellKind::Text | CellKind::Empty),
@@ -409,7 +414,8 @@ fn rows(cells: &[Vec<Cell>], origin: TableOrigin) -> Vec<TableRow> {
         .collect()
 }
 
-/// From the header, row labels without values, or the sentence right before the table.
+/// Finds the caption in the header, in rows without values, or in the sentence right before the
+/// table.
 fn caption(cells: &[Vec<Cell>], before: Option<&str>, own: bool) -> Option<Caption> {
     let header = cells.first().into_iter().flatten();
     let headings = cells
@@ -417,14 +423,15 @@ fn caption(cells: &[Vec<Cell>], before: Option<&str>, own: bool) -> Option<Capti
         .skip(1)
         .filter(|row| row.iter().skip(1).all(|cell| cell.value().is_none()))
         .flatten();
-    // "($000)" reads as a zero.
+    // "($000)" is read as the number zero, but states a unit.
     let words = |cell: &&Cell| cell.value().is_none_or(|value| value.abs() <= 0.0);
     let of = |cell: &Cell| Caption::in_label(&cell.raw);
     let above = || before.and_then(Caption::in_sentence);
     let of_header = header.filter(words).find_map(of);
     let mut headings = headings.filter(words);
     match own {
-        // A heading below the header may be about the rows below it alone.
+        // In a user's table, a heading below the header may apply only to the rows below it, so
+        // the sentence above the table comes first.
         true => of_header.or_else(above).or_else(|| headings.find_map(of)),
         false => of_header.or_else(|| headings.find_map(of)).or_else(above),
     }

@@ -1,4 +1,4 @@
-//! The numbers of a page, each with its place.
+//! Collects the numbers of a page, each with its id.
 
 use std::collections::BTreeSet;
 
@@ -9,23 +9,23 @@ use super::page_table::Table;
 use super::text::PageText;
 use super::years::years_in;
 
-/// One occurrence of a number.
+/// An occurrence of a number on a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberPlace {
     /// `r3c2`, `t5`, `h1`, or `question`.
     pub id: String,
     /// The number's magnitude as written (14.1 for `14.1%`).
     pub magnitude: f64,
-    /// Years of its row and column, or of its sentence.
+    /// The years of its row and column, or of its sentence.
     pub years: Vec<u16>,
-    /// The number is a percentage: by its sign, or by the label of its row or column.
+    /// True if the number or the label of its row or column has a percent sign or word.
     pub percent: bool,
-    /// The cell is a dash that lost its escape.
+    /// The cell is a dash. If the dash lost its escape, `magnitude` is 2013 or 2014, else 0.
     pub dash: bool,
 }
 
 impl NumberPlace {
-    /// The numbers in a text.
+    /// The numbers in a text, all with these years.
     pub fn in_text(id: &str, text: &str, years: &[u16], percent: bool) -> Vec<Self> {
         let readings = number::readings(text);
         readings
@@ -40,11 +40,11 @@ impl NumberPlace {
     }
 }
 
-/// The numbers of a page, cells first, and the years that it names.
+/// The numbers of a page, those of its cells first, and the years that it names.
 #[derive(Debug)]
 pub struct PagePlaces {
     pub numbers: Vec<NumberPlace>,
-    /// Years of its labels, cells and sentences, and of the name of its file.
+    /// The years in its labels, cells and sentences, and in its file name.
     pub years: BTreeSet<u16>,
 }
 
@@ -94,7 +94,8 @@ impl PagePlaces {
                     self.years.extend(years_in(&cell.raw));
                     let found = NumberPlace::in_text(&id, &cell.raw, &years, percent);
                     self.numbers.extend(found);
-                    // A workbook's figure is calculated with as it is stored.
+                    // A workbook calculates with the stored figure, so both it and the printed
+                    // one count.
                     let stored = cell.number.as_ref().filter(|one| one.printed.is_some());
                     self.numbers.extend(stored.map(|one| NumberPlace {
                         id,
@@ -109,7 +110,7 @@ impl PagePlaces {
     }
 }
 
-/// True if a label marks its figures as percentages: `% of total`.
+/// True if a label says that its figures are percentages: `% of total`.
 pub fn is_percent_label(label: &str) -> bool {
     let lower = label.to_lowercase();
     lower.contains('%') || lower.contains("percent") || lower.contains("per cent")

@@ -1,4 +1,4 @@
-//! Tables as Markdown.
+//! Renders tables as Markdown.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,12 @@ use super::cell::{Cell, CellKind};
 use super::page_table::Table;
 
 impl Table {
-    /// The table as aligned Markdown, without a line break at its end: a line `Unit: …` if
-    /// the unit is known; then columns `c0`, `c1`, … and rows `r0` (the header), `r1`, …, so
-    /// that `r3c2` names a cell; dashes as `—`, doubled numbers once.
+    /// The table as aligned Markdown, without a trailing line break. The line `Unit: …` comes
+    /// first if the unit is known. Columns are named `c0`, `c1`, … and rows `r0` (the header),
+    /// `r1`, …, so that `r3c2` names a cell. Dashes are shown as `—` and doubled numbers once.
     ///
-    /// Pipes, backslashes and line breaks in cells are escaped, so that a cell stays a cell.
+    /// Pipes and backslashes are escaped and line breaks become spaces, so that each cell
+    /// remains one cell.
     pub fn to_markdown(&self) -> String {
         let ids = (0..self.columns().len()).map(|column| Cow::Owned(format!("c{column}")));
         let mut rows = vec![std::iter::once(Cow::Borrowed("")).chain(ids).collect()];
@@ -31,7 +32,7 @@ impl Table {
     }
 }
 
-/// A cell as the Markdown shows it.
+/// The text of a cell in Markdown.
 fn shown(cell: &Cell) -> Cow<'_, str> {
     match (cell.kind, &cell.number) {
         (CellKind::Number, Some(number)) if number.doubled => {
@@ -42,7 +43,7 @@ fn shown(cell: &Cell) -> Cow<'_, str> {
     }
 }
 
-/// Escapes what would end the cell or the row.
+/// Escapes characters that would end the cell or the row.
 fn escape(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if !text.contains(['|', '\n', '\r', '\\']) {
@@ -60,13 +61,13 @@ fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Pads every column to its widest cell; the first row is the header.
+/// Pads each column to its widest cell. The first row becomes the header.
 fn aligned(rows: &[Vec<Cow<'_, str>>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     if columns == 0 {
         return String::new();
     }
-    // Three dashes are the least that every Markdown reader takes for a rule.
+    // Some Markdown readers need at least three dashes for a rule.
     let mut widths = vec![3_usize; columns];
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {

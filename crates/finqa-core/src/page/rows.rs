@@ -1,29 +1,30 @@
-//! Rows that keep no scale of money, whatever the caption of their table says; one list.
+//! Recognises rows to which the caption's scale does not apply.
 
-/// Words that a name has anywhere if it is of rates, ratios or amounts per share.
+/// Words that mark rates, ratios and amounts per share anywhere in a name.
 const WORDS: [&str; 15] = [
     "eps", "dps", "per", "ratio", "ratios", "percent", "percentage", "%", "yield", "multiple",
     "score", "leverage", "roe", "roce", "bps",
 ];
 
-/// Words that end such a name or that one of `AFTER` follows: an interest rate swap is money.
+/// Words that mark such a name only at its end or before one of `AFTER`: an "interest rate
+/// swap" is money.
 const HEADS: [&str; 6] = ["rate", "rates", "price", "prices", "coverage", "nps"];
 const AFTER: [&str; 6] = ["of", "on", "for", "at", "paid", "received"];
 
-/// Words in its brackets.
+/// Words that mark such a name only inside its brackets.
 const ASIDE: [&str; 5] = ["years", "days", "months", "times", "x"];
 
-/// What is in such a name.
+/// Phrases that mark such a name.
 const PHRASES: [&str; 3] = ["return on ", " to ebitda", "/ebitda"];
 
-/// Things that no table states in thousands.
+/// Things that no table counts in thousands.
 const THINGS: [&str; 12] = [
     "employees", "headcount", "staff", "stores", "shops", "restaurants", "hotels", "outlets",
     "customers", "locations", "branches", "offices",
 ];
 
-/// Whether the name of a row, a column or a heading says that its figures are not money: per
-/// share, ratios, rates, prices, days, scores, percentages, times in years.
+/// True if the name of a row, a column or a heading says that its figures are not money:
+/// amounts per share, ratios, rates, prices, days, scores, percentages, times in years.
 pub fn has_no_scale(name: &str) -> bool {
     let lower = without_figures(&name.to_lowercase());
     let (plain, inside) = lower.split_once('(').unwrap_or((&lower, ""));
@@ -31,7 +32,7 @@ pub fn has_no_scale(name: &str) -> bool {
     let words = |text| str::split(text, between).filter(|word| !word.is_empty());
     let heads: Vec<&str> = words(plain).collect();
     let ends = |at: usize| heads.get(at + 1).is_none_or(|next| AFTER.contains(next));
-    // What is due in "2 to 5 years" is money.
+    // A plain "years" is not enough: an amount due in "2 to 5 years" is money.
     let time = ["in years", "in months", "in days"];
     let mut heads = heads.iter().enumerate();
     words(&lower).any(|word| WORDS.contains(&word))
@@ -42,7 +43,7 @@ pub fn has_no_scale(name: &str) -> bool {
         || PHRASES.iter().any(|phrase| lower.contains(phrase))
 }
 
-/// Whether the label of a row says that its figures are percentages: "Gross margin (%)".
+/// True if a row's label says that its figures are percentages: "Gross margin (%)".
 pub(super) fn is_in_percent(label: &str) -> bool {
     let label = label.trim();
     label.ends_with("(%)")
@@ -50,7 +51,7 @@ pub(super) fn is_in_percent(label: &str) -> bool {
         || label.to_lowercase().ends_with("(in percent)")
 }
 
-/// A label without the brackets that hold figures: "Dividends ($0.16 per share)" are money.
+/// The label without brackets that contain figures: "Dividends ($0.16 per share)" is money.
 fn without_figures(label: &str) -> String {
     let parts = label
         .split_inclusive(')')
@@ -61,7 +62,7 @@ fn without_figures(label: &str) -> String {
     parts.collect()
 }
 
-/// Whether the name of a row or column is that of things which no table states in thousands:
+/// True if the name of a row or column is that of things which no table counts in thousands:
 /// "Number of employees", "Stores".
 pub fn counts_things(name: &str) -> bool {
     let name = name.trim().to_lowercase();

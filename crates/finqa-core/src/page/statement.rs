@@ -1,4 +1,4 @@
-//! Which titles are the names of primary statements.
+//! Recognises the titles of primary statements.
 
 use std::sync::LazyLock;
 
@@ -6,16 +6,17 @@ use regex::Regex;
 
 use crate::regex;
 
-/// A primary statement.
+/// A kind of primary statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statement {
-    /// Of balances at a day.
+    /// Balances on a day: the balance sheet.
     Balances,
-    /// Of a period: income, cash flows, changes in equity.
+    /// Flows over a period: income, cash flows, changes in equity.
     Flows,
 }
 
-/// The name in a title: `CONSOLIDATED BALANCE SHEETS`, `statements of cash flows`.
+/// The name of a statement in a title: `CONSOLIDATED BALANCE SHEETS`,
+/// `statements of cash flows`.
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
     let flows = r"operations|(?:comprehensive\s+|net\s+)?(?:income|loss|earnings)|profit|cash\s+flows?|(?:changes\s+in\s+)?(?:\w+[’']?s?[’']?\s+)?equity";
     regex!(&format!(
@@ -23,7 +24,7 @@ static NAME: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Words of a title that only mentions a statement.
+/// Words in titles that mention a statement without being its name.
 const MENTIONS: [&str; 40] = [
     "our", "we", "are", "is", "was", "were", "follows", "following", "included", "recorded",
     "presented", "recognized", "reported", "note", "schedule", "components", "effect", "effects",
@@ -32,12 +33,13 @@ const MENTIONS: [&str; 40] = [
     "condensing", "consolidating", "percentage", "forma",
 ];
 
-/// The longest name, with that of the company, its unit and its period.
+/// Maximum number of words in a title, including company, unit and period. A longer text is a
+/// sentence.
 const LONGEST: usize = 30;
 
 impl Statement {
-    /// The statement whose name a title is; the name may have the company before it, and a unit,
-    /// a period or "(unaudited)" behind it.
+    /// The statement that a title names. The company may come before the name, and a unit, a
+    /// period or "(unaudited)" after it. `None` if the title only mentions a statement.
     pub fn named(title: &str) -> Option<Self> {
         let found = NAME.captures(title)?;
         let words = || {
@@ -45,7 +47,7 @@ impl Statement {
                 .split(|c: char| !c.is_alphanumeric())
                 .filter(|word| !word.is_empty())
         };
-        // "(See Note 1)" mentions nothing.
+        // Words in brackets, as in "(See Note 1)", do not make a title a mention.
         let plain = title.split(['(', '[']).next().unwrap_or_default();
         let plain = plain.to_lowercase();
         let mut named = plain.split(|c: char| !c.is_alphanumeric());

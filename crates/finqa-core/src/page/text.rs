@@ -1,30 +1,31 @@
-//! A page as its file has it, and the ids of its places.
+//! Defines the text of a page before it is parsed, and the ids of its cells.
 
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellSource, TableOrigin};
 
-/// Where one of several tables begins.
+/// Where a table begins on a page with several.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableStart {
-    /// The row of its header among the rows of the page.
+    /// The row of the page that is the table's header.
     pub row: usize,
-    /// The lines above it, the last next to it: its title, its unit.
+    /// The lines above the table, e.g. its title and unit; the last is the nearest.
     pub above: Vec<String>,
-    /// The tags of its figures, if the report has some.
+    /// The tags of its figures, if the report is tagged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<FigureTag>,
-    /// Where a workbook has its cells.
+    /// Where its cells are in a workbook.
     #[serde(default, skip_serializing_if = "SheetPlaces::is_empty")]
     pub places: SheetPlaces,
 }
 
-/// Where a workbook has the cells of a table.
+/// Where the cells of a table are in a workbook.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SheetPlaces {
     /// The sheet's name.
     pub sheet: String,
-    /// Row and column from 0, of each cell of each row; none of what has no place.
+    /// Row and column, counted from 0, of each cell of each row; `None` for a cell that the
+    /// workbook does not have.
     pub cells: Vec<Vec<Option<(u32, u32)>>>,
 }
 
@@ -33,14 +34,14 @@ impl SheetPlaces {
         self.cells.is_empty()
     }
 
-    /// `Key figures!D4`.
+    /// The name of a cell as a workbook writes it, `Key figures!D4`.
     pub fn name(&self, row: usize, column: usize) -> Option<String> {
         let (row, column) = (*self.cells.get(row)?.get(column)?)?;
         Some(format!("{}!{}{}", self.sheet, column_name(column), row + 1))
     }
 }
 
-/// The letters of a workbook's column, from 0: `A`, `Z`, `AA`.
+/// The letters of a workbook's column, counted from 0: `A`, `Z`, `AA`.
 pub fn column_name(column: u32) -> String {
     let letter = char::from_digit(column % 26 + 10, 36).unwrap_or('a');
     let before = match column / 26 {
@@ -50,10 +51,10 @@ pub fn column_name(column: u32) -> String {
     format!("{before}{}", letter.to_ascii_uppercase())
 }
 
-/// What a report's tag says of a figure.
+/// A report's tag for a figure (inline XBRL).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FigureTag {
-    /// The cell among the rows of the page.
+    /// The row of the figure, among the rows of the page.
     pub row: usize,
     pub column: usize,
     /// `us-gaap:NetIncomeLoss`.
@@ -62,24 +63,24 @@ pub struct FigureTag {
     pub period: String,
     /// `USD`, `shares`, `USD/shares`.
     pub unit: String,
-    /// The power of ten of the printed digits.
+    /// The power of ten by which the printed digits are multiplied.
     pub scale: i32,
 }
 
-/// What the cover of a report says of it.
+/// What the cover of a report says about the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cover {
     /// `Apple Inc.`
     pub company: String,
-    /// The last day that the report is about, in any form.
+    /// The last day of the report's period, as printed.
     pub period_end: String,
-    /// The fiscal year that it is a part of.
+    /// The fiscal year that the period belongs to.
     pub fiscal_year: Option<u16>,
-    /// The month that the company's fiscal years end in, from 1.
+    /// The month, from 1, in which the company's fiscal years end.
     pub year_end: Option<u8>,
 }
 
-/// What a page is read from.
+/// The borrowed text of a document, from which its page is parsed.
 #[derive(Clone, Copy)]
 pub(crate) struct PageText<'a> {
     pub(crate) filename: &'a str,
@@ -88,20 +89,20 @@ pub(crate) struct PageText<'a> {
     pub(crate) after: &'a [String],
     /// Row 0 is the header; rows may be ragged.
     pub(crate) table: &'a [Vec<String>],
-    /// Where its tables begin, if they are several.
+    /// Where its tables begin, if there are several.
     pub(crate) starts: &'a [TableStart],
-    /// What the file says of cells beyond their text, in the order of rows.
+    /// What the file says about cells beyond their text, sorted by row.
     pub(crate) sources: &'a [CellSource],
-    /// The table before tokenisation.
+    /// The table before the dataset's tokenisation.
     pub(crate) table_ori: Option<&'a [Vec<String>]>,
-    /// A document of the user.
+    /// True for a document of the user, which is not repaired.
     pub(crate) own: bool,
-    /// A report with a cover, or a table of one.
+    /// True for a report with a cover, or for a part of one.
     pub(crate) report: bool,
 }
 
 impl<'a> PageText<'a> {
-    /// Each table by itself, with the row that it begins in.
+    /// Splits the page into its tables, each with the row of the page where it begins.
     pub(super) fn each_table(&self) -> Vec<(usize, PageText<'a>)> {
         if self.starts.is_empty() {
             return vec![(0, *self)];
@@ -137,7 +138,7 @@ impl<'a> PageText<'a> {
     }
 }
 
-/// Row and column of an evidence id: `r3c2` gives (3, 2).
+/// The row and column of an evidence id: (3, 2) for `r3c2`.
 pub fn position(id: &str) -> Option<(usize, usize)> {
     let (row, column) = id.trim().strip_prefix(['r', 'R'])?.split_once(['c', 'C'])?;
     let number = |digits: &str| -> Option<usize> {

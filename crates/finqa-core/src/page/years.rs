@@ -1,19 +1,19 @@
-//! What a year is, everywhere: in labels, cells, sentences and questions.
+//! Decides what a year is, for labels, cells, sentences and questions alike.
 
 use std::ops::RangeInclusive;
 
 pub use crate::number::{MONTHS, year_of};
 
-/// The year that four digits are in running text, where those of [`year_of`] outside this range
-/// are more often amounts. The embedded analyst's weights were trained on this reading;
-/// docs/decisions.md has what another one costs.
+/// Reads four digits in running text as a year. Years outside 1980 to 2060, which [`year_of`]
+/// accepts, are more often amounts there. The embedded analyst's weights were trained on this
+/// reading; docs/decisions.md says what a wider range costs.
 pub fn year_in_text(digits: &str) -> Option<u16> {
     year_of(digits).filter(|year| IN_TEXT.contains(year))
 }
 
 const IN_TEXT: RangeInclusive<u16> = 1980..=2060;
 
-/// The year of a date that begins with its month: `12/31/09`, `12/29/2018` or `12/14`.
+/// The year of a date that starts with its month: `12/31/09`, `12/29/2018` or `12/14`.
 pub fn year_of_date(text: &str) -> Option<u16> {
     let mut parts = text.split('/');
     let month: u8 = parts.next()?.parse().ok()?;
@@ -21,9 +21,9 @@ pub fn year_of_date(text: &str) -> Option<u16> {
     single_year(text).filter(|year| dated && IN_TEXT.contains(year))
 }
 
-/// The distinct years that `label` names, in order: `2009`,
-/// `december 31 , 2009`, `12/31/09`, and `december 312009` where the line
-/// break was lost. An amount such as `$ 2014` or `2,014` is not a year.
+/// The distinct years that `label` names, in order: `2009`, `december 31 , 2009`, `12/31/09`,
+/// and `december 312009`, where a line break was lost. An amount such as `$ 2014` or `2,014` is
+/// not a year.
 ///
 /// ```
 /// use finqa_core::page::years_in;
@@ -60,7 +60,7 @@ pub fn years_in(label: &str) -> Vec<u16> {
     years
 }
 
-/// The one year that `label` names; `None` if it names none or several.
+/// The year that `label` names; `None` if it names none or several.
 pub(super) fn single_year(label: &str) -> Option<u16> {
     match years_in(label).as_slice() {
         [year] => Some(*year),
@@ -68,7 +68,7 @@ pub(super) fn single_year(label: &str) -> Option<u16> {
     }
 }
 
-/// The year of a label that is only `12/09`.
+/// The year of a label that is nothing but `12/09`.
 fn month_and_year(label: &str) -> Option<u16> {
     let (month, year) = label.trim().split_once('/')?;
     let month: u8 = month.parse().ok()?;
@@ -77,7 +77,8 @@ fn month_and_year(label: &str) -> Option<u16> {
         .flatten()
 }
 
-/// Whether digits are an amount by what is next to them: `$ 2014`, `2,014`, `2014.5`, `2014%`.
+/// True if the text next to the digits makes them an amount: `$ 2014`, `2,014`, `2014.5`,
+/// `2014%`.
 pub(super) fn is_amount(before: &str, after: &str) -> bool {
     let decimals = after.strip_prefix(['.', ',']);
     before.trim_end().ends_with(['$', '€', '£'])
@@ -88,7 +89,7 @@ pub(super) fn is_amount(before: &str, after: &str) -> bool {
 
 fn year(before: &str, digits: &str, after: &str) -> Option<u16> {
     let dated = digits.len() == 4 && ends_in_day(before);
-    // `2014 %` is what a lost dash leaves of a percentage.
+    // `2014 %` is a dash that lost its escape, not a year.
     if !dated && is_amount(before, after) || after.trim_start().starts_with('%') {
         return None;
     }
@@ -108,7 +109,7 @@ fn year(before: &str, digits: &str, after: &str) -> Option<u16> {
     }
 }
 
-/// True if `before` ends in the day and month of `31.12.`.
+/// True if `before` ends with a day and a month: `31.12.`.
 fn ends_in_day(before: &str) -> bool {
     let number = |part: Option<&str>| {
         let part = part.and_then(|part| part.rsplit(' ').next());
@@ -118,7 +119,8 @@ fn ends_in_day(before: &str) -> bool {
     parts.next() == Some("") && number(parts.next()) && number(parts.next())
 }
 
-/// Reports of this kind begin in the nineties; `70` to `99` are last century's.
+/// Reads two digits as a year. The reports begin in the 1990s, so `70` to `99` are in the 20th
+/// century and the others in the 21st.
 pub(super) fn year_of_two_digits(digits: &str) -> Option<u16> {
     let year: u16 = digits.parse().ok()?;
     (0..100)
@@ -126,7 +128,7 @@ pub(super) fn year_of_two_digits(digits: &str) -> Option<u16> {
         .then_some(if year >= 70 { 1900 + year } else { 2000 + year })
 }
 
-/// True if `before` ends in `12/31/` or `dec-`, or in a lone apostrophe or `fy`.
+/// True if `before` ends with `12/31/` or `dec-`, or with an apostrophe or `fy`.
 fn is_date_before(before: &str) -> bool {
     let lower = before.trim_end().to_ascii_lowercase();
     if before.ends_with('\'') || before.ends_with('’') || lower.ends_with("fy") {
@@ -138,13 +140,13 @@ fn is_date_before(before: &str) -> bool {
     let day = front.trim_end_matches(|c: char| c.is_ascii_digit());
     let has_day = day.len() < front.len();
     let month = day.strip_suffix(['/', '-']).unwrap_or("");
-    // Four digits are the year, and what follows the month is the day: `2025-01-15`.
+    // Four digits are a year, and the number after the month is then the day: `2025-01-15`.
     let digits = month.len() - month.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     (has_day && (1..=2).contains(&digits))
         || is_month(front.rsplit([' ', '-']).next().unwrap_or(""))
 }
 
-/// Whether a word is a month or its usual abbreviation: `Sept`, but not `market`.
+/// True if a word is a month or its usual abbreviation: `Sept`, but not `market`.
 pub fn is_month(word: &str) -> bool {
     let word = word.trim_end_matches('.');
     let short = (3..=4).contains(&word.len());

@@ -1,4 +1,4 @@
-//! The dates that a text names, in numbers or words.
+//! Finds the dates that a text names, in digits or words.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -23,7 +23,8 @@ static DATE: LazyLock<Regex> = LazyLock::new(|| {
         format!(
             r"\b(?:(?P<d1>\d\d?){nth} (?:of )?)?(?P<m>{month})\b\.?(?: (?P<d>\d\d?){nth}\b)?(?: ?,? ?(?:of )?(?P<y>{year})\b)?"
         ),
-        // Actual, budgeted or expected: "FY2024A", "CY2025E"; a spreadsheet may write "2031.0".
+        // The letter means actual, budgeted or expected: "FY2024A", "CY2025E". A spreadsheet
+        // may write "2031.0".
         format!(r"\b(?:(?:[fc]y|f) ?'?)?(?P<bare>{year})(?:\.0|[abefp])?\b"),
         r"\b[fc]y ?'?(?P<short>\d\d)[abefp]?\b".to_owned(),
         r"\b(?:q[1-4]|[1-4]q|h[12]|[12]h)[ -]?'?(?P<of_part>\d\d)\b".to_owned(),
@@ -31,11 +32,11 @@ static DATE: LazyLock<Regex> = LazyLock::new(|| {
     regex!(&forms.join("|"))
 });
 
-/// The word between the ends of a period.
+/// What separates the first and the last date of a period.
 static JOINS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"^ ?(?:to|through|until|and|-|\u{2013}|\u{2014}) ?$"));
 
-/// Whether the day or the month comes first in `03/04/31`.
+/// Whether the day or the month comes first in dates like `03/04/31`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DayOrder {
     DayFirst,
@@ -45,7 +46,8 @@ pub enum DayOrder {
 }
 
 impl DayOrder {
-    /// By the dates that leave no doubt, if there are some and they agree.
+    /// Finds the order from the dates that allow only one. `Unknown` if there are none or they
+    /// disagree.
     pub fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let (mut days, mut months) = (false, false);
         for text in texts {
@@ -62,7 +64,8 @@ impl DayOrder {
         }
     }
 
-    /// Month and day of two numbers, if one of them can be no month or the order is known.
+    /// The month and day of two numbers. `None` if both could be the month and the order is not
+    /// known, or if neither fits.
     fn month_and_day(self, a: u8, b: u8) -> Option<(u8, u8)> {
         let (month, day) = match self {
             _ if a > 12 => (b, a),
@@ -75,15 +78,15 @@ impl DayOrder {
     }
 }
 
-/// A period, and where it is named.
+/// A period and where the text names it.
 pub(super) type Named = (Range<usize>, Period);
 
-/// The dates of a text, those of the ends of one period together; and where dates are that may be
-/// of two days.
+/// Finds the dates of a text; the first and last date of a period are merged into one entry.
+/// The second list has the dates whose day and month cannot be told apart.
 pub(super) fn dates(text: &str, order: DayOrder) -> (Vec<Named>, Vec<Range<usize>>) {
     let mut out: Vec<Named> = Vec::new();
     let mut unknown = Vec::new();
-    // "Dec-31" is of 2031, or a day if a year stands beside it.
+    // "Dec-31" is in 2031, unless a year is next to it: then 31 is the day.
     let mut short: Option<(usize, u8)> = None;
     for captures in DATE.captures_iter(text) {
         let Some(whole) = captures.get(0) else {
@@ -129,7 +132,7 @@ pub(super) fn dates(text: &str, order: DayOrder) -> (Vec<Named>, Vec<Range<usize
             ..Period::default()
         };
         let last = group(&["last"]).filter(|last| {
-            // "2031-12" is a month, "2011-12" a season.
+            // "2031-12" is a month, but "2011-12" a season of two years.
             let month = last
                 .parse()
                 .is_ok_and(|month: u16| (1..=12).contains(&month));
@@ -147,7 +150,7 @@ pub(super) fn dates(text: &str, order: DayOrder) -> (Vec<Named>, Vec<Range<usize
                 .and_then(|last| last.parse::<u16>().ok());
             period.start = Some(end);
             period.end.year = Some(first + 1);
-            // "2019-2021" are two years.
+            // "2019-2021" names two years.
             if last != Some((first + 1) % 100) {
                 let from = whole.start();
                 let year = |year| Period {
@@ -205,8 +208,8 @@ pub(super) fn dates(text: &str, order: DayOrder) -> (Vec<Named>, Vec<Range<usize
     (out, unknown)
 }
 
-/// Whether two dates are the ends of one period. Two months are it in brackets or with a dash
-/// only; elsewhere they may be two.
+/// True if two dates are the first and last of one period. Two months without days are only if
+/// they are in brackets or joined by a dash; otherwise they may be two periods.
 fn is_range(text: &str, first: &Range<usize>, from: usize, end: usize, day: Option<u8>) -> bool {
     let gap = text.get(first.end..from).unwrap_or_default();
     let opened = text
@@ -217,7 +220,7 @@ fn is_range(text: &str, first: &Range<usize>, from: usize, end: usize, day: Opti
     JOINS.is_match(gap) && (day.is_some() || dash || opened && closed)
 }
 
-/// By the first three letters.
+/// The number of a month, by the first three letters of its name.
 fn month_of(word: &str) -> Option<u8> {
     let short = word.get(..3)?;
     let at = MONTHS.iter().position(|month| month.starts_with(short))?;

@@ -1,27 +1,28 @@
-//! The fiscal years of a company: which column is of the period that a question names.
+//! Reads when a company's fiscal years end, and decides whether a column is of the period that
+//! a question names.
 
 use super::{Date, Period, Times, month_of_end};
 use crate::page::Cover;
 
-/// The fiscal years of a company.
+/// When a company's fiscal years end, and by which number they are called.
 #[derive(Clone, Copy, Debug)]
 pub struct FiscalYears {
-    /// The month that they end in.
+    /// The month in which they end.
     last_month: u8,
     /// How many years earlier they are called than they end.
     behind: u16,
-    /// Nothing says so of a year that ends in January.
+    /// Years end in January and nothing says by which number they are called.
     unclear: bool,
 }
 
 impl FiscalYears {
-    /// By the cover, or else by the month that most whole years of the columns end in.
+    /// Uses the cover, or else the month in which most whole years among the columns end.
     pub fn read(cover: &Cover, columns: &[Period], weekly: bool) -> Self {
         let months_of = |is: &dyn Fn(&Period) -> bool| -> Vec<u8> {
             let all = columns.iter().filter(|period| is(period));
             all.filter_map(|period| month_of_end(period.end)).collect()
         };
-        // A balance sheet of a quarter shows the end of the year before.
+        // The balance sheet in a quarterly report also shows the end of the last fiscal year.
         let lasting = columns.iter().filter(|period| period.months.is_some());
         let latest = lasting.map(|period| period.end).max();
         let own = Times::heading(&cover.period_end).0.map(|period| period.end);
@@ -45,7 +46,7 @@ impl FiscalYears {
         let named = cover
             .fiscal_year
             .zip(plain.year_of(Times::heading(&cover.period_end).0));
-        // Retailers call a year that ends in January by its first month.
+        // Retailers call a year that ends in January by the year in which it began.
         let retail = u16::from(weekly && plain.last_month == 1);
         let behind = named.map_or(retail, |(named, ends)| ends.saturating_sub(named));
         Self {
@@ -60,14 +61,15 @@ impl FiscalYears {
         self.behind
     }
 
-    /// Whether a question names a year that a dated column may have under another number: many
-    /// companies call a year that ends in January by the one before.
+    /// True if a question names a year that a dated column may have under another number: many
+    /// companies call a year that ends in January by the year before.
     pub fn is_unclear(self, column: &Period, asked: &Period) -> bool {
         let named = asked.end.year.is_some() && asked.end.month.is_none();
         self.unclear && named && column.end.month.is_some()
     }
 
-    /// The fiscal year that a period ends in; one that is named by its year alone is called so.
+    /// The fiscal year in which a period ends. A period that is only a year is already a fiscal
+    /// year.
     pub fn year_of(self, period: Option<Period>) -> Option<u16> {
         let end = period?.end;
         let (Some(year), Some(month)) = (end.year, month_of_end(end)) else {
@@ -82,7 +84,7 @@ impl FiscalYears {
         Some(months / 3 + 1)
     }
 
-    /// Whether a column is of the period that a question names.
+    /// True if a column is of the period that a question names.
     pub fn fits(self, column: &Period, asked: &Period) -> bool {
         let (end, of) = (column.end, asked.end);
         if let Some(start) = asked.start {
@@ -101,12 +103,12 @@ impl FiscalYears {
         if asked.instant && column.months.is_some() {
             return false;
         }
-        // A balance is of a day, what a part of a year brought is not.
+        // A question about a part of a year is not about a balance, which is on a day.
         let part = asked.months.is_some_and(|months| months < 12) && !asked.instant;
         if part && column.months.is_none() && end.day.is_some() {
             return false;
         }
-        // A year alone is not known to be a part of one.
+        // A column that is only a year is not read as a part of one.
         let undated = column.months.is_none() && end.month.is_none();
         if (part || asked.quarter.is_some()) && undated {
             return false;
@@ -126,7 +128,7 @@ impl FiscalYears {
         let Some(year) = of.year else {
             return true;
         };
-        // A year without more ends with the company's.
+        // A year without a quarter or month is the company's fiscal year.
         let whole = asked.quarter.is_none() && asked.months.is_none_or(|months| months == 12);
         let ends = month_of_end(end).is_none_or(|month| month == self.last_month);
         let length = asked.months.is_some() || column.months.is_none_or(|months| months == 12);
@@ -147,7 +149,7 @@ impl FiscalYears {
         };
         let year = of.year.is_none() || end.year.is_none_or(|year| Some(year) == of.year);
         let same_month = month.is_none_or(|month| Some(month) == of_month);
-        // A year alone is a company's whole year.
+        // A column that is only a year is a whole fiscal year.
         let whole = end.month.is_some() || of_month == Some(self.last_month);
         same_day && year && same_month && whole
     }

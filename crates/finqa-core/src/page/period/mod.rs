@@ -1,5 +1,5 @@
-//! The periods that headings of columns and people's questions name: years, halves, quarters,
-//! months, days, and weeks as retailers count them.
+//! Reads the periods that column headings and questions name: years, halves, quarters, months,
+//! days, and the weeks that retailers count.
 
 mod dates;
 mod fiscal;
@@ -10,7 +10,7 @@ pub use dates::DayOrder;
 pub use fiscal::FiscalYears;
 pub use times::{Times, blank};
 
-/// A day, a month or a year, as far as it is named.
+/// A date, as far as the text names it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date {
     pub year: Option<u16>,
@@ -21,25 +21,26 @@ pub struct Date {
 /// A period or a point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Period {
-    /// How long it is, in months.
+    /// Its length in months, if named.
     pub months: Option<u8>,
-    /// Its first day, where it is named: "July 22 to September 30". Of a season, "2021/22", its
+    /// Its first day, if named: "July 22 to September 30". For a season such as "2021/22", its
     /// first year.
     pub start: Option<Date>,
     pub end: Date,
-    /// Which quarter of its fiscal year it is, or which half.
+    /// Which quarter or half of its fiscal year it is, from 1.
     pub quarter: Option<u8>,
-    /// Only a point in time is meant: "at year end".
+    /// True if a point in time is meant and not a period: "at year end".
     pub instant: bool,
 }
 
 impl Period {
-    /// Takes the length from the start, if there is one.
+    /// Computes the length from the start and the end, if both months are named.
     fn measure(&mut self) {
         if let Some(start) = self.start
             && let (Some(first), Some(last)) = (start.month, self.end.month)
         {
-            // "January-June" counts both; a day may begin in the middle.
+            // "January-June" includes both months. A start after the 7th does not count its own
+            // month.
             let from_middle = start.day.is_some_and(|day| day > 7);
             self.months = Some((last + 13 - first) % 12 - u8::from(from_middle && last != first))
                 .map(|months| if months == 0 { 12 } else { months });
@@ -49,7 +50,8 @@ impl Period {
         }
     }
 
-    /// Both together; the shorter length is meant: "nine months of fiscal 2024".
+    /// Combines two mentions of one period. The shorter length is meant: "nine months of fiscal
+    /// 2024".
     fn with(self, other: Self) -> Self {
         let months = match (self.months, other.months) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -69,7 +71,7 @@ impl Period {
         }
     }
 
-    /// The same period of the year before.
+    /// The same period one year earlier.
     pub fn year_before(self) -> Self {
         let year_less = |year: Option<u16>| year.map(|year| year.saturating_sub(1));
         let end = Date {
@@ -84,7 +86,7 @@ impl Period {
         Self { start, end, ..self }
     }
 
-    /// What it does not say, from a heading over it.
+    /// Fills in what the period leaves out from a heading above it.
     pub fn or(self, over: Self) -> Self {
         let undated = self.end == Date::default();
         Self {
@@ -103,7 +105,8 @@ impl Period {
         }
     }
 
-    /// Its number of months.
+    /// Its length in months. If it is not named, a month without a day is 1 and everything else
+    /// a year.
     pub fn length(self) -> u8 {
         let dated = match (self.end.month, self.end.day) {
             (Some(_), None) => 1,
@@ -116,13 +119,13 @@ impl Period {
         self.start.is_some_and(|start| start.year.is_some())
     }
 
-    /// Its last month, by its own words.
+    /// Its last month: as named, else the last of its quarter or half, else December.
     fn last_month(self) -> u8 {
         let of_part = self.quarter.map(|part| part * self.length());
         self.end.month.or(of_part).unwrap_or(12)
     }
 
-    /// By its end; of two with one end the longer comes later.
+    /// A key for sorting by end. Of two periods with the same end, the longer one comes later.
     pub fn order(self) -> (Option<u16>, u8, Option<u8>, u8) {
         (
             self.end.year,
@@ -134,7 +137,8 @@ impl Period {
 }
 
 impl std::fmt::Display for Period {
-    /// As a reader would name it: `third quarter of 2022`, `six months to June of 2025`.
+    /// Prints the period as a reader would name it: `third quarter of 2022`,
+    /// `6 months to June of 2025`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let month = self
             .end
@@ -166,8 +170,8 @@ impl std::fmt::Display for Period {
     }
 }
 
-/// The month that a period is called by: one that ends on the first days of a month is of the
-/// month before.
+/// The month after which a period is named. A period that ends in the first seven days of a
+/// month belongs to the month before.
 fn month_of_end(end: Date) -> Option<u8> {
     let month = end.month?;
     let early = end.day.is_some_and(|day| day <= 7);

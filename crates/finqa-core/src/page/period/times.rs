@@ -1,4 +1,4 @@
-//! The periods that a text names.
+//! Finds the periods that a text names.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -9,10 +9,11 @@ use super::dates::{DayOrder, Named, dates, lists};
 use super::{Date, Period};
 use crate::regex;
 
-/// The length of the year so far.
+/// Stands for the unknown length of a year to date.
 const TO_DATE: u8 = 0;
 
-/// How long a period is by its words; of several at one place the first counts.
+/// The words that give the length of a period, and the length in months. Of several forms that
+/// match at one place, the first counts.
 static LENGTHS: LazyLock<Vec<(Regex, u8)>> = LazyLock::new(|| {
     let weeks = |numbers: &str| format!(r"\b(?:{numbers})[- ]weeks?\b");
     let forms = [
@@ -47,7 +48,7 @@ static LENGTHS: LazyLock<Vec<(Regex, u8)>> = LazyLock::new(|| {
     forms.into_iter().map(compiled).collect()
 });
 
-/// Which quarter or half it is.
+/// The words that say which quarter or half a period is.
 static PART: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"^(?:(?:q|quarter) ?([1-4])|([1-4]) ?q|h([12])|([12])h|(first|1st)|(second|2nd)|(third|3rd)|(fourth|4th))"
@@ -60,24 +61,24 @@ static INSTANT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Words between the length of a period and its date.
+/// Words that may separate the length of a period from its date.
 const LINKS: &str = "of in the for ended ending on to through fiscal year period periods";
 
-/// What a text says of time, and where.
+/// The periods that a text names, and where.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Times {
     pub found: Vec<Named>,
-    /// Where anything is said of time.
+    /// Every part of the text about time, including dates that could not be read.
     pub said: Vec<Range<usize>>,
 }
 
 impl Times {
-    /// Reads a text in lower case.
+    /// Reads a lower-case text.
     pub fn read(text: &str) -> Self {
         Self::read_in(text, DayOrder::Unknown)
     }
 
-    /// Reads a text in lower case, whose dates are in this order.
+    /// Reads a lower-case text whose dates have this order of day and month.
     fn read_in(text: &str, order: DayOrder) -> Self {
         let (mut all, unknown) = dates(text, order);
         for (form, months) in LENGTHS.iter() {
@@ -91,7 +92,8 @@ impl Times {
                     quarter: part,
                     ..Period::default()
                 };
-                // "39 weeks" are not "9 months"; "fiscal 2024" has a date in it.
+                // Skip a length that overlaps one already found. A date without a length, as in
+                // "fiscal 2024", does not block it.
                 let at = found.range();
                 let taken = |other: &Named| {
                     other.0.start < at.end && at.start < other.0.end && other.1.months.is_some()
@@ -112,7 +114,7 @@ impl Times {
         let said = found.iter().map(|(at, _)| at.clone());
         let said = said.chain(unknown).collect();
         share(&mut found);
-        // "From December 31 to June 30": two points in time.
+        // "From December 31 to June 30" names two points in time.
         let point = |one: &Period| one.end.day.is_some() && one.start.is_none();
         let points = found.len() > 1
             && (found.iter()).all(|(_, period)| point(period) && period.months.is_none());
@@ -126,12 +128,13 @@ impl Times {
         self.found.iter().map(|(_, period)| *period)
     }
 
-    /// The one period of a heading, and the rest of it; a heading with two years is of a change.
+    /// The period that a heading names, and the heading without it. A heading with two years is
+    /// about a change and names none.
     pub fn heading(text: &str) -> (Option<Period>, String) {
         Self::heading_in(text, DayOrder::Unknown)
     }
 
-    /// The same of a heading whose dates are in this order.
+    /// Like [`Times::heading`], for dates with this order of day and month.
     pub fn heading_in(text: &str, order: DayOrder) -> (Option<Period>, String) {
         let lower = text.to_lowercase();
         let read = Self::read_in(&lower, order);
@@ -149,7 +152,8 @@ impl Times {
             instant: false,
             ..one
         });
-        // Lower case may differ in length.
+        // Lower case may have another length, and then the offsets do not fit the original
+        // text.
         let mut rest = if lower.len() == text.len() {
             text.to_owned()
         } else {
@@ -162,14 +166,14 @@ impl Times {
     }
 }
 
-/// Replaces a part of a text by as many blanks.
+/// Overwrites a part of a text with as many blanks, so that other offsets stay valid.
 pub fn blank(text: &mut String, at: &Range<usize>) {
     if text.get(at.clone()).is_some() {
         text.replace_range(at.clone(), &" ".repeat(at.len()));
     }
 }
 
-/// What is said of time, neighbours that name one period together.
+/// Merges neighbours that name one period.
 fn joined(all: Vec<Named>, are_one: impl Fn(&Named, &Named) -> bool) -> Vec<Named> {
     let mut out: Vec<Named> = Vec::new();
     for named in all {
@@ -184,7 +188,7 @@ fn joined(all: Vec<Named>, are_one: impl Fn(&Named, &Named) -> bool) -> Vec<Name
     out
 }
 
-/// Whether two neighbours name one period: "third quarter of fiscal 2022", "June 2022 quarter".
+/// True if two neighbours name one period: "third quarter of fiscal 2022", "June 2022 quarter".
 fn follows(text: &str, (at, a): &Named, (next, b): &Named) -> bool {
     let gap = text.get(at.end..next.start).unwrap_or_default();
     let plain = gap
@@ -203,7 +207,7 @@ fn follows(text: &str, (at, a): &Named, (next, b): &Named) -> bool {
     plain && linked && (undated || month)
 }
 
-/// What is said once counts for all: the length, and the day of the year.
+/// Applies a length or a day that is stated once to all periods.
 fn share(found: &mut Vec<Named>) {
     let undated = |period: &Period| period.end == Date::default();
     let mut lengths: Vec<u8> = found.iter().filter_map(|(_, one)| one.months).collect();
