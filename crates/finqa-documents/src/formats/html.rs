@@ -1,4 +1,4 @@
-//! HTML as filed: paragraphs and tables in their order, what is hidden left out.
+//! Reads HTML into paragraphs and tables in their order, without what is hidden.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -15,23 +15,26 @@ use crate::lines;
 use crate::tags::{Contexts, Tag};
 use crate::text::printed;
 
-/// An element with a prefix that ends in `/>`, which HTML does not know: it would hold all that
-/// follows it.
+/// An element with a prefix that is closed by `/>`. HTML ignores this end, so the element would
+/// contain everything after it.
 static CLOSED: LazyLock<Regex> =
     LazyLock::new(|| regex!(r#"<([A-Za-z]+:[\w.-]+)((?:[^<>"']|"[^"]*"|'[^']*')*)/>"#));
 
-/// A table of the nineties holds lines of text instead of rows, which HTML moves out of it.
+/// A table. Filings of the 1990s have lines of text in it instead of rows, and an HTML parser
+/// moves these out of the table.
 static TABLE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?is)<table\b[^>]*>.*?</table>"));
 static TABLE_MARKS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)</?(?:table|caption|s|c)\b[^>]*>"));
 
-/// The most columns or rows that a cell may cover.
+/// Maximum number of columns or rows that a cell can span.
 const WIDEST: usize = 200;
 
-/// A mark between the pages of a filing of the nineties, which would hold all that follows it.
+/// A page mark in filings of the 1990s. It has no end tag, so it would contain everything after
+/// it.
 static PAGE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)<page>"));
 
-/// The blocks of a filing and what the tags of its cover say, or why it cannot be read.
+/// Reads a filing into its blocks and the tagged facts of its cover. The error says why it
+/// cannot be read.
 pub(crate) fn blocks(text: &str) -> Result<(Vec<Block>, HashMap<String, String>), String> {
     let text = submission::page(text);
     let text = CLOSED.replace_all(&text, "<$1$2></$1>");
@@ -62,11 +65,11 @@ pub(crate) fn blocks(text: &str) -> Result<(Vec<Block>, HashMap<String, String>)
     Ok((walk.blocks, walk.contexts.cover))
 }
 
-/// A walk through the elements of a filing.
+/// Collects blocks while walking through the elements of a filing.
 struct Walk {
     contexts: Contexts,
     blocks: Vec<Block>,
-    /// The text of the paragraph that is open.
+    /// The text of the current paragraph.
     paragraph: String,
 }
 
@@ -134,12 +137,12 @@ impl Walk {
                 }));
                 inner.into_iter().for_each(|table| self.element(table));
             }
-            // It only lays tables out.
+            // The table only arranges other tables.
             None if !inner.is_empty() => {
                 self.children(table);
                 self.end_paragraph();
             }
-            // It only lays text out.
+            // The table only arranges text.
             None => {
                 let line = |row: &Vec<SpannedCell>| {
                     let cells: Vec<&str> =
@@ -154,7 +157,7 @@ impl Walk {
 
     fn rows(&self, table: ElementRef<'_>) -> Vec<Vec<SpannedCell>> {
         let mut rows = Vec::new();
-        // What cells of earlier rows still cover, and for how many rows.
+        // The columns (from, to) that cells of earlier rows still cover, and for how many rows.
         let mut covered: Vec<(usize, usize, usize)> = Vec::new();
         for row in table
             .descendent_elements()
@@ -207,7 +210,7 @@ impl Walk {
     }
 }
 
-/// What a cell holds.
+/// Collects the text and the tags of a cell.
 struct CellText<'c> {
     contexts: &'c Contexts,
     text: String,
@@ -225,7 +228,7 @@ impl CellText<'_> {
                 continue;
             };
             match child.value().name() {
-                // It is read by itself.
+                // A table inside the cell is read separately.
                 "table" => continue,
                 "sup" if is_mark(child, &self.text) => continue,
                 _ => {}
@@ -242,7 +245,7 @@ impl CellText<'_> {
     }
 }
 
-/// How many columns or rows a cell covers.
+/// The number of columns or rows that a cell spans.
 fn covers(cell: ElementRef<'_>, attribute: &str) -> usize {
     let number = cell
         .attr(attribute)
@@ -250,16 +253,17 @@ fn covers(cell: ElementRef<'_>, attribute: &str) -> usize {
     number.unwrap_or(1).clamp(1, WIDEST)
 }
 
-/// The table that an element is in.
+/// The innermost table around an element.
 fn table_around(element: ElementRef<'_>) -> Option<ElementRef<'_>> {
     let mut around = element.ancestors().filter_map(ElementRef::wrap);
     around.find(|around| around.value().name() == "table")
 }
 
-/// The most characters of a reference to notes.
+/// Maximum number of characters of a reference to notes.
 const MARK: usize = 12;
 
-/// Whether a raised text behind another one refers to a note: "1", "(a)", "*".
+/// True if a raised text after other text refers to a note: "1", "(a)", "*". A raised text with
+/// other characters, such as "1/2", is part of the text.
 fn is_mark(raised: ElementRef<'_>, before: &str) -> bool {
     let text: String = raised.text().collect();
     let marks = |c: char| c.is_alphanumeric() || c.is_whitespace() || "()[],*†‡§¶#".contains(c);

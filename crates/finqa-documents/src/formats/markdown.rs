@@ -1,5 +1,5 @@
-//! A Markdown page: its largest pipe table is the table, the rest is text,
-//! smaller tables row by row.
+//! Reads a Markdown page. Its largest pipe table is the table, and everything else is text; the
+//! rows of smaller tables become sentences.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::error::DocumentError;
 use crate::grid::plain::{self, Grid, NumberedRow, PlainBlock};
 use crate::text::sentences;
 
-/// The parts of a page.
+/// A page: text, the table, and more text.
 #[derive(Default)]
 pub(super) struct MarkdownPage {
     pub(super) before: Vec<String>,
@@ -17,12 +17,12 @@ pub(super) struct MarkdownPage {
     pub(super) after: Vec<String>,
 }
 
-/// Reads a page; without a table, it gets an empty one.
+/// Reads a page. Without a table, its grid is empty.
 pub(super) fn page(path: &Path, text: &str) -> Result<MarkdownPage, DocumentError> {
     page_of(path, blocks(text))
 }
 
-/// The page of these blocks.
+/// Builds a page from its blocks. A note says if it has several tables.
 pub(super) fn page_of(path: &Path, blocks: Vec<PlainBlock>) -> Result<MarkdownPage, DocumentError> {
     let size = |block: &PlainBlock| match block {
         PlainBlock::Table(rows) => rows.iter().map(|(_, row)| row.len()).sum(),
@@ -57,7 +57,7 @@ pub(super) fn page_of(path: &Path, blocks: Vec<PlainBlock>) -> Result<MarkdownPa
     Ok(page)
 }
 
-/// The most lines that a header has above its `|---|` line.
+/// Maximum number of header lines above a `|---|` line.
 const HEADER_LINES: usize = 4;
 
 fn blocks(text: &str) -> Vec<PlainBlock> {
@@ -91,7 +91,7 @@ fn blocks(text: &str) -> Vec<PlainBlock> {
     blocks
 }
 
-/// The line under a header: `|---|:--:|`.
+/// True for the line under a header: `|---|:--:|`.
 fn is_rule(line: &str) -> bool {
     let line = line.trim();
     line.contains('-')
@@ -101,7 +101,7 @@ fn is_rule(line: &str) -> bool {
             .all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
 }
 
-/// The cells between pipes, `\|` being a pipe inside a cell.
+/// Splits a line at its pipes; `\|` is a pipe inside a cell.
 fn cells(line: &str) -> Vec<String> {
     let line = line.trim();
     let line = line.strip_prefix('|').unwrap_or(line);
@@ -135,7 +135,7 @@ fn cells(line: &str) -> Vec<String> {
     cells.iter().map(bare).collect()
 }
 
-/// A smaller table's rows: `Revenue: 2019 5; 2018 4.`
+/// Turns the rows of a table into sentences: `Revenue: 2019 5; 2018 4.`
 fn row_sentences(rows: &[NumberedRow]) -> Vec<String> {
     let Some(((_, header), body)) = rows.split_first() else {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! The kinds of files. Each format delivers a grid of texts, or lines with places; `grid` and
-//! `lines` make tables of them.
+//! Contains a reader for each kind of file. A reader returns a grid of texts or lines with
+//! positions, from which `grid` and `lines` build tables.
 
 pub(crate) mod html;
 pub(crate) mod markdown;

@@ -1,4 +1,4 @@
-//! Refuses HTML whose elements are nested too deep.
+//! Refuses HTML whose elements are nested too deeply to be read in a limited time and stack.
 
 use std::sync::LazyLock;
 
@@ -6,14 +6,17 @@ use finqa_core::regex;
 use regex::Regex;
 use scraper::Html;
 
-/// How deep elements may be in each other: each takes a part of the stack.
+/// Maximum depth of nested elements. Each level of a walk through the page takes a part of the
+/// stack.
 const DEEPEST: usize = 500;
 
-/// The most elements that the text may have open. The parser looks at all of them for each that
-/// begins; it closes some by itself, so that fewer of them are in each other.
+/// Maximum number of open elements in the text. The parser searches all open elements for each
+/// new one: 40,000 nested elements took 9 s. The limit is higher than [`DEEPEST`] because the
+/// parser closes some elements by itself.
 const MOST_OPEN: usize = 10 * DEEPEST;
 
-/// Elements that need no end, and those of a drawing that end in themselves.
+/// Elements without an end tag, and drawing elements that are usually closed in their start
+/// tag.
 #[rustfmt::skip]
 const ENDLESS: [&str; 36] = [
     "area", "base", "br", "c", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option", "p",
@@ -21,14 +24,14 @@ const ENDLESS: [&str; 36] = [
     "circle", "ellipse", "image", "line", "path", "polygon", "polyline", "rect", "stop", "use",
 ];
 
-/// What holds no elements.
+/// Scripts and style sheets, whose `<` begins no element.
 static SCRIPT: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?is)<script\b.*?</script|<style\b.*?</style"));
 
 const REFUSED: &str =
     "its elements are nested more than 500 deep; save it from a browser as HTML again";
 
-/// Refuses a text that would take long to parse.
+/// Refuses a text that would take too long to parse.
 pub(super) fn check_text(text: &str) -> Result<(), String> {
     let text = SCRIPT.replace_all(text, "");
     let mut open = 0_usize;
@@ -51,7 +54,7 @@ pub(super) fn check_text(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses a page that would take too much of the stack to walk through.
+/// Refuses a parsed page that would overflow the stack of a recursive walk.
 pub(super) fn check(html: &Html) -> Result<(), String> {
     let mut open = vec![(html.tree.root(), 0)];
     while let Some((node, depth)) = open.pop() {

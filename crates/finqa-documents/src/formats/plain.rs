@@ -1,6 +1,8 @@
-//! A page of a table and text: CSV, TSV, Markdown or text with tables in aligned columns.
+//! Reads files with one table and text: CSV, TSV, Markdown, or plain text with tables in
+//! aligned columns.
 //!
-//! A note reports what is read differently from the file; what could be misread is an error.
+//! If something is read differently from the file, a note says so. If something could be
+//! misread, it is an error.
 
 use std::path::Path;
 
@@ -13,7 +15,8 @@ use crate::grid::plain::{self, PlainBlock};
 use crate::grid::spans::PrintedCell;
 use crate::lines::{self, Part, PlacedLine};
 
-/// Reads the page of a file, by its extension, and what is read differently from the file.
+/// Reads a file by its extension. Returns the page, and notes on what is read differently from
+/// the file.
 pub(crate) fn page(
     path: &Path,
     extension: &str,
@@ -25,7 +28,7 @@ pub(crate) fn page(
         grid,
         ..MarkdownPage::default()
     };
-    // Tables are of pipes in Markdown, of aligned columns in plain text.
+    // Markdown has tables of pipes, plain text has tables of aligned columns.
     let page = match extension {
         "json" | "jsonl" => {
             return Err(DocumentError::Nothing {
@@ -33,7 +36,7 @@ pub(crate) fn page(
                 reason: "it is JSON, not a page; a run reads records with --data-path".to_owned(),
             });
         }
-        // Many programs call such a file a workbook.
+        // Some programs write text with the extension of a workbook.
         "csv" | "xls" | "xlsx" => alone(plain::separated(path, text, None)?),
         "tsv" | "tab" => alone(plain::separated(path, text, Some(b'\t'))?),
         "txt" | "text" => markdown::page_of(path, aligned(text))?,
@@ -44,7 +47,7 @@ pub(crate) fn page(
         filename: name.to_owned(),
         own: true,
         table: page.grid.rows,
-        // A title or unit above the table is the sentence before it.
+        // Titles and units above the table become the sentences before it.
         pre_text: [page.before, page.grid.titles].concat(),
         post_text: page.after,
         ..question::Document::default()
@@ -59,10 +62,11 @@ pub(crate) fn page(
     Ok((document, notes))
 }
 
-/// The fewest rows with all columns that leave no doubt about these.
+/// The number of rows without a blank cell from which on the columns of a table are certain.
 const FULL_ROWS: usize = 2;
 
-/// The text and the tables of a plain text; lines whose columns are in doubt are text.
+/// Splits plain text into text and tables. A table whose columns are not certain is kept as
+/// text.
 fn aligned(text: &str) -> Vec<PlainBlock> {
     let lines = lines::tidied(lines::of_text(text));
     let is_full = |row: &&Vec<PrintedCell>| row.iter().skip(1).all(|cell| !cell.text.is_empty());
@@ -75,7 +79,7 @@ fn aligned(text: &str) -> Vec<PlainBlock> {
         .filter(|(_, rows)| rows.iter().skip(1).filter(is_full).count() >= FULL_ROWS)
         .peekable();
     let (mut blocks, mut plain) = (Vec::new(), String::new());
-    // Each line is as far from the top as its number.
+    // The lines of a table have their line numbers as positions.
     let (mut number, mut end) = (0.0, 0.0);
     for line in text.lines() {
         number += 1.0;
@@ -103,7 +107,7 @@ fn aligned(text: &str) -> Vec<PlainBlock> {
 mod tests {
     use super::*;
 
-    /// The rows of each table, and the text.
+    /// The rows of each table, and the remaining text.
     fn read(text: &str) -> (Vec<Vec<Vec<String>>>, String) {
         let mut tables = Vec::new();
         let mut plain = String::new();

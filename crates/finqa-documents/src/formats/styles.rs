@@ -1,4 +1,4 @@
-//! What a page hides.
+//! Removes the elements that a page hides.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -7,12 +7,13 @@ use finqa_core::regex;
 use regex::Regex;
 use scraper::{ElementRef, Html, Selector};
 
-/// The most rules of style sheets that hide or show something; each looks at all elements.
+/// Maximum number of style rules that are applied; each one searches all elements. Further
+/// rules are ignored.
 const MOST: usize = 200;
 
 static COMMENT: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?s)/\*.*?\*/|<!--|-->"));
 
-/// Whether declarations hide an element, or show it; `None` if they say neither.
+/// True if the declarations hide an element, false if they show it, `None` if they do neither.
 fn hides(declarations: &str) -> Option<bool> {
     let mut hides = None;
     for declaration in declarations.split(';') {
@@ -28,8 +29,8 @@ fn hides(declarations: &str) -> Option<bool> {
     hides
 }
 
-/// Takes out of a page the elements that are not seen on a screen, by the page's style sheets or by
-/// what they say themselves.
+/// Removes the elements that are not visible on a screen, because of the page's style sheets or
+/// of their own attributes.
 pub(super) fn take_out(html: &mut Html) {
     let own = |element: &ElementRef<'_>| match element.attr("hidden") {
         Some(_) => Some(true),
@@ -37,7 +38,7 @@ pub(super) fn take_out(html: &mut Html) {
     };
     let mut hidden = HashSet::new();
     for (selector, hides) in rules(html) {
-        // What an element says itself comes before the sheets.
+        // An element's own attributes override the style sheets.
         for element in html.select(&selector).filter(|one| own(one).is_none()) {
             match hides {
                 true => hidden.insert(element.id()),
@@ -73,14 +74,15 @@ fn add_rules(sheet: &str, found: &mut Vec<(Selector, bool)>) {
         let end = closing(after);
         let (inside, next) = after.split_at_checked(end).unwrap_or((after, ""));
         rest = next.strip_prefix('}').unwrap_or(next);
-        // An import has no block of its own.
+        // An `@import` before the selectors has no block.
         let selectors = selectors.rsplit(';').next().unwrap_or_default().trim();
         if let Some(media) = selectors.strip_prefix("@media") {
             if !media.contains("print") {
                 add_rules(inside, found);
             }
         } else if let Some(hides) = hides(inside)
-            // What is said of all elements of a name gives way to what is said of some.
+            // Skip a rule that shows all elements of a name: a rule for some of them is more
+            // specific.
             && (hides || selectors.contains(['.', '#', '[']))
             && let Ok(selector) = Selector::parse(selectors)
         {
@@ -89,7 +91,7 @@ fn add_rules(sheet: &str, found: &mut Vec<(Selector, bool)>) {
     }
 }
 
-/// Where the block ends that has begun.
+/// The position of the `}` that closes the current block, or the end of the text.
 fn closing(text: &str) -> usize {
     let mut depth = 1_usize;
     let end = text.bytes().position(|byte| {

@@ -1,4 +1,4 @@
-//! Filings as the SEC stores them: several documents, each between marks of SGML.
+//! Reads filings as the SEC stores them: several documents in one file, separated by SGML tags.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -13,14 +13,15 @@ static DOCUMENT: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?is)<document>\s*(?:<type>([^\s<]*))?(.*?)(?:</document>|\z)"));
 static TEXT: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?is)<text>(.*?)(?:</text>|\z)"));
 
-/// Elements of a page that is laid out by HTML.
+/// Elements that only HTML has. A document without them is plain text.
 static MARKUP: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)<(?:html|p|div|br|font|pre)\b"));
 
-/// Types of documents that are no text: data, pictures, what the SEC makes of the tags.
+/// Types of documents without text to read: data, pictures, and files that the SEC derives from
+/// the tags.
 const NO_TEXT: [&str; 7] = ["GRAPHIC", "ZIP", "EXCEL", "XML", "JSON", "PDF", "EX-101"];
 
-/// The documents of a submission as one page of HTML, those in plain text with their columns; any
-/// other text as it is.
+/// Joins the documents of a submission into one HTML page. Plain text becomes `<pre>`, which
+/// keeps its columns. Any other text is returned unchanged.
 pub(super) fn page(text: &str) -> Cow<'_, str> {
     if !begins(text, &SUBMISSIONS) {
         return Cow::Borrowed(text);

@@ -1,4 +1,5 @@
-//! The characters of a page of a PDF, by the operators that place and draw text.
+//! Finds the characters of a PDF page and their positions, by running the operators that place
+//! and draw text.
 
 use std::sync::Arc;
 
@@ -12,25 +13,26 @@ use hayro_font::{
     CMapResolverFn, Font, FontCache, FontGlyph, FontQuery, FontResolverFn, UNITS_PER_EM,
 };
 
-/// How deep drawings may be in drawings.
+/// Maximum depth of nested drawings (form XObjects). Deeper ones are skipped.
 const DEEPEST: usize = 8;
 
-/// The most bytes of drawings of a page, each counted as often as it is used.
+/// Maximum number of bytes of all drawings of a page. A drawing counts each time it is used.
 const MOST_DRAWN: usize = 64 * 1024 * 1024;
 
-/// The most states that may be saved at a time.
+/// Maximum number of saved graphics states.
 const MOST_SAVED: usize = 1000;
 
-/// The most characters of a page; what has more is not made to be read.
+/// Maximum number of characters of a page. A page for readers has fewer; further ones are
+/// dropped.
 const MOST_ON_PAGE: usize = 200_000;
 
-/// How far a line may rise or fall and still be read, as a share of its length.
+/// The largest slope of a line of text that is still read, relative to its length.
 const SLOPE: f64 = 0.1;
 
-/// The units that widths of characters are in, of a character's height.
+/// Font units per em, in which the widths of characters are given.
 const EM: f64 = UNITS_PER_EM as f64;
 
-/// The direction that a text runs in, as it is seen on its page.
+/// The direction in which text runs on its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Direction {
     Right,
@@ -40,7 +42,8 @@ pub(super) enum Direction {
 }
 
 impl Direction {
-    /// That of a step by so much across and down, if it is nearly one of these.
+    /// The direction of a step by these distances; `None` if it is not nearly horizontal or
+    /// vertical.
     fn of(across: f64, down: f64) -> Option<Self> {
         let along = |main: f64, other: f64| main > 0.0 && other.abs() <= main * SLOPE;
         match () {
@@ -52,7 +55,7 @@ impl Direction {
         }
     }
 
-    /// A place as it is seen when the page is turned so that the text runs to the right.
+    /// The position of a point after the page is turned so that this text runs to the right.
     fn turned(self, at: Point) -> Point {
         match self {
             Self::Right => at,
@@ -63,7 +66,7 @@ impl Direction {
     }
 }
 
-/// A character with its place, in points from the top left of its page.
+/// A character and its position, in points from the top left of the page.
 #[derive(Clone, Debug)]
 pub(super) struct Glyph {
     pub(super) start: f64,
@@ -74,20 +77,21 @@ pub(super) struct Glyph {
     pub(super) text: String,
 }
 
-/// The state of the text operators.
+/// The part of the graphics state that the text operators use.
 #[derive(Clone)]
 struct TextState<'a> {
     font: Option<Font<'a>>,
     size: f64,
     between_characters: f64,
     between_words: f64,
-    /// 1 for characters as wide as their font has them.
+    /// The horizontal scaling; 1 for the font's own widths.
     stretch: f64,
     leading: f64,
     rise: f64,
-    /// From the units of drawing to the page.
+    /// Maps drawing units to page coordinates.
     drawing: Affine,
-    /// Where the next character and the current line begin.
+    /// The text matrix, where the next character is drawn, and the text line matrix, where the
+    /// current line starts.
     place: Affine,
     line: Affine,
 }
@@ -117,7 +121,7 @@ impl<'a> TextState<'a> {
         self.begin_line(self.line * Affine::translate((x, y)));
     }
 
-    /// Moves on by a distance in the units of text.
+    /// Moves the position by a distance in text units.
     fn advance(&mut self, by: f64) {
         self.place *= Affine::translate((by * self.stretch, 0.0));
     }
@@ -129,15 +133,15 @@ pub(super) struct Glyphs<'a, 'f> {
     font_files: FontResolverFn,
     code_maps: CMapResolverFn,
     read: Vec<Glyph>,
-    /// How many bytes may still be drawn.
+    /// The number of bytes that may still be drawn, from [`MOST_DRAWN`].
     left: usize,
 }
 
 impl<'a, 'f> Glyphs<'a, 'f> {
-    /// None if it draws too much.
+    /// Reads the characters of a page. `None` if it draws more than [`MOST_DRAWN`].
     pub(super) fn of_page(page: &Page<'a>, fonts: &'f FontCache<'a>) -> Option<Vec<Glyph>> {
-        // Only the widths and the names of characters matter, so the 14 standard fonts do for
-        // every font that is not in the file.
+        // Only the widths and names of characters are needed, so the 14 standard fonts can
+        // replace every font that is not in the file.
         let font_files: FontResolverFn = Arc::new(|query: &FontQuery| match query {
             FontQuery::Standard(font) => Some(font.get_font_data()),
             FontQuery::Fallback(fallback) => Some(fallback.pick_standard_font().get_font_data()),
@@ -232,7 +236,7 @@ impl<'a, 'f> Glyphs<'a, 'f> {
         Some(())
     }
 
-    /// A drawing that is used in another one; a picture has no text.
+    /// Runs a drawing that another one uses. A picture is skipped, because it has no text.
     fn drawing(
         &mut self,
         name: &Name<'_>,
@@ -279,7 +283,7 @@ impl<'a, 'f> Glyphs<'a, 'f> {
         }
     }
 
-    /// Keeps a character that is not blank and runs along an edge of the page.
+    /// Records a character, unless it is blank or its text runs at an angle.
     fn place(&mut self, state: &TextState<'a>, font: &Font<'a>, code: u32, width: f64) {
         let text = match font.glyph(font.map_code(code), code) {
             FontGlyph::Outline(glyph) => glyph.as_unicode(),

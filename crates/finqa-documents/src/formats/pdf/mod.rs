@@ -1,5 +1,5 @@
-//! PDF: the characters of each page with their places, put together to lines whose pieces keep
-//! their columns. Only text is read: a picture of a page has none.
+//! Reads PDFs: puts the characters of each page together to lines by their positions, so that
+//! the pieces of a line keep their columns. Only text is read; a scanned page has none.
 
 mod glyphs;
 
@@ -11,25 +11,27 @@ use glyphs::{Direction, Glyph, Glyphs};
 use crate::block::Block;
 use crate::lines::{self, PlacedLine, PlacedPiece};
 
-/// The end of a file.
+/// The mark at the end of a PDF.
 const END: &[u8] = b"%%EOF";
 
-/// The fewest characters that run in another direction than their page and are worth a word.
+/// From this many characters on, a note mentions text that does not run like the rest of its
+/// page.
 const TURNED: usize = 40;
 
-/// In heights of a character: how far apart the baselines of a line may be, and what separates
-/// words, and columns.
+/// Distances as multiples of the height of a character: the largest between the baselines of
+/// one line, and the smallest between words and between columns.
 const SAME_LINE: f64 = 0.5;
 const BETWEEN_WORDS: f64 = 0.15;
 const BETWEEN_COLUMNS: f64 = 1.0;
 
-/// A second print of a character, as for bold type, is no further away than this.
+/// The same character is often printed twice to look bold. The largest distance of the second
+/// print, as a multiple of the height.
 const PRINTED_TWICE: f64 = 0.1;
 
-/// The blocks of a PDF, page after page, and what is said of pages that are not upright; or why it
-/// cannot be read.
+/// Reads a PDF into the blocks of its pages, and notes on pages that are not upright. The error
+/// says why it cannot be read.
 pub(crate) fn blocks(mut bytes: Vec<u8>) -> Result<(Vec<Block>, Vec<String>), String> {
-    // A mailer or a server may have added bytes behind its end.
+    // A mail program or a server may have added bytes after the end.
     let ends = bytes.windows(END.len()).rposition(|mark| mark == END);
     if let Some(end) = ends {
         bytes.truncate(end + END.len());
@@ -61,12 +63,12 @@ pub(crate) fn blocks(mut bytes: Vec<u8>) -> Result<(Vec<Block>, Vec<String>), St
     Ok((blocks, notes))
 }
 
-/// The characters of the direction that most of a page have, as they are seen when it is turned
-/// upright; and what is said of it.
+/// Keeps the characters that run in the most frequent direction of the page, turned upright.
+/// The note says if the page was turned or if characters were dropped.
 fn in_one_direction(mut glyphs: Vec<Glyph>) -> (Vec<Glyph>, Option<String>) {
     use Direction::{Down, Left, Right, Up};
     let count = |of: Direction| glyphs.iter().filter(|one| one.direction == of).count();
-    // Of equal ones the first.
+    // On a tie, `max_by_key` takes the last, so text that runs to the right wins.
     let most = [Up, Left, Down, Right]
         .into_iter()
         .max_by_key(|of| count(*of));
@@ -102,7 +104,7 @@ fn refusal(error: LoadPdfError) -> String {
     reason.to_owned()
 }
 
-/// Tenths of points.
+/// Converts points to tenths of a point. A negative position becomes 0.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -112,7 +114,7 @@ fn units(points: f64) -> usize {
     (points * 10.0) as usize
 }
 
-/// The lines of a page from the top down, each with its pieces from left to right.
+/// Groups characters into lines from top to bottom, each with its pieces from left to right.
 fn lines_of(mut glyphs: Vec<Glyph>) -> Vec<PlacedLine> {
     glyphs.sort_by(|a, b| a.baseline.total_cmp(&b.baseline));
     let mut lines: Vec<Vec<Glyph>> = Vec::new();
@@ -176,7 +178,7 @@ fn line_of(mut glyphs: Vec<Glyph>) -> Option<PlacedLine> {
     })
 }
 
-/// Leaves out the dots from a label to its figures.
+/// Removes the dots that lead from a label to its figures.
 fn without_leaders(glyphs: &[Glyph]) -> Vec<Glyph> {
     let is_dot = |glyph: &Glyph| glyph.text == ".";
     let runs = glyphs.chunk_by(|a, b| is_dot(a) == is_dot(b));
@@ -184,7 +186,8 @@ fn without_leaders(glyphs: &[Glyph]) -> Vec<Glyph> {
     words.flatten().cloned().collect()
 }
 
-/// Leaves out a number that is alone at the head or the foot of a page.
+/// Removes a page number: a short number such as `F-3` that is the only text of the first or
+/// the last line.
 fn without_page_number(mut lines: Vec<PlacedLine>) -> Vec<PlacedLine> {
     let is_number = |line: &PlacedLine| {
         let [piece] = line.pieces.as_slice() else {
@@ -208,8 +211,8 @@ mod tests {
     use super::*;
     use crate::block::printed_texts;
 
-    /// A PDF of pages with these drawings, in Helvetica as F1; without the table of its objects,
-    /// which a reader then finds by themselves.
+    /// Builds a PDF of pages with these drawing operators, with Helvetica as F1. It has no
+    /// table of objects, so the reader has to find them.
     fn pdf(pages: &[&str]) -> Vec<u8> {
         let count = pages.len();
         let kids: String = (0..count)
@@ -232,7 +235,7 @@ mod tests {
         file.into_bytes()
     }
 
-    /// Draws texts in ten points, each at its place.
+    /// Draws texts of ten points at these positions.
     fn drawn(texts: &[(u32, u32, &str)]) -> String {
         let one =
             |(x, y, text): &(u32, u32, &str)| format!("BT /F1 10 Tf {x} {y} Td ({text}) Tj ET\n");

@@ -1,5 +1,5 @@
-//! Workbooks: the blocks of cells of each sheet, parted by blank rows, as tables. What is printed is
-//! what is read; what is hidden is only known to be there.
+//! Reads workbooks. Blank rows separate the tables of a sheet. Figures are read as they are
+//! printed. Hidden cells are not read, but `left_out` names them.
 
 mod number_format;
 mod sheet_xml;
@@ -22,13 +22,13 @@ use crate::text::printed as as_seen;
 use number_format::{NumberFormat, Shown, general};
 use sheet_xml::{Place, SheetXml};
 
-/// The most bytes that the files in a workbook take when they are unpacked.
+/// Maximum size of the unpacked workbook, in bytes.
 const LARGEST: u64 = 256 * 1024 * 1024;
 
-/// The most cells of a sheet that are not blank.
+/// Maximum number of cells in a sheet that are not blank.
 const MOST_CELLS: usize = 5_000_000;
 
-/// Why a cell is not read.
+/// Reasons why a cell is not read.
 const FORMULA: &str = "a formula without a stored value";
 const ERROR: &str = "an error";
 const FORMAT: &str = "hidden by its number format";
@@ -36,29 +36,29 @@ const ROW: &str = "in a hidden row";
 const COLUMN: &str = "in a hidden column";
 const SHEET: &str = "in a hidden sheet";
 
-/// What is read of a workbook.
+/// The contents of a workbook.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Workbook {
-    /// What is seen.
+    /// The visible paragraphs and tables.
     pub(crate) blocks: Vec<Block>,
-    /// The tables of what is hidden, without its figures.
+    /// The tables that have hidden cells, with their labels but without figures.
     pub(crate) hidden: Vec<Block>,
-    /// What is not read, one line each.
+    /// One line for each thing that is not read.
     pub(crate) left_out: Vec<String>,
 }
 
-/// A cell that is not blank.
+/// A cell that is not blank, as it is printed.
 #[derive(Clone, Debug)]
 struct ReadCell {
     text: String,
     source: SheetCell,
-    /// Why it is not seen, if so.
+    /// Why the cell is hidden, if it is.
     hidden: Option<&'static str>,
 }
 
 type Cells = BTreeMap<Place, ReadCell>;
 
-/// Reads a workbook, or says why it cannot be read.
+/// Reads a workbook. The error says why it cannot be read.
 pub(crate) fn read(bytes: &[u8]) -> Result<Workbook, String> {
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|error| broken(&error))?;
     let unpacked = archive.decompressed_size().unwrap_or(u128::MAX);
@@ -106,7 +106,8 @@ fn broken(error: &impl ToString) -> String {
     )
 }
 
-/// The cells of a sheet that are not blank.
+/// Reads the cells of a sheet that are not blank. For a formula without a stored value, the sum
+/// is computed if it is one; otherwise the cell is marked as unread.
 fn cells(book: &mut Xlsx<Cursor<&[u8]>>, sheet: &str, xml: &SheetXml) -> Result<Cells, XlsxError> {
     let from_1904 = book.has_1904_epoch();
     let mut reader = book.worksheet_cells_reader(sheet)?;
@@ -176,14 +177,14 @@ fn number_of(data: &Data) -> Option<f64> {
     }
 }
 
-/// How cells of a style are printed.
+/// Prints cells with the number format of their style.
 struct Printing<'f> {
     format: &'f NumberFormat,
     from_1904: bool,
 }
 
 impl Printing<'_> {
-    /// The cell as it is printed; none if that is blank.
+    /// The cell as it is printed; `None` if that is blank.
     fn cell(&self, place: Place, data: &Data) -> Option<ReadCell> {
         let mut source = SheetCell {
             place,
@@ -217,7 +218,8 @@ impl Printing<'_> {
         })
     }
 
-    /// A date has no more than its format shows: a year, a month, a day.
+    /// The text of a number. A date is written with the parts that its format shows: a year, a
+    /// month or a day.
     fn number(&self, number: f64, source: &mut SheetCell) -> String {
         match self.format.show(number) {
             Shown::Number { text, value, scale } => {
@@ -241,8 +243,8 @@ impl Printing<'_> {
 }
 
 impl Workbook {
-    /// Adds the tables of a sheet: those of what is seen, and, without their figures, those of what
-    /// is hidden.
+    /// Adds the tables of a sheet: the visible ones, and those with hidden cells without their
+    /// figures.
     fn add(&mut self, sheet: &str, mut cells: Cells, ends: &HashMap<Place, u32>, hidden: bool) {
         self.left_out.extend(left_out(sheet, &cells, hidden));
         if cells.values().any(|cell| cell.hidden.is_some()) {
@@ -263,8 +265,8 @@ impl Workbook {
     }
 }
 
-/// Leaves out what is seen of a table, but for its labels and headings, and the figures of what is
-/// hidden.
+/// Keeps the header of a table and the rows with hidden figures, and in these rows only the
+/// labels and the places of the hidden figures.
 fn keep_hidden(block: &mut Block) {
     let Block::Table(table) = block else { return };
     let is_hidden = |cell: &PrintedCell| {
@@ -288,7 +290,7 @@ fn keep_hidden(block: &mut Block) {
         .retain(|row| at.next() == Some(0) || row.iter().skip(1).any(is_hidden));
 }
 
-/// What of a sheet is not read, one line each.
+/// One line for each thing in a sheet that is not read.
 fn left_out(sheet: &str, cells: &Cells, hidden: bool) -> Vec<String> {
     if hidden {
         return vec![format!("the sheet {sheet:?} is hidden")];
@@ -327,8 +329,8 @@ fn left_out(sheet: &str, cells: &Cells, hidden: bool) -> Vec<String> {
     lines
 }
 
-/// The rows of cells; between rows that are apart, one that is empty. A merged cell covers the
-/// columns that it is merged with.
+/// Arranges cells in rows, with an empty row wherever the sheet has blank ones. A merged cell
+/// spans the columns of its area.
 fn rows(cells: &Cells, ends: &HashMap<Place, u32>) -> Vec<Vec<SpannedCell>> {
     let first_column = cells.keys().map(|(_, column)| *column).min().unwrap_or(0);
     let mut rows: Vec<Vec<SpannedCell>> = Vec::new();
@@ -357,7 +359,8 @@ fn rows(cells: &Cells, ends: &HashMap<Place, u32>) -> Vec<Vec<SpannedCell>> {
     rows
 }
 
-/// Adds a sheet's tables, which end at a blank row after their figures, and the lines above them.
+/// Adds the tables of a sheet and the lines above them. A table ends at the first blank row
+/// after a figure.
 fn add_tables(blocks: &mut Vec<Block>, sheet: &str, rows: Vec<Vec<SpannedCell>>) {
     let mut open: Vec<Vec<SpannedCell>> = Vec::new();
     for row in rows.into_iter().chain([Vec::new()]) {
@@ -371,7 +374,7 @@ fn add_tables(blocks: &mut Vec<Block>, sheet: &str, rows: Vec<Vec<SpannedCell>>)
 }
 
 fn add_table(blocks: &mut Vec<Block>, sheet: &str, mut rows: Vec<Vec<SpannedCell>>) {
-    // A cell alone above wider rows is a title, unless it is the heading of the only column.
+    // A single cell above wider rows is a title, unless it is the heading of the only column.
     let is_title = |row: &&Vec<SpannedCell>| matches!(row.as_slice(), [cell] if cell.start == 0 || !names_period(&cell.content.text));
     let titles = rows.iter().take_while(is_title).count();
     let titles: Vec<_> = rows.drain(..titles).collect();

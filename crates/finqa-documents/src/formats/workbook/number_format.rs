@@ -1,68 +1,70 @@
-//! Number formats of workbooks: what a stored number is printed as, by the grammar of format codes
-//! (ECMA-376, part 1, 18.8.31).
+//! Prints stored numbers as a workbook does, by the grammar of its number formats (ECMA-376,
+//! part 1, 18.8.31).
 
 use std::iter::Peekable;
 use std::str::Chars;
 
 use finqa_core::number::Scale;
 
-/// A format code.
+/// A parsed format code.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NumberFormat {
-    /// For all numbers; or for those above zero, below zero, and zero; the fourth is for text.
+    /// One section for all numbers, or sections for positive numbers, negative numbers and
+    /// zero. A fourth one is for text.
     sections: Vec<Section>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Section {
-    /// `[<1000]`: the sign, and what it compares with.
+    /// The condition `[<1000]`: its operator and its number.
     condition: Option<(String, f64)>,
     parts: Vec<Part>,
     /// `#,##0`.
     grouped: bool,
-    /// How many commas behind the digits take off a thousand each.
+    /// The number of commas after the digits. Each divides the number by 1,000.
     thousands: u32,
     percents: i32,
-    /// Places behind the point: `0`, `#` or `?`.
+    /// The placeholders after the decimal point: `0`, `#` or `?`.
     decimals: Vec<char>,
-    /// The places of an exponent.
+    /// The number of digits of an exponent; 0 for no exponent.
     exponent: usize,
-    /// The denominators of a fraction, from and to.
+    /// The smallest and the largest denominator of a fraction.
     denominators: Option<(u32, u32)>,
-    /// The letters of a date or a time.
+    /// The letters of a date or a time, in lower case.
     letters: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
-    /// A place of the whole number.
+    /// A placeholder of the integer part.
     Digit(char),
-    /// What follows the whole number: decimals, an exponent, a fraction.
+    /// What follows the integer part: decimals, an exponent or a fraction.
     Rest,
-    /// The number in its shortest form, or a text as it is.
+    /// The number in its shortest form, or a text unchanged.
     General,
     Text(String),
 }
 
-/// What is printed.
+/// How a number is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Shown {
     Number {
         text: String,
-        /// The stored number in the scale and the unit that are printed.
+        /// The stored number, in the printed scale and unit.
         value: f64,
-        /// What the format takes off, and whether it also prints the word: `0.0,,"m"`.
+        /// The scale by which the format divides, and whether it also prints the scale word:
+        /// `0.0,,"m"`.
         scale: Option<(Scale, bool)>,
     },
-    /// A date; its smallest part is a year, a month or a day: `y`, `m` or `d`.
+    /// A date, with its smallest part: `y`, `m` or `d` for year, month or day.
     Date(char),
-    /// A time of the day or a duration.
+    /// A time of day or a duration.
     Time,
-    /// Words without a figure, or nothing.
+    /// Text without digits, or nothing.
     Words(String),
 }
 
-/// Words of a scale behind a number that is printed in it.
+/// The words that a format prints after a number in a scale.
 const WORDS: [(Scale, &[&str]); 3] = [
     (Scale::Thousand, &["k", "t", "tsd", "tsd.", "thousand"]),
     (
@@ -86,12 +88,12 @@ impl NumberFormat {
         Self { sections }
     }
 
-    /// Whether it shows no number at all: `;;;`.
+    /// True if the format hides all numbers: `;;;`.
     pub(super) fn is_blank(&self) -> bool {
         self.sections.len() > 2 && self.sections.iter().take(3).all(Section::is_blank)
     }
 
-    /// Whether it shows no text.
+    /// True if the format hides text.
     pub(super) fn hides_text(&self) -> bool {
         self.sections.get(3).is_some_and(Section::is_blank)
     }
@@ -109,13 +111,13 @@ impl NumberFormat {
         let Some(section) = self.sections.get(at) else {
             return Shown::Words(String::new());
         };
-        // A section of its own says that a number is below zero.
+        // A section for negative numbers has its own sign or brackets, so no minus is added.
         let signed = number < 0.0 && (at == 0 || conditions);
         section.show(number, signed)
     }
 }
 
-/// The characters up to a mark, which is taken too.
+/// The characters up to `end`, which is consumed too.
 fn until(end: char, rest: &mut Peekable<Chars<'_>>) -> String {
     rest.by_ref().take_while(|c| *c != end).collect()
 }
@@ -142,7 +144,8 @@ impl Section {
                 let next = rest.next().map(String::from);
                 self.text(&next.unwrap_or_default());
             }
-            // A blank as wide as the next character; the next one as often as there is room.
+            // `_` is a blank as wide as the next character, and `*` repeats the next character
+            // to fill the cell.
             '_' => {
                 rest.next();
                 self.text(" ");
@@ -194,7 +197,8 @@ impl Section {
         }
     }
 
-    /// A condition, the currency of a place, the letters of a duration, or a colour.
+    /// Reads the text in brackets: a condition, a currency with its locale, the letters of a
+    /// duration, or a colour, which is ignored.
     fn bracket(&mut self, inside: &str) {
         let number = inside.trim_start_matches(['<', '>', '=']);
         let (sign, _) = inside
@@ -210,7 +214,8 @@ impl Section {
         }
     }
 
-    /// The numerator's places before it belong to the fraction.
+    /// Reads the denominator of a fraction. The placeholders directly before the slash are the
+    /// numerator and not the integer part.
     fn fraction(&mut self, rest: &mut Peekable<Chars<'_>>) {
         while matches!(self.parts.last(), Some(Part::Digit(_))) {
             self.parts.pop();
@@ -276,7 +281,7 @@ impl Section {
         Some((*scale, words.contains(&last.trim_end_matches(')').trim())))
     }
 
-    /// A number that is not below zero.
+    /// Prints a number that is not negative.
     fn printed(&self, number: f64) -> String {
         let (whole, rest) = match (self.exponent, self.denominators) {
             (0, None) => decimal(number, &self.decimals),
@@ -288,7 +293,7 @@ impl Section {
         };
         let zero = self.parts.contains(&Part::Digit('0'));
         let whole = if whole == "0" && !zero { "" } else { &whole };
-        // The places are filled from the right; the first one takes all digits that are left.
+        // Fill the placeholders from the right. The first one takes all remaining digits.
         let mut digits = whole.chars().rev().enumerate().peekable();
         let first = self
             .parts
@@ -314,7 +319,8 @@ impl Section {
                     match taken.is_empty() {
                         true if *place == '0' => "0".to_owned(),
                         true => String::new(),
-                        // A comma stands behind its digit.
+                        // The digits are in reverse order, so each comma was added before its
+                        // digit.
                         false => taken.iter().rev().collect(),
                     }
                 }
@@ -325,12 +331,12 @@ impl Section {
     }
 }
 
-/// The fifteen digits that a workbook keeps: 14.8, not 14.799999999999999.
+/// Rounds to the fifteen digits that a workbook keeps: 14.8, not 14.799999999999999.
 fn plain(number: f64) -> f64 {
     format!("{number:.14e}").parse().unwrap_or(number)
 }
 
-/// The digits before the point, and the point with those behind it.
+/// The digits before the decimal point, and the point with the digits after it.
 fn decimal(number: f64, places: &[char]) -> (String, String) {
     let rounded = rounded(number, places.len());
     let (whole, behind) = rounded.split_once('.').unwrap_or((&rounded, ""));
@@ -346,7 +352,8 @@ fn decimal(number: f64, places: &[char]) -> (String, String) {
     (whole.to_owned(), format!("{point}{behind}"))
 }
 
-/// Half is rounded up, as the decimal number is stored: 2.675 is 2.68.
+/// Rounds a half up, judged by the decimal form and not by the binary value: 2.675 becomes
+/// 2.68.
 fn rounded(number: f64, decimals: usize) -> String {
     let plain = format!("{number:.decimals$}");
     let unit = 10_f64.powi(-i32::try_from(decimals).unwrap_or_default());
@@ -359,7 +366,7 @@ fn rounded(number: f64, decimals: usize) -> String {
     }
 }
 
-/// `3.83` and `E+11`, where the point is behind the first digit.
+/// Splits a number in scientific notation after its first digit: `3` and `.83E+11`.
 fn exponential(number: f64, places: &[char], width: usize) -> (String, String) {
     let printed = format!("{number:.*e}", places.len());
     let (digits, exponent) = printed.split_once('e').unwrap_or((&printed, "0"));
@@ -371,7 +378,8 @@ fn exponential(number: f64, places: &[char], width: usize) -> (String, String) {
     (whole.to_owned(), rest)
 }
 
-/// The whole number, and the fraction with the smallest denominator that is nearest to the rest.
+/// The integer part, and the fraction nearest to the rest. Of equally near fractions, the one
+/// with the smallest denominator is used.
 fn fraction(number: f64, (from, to): (u32, u32), has_whole: bool) -> (String, String) {
     let whole = if has_whole { number.floor() } else { 0.0 };
     let apart = |of: &u32| {
@@ -390,7 +398,7 @@ fn fraction(number: f64, (from, to): (u32, u32), has_whole: bool) -> (String, St
     }
 }
 
-/// The shortest form of a number: eleven digits at most, none that only its binary form has.
+/// The shortest form of a number, with at most eleven digits, so that 0.1 + 0.2 is 0.3.
 pub(super) fn general(number: f64) -> String {
     let whole = format!("{:.0}", number.trunc())
         .trim_start_matches('-')

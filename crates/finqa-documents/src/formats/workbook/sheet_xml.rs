@@ -1,4 +1,4 @@
-//! What calamine does not deliver of a workbook: which rows and columns of a sheet are hidden, and
+//! Reads what calamine does not report about a sheet: which rows and columns are hidden, and
 //! the formulas whose values the file lacks.
 
 use std::borrow::Cow;
@@ -11,22 +11,22 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Error, Reader, XmlVersion};
 use zip::ZipArchive;
 
-/// Row and column, from 0.
+/// Row and column, counted from 0.
 pub(super) type Place = (u32, u32);
 
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct SheetXml {
     hidden_rows: BTreeSet<u32>,
     hidden_columns: Vec<RangeInclusive<u32>>,
-    /// The formulas without a value.
+    /// The formulas without a stored value.
     pub(super) formulas: HashMap<Place, String>,
 }
 
-/// A cell that is being read.
+/// The cell that is being read.
 #[derive(Default)]
 struct OpenCell {
     place: Place,
-    /// The formula's value is a text, which may be empty.
+    /// The formula's value is text. An empty one is a value too.
     is_text: bool,
     formula: Option<String>,
     shared: Option<String>,
@@ -48,7 +48,8 @@ impl SheetXml {
     pub(super) fn read(xml: impl BufRead) -> Result<Self, Error> {
         let mut sheet = Self::default();
         let mut cell = OpenCell::default();
-        // By its number, a formula that several cells share, and where it is written.
+        // Formulas that several cells share, by their number, with the cell in which each is
+        // written.
         let mut shared: HashMap<String, (Place, String)> = HashMap::new();
         let (mut row, mut column) = (0, 0);
         for_each_event(xml, |event| {
@@ -137,7 +138,7 @@ impl SheetXml {
     }
 }
 
-/// The files of a workbook's sheets by the names of the sheets.
+/// The file of each sheet in the archive, by the name of the sheet.
 pub(super) fn files<R: Read + Seek>(archive: &mut ZipArchive<R>) -> HashMap<String, String> {
     let mut targets: HashMap<String, String> = HashMap::new();
     let mut sheets = Vec::new();
@@ -145,7 +146,7 @@ pub(super) fn files<R: Read + Seek>(archive: &mut ZipArchive<R>) -> HashMap<Stri
         let Ok(xml) = archive.by_name(file) else {
             return;
         };
-        // What cannot be read here, calamine refuses.
+        // Ignore the error: calamine refuses the workbook if it cannot read this file either.
         let _ = for_each_event(BufReader::new(xml), |event| {
             if let Event::Start(element) = event
                 && element.local_name().as_ref() == name
@@ -180,7 +181,7 @@ pub(super) fn files<R: Read + Seek>(archive: &mut ZipArchive<R>) -> HashMap<Stri
     sheets.into_iter().filter_map(file).collect()
 }
 
-/// Reads XML up to an event at which there is no more to see. An empty element begins and ends.
+/// Reads XML until `see` returns false. An empty element is reported as a start and an end.
 fn for_each_event(xml: impl BufRead, mut see: impl FnMut(&Event<'_>) -> bool) -> Result<(), Error> {
     let mut reader = Reader::from_reader(xml);
     reader.config_mut().expand_empty_elements = true;
@@ -194,7 +195,7 @@ fn for_each_event(xml: impl BufRead, mut see: impl FnMut(&Event<'_>) -> bool) ->
     }
 }
 
-/// An attribute by its name without a prefix.
+/// The value of an attribute, by its name without a prefix.
 fn attribute<'e>(element: &'e BytesStart<'_>, name: &str) -> Option<Cow<'e, str>> {
     let mut all = element.attributes();
     let found = all
@@ -204,14 +205,15 @@ fn attribute<'e>(element: &'e BytesStart<'_>, name: &str) -> Option<Cow<'e, str>
     found.normalized_value(XmlVersion::Implicit1_0).ok()
 }
 
-/// Hidden by its mark, as by a filter or a collapsed outline, or by a size of zero.
+/// True if a row or column is marked as hidden, as by a filter or a collapsed outline, or has a
+/// size of zero.
 fn is_hidden(element: &BytesStart<'_>, size: &str) -> bool {
     let marked = attribute(element, "hidden").is_some_and(|is| is == "1" || is == "true");
     let size = attribute(element, size).and_then(|size| size.parse::<f64>().ok());
     marked || size.is_some_and(|size| size <= 0.0)
 }
 
-/// `$D$4` as row and column from 0.
+/// The row and column, counted from 0, of a name such as `$D$4`.
 pub(super) fn place_of(name: &str) -> Option<Place> {
     let name = name.replace('$', "");
     let (letters, digits) = name.split_at(name.find(|c: char| c.is_ascii_digit())?);

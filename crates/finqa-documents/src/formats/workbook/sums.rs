@@ -1,24 +1,24 @@
-//! Sums over cells of a sheet, for formulas whose values the file lacks.
+//! Computes sums over the cells of a sheet, for formulas whose values the file lacks.
 
 use std::collections::HashMap;
 
 use super::sheet_xml::{Place, place_of};
 
-/// The most cells that all sums of a sheet add up, and how many formulas one may depend on in a
-/// chain.
+/// Maximum number of cells that all sums of a sheet may add up, and of formulas in a chain.
 const MOST_CELLS: u64 = 10_000_000;
 const DEEPEST: usize = 100;
 
 struct Sums<'s> {
     numbers: &'s HashMap<Place, f64>,
     formulas: &'s HashMap<Place, String>,
-    /// What is known of the formulas; none of those that are being computed or are no sums.
+    /// The values found so far. `None` for a formula that is not a sum, or that is being
+    /// computed.
     known: HashMap<Place, Option<f64>>,
     left: u64,
 }
 
-/// The values of the formulas that only add cells of their sheet and numbers: `SUM(B2:B8,B10)`,
-/// `B2+B3`, `B1+1`.
+/// The values of the formulas that only add numbers and cells of their own sheet:
+/// `SUM(B2:B8,B10)`, `B2+B3`, `B1+1`.
 pub(super) fn values(
     numbers: &HashMap<Place, f64>,
     formulas: &HashMap<Place, String>,
@@ -48,7 +48,7 @@ impl Sums<'_> {
         let Some(formula) = self.formulas.get(&place) else {
             return self.numbers.get(&place).copied();
         };
-        // A formula that depends on itself has no value.
+        // Marks the formula as in progress, so that one that depends on itself has no value.
         self.known.insert(place, None);
         let value = self.sum_of_terms(formula, depth.checked_sub(1)?);
         self.known.insert(place, value);
@@ -70,7 +70,7 @@ impl Sums<'_> {
         Some(sum)
     }
 
-    /// The sum of ranges and cells; blank cells and words count nothing.
+    /// The sum of ranges and cells. Blank cells and text count as 0.
     fn sum_of_ranges(&mut self, list: &str, depth: usize) -> Option<f64> {
         let mut sum = 0.0;
         for range in list.split(',') {

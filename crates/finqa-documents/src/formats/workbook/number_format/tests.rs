@@ -1,4 +1,4 @@
-//! Number formats as Excel prints them.
+//! Tests that numbers are printed as in Excel.
 
 use super::*;
 
