@@ -1,4 +1,4 @@
-//! What a report consists of.
+//! Defines the parts of a document: paragraphs and tables.
 
 use crate::cells::{self, WrittenCell};
 use crate::grid::spans::PrintedCell;
@@ -10,20 +10,22 @@ pub enum Block {
     Table(PrintedTable),
 }
 
-/// A table as printed.
+/// A table as it is printed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrintedTable {
     /// The heading above it.
     pub title: String,
     /// The line above it that states its unit: "(In millions, except per share amounts)".
     pub unit: Option<String>,
-    /// The sheet of a workbook that it is in.
+    /// The workbook sheet that contains it; empty in other documents.
     pub sheet: String,
-    /// Its rows, the header first, all of one length.
+    /// The rows, the header first. All have the same length.
     pub rows: Vec<Vec<PrintedCell>>,
 }
 
-/// The blocks with the figures of their tables in one notation.
+/// Rewrites the figures of all tables in one notation. If a column does not show whether a
+/// comma marks decimals, its table decides, and if the table does not either, all tables
+/// together.
 pub(crate) fn in_one_notation(mut blocks: Vec<Block>, notes: &mut Vec<String>) -> Vec<Block> {
     let mut tables: Vec<Vec<Vec<WrittenCell<'_>>>> = blocks
         .iter_mut()
@@ -48,7 +50,7 @@ fn written(cell: &mut PrintedCell) -> WrittenCell<'_> {
     (&mut cell.text, comma)
 }
 
-/// The tables by the text of their cells, and the paragraphs.
+/// The texts of the cells of each table, and the paragraphs.
 #[cfg(test)]
 pub(crate) fn printed_texts(blocks: Vec<Block>) -> (Vec<Vec<Vec<String>>>, Vec<String>) {
     let (mut tables, mut texts) = (Vec::new(), Vec::new());

@@ -1,5 +1,5 @@
-//! Decodes text: UTF-8, UTF-16 with a byte order mark, else Windows-1252; files
-//! that are not text are refused by name.
+//! Decodes text: UTF-8, UTF-16 with a byte order mark, otherwise Windows-1252. Files that are
+//! not text are refused.
 
 use std::io::Read;
 use std::path::Path;
@@ -8,13 +8,13 @@ use finqa_core::files;
 
 use crate::error::DocumentError;
 
-/// A file's text, line ends as `\n`.
+/// The text of a file, with `\n` as its line ends.
 pub(crate) struct DecodedText {
     pub(crate) text: String,
     pub(crate) notes: Vec<String>,
 }
 
-/// The bytes of a file that is not larger than a limit.
+/// Reads a file of at most `largest` bytes.
 pub(crate) fn bytes(path: &Path, largest: u64) -> Result<Vec<u8>, DocumentError> {
     let unreadable = |source| DocumentError::Unreadable {
         path: path.to_owned(),
@@ -32,7 +32,7 @@ pub(crate) fn bytes(path: &Path, largest: u64) -> Result<Vec<u8>, DocumentError>
     Ok(bytes)
 }
 
-/// The text of bytes.
+/// Decodes the bytes of a text file. A note says if they are not UTF-8.
 pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<DecodedText, DocumentError> {
     let mut notes = Vec::new();
     let text = if let Some((encoding, mark)) = encoding_rs::Encoding::for_bom(bytes) {

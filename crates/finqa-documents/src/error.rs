@@ -1,10 +1,10 @@
-//! The errors of reading a document.
+//! Says why a document cannot be read.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a document is not read, in one line that names the file and says what to do.
+/// Why a document cannot be read, in one line with the file's name and what to do.
 #[derive(Debug, Error)]
 pub enum DocumentError {
     #[error("{path}: {source}")]
@@ -13,14 +13,14 @@ pub enum DocumentError {
         #[source]
         source: std::io::Error,
     },
-    /// The file is of another kind, damaged, or larger than a page.
+    /// The file is of an unsupported kind, damaged, or too large.
     #[error("{path}: {reason}")]
     NotText {
         path: PathBuf,
         /// The reason, and a remedy.
         reason: String,
     },
-    /// The table's rows do not fit together.
+    /// The rows of the table do not fit together.
     #[error("{path}: line {line}: {reason}")]
     Table {
         path: PathBuf,
@@ -28,7 +28,7 @@ pub enum DocumentError {
         /// The reason, and a remedy.
         reason: String,
     },
-    /// There is nothing in it.
+    /// The file has nothing to ask about.
     #[error("{path}: {reason}")]
     Nothing { path: PathBuf, reason: String },
 }

@@ -1,26 +1,26 @@
-//! The kind of a file, by its content: what it is called may be wrong.
+//! Decides by its content what a file is, because its name may be wrong.
 
 use std::io::Cursor;
 
 use crate::text::begins;
 
-/// How far from its begin a PDF may say that it is one.
+/// The mark of a PDF may be this many bytes from the start of the file.
 const PDF_HEADER: usize = 1024;
 
-/// A file that is read.
+/// A supported kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Its header may be behind other bytes.
+    /// The header may follow other bytes.
     Pdf {
         header: usize,
     },
     Workbook,
     Html,
-    /// A table or a page of text, by the file's extension.
+    /// A table or a page of text; the file's extension says which.
     Text,
 }
 
-/// How files of other kinds begin, what these are, and what to do.
+/// How files of unsupported kinds begin, and what they are and what to do.
 const OTHERS: [(&[u8], &str); 9] = [
     (b"\x1F\x8B", "it is gzip data; unpack it first"),
     (
@@ -45,7 +45,8 @@ const OTHERS: [(&[u8], &str); 9] = [
 const PICTURE: &str =
     "it is a picture; run it through text recognition (OCR) and save the result as PDF";
 
-/// Which Office file of before 2007 it is, by the name of a stream in it, in UTF-16.
+/// Names of streams in Office files from before 2007, and what a file with such a stream is.
+/// The names are stored in UTF-16.
 const OLD_OFFICE: [(&str, &str); 5] = [
     (
         "EncryptedPackage",
@@ -68,7 +69,7 @@ const OLD_OFFICE: [(&str, &str); 5] = [
 
 const OLD: &str = "it needs a password, or is an Office file of before 2007; save it as .xlsx or PDF without a password";
 
-/// What an archive is, by the beginning of the name of a file in it.
+/// How the name of a file in an archive begins, and what the archive then is.
 const ARCHIVES: [(&str, &str); 4] = [
     (
         "xl/workbook.bin",
@@ -85,7 +86,7 @@ const ARCHIVES: [(&str, &str); 4] = [
     ),
 ];
 
-/// The texts in XML that are no page, by what they have near their begin.
+/// Marks near the start of XML files that are not pages, and what the files are.
 const XML: [(&str, &str); 3] = [
     (
         "urn:schemas-microsoft-com:office:spreadsheet",
@@ -98,13 +99,13 @@ const XML: [(&str, &str); 3] = [
     ("<svg", PICTURE),
 ];
 
-/// How far from its begin a text says what it is.
+/// How many characters from the start are searched for the kind of a text.
 const START: usize = 4096;
 
-/// How whole HTML documents begin.
+/// How complete HTML documents begin.
 pub(crate) const DOCUMENTS: [&str; 3] = ["<html", "<!doctype", "<?xml"];
 
-/// How filings begin as the SEC stores them.
+/// How the SEC's stored filings begin.
 pub(crate) const SUBMISSIONS: [&str; 4] = [
     "<sec-document",
     "<document",
@@ -112,7 +113,8 @@ pub(crate) const SUBMISSIONS: [&str; 4] = [
     "<ims-document",
 ];
 
-/// The kind of bytes that are no text, or the form that they have and what to do; `None` for text.
+/// The kind of a binary file; `None` for text. The error says what an unsupported file is and
+/// what to do.
 pub(crate) fn of_bytes(bytes: &[u8]) -> Result<Option<Kind>, String> {
     let start = bytes.get(..bytes.len().min(PDF_HEADER)).unwrap_or_default();
     if let Some(header) = start.windows(5).position(|mark| mark == b"%PDF-") {
@@ -135,7 +137,7 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> Result<Option<Kind>, String> {
     }
 }
 
-/// The kind of a text in a file with this extension.
+/// The kind of a text. The extension decides only if the content does not.
 pub(crate) fn of_text(extension: &str, text: &str) -> Result<Kind, String> {
     let start: String = text.chars().take(START).collect();
     let whole = begins(&start, &DOCUMENTS) || begins(&start, &SUBMISSIONS);
@@ -145,7 +147,7 @@ pub(crate) fn of_text(extension: &str, text: &str) -> Result<Kind, String> {
         return Err((*what).to_owned());
     }
     let part = begins(&start, &["<table", "<head", "<body"]);
-    // What is called a PDF and is a text is a page that says why there is none.
+    // A text called `.pdf` is usually a web page that says why there is no PDF.
     let called = ["htm", "html", "xhtml", "xht", "pdf"].contains(&extension);
     Ok(match whole || part || called {
         true => Kind::Html,
@@ -153,10 +155,10 @@ pub(crate) fn of_text(extension: &str, text: &str) -> Result<Kind, String> {
     })
 }
 
-/// A workbook, or another form that is an archive.
+/// Tells a workbook from other files that are zip archives.
 fn archive(bytes: &[u8]) -> Result<Kind, String> {
     let Ok(mut archive) = zip::ZipArchive::new(Cursor::new(bytes)) else {
-        // Its reader says how it is damaged.
+        // The workbook reader reports how it is damaged.
         return Ok(Kind::Workbook);
     };
     let has = |start: &str| {

@@ -1,11 +1,17 @@
-//! Documents that questions are asked about: any file (CSV, Markdown, text, HTML with inline XBRL
-//! or without, workbook, PDF) as tables and paragraphs in their order, and as the page that is
-//! asked about. What is printed is what is read.
+//! Reads a document of the user, so that questions can be asked about it: CSV, Markdown, plain
+//! text, HTML with or without inline XBRL, a workbook, or a PDF. Nothing here answers a
+//! question.
 //!
-//! `kind` tells what a file is, `decode` reads the bytes of text. `formats` delivers grids of texts
-//! and lines with places, of which `grid` and `lines` make tables; `cells` brings figures into one
-//! notation, and `tags` reads what marks them. `document` names the tables, reads the cover, makes
-//! pages, and says which figures may be misread. Nothing here answers a question.
+//! [`open`] takes a path and returns a [`Document`]: paragraphs and tables in their order, with
+//! the figures as printed, the tags of a filing, the data of its cover, and notes on what was
+//! read differently or left out. A file that cannot be read, or that has nothing to ask about,
+//! is a [`DocumentError`] that says what to do.
+//!
+//! Reading order: `kind` decides by its content what a file is, and `decode` turns bytes into
+//! text. `formats` reads each kind of file into grids of texts or lines with positions. `grid`
+//! and `lines` build tables from them. `cells` brings figures into one notation, and `tags`
+//! reads inline XBRL. `document` names the tables, reads the cover, makes pages from excerpts,
+//! and says which figures may be misread.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(
@@ -46,23 +52,24 @@ pub use source::SheetCell;
 pub use tags::{Tag, TagPeriod};
 use text::begins;
 
-/// The largest file that is read as a report, in bytes.
+/// Maximum size of any file, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// The largest file that is read as a page, in bytes.
+/// Maximum size of a CSV, Markdown or text file, in bytes.
 const LARGEST_PAGE: usize = 8 * 1024 * 1024;
 
-/// The most boxes at fixed places that a page of text may have.
+/// HTML without tables and with more absolutely positioned boxes than this is refused, because
+/// its pages consist of such boxes.
 const BOXES: usize = 4;
 
-/// How far from its end a file may say that it ends, in bytes.
+/// An HTML document must have its end tag within this many bytes of the end of the file.
 const END: usize = 2048;
 
-/// Reads a document, whose kind its content says, whatever it is called.
+/// Reads a document. Its content decides how it is read, because its name may be wrong.
 ///
 /// # Errors
 ///
-/// One line that names the file if it cannot be read or has nothing to ask about.
+/// One line with the file's name if it cannot be read or has nothing to ask about.
 pub fn open(path: &Path) -> Result<Document, DocumentError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let extension = path.extension().unwrap_or_default().to_string_lossy();
@@ -106,7 +113,7 @@ pub fn open(path: &Path) -> Result<Document, DocumentError> {
     Ok(document)
 }
 
-/// A page of text.
+/// Reads CSV, Markdown or plain text.
 fn page(
     path: &Path,
     extension: &str,
@@ -153,7 +160,8 @@ fn html(path: &Path, name: &str, decoded: DecodedText) -> Result<Document, Strin
     })
 }
 
-/// Whether a text breaks off: a document without its end, or a part that ends in no tag.
+/// True if HTML is cut off: a whole document without an end tag, or a part that does not end
+/// with a tag.
 fn is_cut(text: &str) -> bool {
     let tail = text.as_bytes().get(text.len().saturating_sub(END)..);
     let tail = String::from_utf8_lossy(tail.unwrap_or(text.as_bytes())).to_ascii_lowercase();
@@ -163,7 +171,8 @@ fn is_cut(text: &str) -> bool {
     !has_end && (whole || !tail.trim_end().ends_with('>'))
 }
 
-/// A panic of a library over a damaged file is an error like any other, and prints nothing.
+/// Turns a panic of a library into an error, because a damaged file may make it panic. The
+/// panic message is not printed.
 fn without_panic<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));

@@ -1,4 +1,4 @@
-//! Inline XBRL: what the tags of a filing say of the figures that they mark.
+//! Reads inline XBRL: the tags of a filing that describe its figures.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use finqa_core::page::{TagKind, TagUnit};
 use scraper::{ElementRef, Html};
 use serde::Serialize;
 
-/// The period of a context.
+/// The period of a tagged figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TagPeriod {
-    /// `2023-10-01`; none at a point in time.
+    /// `2023-10-01`; `None` for a point in time.
     pub start: Option<String>,
     /// `2024-09-28`.
     pub end: String,
@@ -32,25 +32,25 @@ pub struct Tag {
     pub period: TagPeriod,
     /// `USD`, `shares`, `USD/shares`.
     pub unit: String,
-    /// The power of ten of the printed digits.
+    /// The power of ten by which the printed digits are multiplied.
     pub scale: i32,
-    /// The value is the negative of the printed digits.
+    /// The value is the printed digits with a minus.
     pub negative: bool,
-    /// Whether its format says that a comma marks the decimals.
+    /// Whether a comma marks the decimals, if the tag's format says so.
     #[serde(skip)]
     pub comma: Option<bool>,
-    /// Member by axis; none for the whole company.
+    /// Axes and members, e.g. a segment. Empty for the whole company.
     pub dimensions: Vec<(String, String)>,
 }
 
 impl Tag {
-    /// The value of the figure that is printed, in units: of its sign and scale, whatever is
-    /// printed of these.
+    /// The value of the printed figure in units. Sign and scale are those of the tag, even if
+    /// the page prints others.
     pub(crate) fn value(&self, printed: f64) -> f64 {
         self.signed(printed) * 10_f64.powi(self.scale)
     }
 
-    /// What it says of the unit of its figure.
+    /// The unit that the tag states. A code of three letters is a currency.
     pub(crate) fn unit_of_figure(&self) -> TagUnit {
         let kind = match self.unit.as_str() {
             "pure" => TagKind::Pure,
@@ -63,7 +63,7 @@ impl Tag {
         }
     }
 
-    /// The figure that is printed, with the sign of its value.
+    /// The printed figure with the sign of the tag.
     pub(crate) fn signed(&self, printed: f64) -> f64 {
         let sign = if self.negative { -1.0 } else { 1.0 };
         sign * printed.abs()
@@ -76,16 +76,16 @@ struct Context {
     dimensions: Vec<(String, String)>,
 }
 
-/// The contexts and units of a filing.
+/// The contexts and units to which the tags of a filing refer.
 #[derive(Debug, Default)]
 pub(crate) struct Contexts {
     contexts: HashMap<String, Context>,
     units: HashMap<String, String>,
-    /// What the cover says, by the names of its tags in small letters.
+    /// The tagged facts of the cover, by the lower-case names of their tags.
     pub(crate) cover: HashMap<String, String>,
 }
 
-/// The name without its prefix.
+/// The name of an element without its prefix.
 fn local(element: ElementRef<'_>) -> &str {
     let name = element.value().name();
     name.rsplit(':').next().unwrap_or(name)
@@ -96,7 +96,8 @@ fn text(element: ElementRef<'_>) -> String {
 }
 
 impl Contexts {
-    /// Reads them, wherever they are; none for a filing without tags.
+    /// Collects contexts, units and cover facts from the whole filing. All are empty for a
+    /// filing without tags.
     pub(crate) fn read(html: &Html) -> Self {
         let mut read = Self::default();
         for element in html.root_element().descendent_elements() {
@@ -130,7 +131,8 @@ impl Contexts {
         read
     }
 
-    /// What an `ix:nonFraction` says; `None` if its context is missing.
+    /// The tag of an `ix:nonFraction`. `None` for other elements, and if its context is
+    /// missing.
     pub(crate) fn tag(&self, element: ElementRef<'_>) -> Option<Tag> {
         if element.value().name() != "ix:nonfraction" {
             return None;
@@ -152,8 +154,8 @@ impl Contexts {
     }
 }
 
-/// Whether a comma marks the decimals in the format of a tag, whose names have changed:
-/// `num-comma-decimal`, `numcommadecimal`, `numdotcomma`.
+/// Whether a comma marks the decimals in a tag's format. The names of the formats have changed
+/// over time: `num-comma-decimal`, `numcommadecimal`, `numdotcomma`.
 fn decimal_comma(format: &str) -> Option<bool> {
     let name = format.rsplit(':').next().unwrap_or(format).replace('-', "");
     let says = |mark: &str| name.ends_with(mark) || name.contains(&format!("{mark}decimal"));

@@ -1,14 +1,14 @@
-//! Texts as a reader sees them, and their sentences, so that each can be cited.
+//! Cleans up text and splits it into sentences, so that each can be cited.
 
 use finqa_core::text::single_spaced;
 
-/// Words before a full stop that does not end a sentence.
+/// Words whose full stop does not end a sentence.
 const ABBREVIATIONS: &[&str] = &[
     "approx", "art", "cf", "co", "corp", "dr", "e.g", "etc", "fig", "i.e", "inc", "jr", "llc",
     "ltd", "mr", "mrs", "ms", "no", "nos", "p", "par", "pp", "sec", "sr", "st", "u.k", "u.s", "vs",
 ];
 
-/// A text as a reader sees it: without characters of no width, its blanks single.
+/// The text as a reader sees it: without zero-width characters, with single blanks.
 pub(crate) fn printed(text: &str) -> String {
     let seen = |c: &char| {
         !matches!(
@@ -19,7 +19,8 @@ pub(crate) fn printed(text: &str) -> String {
     single_spaced(&text.chars().filter(seen).collect::<String>())
 }
 
-/// Whether a text begins with one of these words in small letters, whatever its own letters are.
+/// True if a text begins with one of these lower-case words, in any case. Leading white space
+/// and a byte order mark are skipped.
 pub(crate) fn begins(text: &str, with: &[&str]) -> bool {
     let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     with.iter().any(|tag| {
@@ -28,7 +29,7 @@ pub(crate) fn begins(text: &str, with: &[&str]) -> bool {
     })
 }
 
-/// The sentences of a text. Paragraphs end at blank lines, headings and list items.
+/// Splits a text into sentences. Paragraphs end at blank lines, headings and list items.
 pub(crate) fn sentences(text: &str) -> Vec<String> {
     let mut paragraphs: Vec<String> = Vec::new();
     let mut open = false;
@@ -54,8 +55,8 @@ pub(crate) fn sentences(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Recognises a line that begins a separate paragraph (heading, list item, quote), and
-/// removes its mark.
+/// True for a line that begins a paragraph of its own (heading, list item, quote), and the line
+/// without its mark. A line of dashes or the like is empty.
 fn marker(line: &str) -> (bool, &str) {
     for mark in ["- ", "* ", "+ ", "> "] {
         if let Some(body) = line.strip_prefix(mark) {
@@ -99,7 +100,7 @@ fn ends_sentence(word: &str) -> bool {
         return bare.ends_with(['!', '?']);
     };
     let stem = stem.trim_start_matches(['(', '"', '“']).to_lowercase();
-    // One letter is an initial.
+    // A single letter is an initial.
     let initial = stem.chars().count() == 1 && stem.chars().all(char::is_alphabetic);
     !initial && !ABBREVIATIONS.contains(&stem.as_str())
 }
