@@ -25,6 +25,7 @@ pub fn is_loopback(host: &str) -> bool {
     name == "localhost"
         || name.ends_with(".localhost")
         || bare.parse::<IpAddr>().is_ok_and(|ip| {
+            // `::ffff:127.0.0.1` is an IPv4 address written as IPv6.
             let ip = ip.to_canonical();
             ip.is_loopback() || ip.is_unspecified()
         })

@@ -110,7 +110,6 @@ pub fn page_of_record(id: &str) -> &str {
 /// Identifies a question and its output row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct QuestionKey {
-    /// Record id.
     pub id: String,
     /// `qa`, `qa_0`, `qa_1`, or the number of the turn, counted from 0.
     pub part: String,

@@ -60,6 +60,7 @@ pub fn shown_address(address: &str) -> String {
 /// mixes letters and digits in a run longer than names have, or is a UUID.
 fn is_key_like(segment: &str) -> bool {
     const BEGINNINGS: [&str; 8] = ["sk-", "pk-", "rk-", "sk_", "gsk_", "hf_", "xai-", "AIza"];
+    // Names such as `Meta-Llama-3-70B-Instruct` have shorter runs of letters and digits.
     const LONGEST_WORD: usize = 16;
     const SHORTEST_KEY: usize = 8;
     let runs = segment.split(|c: char| !c.is_ascii_alphanumeric());

@@ -48,6 +48,7 @@ pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<DecodedText, DocumentE
     } else if let Ok(text) = std::str::from_utf8(bytes) {
         text.to_owned()
     } else {
+        // Windows-1252 comes last, because it accepts any bytes.
         notes.push(format!(
             "{} is not UTF-8: read as Windows-1252 (Latin-1)",
             path.display()

@@ -172,7 +172,8 @@ fn is_cut(text: &str) -> bool {
 }
 
 /// Turns a panic of a library into an error, because a damaged file may make it panic. The
-/// panic message is not printed.
+/// panic message is not printed. The panic hook is global, so meanwhile the panics of other
+/// threads are silent too.
 fn without_panic<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));

@@ -24,7 +24,7 @@ impl TagPeriod {
     }
 }
 
-/// The tag of a figure.
+/// A tag of inline XBRL, which describes a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tag {
     /// `us-gaap:NetIncomeLoss`.

@@ -104,6 +104,7 @@ async fn in_time<T>(
             true => error.to_string(),
             false => texts.join(": "),
         };
+        // A builder error means an invalid address, which fails again on every attempt.
         if !error.is_builder() {
             return transient(reason);
         }

@@ -100,6 +100,7 @@ pub fn answer(text: &str) -> Result<NumberReading, NotRead> {
         return Err(NotRead::Several);
     }
     let mut scanner = Scanner::new(text);
+    // A copy, because the scanner is still advanced while the text is in use.
     let text = scanner.folded.text.clone();
     let answer = AnswerText { text: &text };
     let names: Vec<Range<usize>> = NAMES.find_iter(&text).map(|found| found.range()).collect();
@@ -205,6 +206,7 @@ impl AnswerText<'_> {
         let mut behind_from = false;
         for found in kept {
             let before = self.slice(0..found.span.start);
+            // The words of a comparison are directly before the figure, so 60 bytes are enough.
             let tail = before.len().saturating_sub(60);
             let before = before
                 .get(before.ceil_char_boundary(tail)..)

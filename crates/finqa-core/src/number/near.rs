@@ -35,6 +35,7 @@ pub fn rounds_to(x: f64, written: f64, unit: f64) -> bool {
 /// True if cutting `x` off after the last digit of `written` gives `written`; that digit is
 /// worth `unit`.
 pub fn truncates_to(x: f64, written: f64, unit: f64) -> bool {
+    // Slightly enlarged, because 3.3 / 0.1 is just below 33 and would be cut to 32.
     let cut = (x / unit * (1.0 + 1e-12)).trunc();
     (cut - (written / unit).round()).abs() < 0.5
 }

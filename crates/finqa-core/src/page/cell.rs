@@ -42,7 +42,7 @@ pub struct CellSource {
     pub tag: Option<TagUnit>,
 }
 
-/// The kind of a tagged figure.
+/// What a tagged figure measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TagKind {
@@ -61,7 +61,7 @@ pub struct TagUnit {
     pub kind: TagKind,
 }
 
-/// The kind of a cell.
+/// What a cell contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
     /// A single number, which may have a currency, a percent sign and a footnote mark.
@@ -77,7 +77,7 @@ pub enum CellKind {
     Empty,
 }
 
-/// The number of a cell.
+/// The number in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellNumber {
     /// The number as a literal of a program, which the official evaluator can read: `-2913`,
@@ -103,7 +103,7 @@ pub struct CellNumber {
     pub words: String,
 }
 
-/// A cell of a table.
+/// A cell with its published text and its reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// The text as published.

@@ -106,6 +106,8 @@ impl Table {
             })
             .collect();
         let caption = caption(&cells, page.before.last().map(String::as_str), page.own);
+        // The scale of a number format counts only if the table states none, so this needs the
+        // caption.
         let stated = caption.as_ref().and_then(|caption| caption.scale);
         with_sources(&mut cells, page.sources, first_row, |cell, source| {
             let by_format = source
@@ -135,6 +137,7 @@ impl Table {
             let figures = figures.filter_map(|cell| cell.number.as_mut());
             figures.for_each(CellNumber::mark_percent);
             read.multiply_out();
+            // Tags come last, because they are compared with the printed scale.
             let settle = |table: &mut Self, source: &CellSource| {
                 let row = source.row.checked_sub(first_row)?;
                 let printed = table.scale_at(row, source.column);

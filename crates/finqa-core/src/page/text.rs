@@ -22,7 +22,6 @@ pub struct TableStart {
 /// Where the cells of a table are in a workbook.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SheetPlaces {
-    /// The sheet's name.
     pub sheet: String,
     /// Row and column, counted from 0, of each cell of each row; `None` for a cell that the
     /// workbook does not have.

@@ -20,7 +20,7 @@ const MOST_LEAVES: usize = 64;
 pub struct Leaf<T> {
     /// As written: `206588`, `4.02%`, `const_100`.
     pub literal: Arc<str>,
-    /// As the official evaluator reads it.
+    /// The value as the official evaluator reads it.
     pub value: f64,
     /// Where the number comes from, e.g. a cell; `()` if nobody asks.
     pub source: T,
@@ -33,10 +33,9 @@ impl<T> Leaf<T> {
     }
 }
 
-/// An expression over numbers.
+/// An expression tree over numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression<T> {
-    /// A number.
     Leaf(Leaf<T>),
     /// An operation on two expressions.
     Step(Op, Box<Self>, Box<Self>),

@@ -31,7 +31,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// The name as written in programs.
+    /// The name in programs: `table_max`.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -50,7 +50,7 @@ impl Op {
     }
 }
 
-/// An operand of an operation.
+/// An argument of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     /// A number: its text (`4.02%`, `const_100`) and its value (0.0402, 100).

@@ -1,4 +1,4 @@
-//! The integration tests of the core.
+//! Integration tests of the core.
 
 #![allow(
     clippy::unwrap_used,

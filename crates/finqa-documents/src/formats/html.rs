@@ -26,7 +26,7 @@ static TABLE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?is)<table\b[^>]*>.*?
 static TABLE_MARKS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)</?(?:table|caption|s|c)\b[^>]*>"));
 
-/// Maximum number of columns or rows that a cell can span.
+/// Maximum number of columns or rows that a cell can span. Larger spans are cut to it.
 const WIDEST: usize = 200;
 
 /// A page mark in filings of the 1990s. It has no end tag, so it would contain everything after

@@ -56,7 +56,7 @@ pub(super) fn take_out(html: &mut Html) {
     }
 }
 
-/// The rules that hide or show something, in their order.
+/// The rules that hide or show elements, in the order of the style sheets.
 fn rules(html: &Html) -> Vec<(Selector, bool)> {
     let styles = html.root_element().descendent_elements();
     let styles = styles.filter(|element| element.value().name() == "style");

@@ -9,7 +9,8 @@ use crate::page::Cover;
 pub struct FiscalYears {
     /// The month in which they end.
     last_month: u8,
-    /// How many years earlier they are called than they end.
+    /// By how much the number of a fiscal year is below the calendar year of its end: 1 if fiscal
+    /// 2024 ends in 2025.
     behind: u16,
     /// Years end in January and nothing says by which number they are called.
     unclear: bool,
@@ -56,7 +57,7 @@ impl FiscalYears {
         }
     }
 
-    /// How many years earlier they are called than they end.
+    /// By how much the number of a fiscal year is below the calendar year of its end.
     pub fn behind(self) -> u16 {
         self.behind
     }

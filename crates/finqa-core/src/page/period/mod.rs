@@ -18,7 +18,7 @@ pub struct Date {
     pub day: Option<u8>,
 }
 
-/// A period or a point in time.
+/// A period or a point in time, as far as it is named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Period {
     /// Its length in months, if named.

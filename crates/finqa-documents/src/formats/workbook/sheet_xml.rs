@@ -44,7 +44,7 @@ impl SheetXml {
         hidden.any(|columns| columns.contains(&column))
     }
 
-    /// Reads the XML of a sheet.
+    /// Reads the XML of a sheet, up to the end of its cells.
     pub(super) fn read(xml: impl BufRead) -> Result<Self, Error> {
         let mut sheet = Self::default();
         let mut cell = OpenCell::default();
