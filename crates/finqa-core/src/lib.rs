@@ -6,10 +6,10 @@
 //! and numbers with their ids ([`page`]), the result of a program over its table ([`program`]),
 //! and rates with intervals ([`stats`]).
 //!
-//! Reading order: [`number`] reads and prints financial numbers and uses no other module but
-//! the helpers in [`text`]; [`program`] parses, executes and compares programs; [`page`] reads
-//! a table with its header, unit and years; [`question`] combines a page with a question and
-//! the earlier turns. [`stats`] stands apart and works on plain marks and numbers. [`fetch`]
+//! Reading order: [`number`] reads and prints financial numbers and builds only on [`text`];
+//! [`program`] parses, executes and compares programs; [`page`] reads a table with its header,
+//! unit and years; [`question`] combines a page with a question and the earlier turns.
+//! [`stats`] is independent of them and works on lists of right and wrong answers. [`fetch`]
 //! downloads the published archive. The rest are helpers: [`error`], [`files`], [`net`],
 //! [`options`], [`outcome`], [`secrets`] and [`text`].
 

@@ -29,8 +29,8 @@ pub fn shown_address(address: &str) -> String {
     let bare = address.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = bare.split_once("://").unwrap_or(("", bare));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    // A password may contain `/`, `?` or `#`, which ends the authority early. Its rest would
-    // then be shown as the host or the path.
+    // A password may contain `/`, `?` or `#`, which ends the authority early. The part of the
+    // password before it would then be shown as the host.
     if address.contains('@') && !authority.contains('@') {
         return HIDDEN.to_owned();
     }

@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     Text,
 }
 
-/// How files of unsupported kinds begin, and what they are and what to do.
+/// How files of unsupported kinds begin, what they are, and what to do with them.
 const OTHERS: [(&[u8], &str); 9] = [
     (b"\x1F\x8B", "it is gzip data; unpack it first"),
     (

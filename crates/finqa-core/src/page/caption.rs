@@ -16,7 +16,7 @@ const PHRASES: [&str; 3] = ["in millions", "in thousands", "in billions"];
 const WORDS: &str =
     "thousands?|millions?|billions?|mm|mn|mln|mio|mill?|bn|bln|mrd|tsd|crores?|lakhs?|lacs?";
 
-/// Currencies as words.
+/// Names of currencies.
 const NAMES: &str = "dollars?|euros?|pounds|yen|rupees|francs";
 
 /// A currency as a sign, a code or a word.

@@ -137,7 +137,8 @@ impl Table {
             let figures = figures.filter_map(|cell| cell.number.as_mut());
             figures.for_each(CellNumber::mark_percent);
             read.multiply_out();
-            // Tags come last, because they are compared with the printed scale.
+            // Tags come last, because they are compared with the printed scale, which must be
+            // known.
             let settle = |table: &mut Self, source: &CellSource| {
                 let row = source.row.checked_sub(first_row)?;
                 let printed = table.scale_at(row, source.column);

@@ -17,9 +17,9 @@ pub struct ErrorBound {
     pub n: usize,
     /// Number of wrong answers.
     pub errors: usize,
-    /// Number of pages with one of the answers.
+    /// Number of distinct pages of the answers.
     pub pages: usize,
-    /// The number of independent answers that carry as much information.
+    /// The number of independent answers that carry as much information as these.
     pub effective: f64,
     /// The error rate, from 0 to 1, is at most this with 95 % confidence.
     pub bound: f64,

@@ -82,7 +82,7 @@ impl DayOrder {
 pub(super) type Named = (Range<usize>, Period);
 
 /// Finds the dates of a text; the first and last date of a period are merged into one entry.
-/// The second list has the dates whose day and month cannot be told apart.
+/// The second list has the dates whose day and month are not certain.
 pub(super) fn dates(text: &str, order: DayOrder) -> (Vec<Named>, Vec<Range<usize>>) {
     let mut out: Vec<Named> = Vec::new();
     let mut unknown = Vec::new();

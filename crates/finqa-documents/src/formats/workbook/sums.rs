@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::sheet_xml::{Place, place_of};
 
-/// Maximum number of cells that all sums of a sheet may add up, and of formulas in a chain.
+/// Maximum number of cells that all sums of a sheet may add up together.
 const MOST_CELLS: u64 = 10_000_000;
+/// Maximum length of a chain of formulas that refer to each other.
 const DEEPEST: usize = 100;
 
 struct Sums<'s> {
