@@ -1,4 +1,4 @@
-//! The state machine of one session.
+//! One session: its current question, the steps taken, and whether the episode is over.
 
 use std::sync::{Arc, LazyLock};
 
@@ -28,23 +28,24 @@ finqa_core::options::declared_defaults!(EpisodeRules);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EpisodePhase {
-    /// Before the first reset: tools run, but a submission earns no reward.
+    /// Before the first reset. Tools run, but a submission earns 0.0: in OpenEnv's `finqa_env`,
+    /// an empty answer equals the empty truth of this phase and earns 1.0.
     NoQuestion,
     Open,
     Over,
 }
 
-/// The caller's part of a step.
+/// What the caller of [`Environment::begin`] has to do next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepStart {
     /// Run this tool, then call [`Environment::finish`].
     RunTool,
-    /// Nothing is left to do: this is the step's outcome.
+    /// Nothing: the step has ended with this outcome.
     Answered(StepOutcome),
 }
 
-/// One session: its position in the order of questions, and the current episode.
-/// It stores indices and counters only, and no question text.
+/// One session: the order in which it asks questions, and its current episode. Questions are
+/// indices into the shared catalog, so a session takes little memory.
 #[derive(Clone, Debug)]
 pub struct Environment {
     catalog: Arc<Catalog>,
@@ -53,6 +54,7 @@ pub struct Environment {
     split: Option<TaskSplit>,
     seed: u64,
     order: QuestionOrder,
+    /// Index of the current question in the catalog; `None` before the first reset.
     question: Option<usize>,
     episode_id: Option<String>,
     step_count: u64,
@@ -60,8 +62,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// A session before its first reset. `seed` decides the order until a reset
-    /// gives another; draw it at random for an unseeded session.
+    /// A session before its first reset. `seed` decides the order of questions until a reset
+    /// names another seed; draw it at random for an unseeded session.
     pub fn new(catalog: Arc<Catalog>, rules: EpisodeRules, seed: u64) -> Self {
         let order = QuestionOrder::new(catalog.questions().len(), seed);
         Self {
@@ -77,7 +79,7 @@ impl Environment {
         }
     }
 
-    /// A session that plays the question at this index.
+    /// A session that has already asked the question at `index`, without a reset.
     pub fn on_question(catalog: Arc<Catalog>, rules: EpisodeRules, index: usize) -> Self {
         Self {
             question: Some(index),
@@ -86,14 +88,15 @@ impl Environment {
         }
     }
 
-    /// Starts an episode; gives its metadata. The question is the one at `index` of `split`, or
-    /// else the next one of the split, or of all. A seed restarts the order in which
-    /// questions follow each other, and so does another split: the same seed always
-    /// asks the same question first. The caller generates an `episode_id` if the
-    /// client gave none.
+    /// Starts an episode and returns its metadata.
+    ///
+    /// With `split` and `index`, the question is that task. With `split` alone, it is the next
+    /// question of the split; without `split`, it is the next of all questions. A seed restarts
+    /// the order of questions, as does a change of split, so the same seed always asks the same
+    /// question first. The caller generates an `episode_id` if the client sent none.
     ///
     /// # Errors
-    /// A task that does not exist.
+    /// If the split has no task of this index, or no tasks at all. The current episode continues.
     pub fn reset(
         &mut self,
         split: Option<TaskSplit>,
@@ -136,12 +139,14 @@ impl Environment {
         }
     }
 
-    /// Counts a step and decides what it is: a tool to run, a submission that is
-    /// graded, or a step after the end.
+    /// Begins a step. A submission is graded here; for any other tool, the caller runs the tool
+    /// and then calls [`Self::finish`]. After the end of the episode, a step is answered with an
+    /// error and not counted.
     ///
     /// # Errors
-    /// A submission that is neither a text nor a number: it counts as a step, but is not graded.
-    /// At the step limit it ends the episode and is an outcome instead.
+    /// If a submission is neither a text nor a number. It counts as a step, but is not graded, and
+    /// the episode continues. At the step limit the same submission ends the episode and is
+    /// returned as an outcome, because otherwise repeating it would keep the episode open.
     pub fn begin(
         &mut self,
         tool: &str,
@@ -160,8 +165,8 @@ impl Environment {
         Ok(StepStart::RunTool)
     }
 
-    /// Takes the tool's result for the step that was begun. The last step ends the
-    /// episode, and its result is shown nevertheless.
+    /// Ends the step that [`Self::begin`] began, with the tool's result. The last step ends the
+    /// episode and still shows its result, which OpenEnv's `finqa_env` drops.
     pub fn finish(&mut self, tool: &str, result: Result<String, ToolFailure>) -> StepOutcome {
         let observation = match result {
             Ok(text) => Observation::Result {
@@ -190,7 +195,8 @@ impl Environment {
         outcome
     }
 
-    /// The session's state; it includes the expected answer only once the episode is over.
+    /// The session's state. It includes the expected answer only once the episode is over;
+    /// OpenEnv's `finqa_env` shows it to agents from the start.
     pub fn state(&self) -> EpisodeState {
         let question = self.current();
         let over = self.phase == EpisodePhase::Over;
@@ -208,17 +214,17 @@ impl Environment {
         }
     }
 
-    /// True if no further step follows the current one.
+    /// True if the current step is at the step limit.
     fn is_last_step(&self) -> bool {
         self.step_count >= self.rules.max_steps
     }
 
-    /// True if a question waits for its answer.
+    /// True if a question was asked and its episode is not over.
     pub(crate) fn is_open(&self) -> bool {
         self.phase == EpisodePhase::Open
     }
 
-    /// The current question; an empty one before the first reset.
+    /// The current question, or an empty one before the first reset.
     pub fn current(&self) -> &EnvQuestion {
         static NONE: LazyLock<EnvQuestion> = LazyLock::new(EnvQuestion::default);
         self.question
@@ -226,14 +232,14 @@ impl Environment {
             .unwrap_or(&NONE)
     }
 
-    /// Grades the episode's only submission. An answer on which OpenEnv's grader
-    /// raises earns 0.0 and ends the episode too, because leaving it open would
-    /// allow a second answer.
+    /// Grades a submission and ends the episode. If OpenEnv's grader raises an exception on the
+    /// answer, it earns 0.0 and ends the episode too, because an open episode would allow a
+    /// second answer.
     fn submit(&mut self, answer: Option<&Value>) -> Result<StepOutcome, StepError> {
         let answer = match answer {
-            // OpenEnv's `finqa_env` grades a null too: as neither a number nor a text.
+            // OpenEnv's `finqa_env` grades a missing answer and a null, too.
             None | Some(Value::Null) => String::new(),
-            // Clients send the number that a model computed.
+            // `finqa_env` refuses a number, but clients send the one that a model computed.
             Some(answer @ (Value::String(_) | Value::Number(_))) => python::display(answer),
             Some(other) => {
                 let type_name = python::type_name(other);
@@ -271,6 +277,7 @@ impl Environment {
         })
     }
 
+    /// The outcome of a step that runs no tool: nothing to observe, and reward 0.0.
     fn end(metadata: Value) -> StepOutcome {
         StepOutcome {
             observation: Observation::Empty,

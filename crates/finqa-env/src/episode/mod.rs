@@ -1,8 +1,8 @@
-//! A session's episode: its question, its steps and its grade.
+//! Episodes: which question a session asks, which steps it takes, and what its answer earns.
 //!
-//! Pure: it reads no clock, runs no query and sends nothing. The caller begins a
-//! step ([`Environment::begin`]), runs its tool, and passes the result to
-//! [`Environment::finish`], so that it holds no lock while a query runs.
+//! Nothing here reads a clock, runs a query or sends anything. The caller begins a step with
+//! [`Environment::begin`], runs the tool, and passes the result to [`Environment::finish`]. The
+//! tool runs between the two calls so that nobody has to lock the session during a query.
 
 mod environment;
 mod order;

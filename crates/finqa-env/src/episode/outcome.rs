@@ -1,4 +1,4 @@
-//! The outcomes of a reset and a step, and a session's state.
+//! What an episode returns: the outcome of a reset or a step, and the session's state.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use crate::data::EnvQuestion;
 use crate::tools::{ToolFailure, specs};
 
-/// The metadata of a fresh episode, which clients read from core 0.4.0 on.
+/// The metadata of a new episode, with the fields that OpenEnv's clients know. They read it from
+/// core 0.4.0 on.
 pub(super) fn reset_metadata(question: &EnvQuestion) -> Map<String, Value> {
     let tools: Vec<&str> = specs().iter().map(|s| s.name).collect();
     let pairs = [
@@ -20,28 +21,29 @@ pub(super) fn reset_metadata(question: &EnvQuestion) -> Map<String, Value> {
     pairs.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
 }
 
-/// The observation of a step.
+/// What an agent sees after a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// A tool's answer, which may be the tool's own `Error: ...`.
+    /// The text that a tool returned; it may be an error that the tool reports (`Error: ...`).
     Result { tool: String, text: String },
-    /// The call never reached a tool.
+    /// The call failed without a text of a tool.
     Failure { tool: String, failure: ToolFailure },
-    /// Nothing, after a submission and on steps after the end.
+    /// Nothing: after a reset, after a graded submission, and on steps after the end.
     Empty,
 }
 
-/// The outcome of a step.
+/// What a client is sent after a reset or a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepOutcome {
     pub observation: Observation,
     /// `None` on ordinary steps, 1.0 or 0.0 on the step that ends the episode, and
     /// 0.0 after it.
     pub reward: Option<f64>,
-    /// The episode is over.
     pub done: bool,
-    /// The observation's metadata: `ground_truth`, `submitted_answer` and `grading` after a
-    /// submission, `error` after a failure; often empty.
+    /// After a reset, the new episode's metadata. After a graded submission, `ground_truth`,
+    /// `submitted_answer`, and `grading` or the `error` of grading. `error` when an episode ends
+    /// at the step limit, on a submission before the first reset, and on steps after the end.
+    /// Otherwise empty.
     pub metadata: Map<String, Value>,
 }
 
@@ -49,10 +51,11 @@ pub struct StepOutcome {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {
-    /// `submit_answer` with something other than a text or a number.
+    /// `submit_answer` with something other than a text or a number. The message is the one of
+    /// OpenEnv's `finqa_env`.
     #[error("expected string or bytes-like object, got '{type_name}'")]
     AnswerType {
-        /// Python's name of the type that was given.
+        /// Python's name for the type of the answer.
         type_name: &'static str,
     },
 }
@@ -64,27 +67,24 @@ pub enum TaskError {
     /// No split has this name.
     #[error("unknown split '{0}': the splits are train, validation, test")]
     UnknownSplit(String),
-    /// The split has no questions, because there are fewer than three.
+    /// The split has no questions, as happens if the data have fewer than three.
     #[error("split '{0}' has no tasks")]
     EmptySplit(&'static str),
-    /// A negative index, or one beyond the last task; OpenEnv's words.
+    /// A negative index, or one beyond the last task. The message is OpenEnv's.
     #[error("Invalid task index")]
     Index,
 }
 
-/// The `state` of a session, with the protocol's field names and order.
+/// The `state` of a session, with the protocol's field names and order. Before the first reset
+/// its texts are empty and `episode_id` is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EpisodeState {
-    /// The episode; `None` before the first reset.
     pub episode_id: Option<String>,
-    /// Steps taken in it.
+    /// Steps taken in the current episode.
     pub step_count: u64,
-    /// The question; empty before the first reset.
     pub current_question: String,
-    /// The company; empty before the first reset.
     pub current_company: String,
-    /// The expected answer: empty until the episode is over.
+    /// The expected answer; empty until the episode is over.
     pub ground_truth: String,
-    /// The question's id; empty before the first reset.
     pub question_id: String,
 }
