@@ -1,13 +1,15 @@
-//! Answers that are not graded.
+//! The errors of grading.
 
-/// An answer on which OpenEnv's `finqa_env` raises instead of grading.
+/// Answer and truth on which OpenEnv's `finqa_env` raises an exception. The messages are those of
+/// the exceptions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewardError {
-    /// A fraction does not fit a double.
+    /// A fraction is too large for a double.
     #[error("integer division result too large for a float")]
     FractionTooLarge,
-    /// A value of the truth has no year, and every value of the answer has one.
+    /// A value of the truth has no year, but every value of the answer has one: Python's
+    /// `KeyError(None)`.
     #[error("None")]
     MissingYear,
 }

@@ -1,17 +1,17 @@
-//! Python's `float(Fraction(text))`: a quotient of integers. Those beyond 2^53 are rounded to
-//! doubles before they are divided, and the result may be the next double.
+//! Reads a fraction of integers like Python's `float(Fraction(text))`. Integers beyond 2^53 are
+//! rounded to doubles before the division, so the last digit may differ from Python's.
 
 use super::error::RewardError;
 use crate::python;
 
-/// Python refuses to read longer integers (`sys.int_info.default_max_str_digits`).
+/// Python refuses to read integers of more digits (`sys.int_info.default_max_str_digits`).
 const MAX_DIGITS: usize = 4300;
 
-/// The value that Python gives `int/int`; `Ok(None)` where it raises `ValueError` or
-/// `ZeroDivisionError`, which the grader ignores.
+/// The value of `int/int`. `Ok(None)` if Python raises `ValueError` or `ZeroDivisionError`, which
+/// OpenEnv's grader catches.
 ///
 /// # Errors
-/// If the quotient is too large for a double, on which the grader raises.
+/// If the quotient is too large for a double, which OpenEnv's grader does not catch.
 pub(super) fn parse(text: &str) -> Result<Option<f64>, RewardError> {
     let text = python::strip(text);
     let (negative, text) = match text.strip_prefix('-') {
@@ -28,13 +28,15 @@ pub(super) fn parse(text: &str) -> Result<Option<f64>, RewardError> {
     Ok(Some(if negative { -value } else { value }))
 }
 
+/// `None` if a side is not an integer, or if the denominator is 0 or beyond the range of doubles.
 fn quotient(numerator: &str, denominator: &str) -> Option<f64> {
     let (numerator, denominator) = (digits(numerator)?, digits(denominator)?);
     let (numerator, denominator): (f64, f64) = (numerator.parse().ok()?, denominator.parse().ok()?);
     (denominator != 0.0 && denominator.is_finite()).then_some(numerator / denominator)
 }
 
-/// The digits of `\d+(_\d+)*`, which may be of any script.
+/// The digits of an integer in Python's syntax, `\d+(_\d+)*`, as ASCII. Python accepts the digits
+/// of any script.
 fn digits(text: &str) -> Option<String> {
     let mut digits = String::with_capacity(text.len());
     let mut after_digit = false;

@@ -1,4 +1,4 @@
-//! The comparison behind a grade, for those who want to know how a reward was decided.
+//! The comparison behind a grade, which clients see as `grading`.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -9,10 +9,10 @@ use super::text::ParsedAnswer;
 pub(crate) const TOLERANCE: f64 = 0.01;
 /// Largest absolute difference that counts as equal; both tolerances must hold.
 pub(crate) const MAX_ABSOLUTE_DIFFERENCE: f64 = 1.0;
-/// Every smaller answer matches a truth of 0.
+/// An answer whose absolute value is smaller matches a truth of 0.
 pub(super) const NEAR_ZERO: f64 = 0.001;
 
-/// An answer's grade and the values it was decided by.
+/// An answer's grade, and the rule, values and tolerances that decided it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct GradedAnswer {
     #[serde(skip)]
@@ -20,7 +20,7 @@ pub(crate) struct GradedAnswer {
     rule: ComparisonRule,
     submitted: Vec<Value>,
     expected: Vec<Value>,
-    /// The tolerances that were applied, of which both must hold; null if none was.
+    /// The tolerances, both of which must hold; null if texts were compared, or nothing.
     tolerance: Value,
 }
 
@@ -28,25 +28,26 @@ pub(crate) struct GradedAnswer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ComparisonRule {
-    /// Two numbers, or a number expected and none read.
+    /// Two numbers, or a truth that is a number and an answer that is not.
     Number,
-    /// A number of percentage points, submitted with a percent sign.
+    /// Two numbers that are equal once the answer's percent sign is ignored: the truth is in
+    /// percentage points.
     PercentSignDropped,
-    /// Lower-case texts.
+    /// Two texts in lower case.
     Text,
     /// The values of several boxes, in order.
     ValuesInOrder,
-    /// The numbers of one box, by year or in order.
+    /// The list of numbers in the only box, by year or in order.
     List,
-    /// Not compared: strict grading refuses empty and non-finite answers.
+    /// Nothing was compared: strict grading refuses empty and non-finite values.
     Refused,
 }
 
-/// One side of a comparison: the number that was read, or else the text.
+/// One side of a comparison as JSON: its number if it has one, otherwise its text.
 pub(super) fn compared(number: Option<f64>, text: &str) -> Value {
     match number {
         Some(number) if number.is_finite() => json!(number),
-        // JSON has no number for it.
+        // JSON has no NaN and no infinity.
         Some(number) => json!(number.to_string()),
         None => json!(text),
     }
@@ -84,7 +85,7 @@ impl GradedAnswer {
         }
     }
 
-    /// 1.0 or 0.0.
+    /// 1.0 if the sides are equal, otherwise 0.0.
     pub(crate) fn reward(&self) -> f64 {
         if self.equal { 1.0 } else { 0.0 }
     }

@@ -1,8 +1,8 @@
-//! Grading a submitted answer: 1.0 or 0.0.
+//! Grades a submitted answer against the expected one: 1.0 or 0.0.
 //!
-//! [`RewardMode::OpenEnv`] follows OpenEnv's `finqa_env` exactly, including its
-//! quirks; [`RewardMode::Strict`] refuses the answers that score only because of a
-//! quirk.
+//! [`RewardMode::OpenEnv`] follows OpenEnv's `finqa_env`, including its quirks;
+//! [`RewardMode::Strict`] refuses answers that score only because of a quirk. `text` reads an
+//! answer into numbers and texts, this file compares them, and `graded` reports the comparison.
 
 mod error;
 mod fraction;
@@ -43,8 +43,8 @@ pub enum RewardMode {
 /// ```
 ///
 /// # Errors
-/// Inputs on which OpenEnv's `finqa_env` raises: a fraction too large for a double,
-/// and a truth in which only some values have years against an answer in which all do.
+/// If OpenEnv's `finqa_env` raises an exception on the inputs: on a fraction too large for a
+/// double, and if only some values of the truth have years but all values of the answer do.
 pub fn compute_reward(
     prediction: &str,
     truth: &str,
@@ -60,7 +60,7 @@ pub fn compute_reward(
     Ok(grader.grade(prediction, truth)?.reward())
 }
 
-/// Grades with the tolerances of OpenEnv's `finqa_env`, and returns the comparison.
+/// Grades with the tolerances of OpenEnv's `finqa_env`, and returns what was compared.
 pub(crate) fn grade(
     prediction: &str,
     truth: &str,
@@ -81,6 +81,8 @@ struct Grader {
 }
 
 impl Grader {
+    /// Tries the comparisons in the order of OpenEnv's `finqa_env`: several boxes, one value, the
+    /// value without its percent sign, and a list in one box.
     fn grade(&self, prediction: &str, truth: &str) -> Result<GradedAnswer, RewardError> {
         let truth_boxes = text::boxes(truth);
         if truth_boxes.len() > 1 {
@@ -101,7 +103,7 @@ impl Grader {
         if self.same(left.number, &left.text, &right) {
             return Ok(graded(true, rule, &left));
         }
-        // `4.5%` for a truth of 4.5 percentage points.
+        // `4.5%` is right if the truth is 4.5 percentage points.
         let dropped = text::normalise(prediction, PercentSign::Drop)?;
         if self.same(dropped.number, &left.text, &right) {
             return Ok(graded(true, ComparisonRule::PercentSignDropped, &dropped));
@@ -115,10 +117,12 @@ impl Grader {
         }
     }
 
-    /// A truth of several boxes needs as many parts, in the same order.
+    /// Compares with a truth of several boxes: the answer must list as many values, in the same
+    /// order.
     fn boxes_equal(&self, prediction: &str, truths: &[&str]) -> Result<GradedAnswer, RewardError> {
         let values = text::split_list(python::strip(prediction), false);
-        // A value on which the comparison does not raise is shown as its text.
+        // A value that cannot be read was never compared, because an earlier one was wrong or
+        // the counts differ. It is shown as its text.
         let read = |value: &&str| {
             let value = text::without_label(value);
             text::normalise(value, PercentSign::Divide)
@@ -145,7 +149,8 @@ impl Grader {
             if self.same(left.number, &left.text, &right) {
                 continue;
             }
-            // The label is not dropped here, so that a labelled percentage fails.
+            // As in OpenEnv's `finqa_env`, the label is kept here: `4.5%` matches 4.5, but
+            // `a: 4.5%` does not.
             let dropped = text::normalise(value, PercentSign::Drop)?;
             if !self.same(dropped.number, &left.text, &right) {
                 return Ok(false);
@@ -154,6 +159,7 @@ impl Grader {
         Ok(true)
     }
 
+    /// True if strict grading refuses to compare because a side is empty, `nan` or infinite.
     fn refuses(&self, left: &ParsedAnswer, right: &ParsedAnswer) -> bool {
         let not_finite = |side: &ParsedAnswer| side.number.is_some_and(|x| !x.is_finite());
         self.mode == RewardMode::Strict
@@ -163,6 +169,8 @@ impl Grader {
                 || not_finite(right))
     }
 
+    /// True if both sides are numbers within the tolerances, or neither is a number and the texts
+    /// are equal.
     fn same(&self, number: Option<f64>, words: &str, truth: &ParsedAnswer) -> bool {
         match (number, truth.number) {
             (Some(p), Some(0.0)) => p.abs() < NEAR_ZERO,
@@ -177,8 +185,9 @@ impl Grader {
         difference / t.abs() <= self.tolerance && difference <= self.max_absolute_difference
     }
 
-    /// Compares one box with several values, by year if both sides name the same years,
-    /// otherwise by position. `None` for a truth of fewer than two numbers.
+    /// Compares the list of values in the truth's only box with the answer's list: by year if both
+    /// sides name the same years, otherwise by position. `None` if the truth has fewer than two
+    /// numbers.
     fn lists_equal(
         &self,
         prediction: &str,
@@ -208,6 +217,8 @@ impl Grader {
         truths: &[AnswerPart],
     ) -> Result<bool, RewardError> {
         let values_years = years(values);
+        // OpenEnv skips parts that are not numbers and keeps the last value of a repeated year, so
+        // a list can be padded with guesses.
         if self.mode == RewardMode::Strict {
             let named = values.iter().filter(|p| p.year.is_some()).count();
             if unread > 0 || named != values_years.len() {
@@ -218,7 +229,7 @@ impl Grader {
             let mut pairs = values.iter().zip(truths);
             return Ok(pairs.all(|(p, t)| self.close(p.number, t.number)));
         }
-        // A repeated year has its last value.
+        // The last value of a repeated year counts, as in OpenEnv's `finqa_env`.
         for part in truths {
             let last = |side: &[AnswerPart]| {
                 let same = side.iter().rev().find(|p| p.year == part.year);
@@ -233,7 +244,8 @@ impl Grader {
         Ok(true)
     }
 
-    /// Within both tolerances; a truth of 0 must match exactly.
+    /// True if a value of a list is within both tolerances. A truth of 0 must match exactly here,
+    /// unlike the 0 of a single value.
     fn close(&self, p: f64, t: f64) -> bool {
         if t == 0.0 {
             return p == 0.0;
@@ -242,7 +254,7 @@ impl Grader {
     }
 }
 
-/// The distinct years, sorted.
+/// The distinct years of the parts, sorted.
 fn years(parts: &[AnswerPart]) -> Vec<&str> {
     let mut years: Vec<&str> = parts.iter().filter_map(|p| p.year.as_deref()).collect();
     years.sort_unstable();

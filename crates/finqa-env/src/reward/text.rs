@@ -1,19 +1,19 @@
-//! Parses an answer's text: boxes, lists, labels, years, the number.
+//! Reads an answer's text: boxes, lists, labels, years and numbers.
 
 use super::error::RewardError;
 use super::fraction;
 use crate::python;
 
-/// The effect of a `%` sign on the number before it.
+/// What a `%` sign does to the number before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PercentSign {
-    /// Divides it by 100.
+    /// The number is divided by 100.
     Divide,
-    /// The sign is dropped and the number kept.
+    /// The number is kept, and the sign is ignored.
     Drop,
 }
 
-/// One side of a comparison: its number, if it is one, and its lower-case text.
+/// One side of a comparison: its number if it is one, and its text in lower case.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ParsedAnswer {
     pub(super) number: Option<f64>,
@@ -39,7 +39,7 @@ pub(super) fn boxes(text: &str) -> Vec<&str> {
     found
 }
 
-/// Number and text of the first box that is not blank, or of the whole answer.
+/// Number and text of the first box, or of the whole answer if that box is blank or missing.
 pub(super) fn normalise(answer: &str, percent: PercentSign) -> Result<ParsedAnswer, RewardError> {
     let first = boxes(answer).first().copied().filter(|b| !b.is_empty());
     let answer = python::strip(first.unwrap_or(answer));
@@ -49,13 +49,14 @@ pub(super) fn normalise(answer: &str, percent: PercentSign) -> Result<ParsedAnsw
     })
 }
 
-/// The answer as a number, if it is one.
+/// The text as a number, by the rules of OpenEnv's grader; `None` if it is not one.
 pub(super) fn number(text: &str, percent: PercentSign) -> Result<Option<f64>, RewardError> {
     let text = python::strip(text);
     let text = without_text_groups(text)
         .replace("\\$", "")
         .replace('$', "");
     let text = python::strip(&text);
+    // The grader applies no further rule to a percentage: `(5%)` is not a number.
     if text.contains('%') {
         let bare = text.replace("\\%", "").replace(['%', ','], "");
         let value = python::float(&bare);
@@ -70,6 +71,7 @@ pub(super) fn number(text: &str, percent: PercentSign) -> Result<Option<f64>, Re
         .map(|inner| format!("-{inner}"));
     let text = negated.as_deref().unwrap_or(text);
     if text.contains('/') {
+        // The grader strips one sign before Python reads the fraction, so `--1/2` is +0.5.
         let fraction = match text.strip_prefix('-') {
             Some(rest) => fraction::parse(rest)?.map(|x| -x),
             None => fraction::parse(text)?,
@@ -123,12 +125,12 @@ pub(super) fn without_label(text: &str) -> &str {
 /// One part of a list of values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AnswerPart {
-    /// The first `20dd`, or `20dd to 20dd`.
+    /// The part's first year, `20dd`, or its first pair of years, `20dd to 20dd`.
     pub(super) year: Option<String>,
     pub(super) number: f64,
 }
 
-/// The parts of a list inside one box, and how many parts were not numbers.
+/// The numbers of a list, and the count of its other parts. Empty parts are skipped.
 pub(super) fn parts(text: &str) -> Result<(Vec<AnswerPart>, usize), RewardError> {
     let mut found = Vec::new();
     let mut unread = 0;
@@ -145,6 +147,7 @@ pub(super) fn parts(text: &str) -> Result<(Vec<AnswerPart>, usize), RewardError>
             None => part,
             Some((_, rest)) => {
                 let rest = rest.trim_start_matches(python::is_space);
+                // The grader ignores a backslash after the label.
                 let rest = rest.strip_prefix('\\').unwrap_or(rest);
                 rest.trim_start_matches(python::is_space)
             }
@@ -160,8 +163,9 @@ pub(super) fn parts(text: &str) -> Result<(Vec<AnswerPart>, usize), RewardError>
     Ok((found, unread))
 }
 
-/// The first year, with `to` and a second year if they follow. White space is kept,
-/// because OpenEnv's `finqa_env` compares these keys as text.
+/// The first year, with `to` and a second year if they follow it. White space is kept, because
+/// OpenEnv's `finqa_env` compares these keys as text: `2022 -> 2023` does not match
+/// `2022 to 2023`.
 fn year(part: &str) -> Option<String> {
     let mut text = part.to_owned();
     for arrow in ["\\rightarrow", "\u{2192}", "->", "\u{2212}>"] {
@@ -182,7 +186,7 @@ fn year(part: &str) -> Option<String> {
     Some(format!("{first}{}", second.unwrap_or_default()))
 }
 
-/// The bytes of a `20dd` at the start, its last digits of any script.
+/// The length in bytes of a `20dd` at the start. Its last two digits may be of any script.
 fn year_length(text: &str) -> Option<usize> {
     let mut digits = text.strip_prefix("20")?.chars();
     let (tens, units) = (digits.next()?, digits.next()?);
@@ -210,7 +214,7 @@ mod tests {
         assert_eq!(year("in 1999: 1"), None);
     }
 
-    /// OpenEnv's own helpers, on its own examples.
+    /// The expected values are outputs of OpenEnv's own helper functions.
     #[test]
     fn the_helper_vectors_agree() {
         let text = include_str!("../../tests/vectors/reward_helper_vectors.csv");
