@@ -28,9 +28,9 @@ pub const METADATA: &str = "input_companies/tables_cleaned_all_companies.json";
 pub struct CompanyTable {
     /// File name without `.json`.
     pub name: String,
-    /// The columns, or the reason why it cannot be queried.
+    /// The columns, or the reason why the table cannot be queried.
     pub columns: Result<Vec<TypedColumn>, String>,
-    /// Index among all tables of the catalog: the key of its database.
+    /// Index among all tables of the catalog; the key of its databases in the pool.
     pub(crate) number: usize,
 }
 
@@ -50,13 +50,13 @@ pub struct CatalogReport {
     pub problems: Vec<String>,
 }
 
-/// Everything a data directory contains. Immutable, so that sessions share it.
+/// Everything a data directory contains. It is immutable, so sessions share it without locks.
 #[derive(Debug)]
 pub struct Catalog {
     source: String,
     invented: bool,
     companies: BTreeMap<String, CompanyTables>,
-    /// `company/table` to the text of `get_table_info`.
+    /// The text of `get_table_info` for each `company/table`.
     info: HashMap<String, String>,
     questions: Vec<EnvQuestion>,
     splits: TaskSplits,
@@ -68,8 +68,9 @@ pub struct Catalog {
 pub struct DataFiles {
     /// The bytes of the questions' CSV.
     pub questions: Vec<u8>,
-    /// `company/table` to its entry.
+    /// The description of each table, by `company/table`.
     pub metadata: Map<String, Value>,
+    /// The tables of each company.
     pub companies: BTreeMap<String, Vec<NamedTable>>,
 }
 
@@ -113,7 +114,10 @@ impl Catalog {
         Self::from_files(path.display().to_string(), invented, files)
     }
 
-    /// Builds the catalog from files already read.
+    /// Builds the catalog from files already read. `source` names them in messages.
+    ///
+    /// # Errors
+    /// If the questions cannot be read, or none of them can be asked.
     pub fn from_files(source: String, invented: bool, files: DataFiles) -> Result<Self, EnvError> {
         let csv = Path::new(&source).join(QUESTIONS);
         let (questions, rows) = questions::read(&csv, &files.questions)?;
@@ -161,15 +165,16 @@ impl Catalog {
         &self.source
     }
 
-    /// True if pages and questions are invented, so that rewards are meaningless.
+    /// True if the pages and questions are invented, so that rewards say nothing about real ones.
     pub fn invented(&self) -> bool {
         self.invented
     }
 
-    /// blake3 of the questions, the tables and their descriptions, in hex: equal if
-    /// two episodes were played on the same data.
+    /// BLAKE3 hash of the questions, the tables and their descriptions, in hex. Two episodes were
+    /// played on the same data if their hashes are equal.
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
+        // The length separates a text from the next: `ab`, `c` is not `a`, `bc`.
         let mut put = |text: &str| {
             hasher.update(&(text.len() as u64).to_le_bytes());
             hasher.update(text.as_bytes());
@@ -191,7 +196,7 @@ impl Catalog {
             put(company);
             for table in tables.values() {
                 put(&table.name);
-                // The shortest text that reads back as the same value.
+                // Debug prints a float with the fewest digits that read back as the same float.
                 put(&format!("{:?}", table.columns));
             }
         }
@@ -208,7 +213,6 @@ impl Catalog {
         &self.questions
     }
 
-    /// The splits of the questions: train, validation and test.
     pub(crate) fn splits(&self) -> &TaskSplits {
         &self.splits
     }
@@ -218,15 +222,15 @@ impl Catalog {
         self.companies.get(company)?.get(table)
     }
 
-    /// The text of `get_table_info` for a table that the metadata describe.
+    /// The text of `get_table_info`; `None` if the metadata do not describe the table.
     pub(crate) fn table_info(&self, company: &str, table: &str) -> Option<&str> {
         self.info
             .get(&format!("{company}/{table}"))
             .map(String::as_str)
     }
 
-    /// Checks that every table is readable and described, and that every
-    /// question's company exists.
+    /// Checks that every table is readable and described, and that every question's company has
+    /// tables.
     pub fn check(&self) -> CatalogReport {
         let mut problems = self.problems.clone();
         let mut readable = 0;
@@ -266,7 +270,8 @@ impl Catalog {
     }
 }
 
-/// The text of `get_table_info` for each entry of the metadata.
+/// The text of `get_table_info` for each entry of the metadata. If the `table` of an entry is
+/// damaged, the rest of the entry is still shown.
 fn table_infos(
     metadata: Map<String, Value>,
     problems: &mut Vec<String>,
@@ -284,7 +289,7 @@ fn table_infos(
     infos
 }
 
-/// The frame in an entry's `table` text.
+/// Reads the table that an entry of the metadata holds as a JSON text.
 fn described_frame(entry: &Value) -> Result<RawFrame, String> {
     let text = entry.get("table").and_then(Value::as_str);
     let text = text.ok_or("the entry has no `table` text")?;
@@ -296,8 +301,8 @@ fn read(path: &Path) -> Result<Vec<u8>, EnvError> {
     files::read(path).map_err(EnvError::reading(path))
 }
 
-/// The entries of a folder whose names are UTF-8, sorted, because their order must not depend on
-/// the file system.
+/// The entries of a folder by name, sorted so that nothing depends on the order of the file
+/// system. Names that are not UTF-8 are left out.
 fn entries(folder: &Path) -> Result<BTreeMap<String, PathBuf>, EnvError> {
     let listed = || {
         let entries = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));

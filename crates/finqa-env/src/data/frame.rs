@@ -1,4 +1,4 @@
-//! A table as a JSON file has it, before types are inferred.
+//! Reads a table's JSON into columns of cells, before the types of the columns are inferred.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ pub enum FrameCell {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number that the file writes without a fraction.
+    /// A number that the file writes without a fraction and that fits 64 bits.
     Integer(i64),
     /// Any other number.
     Real(f64),
@@ -27,7 +27,7 @@ pub(super) type RawFrame = Vec<RawColumn>;
 /// Reads the accepted shapes: `{col: {row: v}}`, `{col: [v]}`, `[{col: v}]`, `[[v]]`.
 ///
 /// # Errors
-/// OpenEnv's text for most other shapes.
+/// If the table has another shape; usually with the message of OpenEnv's `finqa_env`.
 pub(super) fn frame(value: &Value) -> Result<RawFrame, String> {
     match value {
         Value::Object(columns) => from_columns(columns),
@@ -75,7 +75,7 @@ fn from_records(rows: &[Value]) -> Result<RawFrame, String> {
     columns.collect()
 }
 
-/// The columns are numbered from 0 and short rows filled up, as pandas does.
+/// As in pandas, the headings are the column numbers from 0, and short rows are filled with nulls.
 fn from_lists(rows: &[&Vec<Value>]) -> Result<RawFrame, String> {
     let width = rows.iter().map(|row| row.len()).max().unwrap_or(0);
     let columns = (0..width).map(|at| {
@@ -98,11 +98,12 @@ fn cell(value: Option<&Value>) -> Result<FrameCell, String> {
         Value::Bool(b) => FrameCell::Bool(*b),
         Value::Number(n) => match n.as_i64() {
             Some(i) => FrameCell::Integer(i),
-            // An integer beyond 64 bits makes OpenEnv's table unusable.
+            // OpenEnv's `finqa_env` cannot query a table with an integer beyond 64 bits; here the
+            // integer is a double.
             None => n.as_f64().map_or(FrameCell::Null, FrameCell::Real),
         },
         Value::String(text) => FrameCell::Text(text.clone()),
-        // OpenEnv's `finqa_env` says this of a nested value, after naming its INSERT.
+        // OpenEnv's `finqa_env` reports `Execution failed` for a nested value.
         Value::Array(_) | Value::Object(_) => {
             return Err("Execution failed: a cell holds a list or an object".to_owned());
         }

@@ -27,10 +27,12 @@ pub const NOTICE: &str = "SnorkelFinance (snorkelai/finqa-data), Apache-2.0; \
 
 /// The dataset that the environment's README and Dockerfile name.
 const DATASET: &str = "snorkelai/finqa-data";
-/// Files that are fetched at a time.
+/// Number of files that are fetched at the same time.
 const CONCURRENCY: usize = 8;
-/// Limits of what a hub may list and send. The benchmark is far below them.
+/// Maximum size of a listing, so that a hub cannot fill the memory.
 const LISTING_BYTES: u64 = 32 << 20;
+/// Maximum size of all files together, so that a hub cannot fill the disk. The benchmark is far
+/// smaller.
 const TOTAL_BYTES: u64 = 1 << 30;
 
 /// The location of the benchmark, and how patient its download is.
@@ -121,7 +123,7 @@ struct HubRevision {
 struct HubFile {
     #[serde(rename = "rfilename")]
     path: String,
-    /// The git blob id; of a large file, that of its pointer.
+    /// The git blob id of the file, or of its pointer if the file is large.
     #[serde(rename = "blobId")]
     blob: String,
     size: u64,
@@ -139,7 +141,8 @@ impl HubFile {
         self.lfs.as_ref().map_or(self.size, |large| large.size)
     }
 
-    /// True for the questions and the tables, without the raw text of the filings.
+    /// True for the questions, the tables and their metadata. The raw text of the filings is not
+    /// needed.
     fn is_of_benchmark(&self) -> bool {
         let table = self.path.starts_with("input_companies/") && self.path.ends_with(".json");
         table || self.path == QUESTIONS
@@ -169,8 +172,8 @@ impl HubFile {
 /// Fetches the missing files of the benchmark into `folder`, which becomes a data directory;
 /// returns their commit.
 ///
-/// A later call continues after a failure: whole files are kept. The client must have no total
-/// timeout, and must follow redirects, because a hub stores large files elsewhere.
+/// After a failure, a later call continues: files that verify are kept. The client must have no
+/// total timeout, and must follow redirects, because a hub stores large files elsewhere.
 ///
 /// # Errors
 /// See [`HubError`].
@@ -180,6 +183,7 @@ pub async fn download(
     options: &HubOptions,
     on_event: &(dyn Fn(HubEvent) + Sync),
 ) -> Result<String, HubError> {
+    // Do not mix the benchmark into an environment that `env build` wrote.
     if BuildNote::read(folder)?.is_some() {
         let (path, found) = (folder.to_owned(), NOTE.to_owned());
         return Err(EnvError::Foreign { path, found }.into());
@@ -205,8 +209,9 @@ pub async fn download(
     Ok(commit)
 }
 
-/// The reason why these files are not fetched.
+/// The reason not to fetch these files, if there is one.
 fn refusal(files: &[HubFile]) -> Option<String> {
+    // No path may lead out of the folder, not even on Windows.
     let is_plain =
         |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']);
     for needed in [QUESTIONS, METADATA] {
@@ -242,7 +247,8 @@ impl Hub<'_> {
         })
     }
 
-    /// Fetches one file unless it already verifies.
+    /// Fetches one file unless it is already there and verifies. It is named by the commit, so
+    /// that all files are of one revision even if the branch moves during the download.
     async fn keep(&self, folder: &Path, commit: &str, file: &HubFile) -> Result<(), HubError> {
         let path = folder.join(&file.path);
         let kept = files::read(&path).ok();
@@ -257,7 +263,7 @@ impl Hub<'_> {
         Ok(())
     }
 
-    /// A file of the hub; its retries are reported as those of `what`.
+    /// Fetches at most `most_bytes` from the hub. Retries are reported as those of `what`.
     async fn fetch(
         &self,
         place: &str,

@@ -13,6 +13,7 @@ use crate::python;
 /// Existing keys keep their positions; new ones follow, types before values.
 pub(super) fn table_info(entry: &Map<String, Value>, frame: &[RawColumn]) -> String {
     let (mut dtypes, mut values) = (Map::new(), Map::new());
+    // The values of the first column are always listed, even if they are numbers.
     for (at, (name, cells)) in frame.iter().enumerate() {
         let kind = dtype(cells);
         dtypes.insert(name.clone(), kind.into());
@@ -32,7 +33,7 @@ pub(super) fn table_info(entry: &Map<String, Value>, frame: &[RawColumn]) -> Str
 
 const FLOAT: &str = "float64";
 
-/// The dtype of a column that is built without inference (pandas 3).
+/// The dtype of a column that pandas 3 builds from these values without inferring types.
 fn dtype(cells: &[FrameCell]) -> &'static str {
     let only = |test: fn(&FrameCell) -> bool| {
         let present = cells.iter().any(|c| *c != FrameCell::Null);
@@ -52,13 +53,13 @@ fn dtype(cells: &[FrameCell]) -> &'static str {
     }
 }
 
-/// A cell of a column of this dtype. A missing one is `null`: OpenEnv's `finqa_env` writes `NaN`
-/// there, which is not JSON.
+/// A cell as JSON, in a column of this dtype. A missing cell is null; OpenEnv's `finqa_env` writes
+/// `NaN`, which is not JSON.
 fn shown(cell: &FrameCell, dtype: &str) -> Value {
     match cell {
         FrameCell::Null => Value::Null,
         FrameCell::Bool(b) => (*b).into(),
-        // As OpenEnv's float64 column.
+        // In a float64 column, 1 is written as 1.0.
         FrameCell::Integer(i) if dtype == FLOAT => (*i as f64).into(),
         FrameCell::Integer(i) => (*i).into(),
         FrameCell::Real(x) => (*x).into(),
@@ -66,8 +67,8 @@ fn shown(cell: &FrameCell, dtype: &str) -> Value {
     }
 }
 
-/// True if, from the second row on, the letters and digits of every cell are digits. A
-/// missing cell reads `None`, which is not a number.
+/// True if every letter or digit from the second row on is a digit, as in `12%` and `$ (1,234)`.
+/// A missing cell counts as the text `None`.
 fn all_numeric(cells: &[Value]) -> bool {
     cells.iter().skip(1).all(|cell| {
         let text = python::display(cell);
@@ -76,7 +77,8 @@ fn all_numeric(cells: &[Value]) -> bool {
     })
 }
 
-/// JSON as `json.dumps(indent=0)` without its line breaks: `,` and `: `.
+/// JSON like that of Python's `json.dumps(indent=0)` without the line breaks: the separators are
+/// `,` and `: `.
 fn dumped(value: &Value) -> String {
     match value {
         Value::Array(items) => {

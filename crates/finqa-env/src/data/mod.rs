@@ -1,7 +1,10 @@
-//! The environment's data: companies, their tables, the questions about them.
+//! The environment's data: companies, their tables, and the questions about them.
 //!
-//! A directory in OpenEnv's layout is read once into an immutable
-//! [`Catalog`] that all sessions share. It runs no query and grades nothing.
+//! A directory in OpenEnv's layout is read once into an immutable [`Catalog`] that all sessions
+//! share. `catalog` puts together what the other files read: `questions` and `splits`; tables, of
+//! which `frame` reads the JSON, `typed` infers the column types and `timestamp` reads the dates;
+//! and `info`, the text of `get_table_info`. `hub` downloads the published benchmark into such a
+//! directory, and `note` tells whether `env build` wrote one.
 
 mod catalog;
 mod error;

@@ -1,4 +1,4 @@
-//! The note in a data directory that records what it was built from.
+//! The note in which `env build` records what it built a data directory from.
 
 use std::path::Path;
 
@@ -12,21 +12,20 @@ pub const NOTE: &str = "convfinqa-env.json";
 const FORMAT: &str = "convfinqa environment";
 const VERSION: u32 = 1;
 
-/// The source of a built folder.
+/// What a data directory was built from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildNote {
     format: String,
     version: u32,
     /// The file of records, or `built-in sample`.
     pub source: String,
-    /// blake3 of the records' bytes.
+    /// BLAKE3 hash of the records' bytes.
     pub hash: String,
-    /// The pages and questions are invented.
+    /// True if the pages and questions are invented.
     pub invented: bool,
 }
 
 impl BuildNote {
-    /// The note of a new build.
     pub fn new(source: String, hash: String, invented: bool) -> Self {
         Self {
             format: FORMAT.to_owned(),
@@ -37,10 +36,10 @@ impl BuildNote {
         }
     }
 
-    /// The note of a data directory; `None` for one that was not built here.
+    /// The note of a data directory; `None` if `env build` did not write the directory.
     ///
     /// # Errors
-    /// If the note exists and cannot be read.
+    /// If the note exists but cannot be read, or another version wrote it.
     pub fn read(folder: &Path) -> Result<Option<Self>, EnvError> {
         let path = folder.join(NOTE);
         let text = match files::read(&path) {

@@ -1,4 +1,4 @@
-//! The questions' CSV.
+//! Reads the questions from their CSV file.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -22,31 +22,31 @@ pub struct EnvQuestion {
     pub company: String,
     /// The expected answer, usually `\boxed{...}`. Never shown before the episode is over.
     pub answer: String,
-    /// `explanation` column, or empty. The gold program in an environment built
-    /// from `ConvFinQA`.
+    /// `explanation` column, or empty. `env build` writes the gold program here.
     #[serde(default)]
     pub explanation: String,
-    /// `typed_answer` column, or empty: the gold answer as the dataset writes it, in
-    /// an environment built from `ConvFinQA`.
+    /// `typed_answer` column, or empty. `env build` writes the gold answer here, as the dataset
+    /// prints it.
     #[serde(default)]
     pub typed_answer: String,
-    /// `exe_ans` column, or empty: the result of the gold program, likewise.
+    /// `exe_ans` column, or empty. `env build` writes the result of the gold program here.
     #[serde(default)]
     pub exe_ans: String,
-    /// `difficulty` column, or empty: a number, higher for harder questions. The steps of the gold
-    /// program in an environment built from `ConvFinQA`.
+    /// `difficulty` column, or empty: a number, higher for harder questions. `env build` writes
+    /// the number of steps of the gold program.
     #[serde(default)]
     pub difficulty: String,
-    /// `group` column, or empty: a family of questions.
+    /// `group` column, or empty: a name that related questions share.
     #[serde(default)]
     pub group: String,
-    /// `question_type` column of OpenEnv's data, or empty.
+    /// `question_type` column of OpenEnv's data, or empty. Used as the group if `group` is empty.
     #[serde(default)]
     pub question_type: String,
 }
 
 impl EnvQuestion {
-    /// The difficulty and the group of the task, where the file has them (OpenEnv's RFC 013).
+    /// The `difficulty` and the `group` of the task, as far as the file has them. OpenEnv's RFC 013
+    /// defines both for samplers.
     pub(crate) fn task_keys(&self) -> impl Iterator<Item = (&'static str, Value)> {
         let mut groups = [&self.group, &self.question_type].into_iter();
         let group = groups.find(|text| !text.trim().is_empty());
@@ -63,7 +63,7 @@ impl EnvQuestion {
     }
 }
 
-/// A difficulty as a number of JSON.
+/// Reads a difficulty; `None` if it is not a number in JSON's syntax.
 fn difficulty(text: &str) -> Option<Number> {
     serde_json::from_str(text.trim()).ok()
 }
@@ -77,10 +77,11 @@ pub fn bare_question(user_query: &str) -> &str {
     question.trim()
 }
 
-/// Reads the questions; the second list names the rows that cannot be asked.
+/// Reads the questions; the second list has a line for each problem, such as a row that cannot be
+/// asked.
 ///
-/// Cells are kept as text: an answer `None` or `007` is a missing value or a number
-/// only to OpenEnv's reader.
+/// Cells are kept as text. OpenEnv's reader takes an answer `None` for a missing value and `007`
+/// for the number 7.
 ///
 /// # Errors
 /// If the file is not CSV or lacks a required column.
@@ -92,10 +93,11 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<EnvQuestion>, Vec<S
     let unread = |error: csv::Error| damaged(error.to_string());
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut reader = ReaderBuilder::new()
+        // A row with too few or too many fields is reported below and does not end the reading.
         .flexible(true)
         .trim(Trim::Headers)
         .from_reader(bytes);
-    // As for pandas, the first of two columns with one name has it.
+    // If two columns have the same name, the first one counts, as in pandas.
     let mut named = HashSet::new();
     let given = reader.headers().map_err(unread)?.clone();
     let once = given
@@ -136,5 +138,5 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<EnvQuestion>, Vec<S
     Ok((questions, problems))
 }
 
-/// The columns of the fields that a question needs: what is asked, whom about, and the answer.
+/// The columns without which a question cannot be asked or graded.
 const REQUIRED: [&str; 3] = ["user_query", "company", "answer"];

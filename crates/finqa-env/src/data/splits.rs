@@ -1,10 +1,9 @@
-//! Training, validation and test tasks: which question belongs to which split.
+//! Splits the questions into training, validation and test tasks.
 //!
-//! Questions are split by company, so that no filing is in two splits. With fewer
-//! than three companies they are split by report page, and with fewer than three
-//! pages one by one. A group's place is decided by the hash of its name: the same
-//! in every file that contains the group, but for the few groups that move because
-//! a split would be empty without them.
+//! Questions are split by company, so that no filing is in two splits. With fewer than three
+//! companies they are split by report page, and with fewer than three pages one by one. The hash
+//! of a group's name decides its split, so that a company is in the same split in every data
+//! directory. Only if a split would be empty, the group with the nearest hash moves into it.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +42,7 @@ impl TaskSplits {
     }
 
     pub(super) fn new(questions: &[EnvQuestion]) -> Self {
-        // The coarsest groups of which there is one for each split.
+        // Take the coarsest grouping that has a group for each split.
         let groups: [fn(&EnvQuestion) -> &str; 2] = [
             |question| &question.company,
             |question| page_of_record(record_of(&question.id)),
@@ -57,7 +56,8 @@ impl TaskSplits {
         let hashes: BTreeSet<u64> = questions.iter().map(|q| hash(group(q))).collect();
         let hashes: Vec<u64> = hashes.into_iter().collect();
         let below = |tenths: u64| hashes.partition_point(|hash| *hash < u64::MAX / 10 * tenths);
-        // No split is empty where there are three groups.
+        // From three groups on, the borders move so that no split is empty. Of two groups, one is
+        // train and one is test.
         let (validation, test) = match hashes.len() {
             0..=2 => (1, 1),
             count => {
@@ -78,7 +78,7 @@ impl TaskSplits {
     }
 }
 
-/// A group's hash: the first eight bytes of the blake3 hash of its name, big-endian.
+/// A group's hash: the first eight bytes of the BLAKE3 hash of its name, big-endian.
 fn hash(name: &str) -> u64 {
     let hash = blake3::hash(name.as_bytes());
     let first = hash.as_bytes().iter().take(8);

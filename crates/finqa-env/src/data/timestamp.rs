@@ -1,7 +1,7 @@
-//! Dates as tables of filings write them, in the form that `SQLite` stores.
+//! Reads the dates of tables, and prints them as they are stored in `SQLite`.
 //!
-//! OpenEnv's `finqa_env` lets dateutil guess; this reads the forms that occur in
-//! reports. Any other text is not a date, and its column stays text.
+//! OpenEnv's `finqa_env` guesses dates with dateutil. This file reads only the forms that occur in
+//! reports; a column with any other text stays text.
 
 use jiff::civil::{Date, DateTime, Time};
 
@@ -54,6 +54,7 @@ fn worded(text: &str) -> Option<DateTime> {
     Some(date.to_datetime(Time::midnight()))
 }
 
+/// The number of the month with this name or these first three letters.
 fn month(word: &str) -> Option<String> {
     let mut months = MONTHS.iter();
     let at = months.position(|month| *month == word || month.get(..3) == Some(word))?;

@@ -1,4 +1,4 @@
-//! A table with column types, inferred as `pandas.read_json` infers them.
+//! Infers the types of a table's columns as `pandas.read_json` does.
 
 use strum::IntoStaticStr;
 
@@ -30,11 +30,11 @@ impl ColumnType {
 /// A column that can be queried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypedColumn {
-    /// The heading in the file. OpenEnv's `finqa_env` turns headings that are years and one empty
-    /// heading into dates, and `007` into `7`.
+    /// The heading in the file. OpenEnv's `finqa_env` converts headings that are all numbers or
+    /// dates: `007` becomes `7`, and years with an empty heading among them become timestamps.
     pub name: String,
     pub kind: ColumnType,
-    /// The cells. A `Text` column keeps numbers as written in the file.
+    /// The cells. Those of a `Text` column are as in the file, and may be numbers.
     pub cells: Vec<FrameCell>,
 }
 
@@ -46,6 +46,7 @@ pub(super) fn columns(frame: &[RawColumn]) -> Result<Vec<TypedColumn>, String> {
     if frame.is_empty() {
         return Err("near \")\": syntax error".to_owned());
     }
+    // SQLite ignores the case of ASCII letters in names.
     let mut seen = std::collections::HashSet::new();
     let columns = frame.iter().map(|(heading, cells)| {
         if !seen.insert(heading.to_ascii_lowercase()) {
@@ -70,7 +71,7 @@ fn infer(heading: &str, cells: &[FrameCell]) -> (ColumnType, Vec<FrameCell>) {
     if !numbers.is_empty() && numbers.iter().all(|n| matches!(n, FrameCell::Integer(_))) {
         return (ColumnType::Integer, numbers);
     }
-    // As OpenEnv's float64 column.
+    // In pandas, one missing or fractional cell makes the whole column float64.
     let real = |n: FrameCell| match n {
         FrameCell::Integer(i) => FrameCell::Real(i as f64),
         other => other,
@@ -78,8 +79,8 @@ fn infer(heading: &str, cells: &[FrameCell]) -> (ColumnType, Vec<FrameCell>) {
     (ColumnType::Real, numbers.into_iter().map(real).collect())
 }
 
-/// The cell as an integer if it is one, otherwise as a double or missing; `None` if
-/// it is not a number.
+/// The cell as an integer if it is a whole JSON number or a text of an integer, otherwise as a
+/// double. A missing cell and a NaN are null. `None` if the cell is a text that is not a number.
 fn number(cell: &FrameCell) -> Option<FrameCell> {
     #[allow(
         clippy::cast_possible_truncation,
@@ -104,6 +105,7 @@ fn number(cell: &FrameCell) -> Option<FrameCell> {
     })
 }
 
+/// True if `pandas.read_json` tries to read a column of this heading as dates.
 fn is_date_heading(heading: &str) -> bool {
     let heading = heading.to_lowercase();
     heading.ends_with("_at")
@@ -112,8 +114,8 @@ fn is_date_heading(heading: &str) -> bool {
         || matches!(heading.as_str(), "date" | "datetime" | "modified")
 }
 
-/// The dates of cells that are all texts of dates, empty or missing; otherwise `None`. A number
-/// is never a date here. OpenEnv's `finqa_env` reads a large one as seconds since 1970.
+/// The cells as dates; `None` unless each is a text of a date, empty, or missing. A number is never
+/// a date here; OpenEnv's `finqa_env` reads a large one as seconds since 1970.
 fn as_dates(cells: &[FrameCell]) -> Option<Vec<FrameCell>> {
     if cells.is_empty() {
         return None;
