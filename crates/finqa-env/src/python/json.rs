@@ -1,16 +1,16 @@
-//! Faults of JSON texts and values in messages, as Python words them.
+//! Reads JSON, and words its errors like Python's `json` and those of values like pydantic.
 
 use finqa_core::text::with_nulls;
 use serde_json::Value;
 
 use super::{repr_json, type_name};
 
-/// The message of Python's `json` about a text that is not JSON.
+/// An error in a text that is not JSON, in the words of Python's `json`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JsonFault {
     /// The message without its position, e.g. `Expecting value`.
     pub message: &'static str,
-    /// Position in characters from 0.
+    /// Position of the error, in characters from 0.
     pub(crate) position: usize,
     line: usize,
     column: usize,
@@ -26,19 +26,19 @@ impl std::fmt::Display for JsonFault {
     }
 }
 
-/// Parses a JSON text; the error has the words of Python's `json.loads`. Its
-/// position is serde_json's, which for some faults is a few characters off
-/// Python's. `NaN` and `Infinity`, which Python takes, are refused.
+/// Parses a JSON text. The error is worded like that of Python's `json.loads`; its position is
+/// derived from serde_json's and may be a few characters off. `NaN` and `Infinity` are refused,
+/// although Python accepts them.
 pub(crate) fn parse_json(text: &str) -> Result<Value, JsonFault> {
     serde_json::from_str(text).map_err(|error| json_fault(text, &error))
 }
 
-/// Reads a JSON file that Python may have written: `NaN` is null, and a byte order mark is passed
-/// over. An infinity, which JSON has no number for, is an error.
+/// Reads a JSON file that Python may have written: `NaN` is null, and a byte order mark is
+/// skipped. An infinity is an error, because JSON has no number for it.
 pub(crate) fn read_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     serde_json::from_slice(bytes).or_else(|error| {
-        // The error of the file as it is names the right place.
+        // Report the error of the unchanged text: its position is that in the file.
         match std::str::from_utf8(bytes) {
             Ok(text) => serde_json::from_str(&with_nulls(text, &["NaN"])).map_err(|_| error),
             Err(_) => Err(error),
@@ -46,10 +46,11 @@ pub(crate) fn read_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     })
 }
 
+/// Translates an error of serde_json into the words and the position of Python's `json`.
 fn json_fault(text: &str, error: &serde_json::Error) -> JsonFault {
     let lines = text.split_inclusive('\n').map(str::len);
     let line_start: usize = lines.take(error.line().saturating_sub(1)).sum();
-    // The column is that of the last byte read, counted from 1.
+    // serde_json's column is that of the last byte read, counted from 1.
     let past = line_start + error.column();
     let mut at = if error.is_eof() {
         past
@@ -75,6 +76,7 @@ fn json_fault(text: &str, error: &serde_json::Error) -> JsonFault {
             "Expecting property name enclosed in double quotes"
         }
         "EOF while parsing a string" => {
+            // Python points to the opening quote.
             let mut quotes = text.match_indices('"').map(|(quote, _)| quote);
             let escaped = |quote: &usize| text.get(..*quote).is_some_and(|s| s.ends_with('\\'));
             at = quotes.rfind(|quote| !escaped(quote)).unwrap_or(at);
@@ -108,8 +110,8 @@ fn json_fault(text: &str, error: &serde_json::Error) -> JsonFault {
     }
 }
 
-/// Python's `repr` of a JSON value, shortened in the middle to 50 characters
-/// as pydantic shortens it.
+/// Python's `repr` of a JSON value, shortened as pydantic does: of more than 50 characters, the
+/// first 25 and the last 24 are kept.
 pub(crate) fn short_repr(value: &Value) -> String {
     let whole = repr_json(value);
     let length = whole.chars().count();
@@ -121,7 +123,7 @@ pub(crate) fn short_repr(value: &Value) -> String {
     format!("{head}...{tail}")
 }
 
-/// One fault of a value as pydantic 2.13 reports it in a text.
+/// The lines in which pydantic 2.13 reports one wrong value.
 pub(crate) fn fault(place: &str, text: &str, kind: &str, value: &Value) -> String {
     format!(
         "\n{place}\n  {text} [type={kind}, input_value={}, input_type={}]\n    \
@@ -132,7 +134,7 @@ pub(crate) fn fault(place: &str, text: &str, kind: &str, value: &Value) -> Strin
     )
 }
 
-/// The page on which pydantic explains a kind of fault.
+/// The address of the page on which pydantic explains a kind of error.
 pub(crate) fn fault_page(kind: &str) -> String {
     format!("https://errors.pydantic.dev/2.13/v/{kind}")
 }

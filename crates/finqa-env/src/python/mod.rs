@@ -1,6 +1,6 @@
-//! Python's reading of numbers, and its printing of the literals in
-//! error texts. OpenEnv's `finqa_env` is a Python program whose graders and tables call
-//! `int()`, `float()`, `Fraction()` and `repr()`; answers depend on their corners.
+//! Reads numbers and prints values as Python does. OpenEnv's `finqa_env` is a Python program whose
+//! grader and tables call `int()`, `float()`, `Fraction()` and `repr()`, so that rewards, column
+//! types and error texts depend on what these accept and print.
 
 mod json;
 
@@ -10,8 +10,8 @@ pub(crate) use finqa_core::number::python::{digit, float, int, is_space, strip};
 
 use serde_json::Value;
 
-/// `repr(x)` of a float: the shortest digits that read back, as `1e+16` from
-/// 10^16 on and as `1e-05` below 10^-4.
+/// `repr(x)` of a float: the fewest digits that read back as the same float, written like `1e+16`
+/// from 10^16 on and like `1e-05` below 10^-4.
 pub(crate) fn repr_float(x: f64) -> String {
     if x.is_nan() {
         return "nan".to_owned();
@@ -67,7 +67,7 @@ pub(crate) fn repr_list<'a>(items: impl IntoIterator<Item = &'a str>) -> String 
     format!("[{}]", items.join(", "))
 }
 
-/// `repr` of what `json.loads` makes of a value.
+/// `repr` of the object that `json.loads` returns for this value.
 pub(crate) fn repr_json(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
@@ -92,7 +92,7 @@ pub(crate) fn repr_json(value: &Value) -> String {
     }
 }
 
-/// Python's name of a JSON value's type.
+/// The name of the Python type that `json.loads` returns for this value.
 pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "NoneType",
