@@ -12,12 +12,12 @@ use super::limits::{CallBudget, QueryBudget, ToolLimits};
 use super::records::records;
 use crate::data::{CompanyTable, FrameCell, TypedColumn};
 
-/// The second name of every table, as OpenEnv's README writes it.
+/// A view of every table has this name, because the examples in OpenEnv's README use it.
 const COMMON_NAME: &str = "data";
-/// The functions that a query may call: their time is linear in their arguments, or
-/// they check the clock. Not among them: `json_patch` takes quadratic time,
-/// `json_pretty` produces text of any length, others load code or touch files. By kind: on
-/// texts and types, numbers, dates; aggregates, windows; on JSON.
+/// The functions that a query may call: those that take linear time in their arguments, or that
+/// check the clock. `json_patch` is missing because it takes quadratic time, `json_pretty` because
+/// it produces texts of any length, and others because they load code or touch files. The groups
+/// are texts and types, numbers, dates, aggregates, windows, and JSON.
 const FUNCTIONS: [&str; 6] = [
     "changes char coalesce concat concat_ws format glob hex if ifnull iif instr \
      last_insert_rowid length like likelihood likely lower ltrim nullif octet_length printf \
@@ -34,21 +34,21 @@ const FUNCTIONS: [&str; 6] = [
      json_object json_quote json_remove json_replace json_set json_tree json_type json_valid \
      -> ->>",
 ];
-/// Built-in virtual tables of `SQLite` that expose its pages.
+/// Built-in virtual tables of `SQLite` that expose its internals.
 const FORBIDDEN_TABLES: [&str; 2] = ["dbstat", "fts3tokenize"];
-/// Steps between two checks of the clock: well under a millisecond.
+/// Number of virtual machine steps between two checks of the clock: well under a millisecond.
 const STEPS: c_int = 200;
-/// Larger compiled statements are not kept for the next call.
+/// Maximum size in bytes of a compiled statement that is kept for the next call.
 const KEPT_STATEMENT: i32 = 16 * 1024;
 
 /// The reason why a query has no result.
 #[derive(Debug)]
 pub(super) enum QueryError {
-    /// OpenEnv's `finqa_env` reports it with the statement.
+    /// An error that OpenEnv's `finqa_env` reports with the statement.
     Statement(String),
-    /// OpenEnv's `finqa_env` reports it without the statement.
+    /// An error that OpenEnv's `finqa_env` reports without the statement.
     Result(String),
-    /// There is no memory: see [`super::limit_process_memory`].
+    /// `SQLite` ran out of memory; see [`super::limit_process_memory`].
     Memory,
     /// The query compiles to more instructions than its budget allows.
     Complex,
@@ -89,12 +89,12 @@ impl Database {
         let mut connection = Connection::open_in_memory()?;
         connection.set_prepared_statement_cache_capacity(2);
         load(&mut connection, table, columns)?;
-        // A row of the file may be longer than what a query may produce.
+        // SQLite applies this limit to the rows of the file, too, and they may be longer.
         let row = longest_row(columns);
         let value_bytes = limits.value_bytes.max(row);
         let clock = CallBudget::new(value_bytes);
         functions::register(&connection, &clock)?;
-        // Sorting and grouping would otherwise write files, as large as the disk allows.
+        // Otherwise sorting and grouping write temporary files, as large as the disk allows.
         connection.execute_batch(
             "PRAGMA temp_store = MEMORY; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;",
         )?;
@@ -119,7 +119,7 @@ impl Database {
         Ok(Self { connection, clock })
     }
 
-    /// Runs one statement and writes its rows.
+    /// Runs one statement and returns its rows as JSON text.
     pub(super) fn query(
         &self,
         sql: &str,
@@ -127,7 +127,7 @@ impl Database {
         budget: QueryBudget,
     ) -> Result<String, QueryError> {
         self.clock.arm(budget);
-        // Compiling reads no rows: if it runs out of memory, the statement is too long.
+        // Compiling reads no rows. If it runs out of memory, the statement itself is too large.
         let statement = self
             .connection
             .set_limit(Limit::SQLITE_LIMIT_VDBE_OP, budget.instructions)
@@ -158,6 +158,7 @@ impl Database {
             )));
         }
         if statement.column_count() == 0 {
+            // Python's error when `finqa_env` reads the rows of a statement that has none.
             return Err(QueryError::Result(
                 "'NoneType' object is not iterable".to_owned(),
             ));
@@ -174,7 +175,7 @@ impl Database {
             return Err(QueryError::Result(text.to_owned()));
         }
         let text = records(&names, &rows);
-        // An escape turns one byte into up to six.
+        // `collect` has bounded the values, but an escape turns one byte into up to six.
         if text.len() > budget.result_bytes {
             return Err(QueryError::Long);
         }
@@ -189,6 +190,7 @@ impl Database {
         budget: QueryBudget,
     ) -> Result<Vec<Vec<Value>>, QueryError> {
         let failed = |e: Error| self.failed(&e);
+        // Quotes, colon and comma for each name; braces and a comma for the row.
         let per_row: usize = names.iter().map(|n| n.len() + 4).sum::<usize>() + 3;
         let mut rows = Vec::new();
         let mut bytes = 0_usize;
@@ -227,14 +229,14 @@ impl Database {
         }
     }
 
-    /// True if the last call used up its budget, so that the database is not worth keeping.
+    /// True if the last query used up its budget.
     pub(super) fn is_spent(&self) -> bool {
         self.clock.is_over()
     }
 }
 
-/// `SQLite`'s message of a failure; `None` if it ran out of memory. If a sort did, the code
-/// is that of an I/O error, and only the message shows the cause.
+/// `SQLite`'s message for a failure; `None` if it ran out of memory. If that happens in a sort, the
+/// code is that of an I/O error, and only the message shows the cause.
 fn failure(error: &Error) -> Option<String> {
     match error.sqlite_error_code() {
         Some(ErrorCode::OutOfMemory) => None,
@@ -242,6 +244,7 @@ fn failure(error: &Error) -> Option<String> {
     }
 }
 
+/// A value of a result. A blob is read as UTF-8 text, as in OpenEnv's `finqa_env`.
 fn field(value: ValueRef<'_>) -> Result<Value, QueryError> {
     Ok(match value {
         ValueRef::Null => Value::Null,
@@ -260,8 +263,8 @@ fn field(value: ValueRef<'_>) -> Result<Value, QueryError> {
     })
 }
 
-/// Only reading, calling functions and recursion: no write, no schema change, no
-/// PRAGMA, no ATTACH, no transaction.
+/// Allows reading, listed functions and recursive queries. Everything else is denied: writes,
+/// changes of the schema, PRAGMA, ATTACH, transactions.
 fn authorize(context: AuthContext<'_>) -> Authorization {
     let allowed = match context.action {
         AuthAction::Select | AuthAction::Recursive => true,
@@ -330,6 +333,8 @@ fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// The size of the longest row in bytes, estimated from above: a cell that is not text counts as
+/// 10, and every column adds 10.
 fn longest_row(columns: &[TypedColumn]) -> usize {
     let rows = columns.first().map_or(0, |c| c.cells.len());
     let length = |row: usize| -> usize {

@@ -1,8 +1,8 @@
-//! Calls that never reach a tool.
+//! Failures of a call, as opposed to errors that a tool reports in its text.
 
 use strum::IntoStaticStr;
 
-/// The protocol's `error_type`.
+/// The kind of a failure: `error_type` in the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum FailureKind {
@@ -21,13 +21,12 @@ impl FailureKind {
     }
 }
 
-/// A call that failed before it reached a tool.
+/// A call that no tool answered: the tool is unknown, the arguments are wrong, or time ran out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolFailure {
-    /// Its `error_type`.
     pub kind: FailureKind,
-    /// The message of OpenEnv's `finqa_env`.
+    /// The message, in the words of OpenEnv's `finqa_env`.
     pub message: String,
 }
 
@@ -36,8 +35,9 @@ impl ToolFailure {
         Self::from_text(format!("Unknown tool: '{tool}'"))
     }
 
-    /// A failure whose kind follows from its message, as in OpenEnv's `finqa_env`: a
-    /// wrong type is an `execution_error` there, because its message says `valid`.
+    /// A failure whose kind is guessed from its message, as in OpenEnv's `finqa_env`. An argument
+    /// of a wrong type is therefore an `execution_error`: its message has `valid string`, but
+    /// neither `invalid` nor `argument`.
     pub(crate) fn from_text(message: String) -> Self {
         let text = message.to_lowercase();
         let kind = if text.contains("not found") || text.contains("unknown tool") {

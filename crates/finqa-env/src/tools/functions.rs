@@ -1,8 +1,8 @@
-//! Functions that the database of a table adds or replaces.
+//! SQL functions that are added to `SQLite`, or replace its own.
 //!
-//! The bundled `SQLite` lacks the math functions that OpenEnv's has. The text
-//! functions are guarded because they take more than linear time within a single
-//! instruction, which no time limit can interrupt.
+//! The bundled `SQLite` lacks the math functions that OpenEnv's has. Text functions are replaced
+//! because `SQLite`'s own can take more than linear time within a single instruction, which no
+//! time limit interrupts. The replacements check the sizes first and then call the original.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -61,17 +61,18 @@ const BINARY: [BinaryFunction; 5] = [
     ("power", f64::powf),
 ];
 
-/// NaN, and so NULL, at zero too, where the natural logarithm is an infinity.
+/// The natural logarithm. Zero and negative numbers give NaN, which becomes NULL.
 fn ln(x: f64) -> f64 {
     if x > 0.0 { x.ln() } else { f64::NAN }
 }
 
-/// By division, as `SQLite` 3.40 does it: `log10(1000)` is just below 3.
+/// The decimal logarithm by division, as in `SQLite` 3.40, where `log10(1000)` is just below 3.
 fn log10(x: f64) -> f64 {
     ln(x) / LN_10
 }
 
-/// Registers them all.
+/// Registers the functions of this file and the collation `NOCASE` for a database, whose current
+/// query has this budget.
 pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -103,7 +104,7 @@ pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<(
     for (name, flags) in [
         ("printf", flags),
         ("format", flags),
-        // Depends on the time of day, so not deterministic.
+        // The result may depend on the time of day, so the function is not deterministic.
         (
             "strftime",
             FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS,
@@ -124,7 +125,8 @@ pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<(
     }
     let watch = budget.clone();
     connection.create_collation("NOCASE", move |a, b| {
-        // A sort is a single instruction. Once the time is over, any order will do.
+        // A sort is a single instruction, which the progress handler cannot interrupt. Once the
+        // time is over, the query fails after the sort, so any order will do.
         if watch.is_over() {
             return Ordering::Equal;
         }
@@ -137,13 +139,13 @@ pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<(
     })
 }
 
-/// Maximum length of a format, and number of arguments: each conversion may produce
-/// a text of the maximum size of a value.
+/// Maximum length of a format and number of its arguments. Each conversion may produce a text as
+/// long as a value may be, so their number must be small.
 const FORMAT_BYTES: usize = 512;
 const FORMAT_ARGUMENTS: usize = 64;
 
-/// Functions that compare their first argument with the second at each of its positions, with
-/// the number of their arguments.
+/// Functions that may take time proportional to the product of the lengths of their first two
+/// arguments, each with its number of arguments.
 const PRODUCTS: [(&str, i32); 8] = [
     ("like", 2),
     ("like", 3),
@@ -154,9 +156,9 @@ const PRODUCTS: [(&str, i32); 8] = [
     ("instr", 2),
     ("replace", 3),
 ];
-/// Most that these two, multiplied, may be long: so many steps take about two milliseconds.
+/// Maximum of this product. So many steps take about two milliseconds.
 const PRODUCT_BYTES: usize = 1 << 20;
-/// Longest pattern of LIKE and GLOB.
+/// Maximum length of a pattern of LIKE and GLOB.
 const PATTERN_BYTES: i32 = 256;
 
 thread_local! {
@@ -164,7 +166,7 @@ thread_local! {
     static PLAIN: OnceCell<Connection> = const { OnceCell::new() };
 }
 
-/// `SQLite`'s own function, if its format is short.
+/// Calls `SQLite`'s own function `name` if the format is short enough.
 fn formatted(c: &Context<'_>, name: &str, largest: usize) -> Result<Value> {
     if c.is_empty() {
         return Ok(Value::Null);
@@ -183,7 +185,8 @@ fn formatted(c: &Context<'_>, name: &str, largest: usize) -> Result<Value> {
     original(name, given, c.len(), largest)
 }
 
-/// `SQLite`'s own function, if it ends soon.
+/// Calls `SQLite`'s own function `name` if its first two arguments are short enough. The errors are
+/// those of `SQLite`'s own limits.
 fn compared(c: &Context<'_>, name: &str, largest: usize) -> Result<Value> {
     let bytes = |at| match c.get_raw(at) {
         ValueRef::Text(text) | ValueRef::Blob(text) => text.len(),
@@ -197,13 +200,15 @@ fn compared(c: &Context<'_>, name: &str, largest: usize) -> Result<Value> {
         return Err(Error::UserFunctionError(message.into()));
     }
     let given = (0..c.len()).map(|at| match c.get_raw(at) {
+        // These functions work on texts, and the bundled SQLite casts a real differently.
         ValueRef::Real(x) => ToSqlOutput::Owned(Value::Text(real_text(x))),
         other => ToSqlOutput::Borrowed(other),
     });
     original(name, given, c.len(), largest)
 }
 
-/// The result of `SQLite`'s own function.
+/// The result of `SQLite`'s own function `name`, which runs on a connection where it is not
+/// replaced.
 fn original<'a>(
     name: &str,
     given: impl Iterator<Item = ToSqlOutput<'a>>,
@@ -236,7 +241,7 @@ fn original<'a>(
     })
 }
 
-/// NaN becomes NULL, as in `SQLite`; an infinity stays.
+/// A number as `SQLite` stores it: NaN becomes NULL, and an infinity stays.
 fn finite(x: f64) -> Value {
     if x.is_nan() {
         Value::Null
@@ -245,14 +250,15 @@ fn finite(x: f64) -> Value {
     }
 }
 
-/// The argument as a number, if it is one or a text of one; otherwise NULL. A text of digits
-/// alone is an integer if it fits.
+/// The argument if it is a number or the text of one, otherwise NULL. A text of digits alone is an
+/// integer if it fits 64 bits.
 fn numeric(c: &Context<'_>, at: usize) -> Value {
     match c.get_raw(at) {
         ValueRef::Integer(i) => Value::Integer(i),
         ValueRef::Real(x) => Value::Real(x),
         ValueRef::Text(text) => {
             let text = String::from_utf8_lossy(text.trim_ascii());
+            // Rust also reads `inf` and `nan`, which are no numbers for SQLite.
             let plain = text
                 .bytes()
                 .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
@@ -275,8 +281,8 @@ fn number(c: &Context<'_>, at: usize) -> Option<f64> {
     }
 }
 
-/// `%!.15g`: 15 digits, and always a decimal point. OpenEnv's `SQLite` (3.40) casts
-/// a real to text like this; the bundled one uses 17 digits.
+/// A real as text in the format `%!.15g`: 15 digits, and always a decimal point. OpenEnv's `SQLite`
+/// (3.40) casts a real to text like this; the bundled one uses 17 digits.
 fn real_text(x: f64) -> String {
     if x == 0.0 {
         return "0.0".to_owned();

@@ -1,4 +1,4 @@
-//! Limits of tool calls.
+//! What a query may use, and how much of it the running query has left.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,15 +11,14 @@ pub struct ToolLimits {
     pub statement_bytes: usize,
     /// Maximum number of rows of a result.
     pub result_rows: usize,
-    /// Maximum size of a result, in bytes: of its values and names, and of their
-    /// JSON text.
+    /// Maximum size of a result in bytes, both of its values and names and of the JSON text.
     pub result_bytes: usize,
     /// Maximum size of one text, blob or row that a query produces, in bytes.
     pub value_bytes: usize,
     /// Wall-clock time after which a query is interrupted.
     pub query_time: Duration,
-    /// Maximum number of `SQLite`'s virtual-machine steps. It also bounds the input of
-    /// a sort, which is a single step however long it takes.
+    /// Maximum number of steps of `SQLite`'s virtual machine. It also bounds the rows that a query
+    /// can sort: the sort itself is a single step, however long it takes.
     pub query_steps: u64,
     /// Number of prepared in-memory databases kept for reuse, over all tables.
     pub idle_databases: usize,
@@ -39,10 +38,12 @@ impl Default for ToolLimits {
     }
 }
 
-/// Bounds the memory of all `SQLite` databases of this process together, which it can lower
-/// later and never raise. Only for a process that keeps no other database: a query that takes
-/// all of it would make that one fail too. Without this bound, a query takes what it can fill
-/// within its time.
+/// Bounds the memory of all `SQLite` databases of this process together. Without a bound, a query
+/// can take as much memory as it fills within its time. A later call can lower the bound but not
+/// raise it.
+///
+/// Only for a process that has no other database, such as a run's journal: a query that takes all
+/// the memory would make that database fail, too.
 ///
 /// # Errors
 /// If `SQLite` cannot be used.
@@ -58,21 +59,20 @@ pub fn limit_process_memory(bytes: usize) -> std::io::Result<()> {
 pub(super) struct QueryBudget {
     pub time: Duration,
     pub steps: u64,
-    /// Maximum number of instructions it compiles to, because code without a loop
-    /// runs without a check of the clock. `SQLite` doubles its array from 42 and
-    /// refuses the size that exceeds the limit, so the effective limits are 672 and
-    /// 5,376.
+    /// Maximum number of instructions that the statement compiles to, because code without a loop
+    /// runs without a check of the clock. `SQLite` doubles its array of instructions from 42 and
+    /// refuses a size over the limit, so the effective limits are 672 and 5,376.
     pub(crate) instructions: i32,
-    /// Maximum number of terms that it expands to before it is compiled, which
-    /// happens without a check of the clock.
+    /// Maximum number of terms that the statement may expand to before it is compiled, because
+    /// `SQLite` expands it without a check of the clock.
     pub(crate) terms: usize,
     pub(crate) result_bytes: usize,
-    /// This is the largest budget.
+    /// True for the largest budget: a query that exceeds it fails.
     pub(crate) is_full: bool,
 }
 
 impl ToolLimits {
-    /// The budget of a query that runs alongside others: more than an ordinary one needs.
+    /// The budget of a query that runs alongside others. It is more than an ordinary one needs.
     pub(super) fn brief(&self) -> QueryBudget {
         QueryBudget {
             time: Duration::from_millis(50).min(self.query_time),
@@ -84,7 +84,8 @@ impl ToolLimits {
         }
     }
 
-    /// The budget of a query that runs alone.
+    /// The budget of a query that did not finish in the brief one. No other query has this budget
+    /// at the same time.
     pub(super) fn full(&self) -> QueryBudget {
         QueryBudget {
             time: self.query_time,
@@ -97,7 +98,7 @@ impl ToolLimits {
     }
 }
 
-/// The remaining budget of a database's current call, read by its hooks.
+/// What the current query of a database may still use. The database's hooks and functions read it.
 #[derive(Clone, Debug)]
 pub(super) struct CallBudget(Arc<CallLimits>);
 
@@ -111,6 +112,7 @@ struct CallLimits {
 }
 
 impl CallBudget {
+    /// Time and steps are unlimited until [`Self::arm`] sets them for a query.
     pub(super) fn new(value_bytes: usize) -> Self {
         Self(Arc::new(CallLimits {
             start: Instant::now(),
@@ -140,7 +142,7 @@ impl CallBudget {
         self.0.steps_left.load(Ordering::Relaxed) == 0
     }
 
-    /// Counts steps; returns whether the budget is used up.
+    /// Counts steps and returns whether the budget is used up.
     pub(super) fn tick(&self, steps: u64) -> bool {
         // Only one thread at a time uses a database, so no update is lost.
         let left = self.0.steps_left.load(Ordering::Relaxed);
@@ -149,7 +151,8 @@ impl CallBudget {
         self.is_over()
     }
 
-    /// For functions, because the progress handler cannot interrupt them.
+    /// Fails if the budget is used up. Our SQL functions call this, because the progress handler
+    /// cannot interrupt a function.
     pub(super) fn check(&self) -> rusqlite::Result<()> {
         if self.is_over() {
             return Err(rusqlite::Error::UserFunctionError("interrupted".into()));

@@ -1,9 +1,12 @@
-//! The four tools an agent has: text in, text out, nothing written anywhere.
+//! The four tools of an agent: text in, text out, and nothing is written anywhere.
 //!
-//! Names, texts and schemas are those of OpenEnv's `finqa_env`. A failure that a
-//! tool reports itself (`Error: ...`) is an ordinary result; [`ToolFailure`] is for
-//! calls that never reach a tool. Names given by an agent are looked up in the
-//! catalog and never joined to a path.
+//! Names, texts and schemas are those of OpenEnv's `finqa_env`. An error that a tool reports
+//! itself (`Error: ...`) is an ordinary result; a [`ToolFailure`] is a call without one. Names
+//! that an agent sends are looked up in the catalog and never joined to a path.
+//!
+//! A query passes through `tokens`, which checks the rules of `finqa_env`, `database`, which runs
+//! it on `SQLite`, and `records`, which writes its rows. `limits` says what a query may use, and
+//! `functions` replaces those of `SQLite` that could exceed it within one call.
 
 mod database;
 mod failure;
@@ -36,13 +39,12 @@ pub struct Tools {
     catalog: Arc<Catalog>,
     limits: ToolLimits,
     pool: Arc<DatabasePool>,
-    /// Held by the query that may use the full budget: one at a time, so that the
-    /// brief ones always find memory.
+    /// Locked by a query that runs with the full budget. Only one does at a time, so that the brief
+    /// ones next to it always find memory.
     long: Arc<Mutex<()>>,
 }
 
 impl Tools {
-    /// Tools over a catalog.
     pub fn new(catalog: Arc<Catalog>, limits: ToolLimits) -> Self {
         let pool = Arc::new(DatabasePool::new(limits.idle_databases));
         Self {
@@ -53,7 +55,6 @@ impl Tools {
         }
     }
 
-    /// The catalog they read.
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
@@ -70,9 +71,9 @@ impl Tools {
         read_arguments(tool, arguments).map(drop)
     }
 
-    /// Calls a tool by name after checking its arguments. A query may block the
-    /// thread for [`ToolLimits::query_time`], and longer if others run: call this
-    /// from a blocking thread.
+    /// Calls a tool by name after checking its arguments. A query may block the thread for
+    /// [`ToolLimits::query_time`], and longer while other queries run, so call this from a blocking
+    /// thread.
     ///
     /// # Errors
     /// An unknown tool, or missing, unexpected or wrongly typed arguments.
@@ -83,8 +84,8 @@ impl Tools {
         }
     }
 
-    /// As [`Self::call`], but gives a query only a few milliseconds, in which
-    /// ordinary ones finish. `None` if it did not: it needs [`Self::call_fully`].
+    /// Like [`Self::call`], but runs a query with the brief budget, which suffices for ordinary
+    /// ones. `None` if the query needs [`Self::call_fully`].
     pub(crate) fn call_briefly(
         &self,
         tool: &str,
@@ -97,14 +98,14 @@ impl Tools {
                 let brief = self.limits.brief();
                 self.attempt(company, table, query, brief).ok()
             }
-            // The episode grades it.
+            // `submit_answer` only repeats the answer: the episode grades it.
             (_, [answer]) => Some(format!("Answer submitted: {answer}")),
             _ => return Err(ToolFailure::unknown(tool)),
         })
     }
 
-    /// Calls a tool with the full budget of a query; waits while another query
-    /// uses it.
+    /// Like [`Self::call`], but runs a query with the full budget at once, after waiting for any
+    /// other query that does.
     pub(crate) fn call_fully(
         &self,
         tool: &str,
@@ -151,11 +152,13 @@ impl Tools {
     fn long_query(&self, company: &str, table: &str, query: &str) -> String {
         let _alone = self.long.lock();
         let budget = self.limits.full();
-        // With the full budget every outcome is a text.
+        // With the full budget, `attempt` always returns a text.
         self.attempt(company, table, query, budget)
             .unwrap_or_default()
     }
 
+    /// Runs a query within a budget. Returns its rows, or the text of an error that another attempt
+    /// would not avoid.
     fn attempt(
         &self,
         company: &str,
@@ -180,7 +183,9 @@ impl Tools {
         }
     }
 
-    /// The table and the single statement of a query, or the text that refuses it.
+    /// The table and the single statement of a query, or the text that refuses it. The first three
+    /// checks have the order of OpenEnv's `finqa_env`, so that a query with several faults gets
+    /// the same error.
     fn statement<'a>(
         &'a self,
         company: &str,
@@ -196,7 +201,7 @@ impl Tools {
         }
         let name = cleaned(table);
         let Some(found) = self.catalog.table(company, &name) else {
-            // OpenEnv's `finqa_env` prints an absolute path here.
+            // OpenEnv's `finqa_env` prints an absolute path here, which reveals the host's folders.
             return Err(format!(
                 "Error: Table file not found at {company}/{name}.json"
             ));
@@ -241,7 +246,8 @@ impl Tools {
         }
     }
 
-    /// Runs a statement on an idle database of the table, or on a new one.
+    /// Runs a statement on an idle database of the table, or on a new one. A database that has run
+    /// out of its budget or of memory is closed, which frees the memory that it holds.
     fn run(
         &self,
         table: &CompanyTable,
@@ -272,14 +278,14 @@ fn read_arguments<'a>(
     spec.read_arguments(given)
 }
 
-/// A query needs more than its brief budget.
+/// A query needs more than the brief budget.
 struct BudgetSpent;
 
 fn failed(query: &str, text: &str) -> String {
     format!("Error executing query: Execution failed on sql '{query}': {text}")
 }
 
-/// A table's name with every `.json` and `.txt` removed.
+/// A table's name without any `.json` and `.txt`, as OpenEnv's `finqa_env` looks it up.
 fn cleaned(table: &str) -> String {
     table.replace(".json", "").replace(".txt", "")
 }

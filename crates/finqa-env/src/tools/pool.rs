@@ -1,4 +1,4 @@
-//! Prepared databases, kept between calls.
+//! Loaded databases that are kept between calls, so that a call need not load its table again.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,8 @@ use parking_lot::Mutex;
 
 use super::database::Database;
 
-/// Idle databases by table; the least recently used one is dropped first.
+/// Idle databases, each with the number of its table. A table has several after calls that ran at
+/// the same time. The least recently used one is at the front, and is closed first.
 #[derive(Debug)]
 pub(super) struct DatabasePool {
     idle: Mutex<VecDeque<(usize, Database)>>,
@@ -26,7 +27,7 @@ impl DatabasePool {
         idle.remove(at).map(|(_, database)| database)
     }
 
-    /// Keeps a database for the next call.
+    /// Returns a database for the next call.
     pub(super) fn put(&self, table: usize, database: Database) {
         let dropped = {
             let mut idle = self.idle.lock();
@@ -37,7 +38,7 @@ impl DatabasePool {
                 None
             }
         };
-        // Closed outside the lock.
+        // Close the database after the lock is released.
         drop(dropped);
     }
 }

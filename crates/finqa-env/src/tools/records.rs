@@ -1,4 +1,4 @@
-//! The rows of a result as pandas writes them: `to_json(orient="records")`.
+//! Writes the rows of a result as pandas does with `to_json(orient="records")`.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use rusqlite::types::Value;
 
 use crate::python;
 
-/// The text of a result. A column with any float, or with integers and nulls, is
-/// written as floats.
+/// A result as JSON text. In a column with any float, or with integers and nulls, all numbers are
+/// written as floats, because pandas stores such a column as float64.
 pub(super) fn records(names: &[String], rows: &[Vec<Value>]) -> String {
     let floats: Vec<bool> = (0..names.len())
         .map(|at| is_float_column(rows.iter().filter_map(|row| row.get(at))))
@@ -53,20 +53,20 @@ fn is_float_column<'a>(fields: impl Iterator<Item = &'a Value>) -> bool {
 fn push_field(out: &mut String, field: &Value, float: bool) {
     match field {
         Value::Null => out.push_str("null"),
-        // As OpenEnv's float64 column.
+        // 1 is written as 1.0.
         Value::Integer(i) if float => push_float(out, *i as f64),
         Value::Integer(i) => {
             let _ = write!(out, "{i}");
         }
         Value::Real(x) => push_float(out, *x),
         Value::Text(text) => python::push_pandas_string(out, text),
-        // A query's are read as texts.
+        // `database` reads blobs as texts, so there are none.
         Value::Blob(_) => {}
     }
 }
 
-/// A double with at most ten decimals, by the arithmetic of pandas' own writer:
-/// its roundings are part of the result (compared on 300,000 values).
+/// Writes a double with at most ten decimals. The arithmetic is that of pandas' own writer, whose
+/// rounding shows in the text (compared on 300,000 values).
 fn push_float(out: &mut String, x: f64) {
     const DECIMALS: f64 = 1e10;
     const LARGEST: f64 = 1e16;
@@ -87,6 +87,7 @@ fn push_float(out: &mut String, x: f64) {
     let scaled = (magnitude - whole) * DECIMALS;
     let mut fraction = scaled.trunc();
     let rest = scaled - fraction;
+    // As in pandas, a tie goes to the even digit, except that it goes up from 0.
     #[allow(clippy::float_cmp, reason = "only an exact tie is a tie")]
     let tie_up = rest == 0.5 && (fraction == 0.0 || fraction % 2.0 == 1.0);
     if rest > 0.5 || tie_up {
@@ -102,7 +103,7 @@ fn push_float(out: &mut String, x: f64) {
     let _ = write!(out, "{whole:.0}.{digits}");
 }
 
-/// `%.10g` of a number that is far from 1.
+/// Writes a very large or very small number like C's `%.10g`.
 fn push_general(out: &mut String, x: f64) {
     let text = format!("{x:.9e}");
     let Some((digits, exponent)) = text.split_once('e') else {

@@ -14,7 +14,7 @@ pub const SUBMIT_ANSWER: &str = "submit_answer";
 pub struct EnvTool {
     pub name: &'static str,
     pub description: &'static str,
-    /// Its arguments with their descriptions; all are required strings.
+    /// Name and description of each argument; all are required strings.
     pub parameters: &'static [(&'static str, &'static str)],
 }
 
@@ -51,13 +51,13 @@ static SPECS: [EnvTool; 4] = [
     },
 ];
 
-/// The four tools in the order in which they are announced.
+/// The four tools in the order in which clients see them listed.
 pub fn specs() -> &'static [EnvTool] {
     &SPECS
 }
 
 impl EnvTool {
-    /// The JSON schema of its arguments.
+    /// The JSON schema of the arguments.
     pub fn input_schema(&self) -> Value {
         let properties: Map<String, Value> = self
             .parameters
@@ -76,8 +76,8 @@ impl EnvTool {
         })
     }
 
-    /// The arguments in the order of [`EnvTool::parameters`], or everything that is
-    /// wrong with them, as OpenEnv's validator reports it.
+    /// The arguments in the order of [`EnvTool::parameters`], or a failure that lists everything
+    /// that is wrong with them in the words of OpenEnv's validator.
     pub(super) fn read_arguments<'a>(
         &self,
         given: &'a Map<String, Value>,
