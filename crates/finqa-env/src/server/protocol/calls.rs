@@ -1,6 +1,5 @@
-//! From a request that was understood to what the environment answers. Queries
-//! run off the threads that serve sockets, in the turns of `query_queue`, each
-//! within its time limit.
+//! Carries out validated requests: resets, steps and tool calls. Queries wait in the queues of
+//! `query_queue` and run on threads that may block, not on those that serve sockets.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,7 +18,7 @@ use crate::server::state::metrics;
 use crate::server::state::query_queue::QueryHabit;
 use crate::tools::{FailureKind, ToolFailure, specs};
 
-/// A step without an observation; sent to the client unchanged.
+/// A step that failed without an observation. The message is sent to the client.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StepFault {
     /// The client's request is invalid.
@@ -30,7 +29,7 @@ pub(crate) enum StepFault {
     Server(&'static str),
 }
 
-/// Characters of a tool's name that answers repeat.
+/// Maximum number of characters of a tool's name that answers repeat.
 const NAME: usize = 200;
 
 /// Begins an episode.
@@ -53,8 +52,8 @@ pub(crate) fn reset(
     })
 }
 
-/// One step, counted. The environment is free while its tool runs: the step is begun, the
-/// tool runs on a worker, the step is finished.
+/// Takes one step and counts it in the metrics. The environment is locked to begin the step and to
+/// finish it, but not while the tool runs.
 pub(crate) async fn step(
     app: &ServerState,
     queries: &QueryHabit,
@@ -73,7 +72,7 @@ pub(crate) async fn step(
         let work = run_tool(app, queries, tool.clone(), arguments);
         let result = match tokio::time::timeout(limit, work).await {
             Ok(result) => result.map_err(StepFault::Server)?,
-            // Such a step counts like any other, the last one too.
+            // A step that timed out counts like any other and can be the last one.
             Err(_) => Err(timed_out(&tool, limit)),
         };
         Ok(environment.lock().finish(&tool, result))
@@ -95,9 +94,10 @@ pub(crate) async fn step(
         observation,
         ..
     }) = &taken
+        // Steps after the end are `done`, too.
         && open
     {
-        // Only a submission that was graded has no observation.
+        // Of the two endings, only a graded submission has no observation.
         let submitted = *observation == Observation::Empty;
         let reward = reward.unwrap_or_default();
         app.metrics.episode_ended(submitted, reward);
@@ -113,7 +113,7 @@ fn timed_out(tool: &str, limit: Duration) -> ToolFailure {
     }
 }
 
-/// One tool call outside any episode; the error is sent to the client.
+/// Calls a tool outside any episode. The error is a text for the client.
 pub(crate) async fn call_tool(
     app: &ServerState,
     queries: &QueryHabit,
@@ -135,8 +135,8 @@ pub(crate) async fn call_tool(
     result
 }
 
-/// Runs a tool: a query on a worker, the others, which only look something up,
-/// where they are.
+/// Runs a tool. A query waits for its turn and runs on a thread that may block; the other tools
+/// only look something up and run right here. The outer error is a bug of the server.
 async fn run_tool(
     app: &ServerState,
     queries: &QueryHabit,
@@ -146,8 +146,8 @@ async fn run_tool(
     if name != "sql_query" {
         return Ok(app.tools.call(&name, &arguments));
     }
-    // Before it waits for a turn: what is held meanwhile is three texts, and
-    // not whatever else the arguments held.
+    // Refuse wrong arguments now, so that a call that waits for its turn holds only three texts
+    // and not whatever else a client put into the arguments.
     if let Err(failure) = app.tools.check(&name, &arguments) {
         return Ok(Err(failure));
     }
@@ -182,7 +182,8 @@ async fn run_tool(
     Ok(result)
 }
 
-/// A query that takes less is tried in a brief turn the next time.
+/// After a query that took less than this with the full budget, the session's next query is tried
+/// with the brief budget again.
 const BRIEF: Duration = Duration::from_millis(5);
 const BUG: &str = "internal error in the tool call";
 
@@ -211,7 +212,7 @@ pub(crate) fn tool_list() -> Value {
         .collect()
 }
 
-/// The tools as a step shows them to clients that ask so.
+/// The tools in a step's observation, for clients that list the tools by a step.
 pub(crate) fn step_tool_list() -> Value {
     specs()
         .iter()

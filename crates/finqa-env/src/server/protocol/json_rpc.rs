@@ -1,7 +1,6 @@
-//! JSON-RPC 2.0 as OpenEnv speaks it: over `POST /mcp`, over `WS /mcp`, and
-//! inside the `mcp` message of `/ws`. Lists and calls tools and opens and
-//! closes sessions; a call here is not a step and earns no reward. The official
-//! MCP transport is in `mcp`.
+//! JSON-RPC 2.0 as OpenEnv speaks it: over `POST /mcp`, over `WS /mcp`, and inside the `mcp`
+//! message of `/ws`. Clients list and call tools, and open and close sessions. A call here is not a
+//! step and earns no reward. The official MCP transport is in `mcp`.
 
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ const INVALID_PARAMS: i32 = -32602;
 const INTERNAL_ERROR: i32 = -32603;
 const SERVER_ERROR: i32 = -32000;
 
-/// A JSON-RPC error object's parts.
+/// The parts of a JSON-RPC error object.
 pub(crate) struct RpcError {
     code: i32,
     message: String,
@@ -49,12 +48,12 @@ impl RpcError {
         }
     }
 
-    /// Anything else that ends or refuses a session.
+    /// Any other reason to end or refuse a session.
     pub(crate) fn server(message: impl Into<String>) -> Self {
         Self::new(SERVER_ERROR, message)
     }
 
-    /// The answer that carries this error.
+    /// The answer to request `id` that carries this error.
     pub(crate) fn answer(self, id: Value) -> Value {
         json!({
             "jsonrpc": "2.0",
@@ -64,8 +63,8 @@ impl RpcError {
     }
 }
 
-/// Answers a request given as text; `None` for a notification. `own` is the session of the
-/// socket it came by.
+/// Answers a request given as text; `None` for a notification, which is carried out all the same.
+/// `own` is the session of the socket over which the request came.
 pub(crate) async fn answer_text(
     app: &Arc<ServerState>,
     text: &str,
@@ -76,7 +75,7 @@ pub(crate) async fn answer_text(
             let answer = answer_object(app, &object, own).await;
             return Some(answer).filter(|_| !is_notification(&object));
         }
-        // Over POST OpenEnv's `finqa_env` says no more than this; on the socket it names the place.
+        // OpenEnv's `finqa_env` names the position of the error on a socket, but not over POST.
         Err(fault) if own.is_some() => format!("Parse error: {fault}"),
         _ => "Parse error".to_owned(),
     };
@@ -144,7 +143,8 @@ async fn dispatch(
     }
 }
 
-/// The session a request names or comes by; none for a stateless one.
+/// The session of the request's socket, or else the one that the request names; `None` for a
+/// stateless request.
 fn used_session(
     app: &Arc<ServerState>,
     params: &Map<String, Value>,

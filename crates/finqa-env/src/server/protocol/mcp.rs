@@ -1,10 +1,9 @@
-//! The official MCP server, through rmcp: streamable HTTP at `/mcp/stream` and
-//! standard input and output for desktop clients. It offers the same four
-//! tools; a call here is not a step of an episode and earns no reward, as over
-//! `json_rpc`.
+//! The official MCP transports, through rmcp: streamable HTTP at `/mcp/stream`, and standard input
+//! and output for desktop clients. They offer the same four tools as `json_rpc`; here, too, a call
+//! is not a step of an episode and earns no reward.
 //!
-//! The tools keep nothing between calls, so the HTTP transport is stateless:
-//! no session to open, to leak or to count.
+//! The tools keep nothing between calls, so the HTTP transport is stateless: there is no session to
+//! open, to leak or to count.
 
 use std::sync::Arc;
 
@@ -36,7 +35,7 @@ const INSTRUCTIONS: &str = "Financial tables of companies' annual reports. get_d
     lists a company's tables, get_table_info shows one table's columns and values, sql_query \
     reads it (a filter is required, SELECT * is refused), submit_answer records an answer.";
 
-/// The tools as an MCP server offers them.
+/// The MCP server: lists and calls the tools.
 #[derive(Clone)]
 pub(crate) struct FinqaMcp {
     app: Arc<ServerState>,
@@ -77,7 +76,7 @@ impl ServerHandler for FinqaMcp {
                 result.structured_content = Some(json!({"result": text}));
                 result
             }
-            // The model that asked must see what was wrong with its call.
+            // Not a protocol error, so that the model sees what was wrong with its call.
             Err(message) => CallToolResult::error(vec![ContentBlock::text(message)]),
         };
         Ok(result.into())
@@ -96,8 +95,8 @@ impl FinqaMcp {
         listed
             .into_iter()
             .filter_map(|mut tool| {
-                // The list carries every field that fastmcp's does; MCP knows
-                // no nulls and no bare `meta` there.
+                // The list has every field that fastmcp sends. MCP allows neither the nulls nor
+                // `meta`.
                 let fields = tool.as_object_mut()?;
                 fields.retain(|key, value| !value.is_null() && key != "meta");
                 serde_json::from_value(tool).ok()
@@ -106,8 +105,8 @@ impl FinqaMcp {
     }
 }
 
-/// The streamable HTTP transport. `guard` has judged host, origin and token by
-/// the time a request comes here.
+/// The streamable HTTP transport. Its own check of the host is off, because `guard` has checked
+/// host, origin and token before a request comes here.
 pub(crate) fn http_service(
     app: &Arc<ServerState>,
 ) -> StreamableHttpService<FinqaMcp, NeverSessionManager> {
@@ -129,11 +128,11 @@ pub(crate) fn http_service(
     )
 }
 
-/// Serves one MCP client over standard input and output until it closes them
-/// or `shutdown` is cancelled.
+/// Serves one MCP client over standard input and output until it closes them or `shutdown` is
+/// cancelled.
 ///
 /// # Errors
-/// [`ServerError::Stdio`] where the client does not speak MCP.
+/// [`ServerError::Stdio`] if the session fails, for example because the client does not speak MCP.
 pub async fn serve_stdio(
     tools: Arc<Tools>,
     shutdown: CancellationToken,

@@ -1,5 +1,6 @@
-//! Requests and answers: OpenEnv's messages, JSON-RPC and MCP, and the validation of their
-//! fields.
+//! Requests and answers. `messages`, `json_rpc` and `mcp` each speak one protocol, `validate` reads
+//! the fields of their requests, `calls` carries them out, and `wire` writes the replies. `tasks`
+//! lists the tasks of each split.
 
 pub(crate) mod calls;
 pub(crate) mod json_rpc;

@@ -1,5 +1,5 @@
-//! The tasks of each split, as the routes of later cores list them. A task names
-//! its question and never the answer.
+//! Lists the tasks of each split, as the task routes of OpenEnv's later cores do. A task names its
+//! question and never the answer.
 
 use finqa_core::text::cut;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::data::{Catalog, TaskSplit};
 use crate::episode::TaskError;
 use crate::server::protocol::validate::{TaskRequest, TaskRoute};
 
-/// The environment's name in the routes.
+/// The environment's name in the paths of the routes.
 pub(crate) const ENVIRONMENT: &str = "finqa_env";
 
 /// The splits, in OpenEnv's form.
@@ -73,7 +73,8 @@ fn task(catalog: &Catalog, split: TaskSplit, index: usize) -> Option<Value> {
     Some(task)
 }
 
-/// A bound of a Python slice: counted from the end if negative, and cut to the list.
+/// A bound of a Python slice as an index: a negative one is counted from the end, and one beyond
+/// the list is moved to its edge.
 fn slice_bound(at: i64, count: usize) -> usize {
     let length = i64::try_from(count).unwrap_or(i64::MAX);
     let at = if at < 0 {

@@ -1,14 +1,12 @@
-//! The shapes that go over the wire: observations and tool results as every
-//! generation of OpenEnv client reads them. No decisions; those are the
-//! episode's.
+//! Writes observations and tool results as JSON that OpenEnv's clients of every version read.
 
 use serde_json::{Value, json};
 
 use crate::episode::{Observation, StepOutcome};
 use crate::server::protocol::calls;
 
-/// A reply to `reset` or `step` as `/ws` sends it: the metadata are inside the observation for
-/// cores from 0.4, and next to it unless they are empty.
+/// A reply to `reset` or `step` as `/ws` sends it. The metadata are both inside the observation
+/// and, unless they are empty, next to it: clients of different versions read one or the other.
 pub(crate) fn episode_reply(outcome: &StepOutcome) -> Value {
     let metadata = json!(outcome.metadata);
     let observation = match &outcome.observation {
@@ -41,7 +39,7 @@ pub(crate) fn tools_reply() -> Value {
     json!({"observation": observation, "reward": null, "done": false})
 }
 
-/// A reply as HTTP sends it: with a null sibling `metadata` if there is none.
+/// A reply as HTTP sends it: `metadata` next to the observation is null if it is empty.
 pub(crate) fn for_http(mut reply: Value) -> Value {
     if let Some(fields) = reply.as_object_mut() {
         fields.entry("metadata").or_insert(Value::Null);
@@ -49,7 +47,7 @@ pub(crate) fn for_http(mut reply: Value) -> Value {
     reply
 }
 
-/// A tool's one text, three times over, as fastmcp 3.2 wraps it.
+/// The result of a tool. Its one text appears three times, as fastmcp 3.2 wraps it.
 pub(crate) fn tool_result(text: &str) -> Value {
     json!({
         "content": [{"type": "text", "text": text, "annotations": null, "meta": null}],

@@ -1,6 +1,6 @@
-//! The fields of an object, read by a table in pydantic's lax mode: `"7"` and `7.0` are
-//! integers, `1.5` is not. All faults are collected, because pydantic lists all of them and
-//! serde stops at the first.
+//! Reads the fields of an object by a table, as pydantic does in its lax mode: `"7"` and `7.0` are
+//! integers, `1.5` is not. All faults are collected, because pydantic lists all of them; serde
+//! stops at the first.
 
 use finqa_core::text::head;
 use serde::de::DeserializeOwned;
@@ -12,12 +12,12 @@ use crate::python;
 /// Name, type and presence of a field.
 pub(super) type Field = (&'static str, FieldType, Presence);
 
-/// What a field may be.
+/// The values that a field may have.
 #[derive(Clone, Copy)]
 pub(super) enum FieldType {
     Any,
     Text,
-    /// A text of at most 255 characters; an empty one is none.
+    /// A text of at most 255 characters; an empty one counts as absent.
     ShortText,
     /// One text and no other.
     Literal(&'static str),
@@ -25,13 +25,13 @@ pub(super) enum FieldType {
     /// An object, or a JSON text of one, as some models write arguments.
     ObjectOrJson,
     Integer,
-    /// An integer of at least 0; one beyond 64 bits counts as the largest.
+    /// An integer of at least 0; one beyond 64 bits counts as `u64::MAX`.
     Natural,
-    /// A seed of any type; what is no integer is none.
+    /// Any value, for a seed. An integer counts without its sign; anything else counts as absent.
     LaxSeed,
     /// A number above 0.
     Positive,
-    /// A text or an integer, as they are.
+    /// A text or an integer, kept as sent.
     JsonRpcId,
 }
 
@@ -39,28 +39,33 @@ pub(super) enum FieldType {
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Presence {
     Required,
-    /// Where the other field has a value.
+    /// It must be present if the other field has a value.
     RequiredWith(&'static str),
     /// It may be absent or null.
     Optional,
-    /// It may be absent.
+    /// It may be absent, but not null.
     NotNull,
 }
 
-/// What becomes of other fields, and where faults are.
+/// What happens to fields that a table does not list, and how faults are located.
 #[derive(PartialEq)]
 pub(super) enum Rest {
-    /// Others are ignored; faults are located under `body`, and name no page of pydantic's.
+    /// The body of an HTTP route: other fields are ignored, and a fault has a location that begins
+    /// with `body`, but no `url`.
     Body,
+    /// Other fields are ignored.
     Open,
-    /// Others are faults.
+    /// Other fields are faults.
     Closed,
 }
 
 /// The fields of a request, in the order in which pydantic reports their faults.
 pub(crate) struct RequestShape(pub(super) Rest, pub(super) &'static [Field]);
 
-/// Reads the fields of a request; all that is wrong with them otherwise.
+/// Reads the fields of a request.
+///
+/// # Errors
+/// Everything that is wrong with the fields.
 pub(crate) fn read<T: DeserializeOwned>(
     data: &Map<String, Value>,
     RequestShape(place, fields): &RequestShape,
@@ -88,7 +93,7 @@ pub(crate) fn read<T: DeserializeOwned>(
     if *place == Rest::Closed {
         let is_other = |key: &str| fields.iter().all(|(name, ..)| *name != key);
         let others = data.iter().filter(|(key, _)| is_other(key));
-        // Enough to see what is wrong; a message may hold a million of them.
+        // 20 are enough to see what is wrong; a message can have thousands of them.
         for (key, value) in others.take(20) {
             issues.push(RequestIssue::new("extra_forbidden", head(key, 200), value));
         }
@@ -102,7 +107,7 @@ pub(crate) fn read<T: DeserializeOwned>(
     if !issues.is_empty() {
         return Err(issues);
     }
-    // The types of a table are those of its structure.
+    // This fails only if a table does not fit its structure, which is a bug.
     serde_json::from_value(values.into()).map_err(|bug| {
         let ctx = json!({"error": bug.to_string()});
         vec![RequestIssue::new("value_error", "body", &Value::Null).because(ctx)]
@@ -146,7 +151,7 @@ fn convert(name: &str, kind: FieldType, value: &Value) -> Result<Value, Vec<Requ
             _ => Err(because("greater_than", json!({"gt": 0.0}))),
         },
         (FieldType::JsonRpcId, _) if value.is_i64() || value.is_u64() => Ok(value.clone()),
-        // One fault for each type that it could have.
+        // pydantic reports a fault for each type that an id may have.
         (FieldType::JsonRpcId, _) => {
             let integer = integer(value).err().unwrap_or("int_type");
             let mut issues = [fault("string_type"), fault(integer)].concat();
@@ -157,12 +162,13 @@ fn convert(name: &str, kind: FieldType, value: &Value) -> Result<Value, Vec<Requ
     }
 }
 
+/// An integer without its sign, at most `u64::MAX`; null for any other value.
 fn seed(value: &Value) -> Value {
     let size = integer(value).ok().map(i128::unsigned_abs);
     json!(size.map(|size| u64::try_from(size).unwrap_or(u64::MAX)))
 }
 
-/// The value as an integer, or else the kind of the fault.
+/// The value as an integer, or pydantic's name of the fault.
 fn integer(value: &Value) -> Result<i128, &'static str> {
     match value {
         Value::Bool(flag) => Ok(i128::from(*flag)),
@@ -185,7 +191,7 @@ fn integer(value: &Value) -> Result<i128, &'static str> {
     }
 }
 
-/// The value as a number, or else the kind of the fault.
+/// The value as a number, or pydantic's name of the fault.
 fn number(value: &Value) -> Result<f64, &'static str> {
     match value {
         Value::Bool(flag) => Ok(f64::from(u8::from(*flag))),

@@ -1,4 +1,4 @@
-//! One fault of a request, as pydantic lists it.
+//! A fault of a request, in the form and the words of pydantic.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,8 @@ pub(crate) struct RequestIssue {
     /// pydantic's name of the fault, e.g. `missing`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// Keys, or the position in a text that is not JSON.
+    /// Where the fault is: the keys that lead to the value, or the position in a text that is not
+    /// JSON.
     pub(crate) loc: Vec<Value>,
     pub(crate) msg: Cow<'static, str>,
     /// The faulty value, or the object that lacks one.
@@ -39,7 +40,7 @@ impl RequestIssue {
         }
     }
 
-    /// With the bound or expectation that was missed.
+    /// Adds the bound or expectation that was missed, also to the message if it is a text.
     pub(super) fn because(mut self, ctx: Value) -> Self {
         if let Some(Value::String(why)) = ctx.get("expected").or(ctx.get("error")) {
             self.msg = format!("{} {why}", self.msg).into();
@@ -58,7 +59,7 @@ impl RequestIssue {
     }
 }
 
-/// pydantic's text for a kind of fault; some end with what was expected or went wrong.
+/// pydantic's message for a kind of fault. [`RequestIssue::because`] completes some of them.
 fn text_of(kind: &str) -> &'static str {
     match kind {
         "missing" => "Field required",
@@ -82,7 +83,7 @@ fn text_of(kind: &str) -> &'static str {
     }
 }
 
-/// A faulty value is sent back so that its sender can find it; of a long one, its beginning.
+/// The faulty value as it is sent back, so that the client can find it. A long one is cut.
 fn shown(input: &Value) -> Value {
     let text = input.to_string();
     match text.len() {
@@ -91,7 +92,7 @@ fn shown(input: &Value) -> Value {
     }
 }
 
-/// pydantic's `str()` of a list of faults.
+/// A list of faults as one text: `str()` of pydantic's exception.
 pub(crate) fn summary(title: &str, issues: &[RequestIssue]) -> String {
     let count = text::counted(issues.len(), "validation error");
     let mut out = format!("{count} for {title}");

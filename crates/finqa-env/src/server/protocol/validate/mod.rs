@@ -1,6 +1,7 @@
-//! Reading requests (bodies of HTTP routes, messages of sockets, JSON-RPC), and saying what is
-//! wrong with one in the words and the shape of pydantic 2.13, which every OpenEnv client knows.
-//! The table here lists the fields of each request, `fields` reads them, `issue` is one fault.
+//! Reads requests (bodies of HTTP routes, messages of sockets, JSON-RPC), and reports what is wrong
+//! with them in the words and the form of pydantic 2.13, in which OpenEnv's clients expect it. The
+//! tables in this file list the fields of each request, `fields` reads them, and `issue` is one
+//! fault of a request.
 
 mod fields;
 mod issue;
@@ -22,7 +23,7 @@ pub(crate) use issue::{RequestIssue, summary};
 type RequestResult<T> = Result<T, Vec<RequestIssue>>;
 
 const SEED: Field = ("seed", Natural, Optional);
-/// A seed of any type passes, as with OpenEnv's `finqa_env`, but only an integer counts.
+/// A seed of any type passes, as in OpenEnv's `finqa_env`, but only an integer has an effect.
 const LAX_SEED: Field = ("seed", LaxSeed, Optional);
 const EPISODE_ID: Field = ("episode_id", ShortText, Optional);
 const INDEX: Field = ("index", Integer, Optional);
@@ -54,7 +55,7 @@ pub(crate) const STEP_BODY: RequestShape = RequestShape(Body, &[ACTION, TIMEOUT,
 const CALL_TOOL: RequestShape = RequestShape(Closed, &[METADATA, CALL, TOOL, ARGUMENTS]);
 const LIST_TOOLS: RequestShape = RequestShape(Closed, &[METADATA, TYPE]);
 pub(crate) const RPC: RequestShape = RequestShape(Closed, &[JSONRPC, METHOD, PARAMS, ID]);
-/// Messages of a WebSocket, by the data that they carry.
+// Messages of a WebSocket, by whether they have data.
 pub(crate) const WITH_DATA: RequestShape = RequestShape(Closed, &[TYPE, DATA]);
 pub(crate) const MAY_HAVE_DATA: RequestShape = RequestShape(Closed, &[TYPE, OPTIONAL_DATA]);
 pub(crate) const BARE: RequestShape = RequestShape(Closed, &[TYPE]);
@@ -74,13 +75,13 @@ pub(crate) struct ResetRequest {
 /// The body of `POST /step`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct StepRequest {
-    /// The action, not yet read.
+    /// The action as sent; [`tool_call`] validates it.
     pub action: Map<String, Value>,
     /// The client's limit, in seconds.
     pub timeout_s: Option<f64>,
 }
 
-/// The request of a task route: a split, and which of its tasks.
+/// The body of a task route: a split, and for some routes which of its tasks.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct TaskRequest {
     pub split: String,
@@ -118,7 +119,8 @@ pub(crate) struct CallStep {
     pub arguments: Map<String, Value>,
 }
 
-/// The call of a step; `None` if it lists the tools, as clients up to core 0.4 ask.
+/// Validates the action of a step. Returns `None` if it lists the tools, as clients up to core 0.4
+/// do it by a step.
 pub(crate) fn tool_call(action: &Map<String, Value>) -> RequestResult<Option<CallStep>> {
     if action.get("type").and_then(Value::as_str) == Some("list_tools") {
         return read::<Value>(action, &LIST_TOOLS).map(|_| None);
@@ -126,7 +128,7 @@ pub(crate) fn tool_call(action: &Map<String, Value>) -> RequestResult<Option<Cal
     read(action, &CALL_TOOL).map(Some)
 }
 
-/// Reads a WebSocket message's envelope beyond `type`; gives its data.
+/// Validates the top level of a WebSocket message and returns its `data`, or an empty object.
 pub(crate) fn message_data(
     message: &Map<String, Value>,
     shape: &RequestShape,
