@@ -1,6 +1,6 @@
-//! The memory that large answers may take together. All connections share it, so that a
-//! thousand clients that read slowly cannot make the server hold gigabytes. Small answers take
-//! none of it, so that the large cannot shut them out.
+//! The memory that large answers may take together. All connections share it, so that a thousand
+//! clients that read slowly cannot make the server hold gigabytes. Small answers do not count, so
+//! that large ones cannot shut them out.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const SMALL: usize = 16 * 1024;
 const KIB: usize = 1024;
 
-/// What all large answers may take, counted in KiB.
+/// The free memory for large answers: a semaphore with a permit for each KiB.
 pub(crate) struct AnswerMemory(Arc<Semaphore>);
 
-/// What one connection has taken; given back when it is dropped.
+/// The memory that one answer or connection has reserved. Dropping it frees the memory.
 #[derive(Default)]
 pub(crate) struct AnswerShare(Option<OwnedSemaphorePermit>);
 
@@ -28,7 +28,8 @@ impl AnswerMemory {
         Self(Arc::new(Semaphore::new(bytes / KIB)))
     }
 
-    /// Grows a share to what an answer takes; false if too little is left.
+    /// Grows a share to at least `bytes`; false if too little memory is left. A small answer needs
+    /// no share.
     pub(crate) fn reserve(&self, share: &mut AnswerShare, bytes: usize) -> bool {
         if bytes <= SMALL {
             return true;

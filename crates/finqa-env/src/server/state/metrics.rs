@@ -1,6 +1,6 @@
-//! The metrics of `/metrics`, in the text format of OpenMetrics, which Prometheus reads. A
-//! label has a value of a fixed list and never one that a client sent, so the number of
-//! series is bounded.
+//! The metrics of `/metrics`, in the text format of OpenMetrics, which Prometheus reads. The
+//! values of labels come from fixed lists and never from a client, so the number of series is
+//! bounded.
 
 use std::fmt;
 use std::time::Duration;
@@ -18,7 +18,8 @@ use crate::tools::specs;
 /// The content type of [`Metrics::text`].
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Upper bounds in seconds: from a look-up to the limit of a step.
+/// Upper bounds of the histogram's buckets in seconds, from the time of a look-up to the time limit
+/// of a step.
 const BUCKETS: [f64; 14] = [
     0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0,
 ];
@@ -27,7 +28,7 @@ type Labels<const N: usize> = [(&'static str, &'static str); N];
 
 /// The kind of a tool call that is a step of an episode.
 pub(crate) const STEP: &str = "step";
-/// The kind of one by JSON-RPC or MCP, outside episodes.
+/// The kind of a tool call over JSON-RPC or MCP, outside episodes.
 pub(crate) const CALL: &str = "call";
 
 /// The reason why a session, request or answer was refused.
@@ -38,7 +39,7 @@ pub(crate) enum Rejection {
     Token,
     /// A host or origin that is not allowed.
     Host,
-    /// The server has as many sessions as it may.
+    /// All slots for sessions are taken.
     Sessions,
     /// A session id that this server does not know.
     UnknownSession,
@@ -48,7 +49,7 @@ pub(crate) enum Rejection {
     TooLarge,
     /// No memory for a large answer.
     Memory,
-    /// A body that did not come in time.
+    /// A body that was not sent in time.
     SlowBody,
     /// A message or body that cannot be understood.
     Invalid,
@@ -60,14 +61,13 @@ impl Rejection {
     }
 }
 
-/// Adds a metric to the registry.
 fn register<M: Metric + Clone + Default>(to: &mut Registry, name: &str, help: &str) -> M {
     let metric = M::default();
     to.register(name, help, metric.clone());
     metric
 }
 
-/// The server's counters.
+/// The server's counters and histograms.
 pub(crate) struct Metrics {
     registry: Registry,
     sessions: Gauge,
@@ -114,7 +114,7 @@ impl Metrics {
             ),
             registry,
         };
-        // A series that begins at zero shows its first increase.
+        // Prometheus sees the first increase of a series only if it has seen it at zero.
         for ending in ["submitted", "step_limit"] {
             drop(metrics.episodes_ended.get_or_create(&[("ending", ending)]));
         }
@@ -124,7 +124,7 @@ impl Metrics {
         metrics
     }
 
-    /// An episode ended, by a submission or at the step limit.
+    /// Counts an episode that ended by a submission or at the step limit.
     pub(crate) fn episode_ended(&self, submitted: bool, reward: f64) {
         let ending = if submitted { "submitted" } else { "step_limit" };
         self.episodes_ended
@@ -153,12 +153,11 @@ impl Metrics {
         }
     }
 
-    /// Something was refused.
     pub(crate) fn rejected(&self, reason: Rejection) {
         self.rejections.get_or_create(&reason.labels()).inc();
     }
 
-    /// All of it as text; `sessions` are open.
+    /// All metrics as text. `sessions` is the number of open sessions.
     pub(crate) fn text(&self, sessions: usize) -> Result<String, fmt::Error> {
         self.sessions
             .set(i64::try_from(sessions).unwrap_or(i64::MAX));

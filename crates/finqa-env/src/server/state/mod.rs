@@ -28,11 +28,11 @@ pub(crate) struct ServerState {
     pub options: ServerOptions,
     pub sessions: Arc<SessionTable>,
     pub metrics: Arc<Metrics>,
-    /// Queries that are done in milliseconds: each is tried here first.
+    /// The queue in which a query is tried with the brief budget.
     pub(crate) brief: QueryQueue,
-    /// Of these, the one turn that new sessions share.
+    /// One permit that all new sessions share when they wait in `brief`.
     pub(crate) newcomers: Semaphore,
-    /// The others, one at a time.
+    /// The queue of the queries that need the full budget, one at a time.
     pub(crate) long: QueryQueue,
     pub(crate) answers: AnswerMemory,
     pub(crate) shutdown: CancellationToken,
@@ -63,8 +63,8 @@ impl ServerState {
         })
     }
 
-    /// A fresh environment: no episode yet, and a new order of questions, by a seed that no
-    /// client can guess: the random bits of a version 4 UUID.
+    /// A fresh environment without an episode. Its order of questions comes from the random bits of
+    /// a version 4 UUID, so that no client can guess it.
     pub(crate) fn environment(&self) -> Environment {
         let (high, low) = Uuid::new_v4().as_u64_pair();
         let seed = high ^ low.rotate_left(32);
@@ -72,8 +72,8 @@ impl ServerState {
     }
 }
 
-/// Brief queries that run at the same time: one on each processor, and two at least. A longer
-/// query runs alone next to them.
+/// Number of brief queries that run at the same time: one per processor, and at least two. One long
+/// query can run next to them.
 fn brief_queries() -> usize {
     std::thread::available_parallelism().map_or(2, |processors| processors.get().max(2))
 }

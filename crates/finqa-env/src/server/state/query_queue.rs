@@ -1,8 +1,11 @@
-//! The turns of queries. There are two queues: brief turns, which end after milliseconds, side by
-//! side, and long turns, one at a time. Every query is tried in a brief turn first, unless the
-//! last one of its session needed a long one, so that an ordinary query waits for milliseconds
-//! of others and never for a slow one. Sessions that have finished no brief turn yet share one:
-//! a crowd that arrives at once does not hold up those that were there before.
+//! The queues in which queries wait for their turn. In one queue, queries with the brief budget run
+//! side by side and end after milliseconds. In the other, queries with the full budget run one at
+//! a time. A query is tried in the first queue, and moves to the second if it does not finish
+//! there, so that an ordinary query never waits for a slow one. If the last query of a session
+//! needed the second queue, its next one goes there directly.
+//!
+//! Sessions that have not yet finished a query in the first queue share one turn in it, so that a
+//! crowd of new sessions does not hold up those that were there before.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,13 +16,13 @@ use tokio::sync::Semaphore;
 pub(crate) struct QueryQueue(Arc<Semaphore>);
 
 impl QueryQueue {
-    /// A queue of which `workers` queries run at a time.
+    /// A queue from which `workers` queries run at the same time.
     pub(crate) fn new(workers: usize) -> Self {
         Self(Arc::new(Semaphore::new(workers)))
     }
 
-    /// Runs blocking work when its turn comes; `None` if it panicked. Work that has begun is
-    /// finished even if its caller is gone, and keeps its turn until then.
+    /// Runs blocking work when its turn comes; `None` if the work panicked. Work that has begun
+    /// continues even if the caller is dropped, and keeps its turn until it ends.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -37,7 +40,8 @@ impl QueryQueue {
     }
 }
 
-/// What is known of the queries of a session.
+/// What the earlier queries of a session needed. It decides only which queue the next query waits
+/// in, never its result.
 #[derive(Default)]
 pub(crate) struct QueryHabit {
     needs_long: AtomicBool,
@@ -58,7 +62,7 @@ impl QueryHabit {
         }
     }
 
-    /// True if no query has finished in a brief turn.
+    /// True if no query of the session has finished in a brief turn.
     pub(crate) fn is_new(&self) -> bool {
         !self.has_finished_brief.load(Ordering::Relaxed)
     }

@@ -1,7 +1,7 @@
-//! The sessions that are open, and who holds each: a WebSocket that made its
-//! own, or a client that made one by `openenv/session/create` and may attach a
-//! WebSocket to it. One session is one environment. A slot is free again the
-//! moment its holder lets go.
+//! The open sessions. A session is one environment. It belongs to the WebSocket that opened it, or
+//! to a client that created it with `openenv/session/create` and may attach a WebSocket to it. Its
+//! slot is free as soon as the socket or the client closes it; OpenEnv's `finqa_env` frees slots
+//! late, so that a client that reconnects at once can be refused.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,19 +16,19 @@ use crate::server::options::ServerOptions;
 use crate::server::state::metrics::{Metrics, Rejection};
 use crate::server::state::query_queue::QueryHabit;
 
-/// One session: an environment, taken by one request at a time.
+/// One session and its environment.
 pub(crate) struct EnvSession {
-    /// Random, so that knowing it is the right to use it; behind the server's id if it has one.
+    /// The server's id, if it has one, and a random part: whoever knows the id may use the session.
     pub id: Arc<str>,
-    /// The episode in play; never locked while a tool runs.
+    /// Never locked while a tool runs.
     pub environment: Mutex<Environment>,
     pub(crate) queries: QueryHabit,
-    /// The time of the last request.
+    /// When the session was last used; sessions that are idle for too long are closed.
     used: Mutex<Instant>,
 }
 
 impl EnvSession {
-    /// Notes that the session is in use.
+    /// Restarts the time for which the session has been idle.
     pub(crate) fn touch(&self) {
         *self.used.lock() = Instant::now();
     }
@@ -37,11 +37,12 @@ impl EnvSession {
 /// Who keeps a session open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SessionHolder {
-    /// The WebSocket that made it.
+    /// The WebSocket that opened it.
     Socket,
-    /// Only its id.
+    /// No WebSocket: it was created by `openenv/session/create`, and is open until it is closed by
+    /// its id or has been idle for too long.
     Nobody,
-    /// An attached WebSocket; `closing` once the session was asked to close.
+    /// A WebSocket that attached to it. If `closing`, the session is closed with the socket.
     Attached { closing: bool },
 }
 
@@ -50,7 +51,7 @@ struct SessionEntry {
     holder: SessionHolder,
 }
 
-/// All slots are taken.
+/// All slots are taken. The message is that of OpenEnv's core.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Server at capacity: {active}/{max} sessions active. Cannot accept new connections.")]
 pub(crate) struct CapacityReached {
@@ -113,7 +114,7 @@ impl SessionTable {
         Ok(session)
     }
 
-    /// Opens a session that lives until it is closed by its id, or idles away.
+    /// Opens a session that is open until it is closed by its id or has been idle for too long.
     pub(crate) fn create(&self, environment: Environment) -> Result<Arc<str>, CapacityReached> {
         let session = self.insert(environment, SessionHolder::Nobody)?;
         Ok(Arc::clone(&session.id))
@@ -131,8 +132,8 @@ impl SessionTable {
         })
     }
 
-    /// Attaches to a session made by its id; dropping the handle leaves it open. The error is
-    /// for the client.
+    /// Attaches a WebSocket to a session that [`Self::create`] opened. Dropping the handle leaves
+    /// the session open. The error is a text for the client.
     pub(crate) fn attach(self: &Arc<Self>, id: &str) -> Result<SessionHandle, String> {
         let mut table = self.open.lock();
         let Some(entry) = table.get_mut(id) else {
@@ -151,7 +152,7 @@ impl SessionTable {
         })
     }
 
-    /// The session of an id; the error is for the client.
+    /// The session with an id. The error is a text for the client.
     pub(crate) fn get(&self, id: &str) -> Result<Arc<EnvSession>, String> {
         let table = self.open.lock();
         let found = table.get(id).map(|entry| Arc::clone(&entry.session));
@@ -166,8 +167,8 @@ impl SessionTable {
         self.open.lock().len()
     }
 
-    /// Closes a session: true if at once, false if with its WebSocket. The error is for the
-    /// client.
+    /// Closes a session. Returns false if the session has a WebSocket and is closed with it. The
+    /// error is a text for the client.
     pub(crate) fn close(&self, id: &str) -> Result<bool, String> {
         let mut table = self.open.lock();
         let Some(entry) = table.get_mut(id) else {
@@ -184,8 +185,8 @@ impl SessionTable {
         Ok(is_free)
     }
 
-    /// Drops the sessions without a WebSocket that have idled longer than `limit`; returns their
-    /// number.
+    /// Closes the sessions without a WebSocket that have been idle for longer than `limit`, and
+    /// returns their number.
     pub(crate) fn reap(&self, limit: Duration) -> usize {
         let mut table = self.open.lock();
         let before = table.len();
@@ -195,6 +196,8 @@ impl SessionTable {
         before - table.len()
     }
 
+    /// Ends a WebSocket's use of a session. A session that the socket opened, or that was asked to
+    /// close, is closed now; any other stays open.
     fn release(&self, id: &str) {
         let mut table = self.open.lock();
         if let Some(entry) = table.get_mut(id) {
@@ -212,7 +215,7 @@ impl SessionTable {
     }
 }
 
-/// A WebSocket's hold on a session; dropping it lets go.
+/// A WebSocket's use of a session, which ends when the handle is dropped.
 pub(crate) struct SessionHandle {
     sessions: Arc<SessionTable>,
     pub session: Arc<EnvSession>,
