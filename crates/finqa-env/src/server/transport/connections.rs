@@ -1,6 +1,6 @@
-//! Serves HTTP, one task per connection, with separate timeouts for head and body and a
-//! graceful shutdown. A client that sends a byte now and then does not keep a connection, nor
-//! does one that takes nothing of its answer.
+//! Serves HTTP, one task per connection, with separate timeouts for head and body and a graceful
+//! shutdown. A client cannot keep a connection by sending a byte now and then, nor by reading
+//! nothing of its answer.
 
 use std::io;
 use std::sync::Arc;
@@ -28,22 +28,24 @@ use crate::server::state::answer_memory::AnswerShare;
 use crate::server::state::metrics::Rejection;
 use crate::server::transport::reply;
 
-/// Connections besides those of the sessions: for plain requests, and for sockets that are
+/// Connections in addition to one for each session: for plain requests, and for sockets that are
 /// refused or closing.
 const SPARE_CONNECTIONS: usize = 512;
-/// Of a request's head, and of what waits to be written: 400 KiB otherwise.
+/// Maximum size of a request's head, and of the output that waits to be written. hyper's default is
+/// 400 KiB.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// The place of a connection among those that the server takes; free again once the connection,
+/// One of the connections that the server accepts at a time. It is free again once the connection,
 /// and the WebSocket that it became, have ended.
 pub(crate) type ConnectionPlace = Arc<OwnedSemaphorePermit>;
 
-/// Takes connections until the shutdown, then lets the requests in progress end; what has not
-/// ended after the drain time is dropped. A WebSocket no longer counts as a connection
-/// here: its own task holds it.
+/// Accepts connections until the shutdown, then waits for the requests in progress and drops those
+/// that have not ended after the drain time. It does not wait for WebSockets, which run on tasks of
+/// their own.
 pub(crate) async fn serve(listener: TcpListener, router: Router, app: &ServerState) {
     let options = &app.options;
-    // Longer than a WebSocket's peer may leave pings unanswered, and than a request may take.
+    // Longer than a WebSocket may leave pings unanswered and than a request may take, so that the
+    // system does not end a connection that is within those limits.
     let silence = options.ping_timeout * 2 + options.request_time;
     let places = options.max_sessions.saturating_add(SPARE_CONNECTIONS);
     let places = Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS)));
@@ -91,20 +93,22 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, app: &ServerSta
     }
 }
 
-/// The next connection, once there is a place for it. Until then it waits in the system's queue.
+/// Accepts the next connection once the server has room for it. Until then, the connection waits in
+/// the system's queue.
 async fn accept(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
 ) -> (TcpStream, OwnedSemaphorePermit) {
     loop {
         let Ok(place) = Arc::clone(places).acquire_owned().await else {
-            // Not before the server's end.
+            // The semaphore is never closed, so this does not happen.
             return std::future::pending().await;
         };
         match listener.accept().await {
             Ok((stream, _)) => return (stream, place),
             Err(error) => {
-                // The peer is gone, or no descriptors are left: some will be closed.
+                // The peer is gone, or the process has no descriptor left. In the second case,
+                // wait for another connection to be closed.
                 tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
@@ -113,9 +117,9 @@ async fn accept(
 }
 
 fn prepare(stream: &TcpStream, silence: Duration) -> io::Result<()> {
-    // A reply is one small packet: waiting to fill a larger one costs 40 ms.
+    // A reply is one small packet. Otherwise the system waits 40 ms for more data to send with it.
     stream.set_nodelay(true)?;
-    // The system ends a connection whose peer takes nothing for so long.
+    // The system ends a connection whose peer has received nothing for this long.
     #[cfg(target_os = "linux")]
     rustix::net::sockopt::set_tcp_user_timeout(
         stream,
@@ -126,8 +130,8 @@ fn prepare(stream: &TcpStream, silence: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads the whole body before the route sees the request: within the limit and the time,
-/// or it is answered here.
+/// Reads the whole body before the route sees the request. A body that is too long or too slow is
+/// refused here.
 pub(crate) async fn read_body(
     State(app): State<Arc<ServerState>>,
     request: Request,
@@ -158,8 +162,8 @@ pub(crate) async fn read_body(
     closing(reply::detail(status, message))
 }
 
-/// An answer that, if it is large, holds its share of the memory until it is taken; or the
-/// refusal of one for which there is none.
+/// Reserves memory for a large answer until it is sent, or replaces the answer by a 503 if too
+/// little memory is left.
 async fn bounded(app: &ServerState, answer: Response) -> Response {
     let bytes = answer.body().size_hint().exact().unwrap_or(0);
     let mut share = AnswerShare::default();
@@ -186,7 +190,7 @@ async fn bounded(app: &ServerState, answer: Response) -> Response {
     }
 }
 
-/// An answer with its share of the memory, which is given back when the last byte is sent.
+/// An answer with its share of the memory, which is freed when the last byte has been sent.
 struct HeldAnswer {
     bytes: Bytes,
     _share: AnswerShare,
@@ -198,7 +202,7 @@ impl AsRef<[u8]> for HeldAnswer {
     }
 }
 
+/// Closes the connection after the answer, because the rest of the request's body is not read.
 fn closing(refused: Response) -> Response {
-    // What is left of the body is not waited for.
     ([(header::CONNECTION, "close")], refused).into_response()
 }

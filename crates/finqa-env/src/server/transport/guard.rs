@@ -1,7 +1,6 @@
-//! Who may speak to the server: the host and origin a browser names, and the
-//! bearer token. Keeps a web page of another site away from a server that
-//! listens on loopback (DNS rebinding, cross-site WebSockets). Says nothing
-//! about what a request asks for.
+//! Decides who may use the server, by the host and origin that a browser names and by the bearer
+//! token. This keeps web pages of other sites away from a server that listens on loopback (DNS
+//! rebinding, cross-site WebSockets). What a request asks for plays no part.
 
 use std::sync::Arc;
 
@@ -18,8 +17,8 @@ use crate::server::state::ServerState;
 use crate::server::state::metrics::Rejection;
 use crate::server::transport::reply;
 
-/// Lets a request pass or answers it with 401 or 403, and counts what was refused
-/// here or behind. A 503 has several reasons and is counted where it is made.
+/// Lets a request pass or refuses it, and counts refusals by their status, also those of the routes
+/// behind it. A 503 has several possible reasons and is counted where it is made.
 pub(crate) async fn check(
     State(app): State<Arc<ServerState>>,
     request: Request,
@@ -77,8 +76,8 @@ fn judge(options: &ServerOptions, request: &Request) -> Result<(), (StatusCode, 
     Ok(())
 }
 
-/// Paths that answer without a token: a liveness probe, the pages, and what they
-/// read to show themselves; none of them holds data.
+/// Paths that answer without a token: the liveness probe, the pages, and the description that a
+/// page shows. None of them shows data.
 fn needs_no_token(path: &str) -> bool {
     matches!(
         path,
@@ -86,8 +85,8 @@ fn needs_no_token(path: &str) -> bool {
     )
 }
 
-/// A header that may come once. One that cannot be read or comes twice is refused:
-/// what it names could not be judged, and another may read it differently.
+/// A header that may be sent once. A repeated or unreadable one is refused, because it cannot be
+/// checked, and other software may read it differently.
 fn single<'a>(
     headers: &'a HeaderMap,
     name: &header::HeaderName,
@@ -118,8 +117,8 @@ fn is_listed(options: &ServerOptions, host: &str) -> bool {
         .any(|allowed| bare_host(allowed).eq_ignore_ascii_case(host))
 }
 
-/// A server on loopback answers to loopback names only; one that was opened
-/// answers to any name, unless the operator listed the names.
+/// A server on loopback answers only to loopback names and those that the operator listed. A server
+/// on another address answers to any name, unless the operator listed names.
 fn host_allowed(options: &ServerOptions, authority: &str) -> bool {
     let host = bare_host(authority);
     if names_loopback(host) || is_listed(options, host) || host == options.host.to_string() {
@@ -128,8 +127,8 @@ fn host_allowed(options: &ServerOptions, authority: &str) -> bool {
     !options.host.is_loopback() && options.allowed_hosts.is_empty()
 }
 
-/// A page may speak to the server that served it, to a loopback server from a
-/// loopback page, and where the operator listed its host.
+/// A page may use the server that served it, and any server if the operator listed the page's host.
+/// A loopback page may also use a server under a loopback name.
 fn origin_allowed(options: &ServerOptions, origin: &str, host: Option<&str>) -> bool {
     let Some((_, authority)) = origin.split_once("://") else {
         return false;
@@ -142,7 +141,8 @@ fn origin_allowed(options: &ServerOptions, origin: &str, host: Option<&str>) -> 
         || (names_loopback(page) && host.is_some_and(|host| names_loopback(bare_host(host))))
 }
 
-/// The token of the header, or of the query: a page cannot set headers on a WebSocket.
+/// The token of the header, or on `/ws` that of the query, because a page cannot set headers on a
+/// WebSocket.
 fn token_of(request: &Request) -> Option<String> {
     if let Some(value) = request.headers().get(header::AUTHORIZATION) {
         let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
@@ -158,12 +158,12 @@ fn token_of(request: &Request) -> Option<String> {
         .query()?
         .split('&')
         .find_map(|pair| pair.strip_prefix("access_token="))
-        // As browsers write a query: a space is a plus, what is special is escaped.
+        // Browsers write a space as a plus and escape special characters.
         .map(|token| token.replace('+', " "))
         .and_then(|token| Some(percent_decode_str(&token).decode_utf8().ok()?.into_owned()))
 }
 
-/// Compares without stopping at the first difference.
+/// Compares hashes, so that the time does not depend on how many characters of a guess are right.
 fn same(given: &str, wanted: &str) -> bool {
     blake3::hash(given.as_bytes()) == blake3::hash(wanted.as_bytes())
 }
@@ -195,7 +195,7 @@ mod tests {
     #[case(&[("host", "localhost:8000"), ("origin", "http://127.0.0.1:3000")], 200)]
     #[case(&[("host", "localhost:8000"), ("origin", "https://evil.example")], 403)]
     #[case(&[("host", "localhost:8000"), ("origin", "null")], 403)]
-    // What cannot be judged.
+    // Headers that cannot be checked.
     #[case(&[("host", "evil.exämple")], 400)]
     #[case(&[("host", "localhost"), ("host", "evil.example")], 400)]
     #[case(&[("host", "localhost"), ("origin", "https://evil.exämple")], 400)]
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(status_of(&options, &[], "/ws?access_token=%FF"), 401);
     }
 
-    /// The page of the API shows nothing without its description.
+    /// `/docs` needs `/openapi.json` to show anything, so neither requires a token.
     #[rstest]
     #[case("/health", "", 200)]
     #[case("/docs", "", 200)]

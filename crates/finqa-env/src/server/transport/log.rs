@@ -1,5 +1,5 @@
-//! Log lines of requests. Never a query, a header or a body, which may contain tokens and
-//! answers.
+//! Logs requests by method, path, status and duration. Query strings, headers and bodies are never
+//! logged, because they may contain tokens and answers.
 
 use std::time::Instant;
 
@@ -8,8 +8,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 use tracing::{debug, info, warn};
 
-/// Logs a request when it is answered: a failure of the server as a warning, and
-/// requests that come every few seconds, such as probes, at level debug.
+/// Logs a request when it is answered. A failure of the server is a warning. Probes and scrapes of
+/// metrics, which come every few seconds, are logged at level debug.
 pub(crate) async fn requests(request: Request, next: Next) -> Response {
     let started = Instant::now();
     let method = request.method().clone();

@@ -1,4 +1,4 @@
-//! HTTP answers in the shapes FastAPI gives them.
+//! HTTP answers in FastAPI's form.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -10,7 +10,8 @@ use crate::episode::TaskError;
 use crate::python;
 use crate::server::protocol::validate::RequestIssue;
 
-/// An answer that refuses a request; boxed, because it is the rare case.
+/// An answer that refuses a request. It is boxed, because it is the rare case and would make every
+/// `Result` large.
 #[derive(Debug)]
 pub(crate) struct RefusedRequest(Box<Response>);
 
@@ -42,13 +43,13 @@ impl IntoResponse for RefusedRequest {
     }
 }
 
-/// `{"detail": text}` with a status.
+/// An answer with this status and the body `{"detail": text}`.
 pub(crate) fn detail(status: StatusCode, text: impl Into<String>) -> Response {
     (status, Json(json!({"detail": text.into()}))).into_response()
 }
 
-/// Reads a JSON object from a body as FastAPI does: only under a JSON content
-/// type. `None` for an absent body or `null`.
+/// Reads a JSON object from a body. Like FastAPI, it accepts only a JSON content type. `None` if
+/// the body is absent or `null`.
 pub(crate) fn object(
     headers: &HeaderMap,
     body: &Bytes,

@@ -1,6 +1,5 @@
-//! The HTTP routes. `reset` and `step` are stateless here, as in
-//! OpenEnv's `finqa_env`: each makes an environment, uses it once and drops it. Episodes
-//! live on WebSockets.
+//! The HTTP routes. As in OpenEnv's `finqa_env`, `reset` and `step` are stateless: each request
+//! makes an environment, uses it once and drops it. Episodes need a WebSocket.
 
 use std::sync::{Arc, Once};
 use std::time::Duration;
@@ -43,7 +42,8 @@ const OPENAPI: &str = include_str!("../assets/openapi.json");
 const DOCS: &str = include_str!("../assets/docs.html");
 const PLAY: &str = include_str!("../assets/play.html");
 
-/// All routes.
+/// All routes. The layers run from the last to the first: a request is logged, then checked by
+/// [`guard`], and only then is its body read.
 pub(crate) fn router(app: Arc<ServerState>) -> Router {
     let task_post = |route| post(move |s, e, h, b| task_route(s, e, h, b, route));
     Router::new()
@@ -85,7 +85,7 @@ pub(crate) fn router(app: Arc<ServerState>) -> Router {
         .method_not_allowed_fallback(|| async {
             reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed")
         })
-        // `read_body` has read it within the server's own limit.
+        // `read_body` enforces the server's own limit.
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(
             Arc::clone(&app),
@@ -99,18 +99,19 @@ fn static_json(text: &'static str) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// One of the server's own pages: its scripts and styles are in the file and carry the nonce of
-/// this answer, it speaks to the host it came from, and loads nothing else.
+/// One of the server's own pages. Its policy allows only the scripts and styles in the file, which
+/// carry the nonce of this answer, and connections to the host that the page came from.
 fn page(text: &'static str, headers: &HeaderMap) -> Response {
     let nonce = Uuid::new_v4().simple().to_string();
     let host = headers
         .get(header::HOST)
         .and_then(|host| host.to_str().ok());
+    // The host is copied into the policy, so it may contain nothing that ends a directive.
     let host = host.filter(|host| {
         host.bytes()
             .all(|b| b.is_ascii_alphanumeric() || b".-:[]".contains(&b))
     });
-    // Not every browser counts a WebSocket as 'self'.
+    // Not every browser includes WebSockets in 'self'.
     let sockets = host.map_or(String::new(), |host| format!(" ws://{host} wss://{host}"));
     let policy = format!(
         "default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; \
@@ -155,8 +156,8 @@ async fn reset(
     Ok(episode_reply(&outcome))
 }
 
-/// A reply of a stateless route, which warns that it is one: OpenEnv has an issue about users who
-/// took these routes for an episode (#1156).
+/// A reply of a stateless route. It warns that the route is stateless, because users of OpenEnv
+/// took these routes for an episode (its issue #1156).
 fn episode_reply(outcome: &StepOutcome) -> Response {
     static LOGGED: Once = Once::new();
     LOGGED.call_once(|| tracing::warn!("/reset and /step were called over HTTP; {STATELESS}"));
@@ -198,11 +199,11 @@ async fn step(
 }
 
 async fn json_rpc(State(app): State<Arc<ServerState>>, body: Bytes) -> Response {
-    // What is not UTF-8 is not JSON either, and is answered as such.
+    // A body that is not UTF-8 is answered like one that is not JSON.
     let text = std::str::from_utf8(&body).unwrap_or("");
     match json_rpc::answer_text(&app, text, None).await {
         Some(answer) => Json(answer).into_response(),
-        // As MCP's streamable HTTP answers a notification.
+        // MCP's streamable HTTP answers a notification like this.
         None => StatusCode::ACCEPTED.into_response(),
     }
 }
@@ -223,7 +224,7 @@ async fn open_socket(
     let id = query.session_id.filter(|id| !id.is_empty());
     match handshake {
         Ok(handshake) => socket_loop::accept(handshake, app, place, SocketProtocol::OpenEnv, id),
-        // As OpenEnv's `finqa_env` answers.
+        // OpenEnv's `finqa_env` answers a request without a handshake like this.
         Err(_) => reply::detail(StatusCode::NOT_FOUND, "Not Found"),
     }
 }

@@ -1,7 +1,6 @@
-//! One WebSocket: `/ws` with OpenEnv's messages, `/mcp` with JSON-RPC. Replies
-//! go out in the order of the messages, one each. While a reply is being made
-//! the socket is still read, so that a client that goes away frees its slot at
-//! once. An idle socket costs its buffers and one timer.
+//! Serves one WebSocket: `/ws` with OpenEnv's messages, `/mcp` with JSON-RPC. Each message gets one
+//! reply, in order. The socket is still read while a reply is made, so that a client that goes away
+//! frees its slot at once. An idle socket costs its buffers and one timer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,7 +34,7 @@ pub(crate) enum SocketProtocol {
 enum SocketEnd {
     /// The peer is gone.
     Gone,
-    /// There is nothing more to say.
+    /// The client closed the session, or was told that it gets none.
     Done,
     Shutdown,
     /// A text that is not UTF-8.
@@ -67,12 +66,13 @@ impl SocketEnd {
     }
 }
 
-/// Timeout of sending one message, and of the closing handshake.
+/// Time limit for sending one message.
 const SEND_LIMIT: Duration = Duration::from_secs(60);
+/// Time limit for the closing handshake.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// Answers a handshake; the socket runs on a separate task, which outlives the request.
-/// `session_id` names a session to attach to.
+/// Answers a handshake. The socket runs on a task of its own, which outlives the request.
+/// `session_id` names the session to attach to; without it, the socket opens one.
 pub(crate) fn accept(
     handshake: WebSocketUpgrade,
     app: Arc<ServerState>,
@@ -81,8 +81,8 @@ pub(crate) fn accept(
     session_id: Option<String>,
 ) -> Response {
     let tracked = app.tracker.token();
-    // The library's buffers are 128 KiB each by default, which ten thousand idle sockets
-    // cannot afford; they grow when a message needs it.
+    // The library's buffers are 128 KiB each by default, which is too much for ten thousand idle
+    // sockets. They grow when a message needs it.
     handshake
         .read_buffer_size(2 * 1024)
         .write_buffer_size(0)
@@ -120,7 +120,7 @@ async fn run(
     };
     let ended = match handle {
         Ok(handle) => {
-            // Who knows a session's id may use it: only its beginning is logged.
+            // Log only the beginning of the id: whoever knows the whole id may use the session.
             let random = handle.session.id.rsplit('.').next().unwrap_or_default();
             let (session, opened) = (head(random, 8), Instant::now());
             info!(session, "socket opened");
@@ -130,7 +130,8 @@ async fn run(
                 seconds = opened.elapsed().as_secs_f64(),
                 "socket closed"
             );
-            // The slot is free before the client can know that the socket is closing.
+            // The handle is dropped here, before the close frame is sent, so that the slot is free
+            // when the client learns that the socket is closing.
             ended
         }
         Err(refused) => send(&mut socket, refused).await,
@@ -150,8 +151,8 @@ async fn run(
     }
 }
 
-/// Sends a close frame and waits for the peer's, so that the last message is read and not lost
-/// to a reset.
+/// Sends a close frame and waits for the peer's. If the server ended the connection at once, the
+/// last message could be lost to a reset.
 async fn close(socket: &mut WebSocket, frame: CloseFrame) {
     if socket.send(Message::Close(Some(frame))).await.is_err() {
         return;
@@ -160,8 +161,8 @@ async fn close(socket: &mut WebSocket, frame: CloseFrame) {
         match socket.recv().await {
             Some(Ok(_)) => {}
             None => return,
-            // The rest of a message that was refused is not read: the peer has until the time
-            // limit to read what it was told.
+            // The rest of a refused message is not read. Wait for the time limit, so that the peer
+            // can read the refusal.
             Some(Err(_)) => std::future::pending().await,
         }
     }
@@ -174,7 +175,7 @@ fn refusal(protocol: SocketProtocol, text: &str) -> String {
     }
 }
 
-/// Answers messages until the client closes the session.
+/// Answers messages until the client closes the session or the socket ends.
 async fn converse(
     socket: &mut WebSocket,
     app: &Arc<ServerState>,
@@ -217,7 +218,7 @@ async fn converse(
     }
 }
 
-/// Said of an answer for which there is no memory.
+/// The message that replaces an answer for which there is too little memory.
 const CROWDED: &str = "The server holds too many large answers; ask for less, or try again";
 
 async fn receive(socket: &mut WebSocket) -> Result<Message, SocketEnd> {
@@ -225,7 +226,7 @@ async fn receive(socket: &mut WebSocket) -> Result<Message, SocketEnd> {
     message.map_err(SocketEnd::of)
 }
 
-/// Waits for the next message; pings a silent peer, and gives it up after `ping_timeout`.
+/// Waits for the next message. Pings a silent peer, and ends the socket after `ping_timeout`.
 async fn listen(
     socket: &mut WebSocket,
     app: &Arc<ServerState>,
@@ -242,8 +243,8 @@ async fn listen(
             }
             () = app.shutdown.cancelled() => return Err(SocketEnd::Shutdown),
             () = tokio::time::sleep(interval) => {
-                // Pings are counted and not time: a server that was held up itself
-                // must not take its peers for silent.
+                // Count pings instead of time. If the server itself was held up, its peers were
+                // not silent.
                 *unanswered += 1;
                 if *unanswered >= pings || socket.send(Message::Ping(Default::default())).await.is_err() {
                     return Err(SocketEnd::Gone);
@@ -253,8 +254,8 @@ async fn listen(
     }
 }
 
-/// Awaits a reply and watches the socket meanwhile; one message that comes
-/// early is kept for its turn.
+/// Waits for a reply and watches the socket meanwhile. One message that comes early is kept for its
+/// turn; until then, nothing more is read.
 async fn while_listening(
     socket: &mut WebSocket,
     mut work: BoxFuture<'_, SocketReply>,
@@ -273,16 +274,15 @@ async fn while_listening(
     }
 }
 
-/// The reply to a message.
 enum SocketReply {
     Text(String),
     /// The message was a notification.
     None,
-    /// The client is done.
+    /// The message closed the session.
     Close,
 }
 
-/// Boxed, so that a socket that waits does not hold memory for the work.
+/// Answers one message. The future is boxed, so that an idle socket holds no memory for it.
 fn answer<'a>(
     app: &'a Arc<ServerState>,
     protocol: SocketProtocol,
