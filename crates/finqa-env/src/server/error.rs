@@ -1,5 +1,4 @@
-//! Errors that stop the whole server. Errors of a request are answered to the client
-//! that made it.
+//! Errors that stop the whole server. An error of one request is only sent to its client.
 
 use std::net::SocketAddr;
 

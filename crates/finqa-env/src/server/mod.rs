@@ -1,7 +1,8 @@
-//! The environment's server: HTTP, WebSocket and JSON-RPC as OpenEnv's clients
-//! of every generation speak them, the official MCP transports, and a page on
-//! which a person plays. It moves requests and answers; what a tool does and
-//! what an answer earns is decided in `tools`, `episode` and `reward`.
+//! The environment's server: HTTP, WebSocket and JSON-RPC for OpenEnv's clients of every version,
+//! the official MCP transports, and a page on which a person plays. It only moves requests and
+//! answers: `tools`, `episode` and `reward` decide what a tool returns and what an answer earns.
+//!
+//! A request passes through the folders from left to right:
 //!
 //! ```text
 //! transport                          protocol                 state

@@ -1,15 +1,16 @@
-//! Options of the server: where it listens, how many sessions it holds, and how long it waits.
+//! Options of the server: where it listens, how many sessions it allows, and how long it waits.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 
-/// Most bytes of a message or a body.
+/// Maximum size of a WebSocket message or an HTTP body. The longest useful one is a query of 10,000
+/// bytes, which JSON escapes can expand to 60,000.
 pub(crate) const MESSAGE_BYTES: usize = 128 * 1024;
-/// The limit of one step, when the request names no `timeout_s`.
+/// Time limit of a step or call whose request names no `timeout_s`; that of OpenEnv's `finqa_env`.
 pub(crate) const STEP_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a shutdown waits for requests and sockets to end by themselves.
+/// How long a shutdown waits for requests, and then for sockets, to end by themselves.
 pub(crate) const DRAIN: Duration = Duration::from_secs(1);
 
 /// How the server listens, and its limits.
@@ -41,12 +42,13 @@ pub struct ServerOptions {
     /// Seconds after which an idle session without an open WebSocket is closed; 0 means never
     #[arg(long, value_name = "S", default_value = "1800", value_parser = seconds)]
     pub idle_timeout: Duration,
-    /// Bytes that answers over 16 KiB may hold together: one over HTTP until it is taken, one over
-    /// a WebSocket until that is closed, because its buffer does not shrink.
+    /// Maximum size of all answers over 16 KiB together. An answer over HTTP counts until it is
+    /// sent. One over a WebSocket counts until the socket is closed, because the socket's buffer
+    /// does not shrink.
     #[arg(skip = 256_usize * 1024 * 1024)]
     pub answer_bytes: usize,
-    /// How long a client may take to send a request's head, and again for its
-    /// body; a connection that stays unused for as long is closed.
+    /// How long a client may take to send the head of a request, and again to send its body. A
+    /// connection that is unused for this long is closed.
     #[arg(skip = Duration::from_secs(20))]
     pub request_time: Duration,
     /// Seconds after which a WebSocket that does not answer pings is closed; raise it if a client
@@ -89,14 +91,14 @@ fn seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
 }
 
 impl ServerOptions {
-    /// The number of pings to a silent WebSocket within `ping_timeout`: at least three, and
-    /// one every 20 s, so that no proxy takes the connection for idle.
+    /// The number of pings to a silent WebSocket within `ping_timeout`: one every 20 s, so that no
+    /// proxy considers the connection idle, and at least three.
     pub(crate) fn pings(&self) -> u32 {
         u32::try_from(self.ping_timeout.as_secs().div_ceil(20))
             .map_or(u32::MAX, |pings| pings.max(3))
     }
 
-    /// The token that requests must contain; an empty one is none.
+    /// The token that requests must carry; `None` if there is none, or if it is empty.
     pub(crate) fn token(&self) -> Option<&SecretString> {
         self.bearer_token
             .as_ref()

@@ -1,6 +1,6 @@
-//! Starts the server, runs it until a signal, and stops it in
-//! order: no new connections, requests and steps in progress finish, sockets
-//! are closed with 1001, and what has not ended after the drain time is dropped.
+//! Starts the server, runs it until it is told to stop, and then stops it in order: it accepts no
+//! more connections, finishes requests and steps in progress, closes sockets with 1001, and drops
+//! what has not ended after the drain time.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::server::transport::connections;
 use crate::server::transport::routes;
 use crate::tools::Tools;
 
-/// Takes the address of the options.
+/// Listens on the address of the options.
 ///
 /// # Errors
-/// [`ServerError::Bind`] where the address is taken or not this machine's.
+/// [`ServerError::Bind`] if the address is in use or does not belong to this machine.
 pub async fn bind(options: &ServerOptions) -> Result<TcpListener, ServerError> {
     let address = SocketAddr::new(options.host, options.port);
     TcpListener::bind(address)
@@ -28,8 +28,8 @@ pub async fn bind(options: &ServerOptions) -> Result<TcpListener, ServerError> {
         .map_err(|source| ServerError::Bind { address, source })
 }
 
-/// Serves until `shutdown` is cancelled and what was in progress has ended. What goes
-/// wrong with one connection ends that one alone.
+/// Serves until `shutdown` is cancelled and the requests and sockets in progress have ended. An
+/// error of one connection ends only that connection.
 pub async fn serve(
     listener: TcpListener,
     tools: Arc<Tools>,
@@ -49,7 +49,8 @@ pub async fn serve(
     reaper.abort();
 }
 
-/// Drops idle sessions, at the interval at which OpenEnv's `finqa_env` looks.
+/// Closes idle sessions at intervals, which are those of OpenEnv's core: a quarter of the limit,
+/// but at least 5 s.
 async fn reap(app: Arc<ServerState>) {
     let limit = app.options.idle_timeout;
     if limit.is_zero() {
