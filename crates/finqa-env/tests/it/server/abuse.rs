@@ -1,5 +1,5 @@
-//! Clients that mean no good, or think they do: each gets one clear error, its
-//! session continues, and no other session notices.
+//! Hostile and faulty clients: each gets one clear error, its session continues, and other sessions
+//! are not disturbed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::support::running::RunningServer;
 
 const ENDLESS: &str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT MAX(x) AS m FROM c WHERE x > 0";
 
-/// OpenEnv's `finqa_env` has forty threads, and an endless query keeps one forever.
+/// In OpenEnv's `finqa_env`, an endless query occupies one of forty threads for ever.
 #[tokio::test]
 async fn endless_queries_of_many_sessions_delay_nobody() {
     let limits = ToolLimits {
@@ -51,7 +51,7 @@ async fn clients_that_vanish_in_a_step_free_their_slots() {
         let mut opened = Vec::new();
         while opened.len() < 8 {
             let mut socket = Socket::open(&server, "/ws").await;
-            // Refused as long as those that vanished are not known to be gone.
+            // Refused until the server knows that the clients of the last round are gone.
             let answer = socket.ask(json!({"type": "reset"})).await;
             if answer["type"] == "observation" {
                 opened.push(socket);

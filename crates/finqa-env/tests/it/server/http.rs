@@ -1,11 +1,11 @@
-//! The HTTP routes, as the contract lists them.
+//! The HTTP routes and their answers, as docs/finqa-wire.md lists them.
 
 use serde_json::{Value, json};
 
 use super::{JSON, get, options, post, request, start};
 use crate::support::schema::Schema;
 
-/// Each operation of `openapi.json` answers with a status and a body that it names.
+/// Every operation of `openapi.json` answers with a status and a body that the file describes.
 #[tokio::test]
 async fn the_api_is_as_its_description_says() {
     let server = start(options()).await;
@@ -214,7 +214,7 @@ async fn the_pages_hold_everything_they_need() {
             !text.contains("style=\"") && !text.contains("{nonce}"),
             "{path}"
         );
-        // Of hosts, its own.
+        // The page may connect to no host but its own.
         let own = server.address();
         let speaks = format!("connect-src 'self' ws://{own} wss://{own};");
         assert!(policy.contains(&speaks), "{policy}");

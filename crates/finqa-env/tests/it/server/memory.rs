@@ -1,5 +1,5 @@
-//! What clients together can make the server hold: half messages, large
-//! bodies, answers that nobody takes.
+//! The memory that clients together can make the server use: by half messages, and by answers that
+//! nobody reads.
 
 use crate::support::running::RunningServer;
 use futures::SinkExt;
@@ -12,7 +12,7 @@ use super::{
     JSON, Socket, asking, options, post, request, start, start_changed, step_message, stop,
 };
 
-/// A session that has sent 124 KiB of a message in pieces, and never the rest.
+/// A session that has sent 124 KiB of a message in pieces, but not the rest.
 async fn half_message(server: &RunningServer) -> Socket {
     let mut socket = Socket::open(server, "/ws").await;
     let mut kind = Data::Text;
@@ -24,7 +24,7 @@ async fn half_message(server: &RunningServer) -> Socket {
     socket
 }
 
-/// Each holds no more than a message may, and small messages pass.
+/// Other sessions are answered while forty wait for the rest of their messages.
 #[tokio::test]
 async fn half_messages_of_many_sessions_disturb_nobody() {
     let server = start(options()).await;
@@ -35,7 +35,7 @@ async fn half_messages_of_many_sessions_disturb_nobody() {
     let mut honest = Socket::open(&server, "/ws").await;
     let answer = honest.raw(&" ".repeat(100_000)).await;
     assert_eq!(answer["data"]["code"], "INVALID_JSON");
-    // The rest makes them whole, or too long.
+    // The rest makes one message complete, and another too long.
     let mut one = held.pop().expect("a socket");
     let last = Frame::message(vec![b' '; 4096], OpCode::Data(Data::Continue), true);
     one.0.send(Message::Frame(last)).await.expect("sent");
@@ -47,7 +47,7 @@ async fn half_messages_of_many_sessions_disturb_nobody() {
     stop(server, (held, honest)).await;
 }
 
-/// A step whose result is about so many bytes, three times in its answer.
+/// Arguments of a query with a result of about this size, which is in the answer three times.
 fn large_result(bytes: usize) -> Value {
     let part = format!("replace(hex(zeroblob({})), '0', 'é')", bytes / 24);
     asking(&format!("SELECT {part} AS a, {part} AS b WHERE 1"))
@@ -102,7 +102,8 @@ async fn an_answer_without_memory_is_one_error_and_the_session_continues() {
     server.stop().await;
 }
 
-/// The longest query that is run, with every byte of it escaped, is far within the limit.
+/// The longest query that is run stays within the limit of a message, even if JSON escapes nearly
+/// every byte of it.
 #[tokio::test]
 async fn the_longest_honest_messages_pass_one_after_the_other() {
     let server = start(options()).await;

@@ -1,4 +1,4 @@
-//! `/metrics`: what it counts is what was done, and no client decides its labels.
+//! `/metrics`: the counts are right, and no client can choose the value of a label.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ async fn metrics(server: &RunningServer, sent: &[(&str, &str)]) -> String {
     text
 }
 
-/// The value of one series, written as in the text.
+/// The value of a series, which is named as in the text: with its labels.
 fn value(text: &str, series: &str) -> f64 {
     let found = text
         .lines()
@@ -44,7 +44,7 @@ async fn metrics_count_what_was_done() {
     ] {
         socket.step(tool, arguments).await;
     }
-    // After the end nothing is earned and nothing ends.
+    // A submission after the end counts neither as an end nor as a reward.
     socket
         .step("submit_answer", json!({"answer": "late"}))
         .await;

@@ -1,5 +1,5 @@
-//! The server, spoken to over real sockets by hand-made messages. The root
-//! package's tests let the public Python clients speak to it.
+//! The server, over real sockets and with messages written by hand. Tests of the root package use
+//! the public Python clients instead.
 
 mod abuse;
 mod http;
@@ -22,12 +22,11 @@ use crate::support::hub::client;
 use crate::support::running::RunningServer;
 use crate::support::socket::{Socket, step_message};
 
-/// Tools over the fixture.
 fn tools() -> Arc<Tools> {
     Arc::new(crate::tools::tools())
 }
 
-/// Options for a test: a free port.
+/// The default options with a free port.
 fn options() -> ServerOptions {
     ServerOptions {
         port: 0,
@@ -39,7 +38,7 @@ async fn start(options: ServerOptions) -> RunningServer {
     start_with(options, EpisodeRules::default()).await
 }
 
-/// A server with some of the [`options`] changed.
+/// Starts a server with some of the [`options`] changed.
 async fn start_changed<R>(change: impl FnOnce(&mut ServerOptions) -> R) -> RunningServer {
     let mut options = options();
     change(&mut options);
@@ -50,26 +49,26 @@ async fn start_with(options: ServerOptions, rules: EpisodeRules) -> RunningServe
     RunningServer::start(tools(), rules, options).await
 }
 
-/// A server, and a WebSocket to it.
+/// Starts a server and opens a WebSocket to it.
 async fn connect() -> (RunningServer, Socket) {
     let server = start(options()).await;
     let socket = Socket::open(&server, "/ws").await;
     (server, socket)
 }
 
-/// Ends a server whose clients are gone.
+/// Closes the clients and stops the server.
 async fn stop<C>(server: RunningServer, clients: C) {
     drop(clients);
     server.stop().await;
 }
 
-/// The arguments of a query of a table of the fixture.
+/// The arguments of `sql_query` for a table of the fixture.
 fn asking(query: &str) -> Value {
     let table = "us_gaap_IncomeStatement";
     json!({"company_name": "acme", "table_name": table, "query": query})
 }
 
-/// An HTTP request by hand; gives status, headers and body.
+/// Sends an HTTP request; returns status, headers and body.
 async fn request(
     server: &RunningServer,
     method: &str,
@@ -94,13 +93,13 @@ async fn request(
 
 const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
 
-/// POSTs JSON; gives status and JSON.
+/// Posts a JSON text; returns the status and the answer as JSON.
 async fn post(server: &RunningServer, path: &str, body: &str) -> (u16, Value) {
     let (status, _, text) = request(server, "POST", path, JSON, body).await;
     (status, json_or_text(text))
 }
 
-/// GETs JSON; gives status and JSON.
+/// Gets a path; returns the status and the answer as JSON.
 async fn get(server: &RunningServer, path: &str) -> (u16, Value) {
     let (status, _, text) = request(server, "GET", path, &[], "").await;
     (status, json_or_text(text))
@@ -118,7 +117,7 @@ async fn rpc(server: &RunningServer, method: &str, params: Value) -> Value {
     answer
 }
 
-/// Opens a session over HTTP; gives its id.
+/// Creates a session over HTTP and returns its id.
 async fn create_session(server: &RunningServer) -> String {
     let created = rpc(server, "openenv/session/create", json!({})).await;
     let id = created["result"]["session_id"].as_str();

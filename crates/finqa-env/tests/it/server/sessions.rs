@@ -1,4 +1,4 @@
-//! Sessions: how many, whose, and how they end.
+//! Sessions: how many there can be, who can use them, and how they end.
 
 use std::time::Duration;
 
@@ -159,7 +159,7 @@ async fn a_silent_peer_is_disconnected() {
     server.stop().await;
 }
 
-/// A proxy in front of several servers routes on it.
+/// A proxy in front of several servers routes requests by this id.
 #[tokio::test]
 async fn session_ids_begin_with_the_servers_id() {
     let server = start_changed(|it| it.server_id = Some("b".to_owned())).await;

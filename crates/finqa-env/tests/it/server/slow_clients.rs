@@ -1,5 +1,5 @@
-//! Clients that send a byte now and then, or take none: they keep no connection,
-//! and nobody else waits for them.
+//! Clients that send a byte now and then, or read none: the server closes their connections, and no
+//! other client waits for them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::{get, options, start, start_changed};
 use crate::support::running::RunningServer;
 use finqa_env::server::ServerOptions;
 
-/// A server that waits for requests no longer than a slow test machine needs.
+/// A server that waits for a request only as long as a slow test machine needs to send one.
 async fn with_short_timeout() -> RunningServer {
     start(ServerOptions {
         request_time: Duration::from_millis(300),
@@ -20,8 +20,8 @@ async fn with_short_timeout() -> RunningServer {
     .await
 }
 
-/// Sends `head` and then `rest`, over and over, until the server has had enough;
-/// returns its answer.
+/// Sends `head` and then `rest` over and over, until the server closes the connection. Returns the
+/// server's answer.
 async fn trickle(server: &RunningServer, head: &str, rest: &'static [u8]) -> String {
     let stream = TcpStream::connect(server.address())
         .await
@@ -34,7 +34,7 @@ async fn trickle(server: &RunningServer, head: &str, rest: &'static [u8]) -> Str
         }
     });
     let mut said = Vec::new();
-    // A reset is an end too: the server does not read what is left.
+    // The connection may end with a reset, because the server does not read the rest.
     let _ = from.read_to_end(&mut said).await;
     sending.abort();
     String::from_utf8_lossy(&said).into_owned()
@@ -69,7 +69,7 @@ async fn a_connection_without_a_request_is_closed() {
         .await
         .expect("closed in order");
     assert!(said.is_empty());
-    // So is one that asked once and then stays.
+    // A connection with one request that then stays open is closed, too.
     let mut once = TcpStream::connect(server.address())
         .await
         .expect("connected");
@@ -81,7 +81,7 @@ async fn a_connection_without_a_request_is_closed() {
     server.stop().await;
 }
 
-/// The limit is on connections: slow ones may use it up, but not forever.
+/// Slow connections can use up the limit of connections, but not for ever.
 #[tokio::test]
 async fn a_thousand_slow_clients_are_outlasted() {
     let server = start_changed(|it| {
@@ -101,7 +101,7 @@ async fn a_thousand_slow_clients_are_outlasted() {
     server.stop().await;
 }
 
-/// A client that asks for answers and never reads one: its connection ends.
+/// A client that requests answers and never reads one is disconnected.
 #[tokio::test]
 async fn a_client_that_reads_nothing_is_disconnected() {
     let server = start_changed(|it| {
@@ -113,7 +113,7 @@ async fn a_client_that_reads_nothing_is_disconnected() {
         .await
         .expect("connected");
     let request = b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n";
-    // Until neither side's buffers take any more, and then until it is cut off.
+    // Write until the buffers of both sides are full, and then until the server disconnects.
     loop {
         match deaf.try_write(request) {
             Ok(_) => tokio::task::yield_now().await,

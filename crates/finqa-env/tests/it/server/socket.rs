@@ -57,7 +57,7 @@ async fn an_episode_from_reset_to_reward() {
     assert_eq!(state["ground_truth"], truth);
 
     let after = socket.step("submit_answer", json!({"answer": truth})).await;
-    // No second grading.
+    // A second submission is not graded.
     has(&after, json!({"reward": 0.0, "done": true}));
     assert!(after["metadata"]["error"].is_string());
     stop(server, socket).await;
@@ -82,7 +82,7 @@ async fn list_tools_by_a_step_works_and_counts_nothing() {
     stop(server, socket).await;
 }
 
-/// Ten such errors left an episode of three steps open.
+/// Ten failed submissions once left an episode of three steps open.
 #[tokio::test]
 async fn a_failed_submission_at_the_limit_ends_the_episode() {
     let rules = EpisodeRules {

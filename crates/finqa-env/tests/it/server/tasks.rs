@@ -1,4 +1,4 @@
-//! Tasks by index: the routes that list them, and resets that ask for one.
+//! Tasks by index: the routes that list them, and resets that start one.
 
 use std::collections::BTreeSet;
 
@@ -78,7 +78,7 @@ async fn a_range_is_a_python_slice() {
     server.stop().await;
 }
 
-/// A group of rollouts must be asked one question.
+/// The rollouts of a group must all start from the same question.
 #[tokio::test]
 async fn a_reset_asks_the_task_of_an_index() {
     let server = start(options()).await;
