@@ -1,5 +1,5 @@
-//! Queries that a clock between instructions does not stop: each ended here by
-//! what it may use, however fast the machine is.
+//! Queries that a check of the clock between instructions does not stop. Each test ends one by a
+//! limit that does not depend on the speed of the machine.
 
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ fn answer(limits: ToolLimits, query: &str) -> String {
     Tools::new(fixture(), limits).sql_query("acme", INCOME, query)
 }
 
-/// A hundred instructions without a loop, none of which the time limit reached.
+/// The time limit is checked within these functions: without a loop, `SQLite` does not check it
+/// between their calls.
 #[rstest]
 #[case("printf('%.*c', 30000, 'a') like '%a_b'")]
 #[case("printf('%.*c', 30000, 'a') like '%a_b' escape '!'")]
@@ -38,8 +39,8 @@ fn one_call_checks_the_clock(#[case] call: &str) {
     );
 }
 
-/// `SQLite`'s own LIKE takes pattern times text within one instruction, and without a loop no
-/// instruction is interrupted.
+/// `SQLite`'s own LIKE takes time proportional to pattern times text within one instruction, and
+/// without a loop it is not interrupted between instructions, either.
 #[test]
 fn nested_patterns_end_within_a_second() {
     let mut query = "select printf('%.*c', 30000, 'a') as a".to_owned();
@@ -53,7 +54,7 @@ fn nested_patterns_end_within_a_second() {
     assert!(began.elapsed() < Duration::from_secs(1), "{said:.200}");
 }
 
-/// One call of these takes the square of its arguments, or makes a text of any length.
+/// One call of these functions can take quadratic time, make a text of any length, or load code.
 #[rstest]
 #[case("json_patch('{}', '{}')", "not authorized to use function: json_patch")]
 #[case(
@@ -78,7 +79,7 @@ fn nested_patterns_end_within_a_second() {
     "x like replace(hex(zeroblob(60)), '0', 'a_')",
     "LIKE or GLOB pattern too complex"
 )]
-// A format made by a query may hold thousands of conversions of any width.
+// A query can make a format with thousands of conversions of any width.
 #[case(
     "printf(replace(hex(zeroblob(1000)), '0', '%.9000f'))",
     "a format of 512 bytes and 64 arguments at most"
@@ -90,8 +91,8 @@ fn a_call_without_a_bound_is_refused(#[case] call: &str, #[case] words: &str) {
     assert!(said.ends_with(words), "{said:.200}");
 }
 
-/// Each level doubles the calls of the one below. Compiled, it was over the limit
-/// of instructions, was considered a query without memory, and ran again alone.
+/// Each level doubles the calls of the level below. The compiled statement exceeded the limit of
+/// instructions, but was once reported as out of memory and ran again.
 #[test]
 fn a_statement_that_multiplies_its_calls_is_too_complex() {
     let mut query = "select line_item as a, 1 as b from data".to_owned();
@@ -108,7 +109,7 @@ fn a_statement_that_multiplies_its_calls_is_too_complex() {
     assert_eq!(n, r#"[{"n":8}]"#);
 }
 
-/// Sorting is one instruction, however many rows there are: rows are bounded.
+/// A sort is one instruction, however many rows it sorts, so the rows are bounded.
 #[test]
 fn the_input_of_a_sort_is_bounded_by_steps() {
     let patient = ToolLimits {
@@ -125,7 +126,7 @@ fn the_input_of_a_sort_is_bounded_by_steps() {
     );
 }
 
-/// An ordinary query that is not brief is answered nevertheless.
+/// A query that exceeds the brief budget, but not the full one, is answered.
 #[test]
 fn a_query_over_the_brief_budget_runs_to_its_end() {
     let query = "select count(*) n from data a, data b, data c, data d, data e where 1";
@@ -143,7 +144,8 @@ fn a_query_over_the_brief_budget_runs_to_its_end() {
     assert!(rows.starts_with('[') && rows.len() > 65_536, "{rows:.200}");
 }
 
-/// Folding case as `SQLite` does: ASCII only, the shorter first.
+/// Our NOCASE orders texts like `SQLite`'s own: it ignores the case of ASCII letters only, and puts
+/// the shorter text first.
 #[test]
 fn nocase_orders_as_before() {
     let query = "with t(x) as (values ('b'), ('A'), ('a'), ('AB'), ('É'), ('é'), ('_'), ('Z')) \

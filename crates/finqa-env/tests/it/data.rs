@@ -6,7 +6,7 @@ use finqa_env::data::{Catalog, EnvError, FrameCell};
 
 use super::tools::fixture;
 
-/// A data directory with these questions, and tables that the metadata do not describe.
+/// A data directory with these questions and tables. Its metadata describe none of the tables.
 fn directory(questions: &str, tables: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     write(&dir, "benchmark_questions/finqa.csv", questions);
@@ -18,7 +18,7 @@ fn directory(questions: &str, tables: &[(&str, &str)]) -> tempfile::TempDir {
     dir
 }
 
-/// Writes a file of a data directory, with its folders.
+/// Writes a file of a data directory and creates its folders.
 fn write(directory: &tempfile::TempDir, name: &str, text: &str) {
     let path = directory.path().join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();

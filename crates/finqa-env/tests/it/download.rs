@@ -1,4 +1,4 @@
-//! The benchmark's download, against a hub on this machine.
+//! Downloads of the benchmark from a hub on this machine.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ async fn a_download_is_a_data_directory_and_is_not_repeated() {
     assert_eq!(Catalog::load(dir.path()).unwrap().questions().len(), 12);
     assert!(!dir.path().join("README.md").exists());
 
-    // A damaged file is fetched again, the others are not.
+    // A damaged file is fetched again; the others are not. The other request is for the listing.
     std::fs::write(dir.path().join(TABLE), "damaged").unwrap();
     let before = server.count();
     download(&client(), dir.path(), &options(&server), &|_| {})
@@ -51,7 +51,7 @@ async fn a_file_that_is_not_the_published_one_is_refused() {
     }
 }
 
-/// Downloads; gives the events too.
+/// Downloads, and returns the events as well.
 async fn fetch(hub: &FaultServer, folder: &Path) -> (Result<String, HubError>, Vec<HubEvent>) {
     let events = parking_lot::Mutex::new(Vec::new());
     let note = |event| events.lock().push(event);
@@ -59,7 +59,7 @@ async fn fetch(hub: &FaultServer, folder: &Path) -> (Result<String, HubError>, V
     (fetched, events.into_inner())
 }
 
-/// The next call continues what one could not finish.
+/// The first call gives up on a file; the next one fetches it and keeps the others.
 #[tokio::test]
 async fn a_file_is_tried_again_and_the_next_call_continues() {
     let acts = [
@@ -96,7 +96,7 @@ async fn a_listing_that_fails_is_asked_again_and_one_that_is_none_is_named() {
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
-/// No more is fetched than a hub lists, and than the benchmark can have.
+/// A listing that is too large is refused, and a file is not read past its listed size.
 #[tokio::test]
 async fn a_hub_cannot_fill_the_disk() {
     let file = |size: u64| {

@@ -13,7 +13,7 @@ fn arguments(value: Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap()
 }
 
-/// A step that can be graded.
+/// Takes a step that does not fail.
 pub fn step(environment: &mut Environment, tools: &Tools, tool: &str, given: Value) -> StepOutcome {
     let given = arguments(given);
     match environment.begin(tool, &given).unwrap() {
@@ -22,7 +22,7 @@ pub fn step(environment: &mut Environment, tools: &Tools, tool: &str, given: Val
     }
 }
 
-/// The tables of a company, as a step.
+/// Takes a step that lists a company's tables.
 fn descriptions(environment: &mut Environment, tools: &Tools) -> StepOutcome {
     let given = json!({"company_name": "acme"});
     step(environment, tools, "get_descriptions", given)
@@ -36,7 +36,7 @@ fn environment(max_steps: u64) -> Environment {
     Environment::new(fixture(), rules, 1)
 }
 
-/// Begins the next episode.
+/// Asks the next question.
 pub fn reset(environment: &mut Environment) {
     let reset = environment.reset(None, None, None, "e".to_owned());
     reset.unwrap();
@@ -99,7 +99,7 @@ fn a_number_is_graded_as_its_text() {
     }
 }
 
-/// Ten such errors left an episode of three steps open.
+/// Ten failed submissions once left an episode of three steps open.
 #[test]
 fn a_failed_submission_counts_and_at_the_limit_ends_the_episode() {
     let (mut environment, tools) = (environment(3), tools());

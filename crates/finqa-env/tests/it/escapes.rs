@@ -1,4 +1,6 @@
-//! The weak points of OpenEnv's `finqa_env`, by the letters of the list in the docs, each closed.
+//! Weak points of OpenEnv's `finqa_env`, each with a test that it is closed here: (a) names that
+//! lead out of the data, (b) writing and memory, (c) time, (g) rewards without a question.
+//! docs/finqa-wire.md lists all of them.
 
 use std::time::Duration;
 
@@ -15,7 +17,7 @@ fn sql(query: &str) -> String {
     tools().sql_query("acme", INCOME, query)
 }
 
-/// (a) Names were joined to a path: `..` and absolute names read the host.
+/// (a) `finqa_env` joins names to a path, so `..` and absolute names read files of the host.
 #[test]
 fn a_names_never_reach_the_file_system() {
     let tools = tools();
@@ -44,7 +46,7 @@ fn a_names_never_reach_the_file_system() {
         let rows = tools.sql_query("acme", table, "select 1 where 1");
         assert!(rows.starts_with("Error: Table file not found"), "{rows}");
     }
-    // And no reply reveals where the data are.
+    // No reply reveals where the data are.
     for text in [
         tools.get_descriptions("x"),
         tools.sql_query("x", "y", "select 1 where 1"),
@@ -54,7 +56,7 @@ fn a_names_never_reach_the_file_system() {
     }
 }
 
-/// (b) Anything but reading was allowed: files were written, others attached.
+/// (b) `finqa_env` allows every statement, so a query can write files and attach databases.
 #[test]
 fn b_nothing_can_be_written() {
     let dir = tempfile::tempdir().unwrap();
@@ -108,7 +110,7 @@ fn b_nothing_can_be_written() {
     );
 }
 
-/// (b) Strings of 300 MB and results of 8 MB were made.
+/// (b) In `finqa_env`, queries made strings of 300 MB and results of 8 MB.
 #[test]
 fn b_memory_is_bounded() {
     for query in [
@@ -129,10 +131,10 @@ fn b_memory_is_bounded() {
         );
         assert!(answer.len() < 1000, "{query}");
     }
-    // Short as values, and six times as long once they are written.
+    // These values are within the limit, but their escapes make the JSON six times as long.
     let escaped = "with recursive t(x) as (select 1 union all select x + 1 from t limit 12) \
         select x, replace(hex(zeroblob(16000)), '0', char(1)) as y from t where 1";
-    // Refused before it has as many rows as a result may have.
+    // This result exceeds the limit of bytes before the limit of rows.
     let wide = "with recursive t(x) as (select 1 union all select x + 1 from t limit 30000) \
         select printf('%.*c', 30000, 'x') as x from t where 1";
     for query in [escaped, wide] {
@@ -141,8 +143,8 @@ fn b_memory_is_bounded() {
     }
 }
 
-/// (b) Memory that sorting, grouping and recursion take: bounded for all queries
-/// together, and a small query is answered while others take it all.
+/// (b) The memory that sorting, grouping and recursion take is bounded for all queries together,
+/// and a small query is answered while others use up that memory.
 #[test]
 fn b_other_queries_survive_one_that_takes_the_memory() {
     const HOG: &str = "with recursive t(x, y) as (select 1, printf('%.*c', 30000, 'x') union \
@@ -173,7 +175,7 @@ fn b_other_queries_survive_one_that_takes_the_memory() {
     });
 }
 
-/// (c) A time limit that interrupts, also within a single long instruction.
+/// (c) The time limit interrupts endless queries.
 #[test]
 fn c_endless_queries_are_interrupted() {
     let limits = ToolLimits {
@@ -193,14 +195,14 @@ fn c_endless_queries_are_interrupted() {
             "{query}: {answer}"
         );
     }
-    // The table is as usable as before.
+    // The table can still be queried.
     assert_eq!(
         tools.sql_query("acme", INCOME, "select count(*) n from data where 1"),
         r#"[{"n":8}]"#
     );
 }
 
-/// (g) An empty answer before any reset matched the empty truth.
+/// (g) In `finqa_env`, an empty answer before any reset equals the empty truth and earns 1.0.
 #[test]
 fn g_a_submission_without_a_question_is_worth_nothing() {
     for arguments in [

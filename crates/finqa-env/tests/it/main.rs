@@ -1,4 +1,5 @@
-//! The environment's integration tests.
+//! The environment's integration tests. `server` speaks to a running server; the other files call
+//! the library.
 
 #![allow(
     clippy::unwrap_used,

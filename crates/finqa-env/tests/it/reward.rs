@@ -1,4 +1,4 @@
-//! Grading, against vectors recorded from OpenEnv's `finqa_env`.
+//! Rewards, compared with those that OpenEnv's `finqa_env` gave for the same answers.
 
 use finqa_env::reward::{RewardError, RewardMode, compute_reward};
 use proptest::prelude::*;
@@ -17,8 +17,8 @@ fn vectors(text: &str) -> Vec<csv::StringRecord> {
     reader.records().collect::<Result<_, _>>().unwrap()
 }
 
-/// Refusing exploits must not refuse answers: on every vector with a number or a word for a
-/// truth, strict grades as OpenEnv's `finqa_env` does.
+/// Strict grading must refuse exploits only: unless a side is empty or the answer is infinite, its
+/// reward is that of OpenEnv's `finqa_env`, too.
 #[test]
 fn every_vector_of_finqa_env_agrees() {
     let rows = vectors(include_str!("../vectors/reward_vectors.csv"));
@@ -50,14 +50,14 @@ fn inputs_on_which_finqa_env_raises_are_errors() {
     }
 }
 
-/// The first pair decides, so the fraction after it is not read.
+/// The first pair decides, so the fraction after it is not compared.
 #[test]
 fn a_wrong_value_before_a_fraction_too_large_is_wrong() {
     let large = format!("1, {}/7", "9".repeat(400));
     assert_eq!(grade(&large, r"\boxed{2}, \boxed{3}"), 0.0);
 }
 
-/// The examples of the measured contract that stand in no vector file.
+/// Rewards that were measured with `finqa_env` and are in no file of vectors.
 #[rstest]
 #[case("0.505", r"\boxed{0.5}", 0.0)]
 #[case("1009", r"\boxed{1000}", 0.0)]
@@ -102,8 +102,8 @@ fn the_contract_says(#[case] prediction: &str, #[case] truth: &str, #[case] expe
     assert_eq!(grade(prediction, truth), expected);
 }
 
-/// The table of exploits in docs/finqa-environment.md: submission, truth, and what
-/// each mode gives.
+/// The table of exploits in docs/finqa-environment.md: submission, truth, and the reward of each
+/// mode.
 #[rstest]
 #[case("", "", 1.0, 0.0)]
 #[case("nan", "nan", 0.0, 0.0)]
@@ -124,7 +124,7 @@ fn an_exploit_earns_what_the_documentation_says(
 ) {
     let earned = (grade(submission, truth), strict(submission, truth));
     assert_eq!(earned, (openenv, strictly));
-    // An empty part does not count as an answer.
+    // Strict grading, too, skips empty parts of a list.
     assert_eq!(strict("1;; 2", r"\boxed{1; 2}"), 1.0);
 }
 

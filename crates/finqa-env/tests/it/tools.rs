@@ -1,4 +1,5 @@
-//! The tools, against the answers of pandas and `SQLite` in OpenEnv's `finqa_env`.
+//! The tools' answers, compared with those of pandas and `SQLite` called as in OpenEnv's
+//! `finqa_env`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -73,7 +74,8 @@ fn tables_are_typed_as_pandas_types_them() {
             continue;
         };
         assert!(v.get("error").is_none(), "{v}: {columns:?}");
-        // The name is that of the file, which pandas may turn into a date or a number.
+        // Names are not compared: they are those of the file, but pandas may convert them to dates
+        // or numbers.
         let typed: Vec<&str> = columns.iter().map(|c| c.kind.sql()).collect();
         let wanted = v["columns"].as_array().unwrap().iter();
         let wanted: Vec<&str> = wanted.map(|c| c[1].as_str().unwrap()).collect();
@@ -84,10 +86,10 @@ fn tables_are_typed_as_pandas_types_them() {
                     (FrameCell::Null, Value::Null) => true,
                     (FrameCell::Integer(a), Value::Number(b)) => Some(*a) == b.as_i64(),
                     (FrameCell::Real(a), Value::String(b)) => b.parse() == Ok(*a),
-                    // Numbers in a column of texts become texts on their way in.
+                    // SQLite stores a number in a column of texts as text.
                     (FrameCell::Integer(a), Value::String(b)) => a.to_string() == *b,
                     (FrameCell::Text(a), Value::String(b)) => a == b,
-                    // As SQLite stores it.
+                    // SQLite stores a bool in a column of texts as the text 0 or 1.
                     (FrameCell::Bool(a), Value::String(b)) => i64::from(*a).to_string() == *b,
                     _ => false,
                 };
@@ -145,7 +147,8 @@ fn table_info_is_the_measured_text() {
     );
 }
 
-/// OpenEnv's `finqa_env` fails on native numbers and writes a missing value as `NaN`.
+/// In OpenEnv's `finqa_env`, `get_table_info` fails on native numbers and writes a missing value as
+/// `NaN`.
 #[test]
 fn table_info_is_json_for_every_table() {
     let tools = tools();
@@ -222,7 +225,7 @@ fn arguments_are_checked_as_the_validator_does() {
 }
 
 proptest! {
-    /// Any bytes as a query, behind what gets it past the filter rule.
+    /// Any text as a query, also with a `where` that satisfies the filter rule.
     #[test]
     fn any_query_is_answered(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let text = String::from_utf8_lossy(&bytes);
@@ -233,7 +236,7 @@ proptest! {
         }
     }
 
-    /// Statements made of SQL's own words, which parse far more often.
+    /// Statements made of SQL's words, which are valid far more often.
     #[test]
     fn any_statement_is_answered(words in prop::collection::vec(prop::sample::select(vec![
         "select", "from", "where", "data", "line_item", "\"2024\"", "*", ",", "(", ")", "1", "'a'", "=",

@@ -1,4 +1,4 @@
-//! A server of files on this machine that first does what a test wants of it.
+//! A file server on this machine that first sends the replies that a test plans.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
@@ -7,8 +7,8 @@ use sha1::{Digest, Sha1};
 
 use super::fault_server::{FaultServer, Reply};
 
-/// Serves files by their path, query included; each of the other replies is for one request of
-/// its path, before the file.
+/// Serves files by their path, which includes the query. Each reply in `before` answers one request
+/// for its path; after that, the file is served.
 pub fn serve(
     files: Vec<(String, Vec<u8>)>,
     before: impl IntoIterator<Item = (String, Reply)>,
@@ -33,12 +33,11 @@ pub fn serve(
     })
 }
 
-/// A file as it is.
 pub fn file(body: &[u8]) -> Reply {
     Reply::new(200, "application/octet-stream", body)
 }
 
-/// How many requests for a path came.
+/// The number of requests that came for a path.
 pub fn requests_for(server: &FaultServer, path: &str) -> usize {
     let requests = server.requests().into_iter();
     requests.filter(|request| request.path == path).count()

@@ -14,7 +14,7 @@ use super::file_server::{blob, file, serve};
 pub const QUESTIONS: &str = "benchmark_questions/finqa.csv";
 pub const METADATA: &str = "input_companies/tables_cleaned_all_companies.json";
 pub const TABLE: &str = "input_companies/acme/us_gaap_IncomeStatement.json";
-/// A file of 100,000 bytes, which the hub has and does not list.
+/// A file of 100,000 bytes that the hub has but does not list.
 pub const OTHER: &str = "input_companies/acme/other.json";
 pub const REVISION: &str = "/api/datasets/snorkelai/finqa-data/revision/main?blobs=true";
 
@@ -37,13 +37,13 @@ pub fn entry(file: &str) -> Value {
     json!({"rfilename": file, "blobId": blob(&bytes), "size": bytes.len()})
 }
 
-/// What comes of a file before its connection ends.
+/// A reply whose connection ends before the whole file is sent.
 pub fn cut_off(name: &str) -> Reply {
     file(&bytes(name)).cut_off()
 }
 
-/// A hub with one large file, and files nobody wants; also listed are these entries. Each of the
-/// other replies is for one request of its file, or of its path.
+/// A hub that lists one large file, files that are not part of the benchmark, and the entries in
+/// `listed`. Each reply in `before` answers one request for its file or path.
 pub fn hub(listed: Vec<Value>, before: &[(&str, Reply)]) -> FaultServer {
     let large: String = sha2::Sha256::digest(bytes(METADATA))
         .iter()
@@ -82,8 +82,8 @@ pub fn options(server: &FaultServer) -> HubOptions {
     }
 }
 
-/// One for all requests, because making one takes long. It keeps no connection, because each
-/// test has a runtime of its own.
+/// One client for all tests, because making one takes long. It keeps no connection open, because
+/// each test has its own runtime.
 pub fn client() -> reqwest::Client {
     static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(|| {
         let _ = rustls::crypto::ring::default_provider().install_default();

@@ -1,8 +1,8 @@
-//! What a test says of a JSON value.
+//! Checks of JSON values.
 
 use serde_json::Value;
 
-/// A JSON object has these fields, among others.
+/// Fails the test unless a JSON object has these fields; it may have others.
 #[track_caller]
 pub fn has(object: &Value, fields: Value) {
     let fields = fields.as_object().expect("an object");

@@ -17,7 +17,7 @@ pub struct RunningServer {
 }
 
 impl RunningServer {
-    /// Starts it on the options' address; port 0 takes a free one.
+    /// Starts a server on the address of the options; port 0 takes a free port.
     pub async fn start(tools: Arc<Tools>, rules: EpisodeRules, options: ServerOptions) -> Self {
         let listener = bind(&options).await.expect("a free port on loopback");
         let address = listener.local_addr().expect("an address");
@@ -39,7 +39,7 @@ impl RunningServer {
         format!("http://{}", self.address)
     }
 
-    /// Stops it and waits for its end.
+    /// Stops the server and waits until it has ended.
     pub async fn stop(self) {
         self.shutdown.cancel();
         self.task.await.expect("a clean end");

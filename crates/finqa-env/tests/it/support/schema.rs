@@ -1,4 +1,5 @@
-//! JSON schemas as a public validator reads them. The other packages' tests include this file.
+//! Checks JSON values against schemas by a public validator. Tests of other packages include this
+//! file.
 
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::Value;

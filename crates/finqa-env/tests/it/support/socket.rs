@@ -8,7 +8,6 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use super::running::RunningServer;
 
-/// A WebSocket to the server.
 pub struct Socket(pub WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 impl Socket {
@@ -41,54 +40,53 @@ impl Socket {
         }
     }
 
-    /// Sends a text and gives the answer.
+    /// Sends a text and returns the answer.
     pub async fn raw(&mut self, text: &str) -> Value {
         self.send(text).await;
         self.answer().await
     }
 
-    /// Sends a message and gives the answer.
+    /// Sends a message and returns the answer.
     pub async fn ask(&mut self, message: Value) -> Value {
         self.raw(&message.to_string()).await
     }
 
-    /// The next text, as JSON.
+    /// The next text, as JSON. Fails the test if the server has closed the socket.
     pub async fn answer(&mut self) -> Value {
         self.next().await.expect("an answer")
     }
 
-    /// Begins an episode and gives the answer.
+    /// Begins an episode and returns the answer.
     pub async fn reset(&mut self, data: Value) -> Value {
         self.ask(json!({"type": "reset", "data": data})).await
     }
 
-    /// The session's state.
     pub async fn state(&mut self) -> Value {
         let answer = self.ask(json!({"type": "state"})).await;
         assert_eq!(answer["type"], "state", "{answer}");
         answer["data"].clone()
     }
 
-    /// A step that lists a company's tables.
+    /// Takes a step that lists a company's tables.
     pub async fn list_tables(&mut self, company: impl Into<Value>) -> Value {
         let arguments = json!({"company_name": company.into()});
         self.step("get_descriptions", arguments).await
     }
 
-    /// Closes it, which the server confirms.
+    /// Closes the session, which the server confirms.
     pub async fn close(&mut self) {
         self.send(r#"{"type": "close"}"#).await;
         assert_eq!(self.close_code().await, Some(1000));
     }
 
-    /// One step; gives the observation message's `data`.
+    /// Takes one step and returns the `data` of the observation message.
     pub async fn step(&mut self, tool: &str, arguments: Value) -> Value {
         let answer = self.ask(step_message(tool, arguments)).await;
         assert_eq!(answer["type"], "observation", "{answer}");
         answer["data"].clone()
     }
 
-    /// The close frame's code, after any texts before it.
+    /// The code of the close frame; texts before it are skipped.
     pub async fn close_code(&mut self) -> Option<u16> {
         loop {
             match self.0.next().await {
@@ -100,7 +98,7 @@ impl Socket {
     }
 }
 
-/// A step, as a socket is sent it.
+/// The message that asks for a step.
 pub fn step_message(tool: &str, arguments: Value) -> Value {
     let action = json!({"type": "call_tool", "tool_name": tool, "arguments": arguments});
     json!({"type": "step", "data": action})
