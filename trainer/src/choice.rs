@@ -1,5 +1,5 @@
-//! The choice among candidates: a conditional logit over whole programs, right where they
-//! give the gold value.
+//! Fits the linear model that chooses among the candidates of a question: a conditional logit over
+//! whole programs. A program is right if its value is the gold value.
 
 use finqa_core::question::Question;
 use finqa_embedded::EmbeddedAnalyst;
@@ -12,7 +12,8 @@ pub struct Choices {
     all: Vec<(Vec<(u32, f32)>, bool)>,
 }
 
-/// All candidates; `None` unless one is right and one is not.
+/// All candidates of a question; `None` unless some are right and some are wrong, because otherwise
+/// there is nothing to learn.
 pub fn choices(analyst: &EmbeddedAnalyst, item: &Item, question: &Question) -> Option<Choices> {
     item.gold.as_ref()?;
     let page = analyst.index(&question.document);
@@ -28,13 +29,14 @@ pub fn choices(analyst: &EmbeddedAnalyst, item: &Item, question: &Question) -> O
     (right > 0 && right < all.len()).then_some(Choices { all })
 }
 
-/// A candidate as the network sees it.
+/// A candidate with its features for the network.
 pub struct Row {
     pub detail: Vec<f64>,
     pub right: bool,
 }
 
-/// The candidates from which the network learns; `None` unless one is right and one is not.
+/// The candidates of a question from which the network learns; `None` unless some are right and
+/// some are wrong.
 pub fn rows(analyst: &EmbeddedAnalyst, item: &Item, question: &Question) -> Option<Vec<Row>> {
     item.gold.as_ref()?;
     let page = analyst.index(&question.document);
@@ -56,7 +58,8 @@ fn dot(features: &[(u32, f32)], weights: &[f64]) -> f64 {
     terms.sum()
 }
 
-/// Gradient descent with momentum on the mean log-loss plus `l2 * |w|^2 / 2`.
+/// Minimises the mean log-loss plus `l2 * |w|^2 / 2` by gradient descent with momentum. The loss of
+/// a question is that of the probability of all its right candidates together.
 pub fn train(all: &[&Choices], start: Vec<f64>, l2: f64) -> Vec<f64> {
     let mut velocity = vec![0.0; start.len()];
     let mut weights = start;

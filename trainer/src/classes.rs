@@ -1,4 +1,4 @@
-//! Classes of questions that each have a figure of their own.
+//! Classes of questions for which the report prints results of their own.
 
 use std::collections::HashSet;
 
@@ -62,7 +62,7 @@ fn program(item: &Item) -> &str {
     item.program.as_deref().unwrap_or_default()
 }
 
-/// Whether a question has one of these phrases.
+/// True if the question contains one of these phrases as whole words.
 fn says(item: &Item, phrases: &[&str]) -> bool {
     let words = item.question.text.to_lowercase();
     let words: Vec<&str> = words.split(|c: char| !c.is_alphanumeric()).collect();
@@ -80,15 +80,15 @@ fn figures(text: &str) -> impl Iterator<Item = String> {
     figures.map(|bare| bare.replace(',', ""))
 }
 
-/// The figures of a program that are no constants or references.
+/// The figures of a program, without its constants and references.
 fn figures_of(program: &str) -> impl Iterator<Item = String> {
     let arguments = program.split(['(', ')', ',']).map(str::trim);
     let printed = arguments.filter(|one| !one.starts_with("const_") && !one.starts_with('#'));
     printed.flat_map(figures)
 }
 
-/// Where the page has the figures of gold's program. A figure that is in a sentence and in the
-/// table counts as the table's.
+/// Where on the page the figures of the gold program are. A figure that is both in the table and in
+/// a sentence counts as in the table.
 pub fn place_of_figures(item: &Item) -> &'static str {
     let document = &item.question.document;
     let table: HashSet<String> = document
@@ -115,7 +115,7 @@ pub fn place_of_figures(item: &Item) -> &'static str {
     }
 }
 
-/// What gold's program takes from the programs of earlier turns.
+/// Whether the figures of the gold program occur in the gold programs of earlier turns.
 pub fn taken_from_earlier(item: &Item) -> &'static str {
     let history = item.question.history.iter();
     let programs = history.filter_map(|entry| entry.program.as_deref());

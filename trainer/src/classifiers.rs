@@ -1,5 +1,5 @@
-//! The models of shapes and of sketches: multinomial logistic regression over the buckets of a
-//! question.
+//! Fits the models of shapes and of sketches: multinomial logistic regression over the buckets into
+//! which the words of a question are hashed.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use finqa_embedded::training::{
 
 use crate::items::Item;
 
-/// A question's example for each model, if its program is readable.
+/// A question as an example for each of the two models; `None` if its program cannot be read.
 pub struct Example {
     pub shape: Option<ClassExample>,
-    /// None for a question by itself.
+    /// Also `None` for a stand-alone question, which has no earlier turns to refer to.
     pub sketch: Option<ClassExample>,
     pub fold: usize,
 }
@@ -28,7 +28,7 @@ impl Example {
     }
 }
 
-/// Every question with a program, after the gold of the turns before it.
+/// The examples of all questions that have a program, each with the gold programs of earlier turns.
 pub fn examples(items: &[Item]) -> Vec<Example> {
     let of = |item: &Item| {
         let before = item.question.history.iter();
@@ -42,7 +42,8 @@ pub fn examples(items: &[Item]) -> Vec<Example> {
     learned.filter_map(of).collect()
 }
 
-/// Conversations without pages: their questions and programs.
+/// Reads examples from a file of conversations without pages. A conversation that is `known` from
+/// another file is left out; `fold` is the fold of a conversation's page.
 pub fn of_dialogues(
     file: &Path,
     fold: impl Fn(&str) -> usize,
@@ -69,10 +70,11 @@ pub fn of_dialogues(
 }
 
 const PASSES: usize = 12;
-/// The first step's rate, which falls to zero.
+/// The learning rate of the first step; it falls to zero.
 const RATE: f64 = 0.02;
 
-/// Stochastic gradient descent; the examples in the order of a fixed permutation.
+/// Stochastic gradient descent. The order of the examples comes from a fixed seed, so that the same
+/// examples give the same weights.
 pub fn fit<const CLASSES: usize>(examples: &[&ClassExample]) -> WordClassifier<CLASSES> {
     let mut weights = vec![0.0_f64; BUCKETS * CLASSES];
     let mut order: Vec<usize> = (0..examples.len()).collect();

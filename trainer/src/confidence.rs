@@ -1,4 +1,4 @@
-//! The confidence: logistic regression on the signals of answers about pages that the other
+//! Fits the confidence: a logistic regression on the signals of answers about pages that the other
 //! weights were not trained on.
 
 use finqa_embedded::training::EmbeddedWeights;
@@ -10,7 +10,7 @@ pub struct Judged<'a> {
     pub signals: &'a [f64],
     pub right: bool,
     pub fold: usize,
-    /// The weights of the confidence are fitted on it.
+    /// False if the answer is not used to fit the confidence.
     pub fitted: bool,
 }
 
@@ -19,7 +19,7 @@ fn logistic(weights: &[f64], signals: &[f64]) -> f64 {
     1.0 / (1.0 + libm::exp(-z))
 }
 
-/// Logistic regression with a light penalty.
+/// Fits a logistic regression with a small L2 penalty by gradient descent with momentum.
 pub fn fit(judged: &[&Judged<'_>]) -> Vec<f64> {
     let mut weights = vec![0.0; EmbeddedWeights::built_in().confidence.len()];
     let mut velocity = weights.clone();
@@ -40,7 +40,7 @@ pub fn fit(judged: &[&Judged<'_>]) -> Vec<f64> {
     weights
 }
 
-/// The confidence of each answer by weights fitted on the other folds.
+/// The confidence of each answer, by weights that were fitted on the other folds.
 pub fn cross_fitted(judged: &[Judged<'_>]) -> Vec<f64> {
     let of_fold: Vec<Vec<f64>> = (0..FOLDS)
         .map(|fold| {

@@ -1,11 +1,14 @@
-//! TAT-QA's derivations, arithmetic as people write it, as programs of the dataset.
+//! Translates TAT-QA's derivations, which are arithmetic as people write it, into programs of the
+//! dataset.
 
 use finqa_core::program::{Expression, Op};
 
 type Expr = Expression<()>;
 
-/// The program of a derivation whose value is the answer: a single number in parentheses may be negative, as in
-/// a report, and a quotient may be meant in percent.
+/// The program of a derivation; `None` if it cannot be read, or its value is not the answer.
+///
+/// A single number in parentheses is read as positive and then, as in a report, as negative. If
+/// `percent`, the value may also be the answer as a fraction.
 pub fn program_of_answer(derivation: &str, answer: f64, percent: bool) -> Option<String> {
     let near = |value: f64| (value - answer).abs() <= 0.006 * answer.abs().max(1.0);
     [false, true].into_iter().find_map(|negative| {
@@ -30,13 +33,14 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The next character that means something.
+    /// The next character that is neither white space nor a currency sign; it is not consumed.
     fn next(&mut self) -> Option<char> {
         let blank = |c: char| c.is_whitespace() || matches!(c, '$' | '£' | '€');
         self.rest = self.rest.trim_start_matches(blank);
         self.rest.chars().next()
     }
 
+    /// Consumes the next character if it is one of these.
     fn take(&mut self, wanted: &[char]) -> Option<char> {
         let next = self.next().filter(|c| wanted.contains(c))?;
         self.rest = &self.rest[next.len_utf8()..];
@@ -88,7 +92,8 @@ impl Reader<'_> {
     }
 }
 
-/// A divisor such as the 2 of an average, and 100, are constants.
+/// Turns a factor or divisor that is a whole number from 2 to 10, 100 or 1000 into a constant of
+/// the program: the 2 of an average, for example.
 fn constant(expr: Expr) -> Expr {
     match &expr {
         Expression::Leaf(leaf) if leaf.value.fract() == 0.0 => match leaf.value {
@@ -99,7 +104,8 @@ fn constant(expr: Expr) -> Expr {
     }
 }
 
-/// The expression with the other sign: a number has a minus, and `-(a - b)` is `b - a`.
+/// The expression with the other sign. Programs have no negation, so the minus becomes part of a
+/// number, and `-(a - b)` becomes `b - a`. `None` for other operations.
 fn negative(expr: Expr) -> Option<Expr> {
     match expr {
         Expression::Leaf(leaf) => match leaf.literal.strip_prefix('-') {

@@ -1,5 +1,5 @@
-//! Reads the files of questions: the dataset's records, pages with many questions each, TAT-QA's,
-//! and all of them compressed.
+//! Reads files of questions in three formats: records of the dataset, pages with a list of
+//! questions each, and TAT-QA's files. Each may be compressed with gzip.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -17,14 +17,15 @@ pub struct Case {
     pub text: String,
     pub program: Option<String>,
     pub value: Option<Value>,
-    /// The answer as printed, by which TAT-QA's questions are judged.
+    /// The printed answer, by which answers to TAT-QA's questions are judged; `None` in other
+    /// files.
     pub answer: Option<PrintedAnswer>,
 }
 
 /// A number as TAT-QA's annotators wrote it.
 pub struct PrintedAnswer {
     pub number: f64,
-    /// Half of its last decimal.
+    /// Half a unit of the last decimal that was written.
     pub half: f64,
     pub percent: bool,
 }
@@ -42,8 +43,8 @@ impl PrintedAnswer {
         }
     }
 
-    /// Whether a value is the answer within the decimals that were written; of a percentage, its
-    /// fraction too.
+    /// True if a value is the answer within the decimals that were written. For a percentage, the
+    /// fraction counts as well.
     pub fn is(&self, value: &Value) -> bool {
         let near = |x: f64| (x - self.number).abs() <= self.half * 1.000_001;
         value
@@ -52,21 +53,21 @@ impl PrintedAnswer {
     }
 }
 
-/// A page with what is asked about it.
+/// A page and the questions about it.
 pub struct Record {
     pub document: Arc<Document>,
-    /// Questions by themselves, or the turns of a conversation.
+    /// Stand-alone questions, or the turns of a conversation.
     pub cases: Vec<Case>,
     pub stand_alone: bool,
-    /// The page has only the facts that were retrieved for the question.
+    /// True if the page has only the facts that were retrieved for the question.
     pub abridged: bool,
-    /// The programs were found by a search, not written by hand.
+    /// True if the programs were found by a search instead of written by hand.
     pub silver: bool,
 }
 
 /// The records of a file.
 pub struct File {
-    /// Its folder and its stem.
+    /// The file's folder and its name up to the first dot: `finqa/dev`.
     pub name: String,
     pub records: Vec<Record>,
 }
@@ -76,7 +77,7 @@ type Failure = Box<dyn std::error::Error>;
 impl File {
     /// # Errors
     ///
-    /// A file that cannot be read, or is none of these.
+    /// If the file cannot be read, or has no questions in one of the formats.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let bytes = std::fs::read(path)?;
         let mut text = String::new();
@@ -103,8 +104,8 @@ impl File {
     }
 }
 
-/// Adds what is asked about a page: the questions of FinQA, by themselves or in a list, and the
-/// conversation of ConvFinQA.
+/// Adds up to three records of a page: its stand-alone questions, those whose programs were found
+/// by a search, and its conversation.
 fn records_of_page(page: &Json, out: &mut Vec<Record>) {
     let filename = text(&page["filename"]);
     let document = Arc::new(Document {
@@ -165,8 +166,9 @@ fn records_of_page(page: &Json, out: &mut Vec<Record>) {
     add(turns.collect(), false, false);
 }
 
-/// A page of TAT-QA with its questions that ask for one number to calculate. The paragraphs of
-/// the official files are in no order, and their tables may begin with blank rows.
+/// A page of TAT-QA with those of its questions that ask for one number to calculate; `None` if it
+/// has none. In the official files, the paragraphs are in no order, so all of them become text
+/// before the table, and tables may begin with blank rows.
 fn tatqa_record(name: &str, page: &Json) -> Option<Record> {
     let table = page["table"]["table"]
         .as_array()
@@ -240,7 +242,7 @@ fn texts(value: &Json) -> Vec<String> {
     list(value).iter().map(text).collect()
 }
 
-/// Some questions end in a literal `\n`.
+/// The text of a question without the literal `\n` in which some end.
 fn question_text(value: &Json) -> String {
     text(value)
         .trim()
@@ -260,7 +262,7 @@ fn value(exe_ans: &Json) -> Option<Value> {
     }
 }
 
-/// A file's folder and its stem.
+/// A file's folder and its name up to the first dot.
 fn set_name(path: &Path) -> String {
     let part = |p: Option<&std::ffi::OsStr>| p.unwrap_or_default().to_string_lossy().into_owned();
     let folder = part(path.parent().and_then(Path::file_name));

@@ -1,5 +1,5 @@
-//! The questions to train on, each with the gold of the turns before it, and the fold of
-//! its page.
+//! Makes one list of the questions of all files, each with the gold of the turns before it and the
+//! fold of its page.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -14,7 +14,7 @@ use finqa_embedded::EmbeddedAnalyst;
 
 use crate::files::{File, PrintedAnswer, Record};
 
-/// How many parts the pages are divided into.
+/// Number of parts into which the pages are divided for cross-validation.
 pub const FOLDS: usize = 5;
 
 /// A question with the gold of the turns before it, and its gold program.
@@ -22,29 +22,29 @@ pub struct Item {
     pub question: Question,
     pub program: Option<String>,
     pub gold: Option<Value>,
-    /// The answer as printed, by which TAT-QA's questions are judged.
+    /// The printed answer, by which answers to TAT-QA's questions are judged; `None` in other
+    /// files.
     pub answer: Option<PrintedAnswer>,
-    /// The first turn of its conversation, or a question by itself.
+    /// True for the first turn of a conversation, and for a stand-alone question.
     pub first: bool,
-    /// A question by itself.
     pub stand_alone: bool,
     pub fold: usize,
-    /// The file it is from.
+    /// The name of the file that it is from.
     pub file: String,
-    /// No page of the file of the first hundred records has it.
+    /// True if its page is not in the file of the first hundred records.
     pub new: bool,
-    /// Its page is complete, not only the facts that were retrieved.
+    /// True if `question` has the complete page, from whichever file.
     pub whole: bool,
-    /// Its own file has only the facts that were retrieved.
+    /// True if the page in its own file has only the facts that were retrieved for the question.
     pub abridged: bool,
-    /// Its program was found by a search.
+    /// True if its program was found by a search.
     pub silver: bool,
-    /// Nothing is learned from it.
+    /// True if nothing is learned from it.
     pub only_tested: bool,
 }
 
 impl Item {
-    /// Whether a value is the gold.
+    /// True if a value is the gold value, or for TAT-QA the printed answer.
     pub fn right(&self, value: &Value) -> bool {
         match &self.answer {
             Some(answer) => answer.is(value),
@@ -52,7 +52,7 @@ impl Item {
         }
     }
 
-    /// The official value of a program of this question.
+    /// The value of a program for this question by the official rules; `None` if it has none.
     pub fn value(&self, program: &str) -> Option<Value> {
         let table = &self.question.document.table;
         match official::evaluate(program, table, official::Dialect::ConvFinQa) {
@@ -61,13 +61,13 @@ impl Item {
         }
     }
 
-    /// The page's report and number.
+    /// The name of the page, which consists of its report and its number.
     pub fn page(&self) -> &str {
         &self.question.document.filename
     }
 }
 
-/// Letters and digits only.
+/// The ASCII letters and digits of a text, so that files that differ in spacing still agree.
 fn squeezed(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).collect()
 }
@@ -77,8 +77,8 @@ fn table_key(document: &Document) -> String {
     cells.collect::<Vec<_>>().join("|")
 }
 
-/// What two records must not share if one is trained on and the other asked: the page, the
-/// table, or the conversation.
+/// Keys of a record's page and table. Records that share one are in the same fold, so that no
+/// question is about a page or table that was trained on.
 fn keys(record: &Record) -> [String; 3] {
     let document = &record.document;
     let table = blake3::hash(table_key(document).as_bytes()).to_hex();
@@ -89,7 +89,8 @@ fn keys(record: &Record) -> [String; 3] {
     ]
 }
 
-/// Sets that are joined.
+/// Sets of records that can be joined (union-find). An entry is another record of the same set, or
+/// the record itself if it represents the set.
 struct Groups(Vec<usize>);
 
 impl Groups {
@@ -107,12 +108,12 @@ impl Groups {
     }
 }
 
-/// How many words a sequence has by which pages are compared, and the share of the sequences
-/// of the shorter page that makes two pages one.
+/// Number of words of the sequences by which pages are compared.
 const SEQUENCE: usize = 20;
+/// Two pages count as one if they share at least this part of the sequences of the shorter page.
 const SHARED: f64 = 0.3;
 
-/// The pairs of records whose pages share so much of their text.
+/// The pairs of records whose pages count as one because of their text.
 fn alike(records: &[&Record]) -> Vec<(usize, usize)> {
     let mut pages: HashMap<&str, usize> = HashMap::new();
     let mut having: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -154,9 +155,8 @@ fn alike(records: &[&Record]) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The fold of each record: records that share a key or much of their text are in one fold,
-/// which depends on nothing but the names of their pages. By company, those of one company are
-/// in one.
+/// The fold of each record. Records that share a key or much of their text are in the same fold, as
+/// are those of one company if `by_company`. The name of a page in the group decides the fold.
 fn folds(records: &[&Record], by_company: bool) -> Vec<usize> {
     let mut group = Groups((0..records.len()).collect());
     let mut known: HashMap<String, usize> = HashMap::new();
@@ -192,13 +192,13 @@ pub fn page_of(id: &str) -> &str {
     page.rsplit_once('-').map_or(page, |(page, _)| page)
 }
 
-/// The fold of a page that shares nothing with another.
+/// The fold of a page, by the hash of its name.
 pub fn fold_of(page: &str) -> usize {
     usize::from(blake3::hash(page.as_bytes()).as_bytes()[0]) % FOLDS
 }
 
-/// The questions of all files, each once: of a question that several files have, the first
-/// file's, on the whole page if one of them has it.
+/// The questions of all files, each once. If several files have a question, that of the first file
+/// is kept, but with the complete page if any of them has it.
 pub fn items(files: Vec<File>, by_company: bool) -> Vec<Item> {
     let all: Vec<&Record> = files.iter().flat_map(|file| &file.records).collect();
     let mut folds = folds(&all, by_company).into_iter();
@@ -218,7 +218,7 @@ pub fn items(files: Vec<File>, by_company: bool) -> Vec<Item> {
             for (turn, case) in record.cases.into_iter().enumerate() {
                 let key = match record.stand_alone {
                     true => format!("{}|{table}", asked[turn]),
-                    // The same turns may begin two conversations.
+                    // Two conversations may begin with the same turns, so the key has all turns.
                     false => format!("{turn}|{}|{table}", asked.join("|")),
                 };
                 if let Some(at) = known.get(&key) {
@@ -275,17 +275,18 @@ pub fn items(files: Vec<File>, by_company: bool) -> Vec<Item> {
     out
 }
 
-/// A conversation turn over our own history, as the analyst answers it.
+/// The analyst's answer to an item whose history is the analyst's own earlier answers.
 pub struct Answered<'a> {
     pub item: &'a Item,
-    /// With its own earlier answers as history.
+    /// The item's question with this history.
     pub question: Question,
     pub right: bool,
     pub program: Option<String>,
     pub signals: Vec<f64>,
 }
 
-/// Answers the items in order, each over the analyst's own history.
+/// Answers items in order. The history of each is the analyst's own answers since the last item
+/// that is the first of its conversation.
 pub fn converse<'a>(analyst: &EmbeddedAnalyst, items: &[&'a Item]) -> Vec<Answered<'a>> {
     let mut own: Vec<HistoryEntry> = Vec::new();
     let mut out = Vec::new();

@@ -4,11 +4,15 @@
 //! cargo run --release --manifest-path trainer/Cargo.toml -- FILE... [--dialogues FILE] [--write FOLDER] [--seed N]
 //! ```
 //!
-//! Files hold records of the dataset or of FinQA. Their pages are divided into five folds:
-//! records that share a page, a table or a conversation are in the same one. The questions of
-//! each fold are answered by weights that were trained on the others, dialogues included.
-//! `--write` writes the weights trained on everything; the next build of the program embeds
-//! them.
+//! FILE has records of ConvFinQA, FinQA or TAT-QA. Their pages are divided into five folds; records
+//! that share a page, a table, a conversation or much of their text are in the same fold. The
+//! questions of each fold are answered by weights that were trained on the other folds, dialogues
+//! included. `--write` writes the weights trained on everything; the next build of the program
+//! embeds them.
+//!
+//! `files` reads the files, and `items` makes one list of questions of them and assigns the folds.
+//! `classifiers`, `slots`, `choice`, `network` and `confidence` each fit one part of the weights,
+//! in this order. `report` prints the results.
 
 #![allow(
     clippy::indexing_slicing,
@@ -83,8 +87,9 @@ struct Options {
     seed: u64,
 }
 
-/// The weights trained without a fold. Those of the choice learn from questions that the models
-/// of shapes and sketches have not seen.
+/// Trains all weights but those of the confidence on the questions outside a fold. The choice and
+/// the network learn from questions that the models of shapes and sketches have not seen: for each
+/// of the other folds, these models are fitted once more without it.
 fn train(
     items: &[Item],
     examples: &[Example],
@@ -148,8 +153,8 @@ fn train(
     };
     weights.choice = fit(&all, vec![0.0; n], None);
     step("choice");
-    // The second round adds every turn as it is over the first round's own history, so that
-    // the choice also learns from conversations with earlier mistakes.
+    // The second round adds each later turn with the first round's answers as its history, so that
+    // the choice also learns from conversations with mistakes.
     for (fold, analyst) in analysts(&weights) {
         let turns: Vec<&Item> = used
             .iter()
@@ -163,7 +168,8 @@ fn train(
     }
     weights.choice = fit(&all, weights.choice, None);
     step("choice, own history too");
-    // The network must not learn to trust a linear score of questions that it was fitted on.
+    // The candidates of each fold are scored by a choice that was fitted without the fold: the
+    // network must not learn to trust the linear score of questions that it was fitted on.
     let mut rows = Vec::new();
     for (fold, models) in &inner {
         let choice = fit(&all, vec![0.0; n], Some(*fold));
@@ -189,7 +195,8 @@ fn train(
     weights
 }
 
-/// Answers questions of one fold with the weights trained on the others.
+/// Answers the questions of a fold with weights that were trained on the other folds: each question
+/// with its gold history, and each turn also with the analyst's own history.
 fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item]) -> Vec<Answer<'a>> {
     let mut out = Vec::new();
     let analyst = EmbeddedAnalyst::with_weights(weights.clone());
@@ -293,8 +300,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Answers the questions of each fold with weights trained on the others, and trains weights on
-/// all if they are `wanted`.
+/// Answers the questions of each fold with weights that were trained on the other folds. If
+/// `wanted`, also trains the weights on all folds.
 fn cross_validate<'a>(
     all: &'a [Item],
     options: &Options,
@@ -320,7 +327,7 @@ fn cross_validate<'a>(
     if let Some(folder) = kept {
         keep_for_these(folder, all, options)?;
     }
-    // The weights of all folds take the longest, so they come first.
+    // Training on all folds takes the longest, so it comes first.
     let mut jobs: Vec<Option<usize>> = (0..options.folds).map(Some).collect();
     if wanted {
         jobs.insert(0, None);
@@ -362,13 +369,14 @@ fn cross_validate<'a>(
     Ok((report, whole.map(|weights| *weights)))
 }
 
-/// What a thread has done.
+/// The result of one job: the weights trained on everything, or the answers to a fold.
 enum Done<'a> {
     Whole(Box<EmbeddedWeights>),
     Fold(usize, Vec<Answer<'a>>),
 }
 
-/// Makes the folder of the weights of each fold, or sees that it is of the same questions.
+/// Prepares the folder in which weights are kept: creates it with the fold of each page, or checks
+/// that the weights in it were trained with the same questions and seed.
 fn keep_for_these(
     folder: &Path,
     all: &[Item],
@@ -414,7 +422,7 @@ fn train_or_read(
 ) -> std::io::Result<EmbeddedWeights> {
     let name = without.map_or("all".to_owned(), |fold| fold.to_string());
     let folder = kept.map(|folder| folder.join(name));
-    // The shapes are written last.
+    // `write` writes the shapes last, so their file shows that all files are complete.
     if let Some(folder) = folder.as_ref().filter(|f| f.join("shapes.bin").exists()) {
         return EmbeddedWeights::read(folder).map_err(std::io::Error::other);
     }
@@ -426,7 +434,8 @@ fn train_or_read(
     Ok(weights)
 }
 
-/// Rounds the weights that are written with two decimals.
+/// Rounds weights to the two decimals with which they are written, so that the folds are answered
+/// with the weights that a reader of the files gets.
 fn round(weights: &mut EmbeddedWeights) {
     let lists = [
         &mut weights.slots, &mut weights.choice, &mut weights.confidence,

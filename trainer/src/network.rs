@@ -1,24 +1,26 @@
-//! The network that ranks candidates: the mean of several, each a conditional logit
-//! over the candidates of a question, as in `choice`, whose score is a network's.
+//! Trains the network that ranks candidates: a conditional logit over the candidates of a question,
+//! as in `choice`, but with scores from a small neural network. Several networks are trained, and
+//! their mean is written as one.
 
 use finqa_embedded::training::{InputRange, Network};
 
 use crate::choice::Row;
 use crate::random::Random;
 
-/// How many are trained, each with the next seed.
+/// Number of networks that are trained, with consecutive seeds.
 const NETWORKS: u64 = 3;
-/// The hidden units of each, a multiple of 16.
+/// Number of hidden units of each. A multiple of 16, because the analyst sums 16 units at a time.
 const UNITS: usize = 64;
 const PASSES: usize = 8;
 const BATCH: usize = 32;
 const RATE: f32 = 3e-3;
 const L2: f32 = 1e-3;
-/// The share of the inputs that is left out for a question, other ones each time.
+/// Dropout: the share of the inputs that is left out of a question, drawn anew in every pass.
 const LEFT_OUT: f32 = 0.3;
 
-/// The weights in one list: of the hidden units input by input, of the inputs by themselves,
-/// the bias, and the output.
+/// Where the weights of a network are in one list: first those from each input to the hidden units,
+/// input by input; then the direct ones from the inputs to the score; then the biases of the hidden
+/// units; and last those from the hidden units to the score.
 struct Layout {
     inputs: usize,
 }
@@ -40,22 +42,23 @@ impl Layout {
         self.output() + UNITS
     }
 
-    /// An input's weight of each hidden unit.
+    /// The weights from an input to the hidden units.
     fn of_input<'a>(&self, weights: &'a [f32], at: usize) -> impl Iterator<Item = &'a f32> {
         weights[at * UNITS..(at + 1) * UNITS].iter()
     }
 }
 
-/// A question's candidates: the inputs of each, and whether it is right.
+/// The candidates of a question: the inputs of each with their indices, and whether it is right.
 type Inputs = Vec<(Vec<(usize, f32)>, bool)>;
 
-/// An input as the training sees it: `(value - mean) * scale`.
+/// How an input is scaled for the training: `(value - mean) * scale`.
 struct Scaling {
     mean: f32,
     scale: f32,
 }
 
-/// The range of all but a hundredth of the values, and their scaling when cut to it.
+/// The range of a feature without the lowest and highest 0.5 % of its values, and the scaling that
+/// gives the values, clamped to it, mean 0 and deviation 1.
 fn range_and_scaling(rows: &[&Row], at: usize) -> (InputRange, Scaling) {
     let mut values: Vec<f64> = rows.iter().map(|row| row.detail[at]).collect();
     values.sort_by(f64::total_cmp);
@@ -76,7 +79,7 @@ fn range_and_scaling(rows: &[&Row], at: usize) -> (InputRange, Scaling) {
     (range, scaling)
 }
 
-/// To four significant digits; a value close to 0 is 0.
+/// Rounds to four significant digits; a value close to 0 becomes 0.
 fn rounded(x: f32) -> f32 {
     if x.abs() < 1e-6 {
         return 0.0;
@@ -84,7 +87,7 @@ fn rounded(x: f32) -> f32 {
     format!("{x:.3e}").parse().unwrap_or(x)
 }
 
-/// Trains the networks and folds them into one.
+/// Trains the networks and merges them into one.
 pub fn fit(questions: &[Vec<Row>], seed: u64) -> Network {
     let rows: Vec<&Row> = questions.iter().flatten().collect();
     let Some(features) = rows.first().map(|row| row.detail.len()) else {
@@ -95,7 +98,7 @@ pub fn fit(questions: &[Vec<Row>], seed: u64) -> Network {
     let layout = Layout {
         inputs: Network::width(features),
     };
-    // The inputs for the values of categories are 0 or 1.
+    // The other inputs are 0 or 1, for the values of categories, and are not scaled.
     scalings.resize_with(layout.inputs, || Scaling {
         mean: 0.0,
         scale: 1.0,
@@ -117,9 +120,9 @@ fn scaled(ranges: &[InputRange], scalings: &[Scaling], features: &[f64]) -> Vec<
     Network::inputs(ranges, features).map(scale).collect()
 }
 
-/// The mean of networks as one: it has the hidden units of all, and takes the inputs without
-/// scaling. Its scores are lower or higher by a constant, which is left out because it changes no
-/// order; the confidence, which sees the score, is fitted without it.
+/// Merges networks into one that computes the mean of their scores. It has the hidden units of all
+/// of them and takes inputs without scaling. Its scores differ from the mean by a constant, which
+/// is left out because it changes no order; the confidence is fitted to the scores without it.
 fn fold(
     all: &[Vec<f32>],
     layout: &Layout,
@@ -131,7 +134,8 @@ fn fold(
         let values = all.iter().flat_map(|weights| values(weights));
         values.map(rounded).collect()
     };
-    // The features that are inputs: not those that number a category's value.
+    // Only these features are inputs. The others are numbers of categories, each value of which has
+    // an input of its own.
     let features = ranges.len();
     let nothing = vec![0.0; features];
     let inputs = Network::inputs(&ranges, &nothing);
@@ -170,10 +174,11 @@ fn fold(
     }
 }
 
-/// Adam over batches of questions.
+/// Trains one network with Adam over batches of questions.
 fn train(questions: &[Inputs], layout: &Layout, seed: u64) -> Vec<f32> {
     let mut random = Random::new(seed);
     let mut weights = vec![0.0_f32; layout.all()];
+    // The sum of twelve uniform numbers is nearly normal, with deviation 1.
     let mut normal = |deviation: f32| {
         let sum: usize = (0..12).map(|_| random.below(10_000)).sum();
         (sum as f32 / 10_000.0 - 6.0) * deviation
@@ -188,6 +193,7 @@ fn train(questions: &[Inputs], layout: &Layout, seed: u64) -> Vec<f32> {
     for _ in 0..PASSES {
         random.shuffle(&mut order);
         for batch in order.chunks_exact(BATCH) {
+            // All weights but the biases are penalised.
             for (i, (g, w)) in gradient.iter_mut().zip(&weights).enumerate() {
                 let free = (layout.bias()..layout.output()).contains(&i);
                 *g = if free { 0.0 } else { L2 * w };
@@ -216,7 +222,7 @@ fn train(questions: &[Inputs], layout: &Layout, seed: u64) -> Vec<f32> {
     weights
 }
 
-/// Adds a question's part of the gradient.
+/// Adds the gradient of a question's loss.
 fn derive(
     question: &Inputs,
     layout: &Layout,

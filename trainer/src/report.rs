@@ -1,4 +1,5 @@
-//! The figures of questions on pages that the weights were not trained on.
+//! Prints the results of the cross-validation: how often the analyst is right on pages that its
+//! weights were not trained on, and how well its confidence is calibrated.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -13,14 +14,15 @@ use crate::random::Random;
 
 pub struct Answer<'a> {
     pub item: &'a Item,
-    /// Empty for a stand-alone question.
+    /// `gold` or `own` for a turn; empty for a stand-alone question.
     pub history: &'static str,
     pub right: bool,
-    /// The linear model alone is right.
+    /// True if the answer without the network is right. Not measured with own history.
     pub linear: bool,
-    /// The place of the first right candidate by the linear model.
+    /// The position of the first right candidate, from 0, when the linear model sorts them; `None`
+    /// if no candidate is right. Not measured with own history.
     pub place: Option<usize>,
-    /// The network sees a right candidate.
+    /// True if the network compares a right candidate. Not measured with own history.
     pub compared: bool,
     pub program: Option<String>,
     pub signals: Vec<f64>,
@@ -34,7 +36,8 @@ impl<'a> Report<'a> {
         self.0.extend(answers);
     }
 
-    /// For the questions of a file and for all others, by mode: how many, and how many are right.
+    /// The number of questions and of right answers, for the questions of a file and for all
+    /// others, by kind of history.
     pub fn rates_beside(&self, file: &str) -> BTreeMap<String, (usize, usize)> {
         let mut rates: BTreeMap<String, (usize, usize)> = BTreeMap::new();
         for answer in &self.0 {
@@ -86,7 +89,8 @@ impl<'a> Report<'a> {
         for (name, answers) in &sets {
             print_rate(name, answers);
         }
-        // TAT-QA asks for other things, in other words, and is judged otherwise.
+        // The tables below leave out TAT-QA's questions, which are of other kinds and are judged by
+        // another rule.
         let finqa = || self.0.iter().filter(|a| a.item.answer.is_none());
         println!("stand-alone, by gold's shape:");
         let mut by_shape: BTreeMap<&str, Vec<&Answer<'_>>> = BTreeMap::new();
@@ -129,14 +133,14 @@ impl<'a> Report<'a> {
         );
     }
 
-    /// How turns after the first fare if all answers before are right and if one is wrong.
+    /// Prints how often turns after the first are right, by whether all earlier answers are right.
     fn print_later_turns(&self) {
         let of = |history: &'static str| self.0.iter().filter(move |a| a.history == history);
         let with_gold: HashMap<_, _> = of("gold")
             .map(|a| (&a.item.question.key, a.right))
             .collect();
         let mut sets: BTreeMap<(&str, &str), Vec<(bool, bool)>> = BTreeMap::new();
-        // The answers of a conversation are one after the other.
+        // The answers of a conversation follow each other, so one flag is enough.
         let mut all_right = true;
         for answer in of("own") {
             let item = answer.item;
@@ -166,7 +170,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The answers to which the confidence is fitted: not those to TAT-QA's questions.
+    /// All answers with signals. Those to TAT-QA's questions are not used to fit the confidence.
     fn judged(&self) -> Vec<Judged<'_>> {
         let answered = self.0.iter().filter(|answer| !answer.signals.is_empty());
         let judged = answered.map(|answer| Judged {
@@ -178,7 +182,7 @@ impl<'a> Report<'a> {
         judged.collect()
     }
 
-    /// The weights of the confidence, by the answers of the other folds or of all.
+    /// The weights of the confidence, fitted on the answers of all folds but one, or of all.
     pub fn confidence(&self, without: Option<usize>) -> Vec<f64> {
         let judged = self.judged();
         let used = judged
@@ -261,7 +265,8 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Answers whose confidence is in one tenth: how many, and the sums of confidences and right ones.
+/// Answers whose confidence is in the same tenth: their number, the sum of their confidences, and
+/// the number of right ones.
 #[derive(Clone, Copy, Default)]
 struct Bin {
     n: f64,
@@ -280,7 +285,8 @@ fn bins(answers: &[(f64, bool)]) -> [Bin; 10] {
     bins
 }
 
-/// The mean distance of confidence and share of right answers, over ten bins.
+/// The mean difference between confidence and share of right answers over ten bins, each weighted
+/// by its number of answers.
 fn calibration_error(answers: &[(f64, bool)]) -> f64 {
     let apart = bins(answers)
         .iter()

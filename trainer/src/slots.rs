@@ -1,4 +1,5 @@
-//! The slot scorer: a conditional logit over joint choices of facts.
+//! Fits the model that scores which facts fill the slots of a plan: a conditional logit over joint
+//! choices of facts.
 
 use finqa_embedded::EmbeddedAnalyst;
 use finqa_embedded::training::{EmbeddedWeights, SlotExample, example};
@@ -15,7 +16,7 @@ pub fn examples(analyst: &EmbeddedAnalyst, items: &[&Item]) -> Vec<SlotExample> 
         .collect()
 }
 
-/// Gradient descent on the mean log-loss plus `l2 * |w - w0|^2 / 2`.
+/// Minimises the mean log-loss plus `l2 * |w - start|^2 / 2` by gradient descent with momentum.
 fn train(examples: &[SlotExample], start: &[f64], l2: f64) -> Vec<f64> {
     let mut weights = start.to_vec();
     let mut velocity = vec![0.0; weights.len()];
@@ -63,8 +64,9 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Three rounds from zero weights: each sees the choices that the weights before it put in
-/// reach. Weights that know a page would put its facts in reach, so none are read.
+/// Trains in three rounds, because the weights also decide which choices of facts are considered:
+/// each round learns from the choices that the weights of the round before consider. The first
+/// round begins with zero weights, because the built-in ones were trained on these pages.
 pub fn fit(items: &[&Item], features: usize) -> Vec<f64> {
     let l2 = 0.001;
     let zero = vec![0.0; features];
