@@ -1,4 +1,5 @@
-//! A hundred clients that mean harm, next to honest ones, on a server in a process of its own.
+//! Measures the environment's server while a hundred hostile clients attack it next to honest ones.
+//! The server is a separate process.
 //!
 //! ```text
 //! cargo bench --bench env_hostile                         # this crate's `env serve`
@@ -6,10 +7,10 @@
 //! cargo bench --bench env_hostile -- --seconds 10 --clients 1000 --kinds "large sort"
 //! ```
 //!
-//! Each kind runs over and over for so many seconds, on a fresh server. Next to it four honest
-//! sessions ask an ordinary query at a person's pace. Printed are the attempts, honest answers
-//! that were refused or wrong, the honest p50 and p99, and the server's peak resident memory.
-//! Everything goes to loopback. Linux only: it reads `/proc`.
+//! Each kind of attack is repeated for some seconds on a fresh server, while four honest sessions
+//! ask an ordinary query every 20 ms. The bench prints the attempts, the honest queries that were
+//! refused or answered wrong, the honest p50 and p99, and the server's peak resident memory. All
+//! traffic is on loopback. It reads `/proc`, so it runs on Linux only.
 
 #![allow(
     clippy::unwrap_used,
@@ -38,21 +39,21 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
 const HONEST: usize = 4;
 const HONEST_QUERY: &str = "select count(*) as n from data where 'income' not like '%x%'";
-/// No answer is waited for any longer.
+/// Maximum time to wait for an answer.
 const TIMEOUT: Duration = Duration::from_secs(40);
-/// Sockets that one client keeps open at most.
+/// Maximum number of sockets that one client keeps open.
 const KEPT: usize = 10;
 
 /// What a client does, over and over.
 #[derive(Clone, Copy, PartialEq)]
 enum Attack {
-    /// Asks a query in its session.
+    /// Sends the query in one session.
     Query,
-    /// Asks it in a session made for it.
+    /// Sends the query in a new session each time.
     Fresh,
-    /// Asks for large answers and takes none.
+    /// Requests large answers and reads none.
     Unread,
-    /// Sends a message short of its last piece.
+    /// Sends a message without its last piece.
     Half,
 }
 
@@ -159,14 +160,14 @@ impl Crowd {
                 }
             }
             if kept.len() >= KEPT {
-                // What is kept stays to the end.
+                // Keep the sockets open to the end.
                 tokio::time::sleep(TIMEOUT).await;
             }
         }
     }
 }
 
-/// What the honest saw: times in milliseconds, and how often something went wrong.
+/// The honest sessions' answer times in milliseconds, and their number of failures.
 #[derive(Default)]
 struct Seen {
     times: Mutex<Vec<f64>>,
@@ -182,14 +183,14 @@ impl Seen {
     }
 }
 
-/// A session that asks, reads, and asks again.
+/// An honest session: sends a query, reads the answer, and repeats.
 async fn honest(mut socket: Socket, message: String, end: Instant, seen: Arc<Seen>) {
     while Instant::now() < end {
         let began = Instant::now();
         let answer = ask(&mut socket, &message).await;
         let milliseconds = began.elapsed().as_secs_f64() * 1e3;
         seen.times.lock().unwrap().push(milliseconds);
-        // The step limit ends an episode: another begins.
+        // The step limit has ended the episode, so begin another.
         let text = answer.unwrap_or_default();
         if text.contains("\"done\":true") {
             let _ = ask(&mut socket, r#"{"type":"reset"}"#).await;
@@ -200,7 +201,8 @@ async fn honest(mut socket: Socket, message: String, end: Instant, seen: Arc<See
     }
 }
 
-/// Failures, p99 and peak memory in MB.
+/// Runs one kind of attack. Returns the honest failures, their p99 in milliseconds, and the
+/// server's peak memory in MB.
 async fn one(program: &str, kind: Kind, clients: usize, time: Duration) -> (u64, f64, f64) {
     let server = EnvServer::start(program, &[]);
     let catalog = convfinqa::env_build::builtin().expect("the built-in data");
@@ -210,7 +212,7 @@ async fn one(program: &str, kind: Kind, clients: usize, time: Duration) -> (u64,
     let mut sockets = Vec::new();
     for _ in 0..HONEST {
         let mut socket = open(&server.address).await.expect("an honest session");
-        // They have played before the others come.
+        // A session that has finished a query does not wait in line with new sessions.
         let played = ask(&mut socket, &step(&place, HONEST_QUERY)).await;
         played.expect("an answer");
         sockets.push(socket);

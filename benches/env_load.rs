@@ -1,4 +1,4 @@
-//! Load on the environment's server, from a process of its own.
+//! Measures the environment's server under load, as a separate process.
 //!
 //! ```text
 //! cargo bench --bench env_load                      # our server, as a child process
@@ -7,8 +7,8 @@
 //! cargo bench --bench env_load -- --write DIR          # only the data, for OpenEnv's finqa_env to serve
 //! ```
 //!
-//! `tests/python/openenv_finqa.py` is a server of the same tools on OpenEnv's own
-//! framework, where OpenEnv's `finqa_env` is not installed:
+//! If OpenEnv's `finqa_env` is not installed, `tests/python/openenv_finqa.py` serves the same tools
+//! on OpenEnv's framework:
 //!
 //! ```text
 //! cargo bench --bench env_load -- --write /tmp/tables
@@ -16,10 +16,10 @@
 //! FINQA_OPENENV_URL=http://127.0.0.1:8001 cargo bench --bench env_load
 //! ```
 //!
-//! Prints steps per second, p50 and p99 over 1, 8, 32 and 128 sessions with the
-//! three query tools mixed, the server's memory, its start-up with 300 tables,
-//! and what 10,000 idle WebSockets cost it. Traffic goes to loopback only, each
-//! phase ends after its seconds. Memory is read from `/proc`, so on Linux only.
+//! It prints steps per second, p50 and p99 for 1, 8, 32 and 128 sessions that call the three query
+//! tools in turn, the server's memory, its start-up time with 300 tables, and its memory with
+//! 10,000 idle WebSockets. All traffic is on loopback. Memory is read from `/proc`, so on Linux
+//! only.
 
 #![allow(
     clippy::unwrap_used,
@@ -82,7 +82,7 @@ fn main() {
     runtime.block_on(measure(seconds, idle));
 }
 
-/// The server under test: the library's, as a process of its own.
+/// Runs the server under test; this program starts itself with `--serve` for it.
 fn run_server(data: &Path) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -131,20 +131,20 @@ impl Server {
         }
     }
 
-    /// Processor time used so far, where `/proc` tells it, in its ticks of 10 ms:
-    /// what start-up costs on a machine that has something else to do.
+    /// Processor time used so far, in the ticks of 10 ms of `/proc`. Unlike wall time, it shows the
+    /// cost of the start-up even on a busy machine.
     fn processor_time(&self) -> String {
         let ticks = || -> Option<u64> {
             let stat =
                 std::fs::read_to_string(format!("/proc/{}/stat", self.process.0.id())).ok()?;
-            // Behind the name, which may hold anything: fields 14 and 15.
+            // Fields 14 and 15, counted after the name, which may contain spaces.
             let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
             Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
         };
         ticks().map_or("unknown".to_owned(), |ticks| format!("{} ms", ticks * 10))
     }
 
-    /// Resident memory in MB, where `/proc` tells it.
+    /// Resident memory in MB; `None` without `/proc`.
     fn memory(&self) -> Option<f64> {
         self.process.memory("VmRSS:")
     }
@@ -201,7 +201,7 @@ async fn measure(seconds: Duration, idle: usize) {
     hold_idle(data.path(), idle).await;
 }
 
-/// Opens WebSockets that then say nothing, and looks at the server's memory.
+/// Opens WebSockets that then stay idle, and prints the server's memory.
 async fn hold_idle(data: &Path, wanted: usize) {
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let files: usize = limits
@@ -233,7 +233,7 @@ async fn hold_idle(data: &Path, wanted: usize) {
     );
 }
 
-/// A synthetic data directory in OpenEnv's layout: 300 tables.
+/// Writes a synthetic data directory in OpenEnv's layout with 300 tables.
 fn write_data(root: &Path) {
     let companies = root.join("input_companies");
     let mut metadata = serde_json::Map::new();

@@ -1,11 +1,11 @@
-//! What a run against a model server takes: `cargo bench --bench load [-- --quick] [FILE]`.
+//! Measures runs against a model server: `cargo bench --bench load [-- --quick] [FILE]`.
 //!
-//! Prints wall time against the ideal over latencies and conversations in flight, calls per
-//! second without latency, own CPU time per call, and peak memory while asking and while
-//! writing the outputs, apart. The server is a process of its own that answers analyst and
-//! critic at once or after a latency; each run is one too, so that CPU time and memory are
-//! its own. Records: the built-in sample, or those of FILE, repeated to 3,000 under new ids
-//! and with pages of their own; more questions by epochs.
+//! It prints wall time compared with the ideal for several latencies and numbers of conversations,
+//! calls per second without latency, the run's CPU time per call, and its peak memory, separately
+//! for asking and for writing the outputs. The model server is a separate process that answers at
+//! once or after a latency. Each run is a separate process, too, so that its CPU time and memory
+//! can be measured. The records are the built-in sample, or those of FILE, repeated up to 3,000
+//! with new ids and distinct pages; more questions come from epochs.
 
 #![allow(
     clippy::unwrap_used,
@@ -42,21 +42,21 @@ use process::{Process, first_line};
 
 const RECORDS: usize = 3_000;
 
-/// Analyst and critic in two rounds: the critic accepts, and the checks object once.
+/// Analyst and critic in two rounds: the critic accepts each answer, but the checks object once.
 const CALLS_A_QUESTION: usize = 4;
 
-/// A run, as its process receives it.
+/// The parameters of a run, which its process gets as an argument.
 #[derive(Serialize, Deserialize)]
 struct RunPlan {
     file: PathBuf,
     url: String,
     concurrency: usize,
-    /// Records of the file; each has one stand-alone question or two.
+    /// Number of records of the file to use; each has one or two stand-alone questions.
     records: usize,
     epochs: u32,
 }
 
-/// What the process measured.
+/// What the process of a run measured.
 #[derive(Serialize, Deserialize)]
 struct RunFigures {
     questions: usize,
@@ -126,7 +126,8 @@ fn measure(quick: bool, file: Option<&Path>) {
     let latencies: &[u64] = if quick { &[200] } else { &[50, 200, 1000] };
     for &latency in latencies {
         for concurrency in [1, 16, 128, 512] {
-            // About four seconds, in whole waves; the aim's row has all records.
+            // Enough questions for about four seconds, in full rounds of concurrent questions. One
+            // row uses all records.
             let waves = (4000 / (latency as usize * CALLS_A_QUESTION)).max(1);
             let records = match (latency, concurrency) {
                 (200, 128) => RECORDS,
@@ -135,7 +136,7 @@ fn measure(quick: bool, file: Option<&Path>) {
             let ran = run(latency, concurrency, records, 1);
             let seconds = latency as f64 / 1e3;
             let ideal = ran.calls as f64 * seconds / concurrency as f64;
-            // The last wave is seldom full, and takes as long as a full one.
+            // The last round is seldom full, but takes as long as a full one.
             let waves = ran.questions.div_ceil(concurrency);
             let calls_a_question = ran.calls as f64 / ran.questions as f64;
             let with_tail = waves as f64 * calls_a_question * seconds;
@@ -174,7 +175,7 @@ fn measure(quick: bool, file: Option<&Path>) {
     drop(server);
 }
 
-/// Makes a run as the command does, and prints what it took.
+/// Makes a run as `convfinqa run` does, and prints what was measured.
 fn run(plan: RunPlan) {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings {
@@ -219,7 +220,7 @@ fn run(plan: RunPlan) {
             }
         }
         let asked = (started.elapsed(), cpu_seconds(), peak_megabytes());
-        // The next peak is that of what follows.
+        // Reset the peak of the memory, so that the next one is that of writing the outputs.
         std::fs::write("/proc/self/clear_refs", "5").unwrap();
         let results = run.finish().await.unwrap();
         let journal = results.folder.file("journal.sqlite");
@@ -238,7 +239,7 @@ fn run(plan: RunPlan) {
     });
 }
 
-/// Answers chat completions after the milliseconds in the path, until it is killed.
+/// Serves chat completions until the process is killed. The path has the latency in milliseconds.
 fn serve() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -261,7 +262,8 @@ fn serve() {
     });
 }
 
-/// The critic has the analyst's answer before it, and accepts it.
+/// A chat completion. A request with the word "critic" near its beginning is the critic's, and is
+/// answered with its approval; any other is the analyst's.
 fn reply(request: &[u8]) -> String {
     let critic = request
         .windows(b"critic".len())

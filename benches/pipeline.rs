@@ -1,11 +1,10 @@
-//! What a run costs besides its models: `cargo bench --bench pipeline [-- FILE]`.
+//! Measures the cost of a run without its models: `cargo bench --bench pipeline [-- FILE]`.
 //!
-//! Prints, for the records (the built-in sample, or FILE) repeated under
-//! new ids up to 3,000: loading, rendering, executing, scoring, the
-//! embedded analyst, and whole runs, with n and the spread over the repetitions. Rates are
-//! per second of CPU time, so that other work on the machine does not show; the
-//! load is printed above them. Whole runs are made by processes of their own,
-//! so that CPU time and peak memory are theirs alone; the model is in this
+//! The records are the built-in sample, or those of FILE, repeated up to 3,000 with new ids. The
+//! bench prints the speed of loading, rendering, executing, scoring, of the embedded analyst, and
+//! of whole runs, with n and the spread over repetitions. Rates are per second of CPU time, so that
+//! other work on the machine does not show; its load is printed above them. Each whole run is a
+//! separate process, so that its CPU time and peak memory can be measured; the model is in that
 //! process and answers at once.
 
 #![allow(
@@ -37,7 +36,7 @@ use common::{Scripted, at_once, cpu_seconds, load_average, peak_megabytes, repea
 const RECORDS: usize = 3_000;
 const REPETITIONS: usize = 5;
 
-/// Whole runs, and how each is called.
+/// The whole runs: the argument that selects one, and its name in the output.
 const WHOLE: &[(&str, &str)] = &[
     ("whole-offline", "whole run, embedded analyst"),
     ("whole-offline-traced", "the same, traces to a file"),
@@ -52,7 +51,7 @@ fn main() {
         .filter(|a| !a.starts_with("--"))
         .collect();
     match arguments.as_slice() {
-        // A whole run, in a process of its own.
+        // This process was started for one whole run.
         [mode, file] if WHOLE.iter().any(|(known, _)| known == mode) => {
             whole_run(mode, Path::new(file))
         }
@@ -186,7 +185,7 @@ fn report(name: &str, n: usize, noun: &str, mut work: impl FnMut()) {
         .map(|_| {
             let started = Clock::now();
             let mut times = 0;
-            // Long enough that the kernel's ticks do not show.
+            // Repeat for long enough that the kernel's clock ticks do not show.
             while started.seconds() < 0.2 {
                 work();
                 times += 1;
@@ -203,7 +202,8 @@ fn report(name: &str, n: usize, noun: &str, mut work: impl FnMut()) {
     );
 }
 
-/// Every second row is right, the others say what the row after them should.
+/// A row to score. Every second one is right; the others have the gold answer of the row after
+/// them.
 fn row(at: usize, case: &dataset::Case, all: &[&dataset::Case]) -> Row {
     let said = if at.is_multiple_of(2) {
         case
@@ -289,7 +289,7 @@ fn traces(mode: &str, folder: &Path) -> Telemetry {
     telemetry
 }
 
-/// CPU time of this thread, or the wall's where the kernel does not tell.
+/// The CPU time of this thread, or wall time if the kernel does not report it.
 struct Clock {
     cpu: Option<f64>,
     wall: Instant,

@@ -1,4 +1,4 @@
-//! Sessions that play as fast as they are answered, and what they saw.
+//! Sessions that take steps as fast as the server answers, and their answer times.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ pub fn megabytes(memory: Option<f64>) -> String {
     memory.map_or("unknown".to_owned(), |mb| format!("{mb:.1} MB"))
 }
 
-/// Small buffers: ten thousand sockets live in this process too.
+/// Opens a WebSocket with small buffers, because this process may open ten thousand of them.
 pub async fn open(url: &str) -> Option<Socket> {
     let config = WebSocketConfig::default()
         .read_buffer_size(2048)
@@ -32,14 +32,14 @@ fn step(tool: &str, arguments: Value) -> String {
 
 pub const RESET: &str = r#"{"type":"reset","data":{}}"#;
 
-/// What one session does: learns a company and a table, then repeats three calls.
+/// A session that finds a company and a table once, and then repeats three tool calls.
 pub struct Player {
     pub socket: Socket,
     calls: [String; 3],
 }
 
 impl Player {
-    /// `None` where the server refuses the session.
+    /// Opens a session; `None` if the server refuses it.
     pub async fn new(url: &str) -> Option<Self> {
         let mut socket = open(url).await?;
         ask(&mut socket, RESET)
@@ -97,7 +97,7 @@ impl Player {
                 return false;
             };
             times.push(began.elapsed().as_micros() as u32);
-            // Python's writer puts a space there.
+            // Python's JSON has a space after the colon.
             let fine = ["\"is_error\":false", "\"is_error\": false"];
             assert!(fine.iter().any(|text| answer.contains(text)), "{answer}");
             taken += 1;
@@ -150,7 +150,7 @@ pub async fn drive(url: &str, sessions: usize, seconds: Duration) -> Load {
 }
 
 impl Load {
-    /// The times of the steps that so many sessions took in `wall`.
+    /// The load of `playing` sessions whose steps took these times in microseconds.
     pub fn of(mut times: Vec<u32>, wall: Duration, playing: usize) -> Self {
         times.sort_unstable();
         Self {
@@ -160,7 +160,7 @@ impl Load {
         }
     }
 
-    /// Steps a second.
+    /// Steps per second.
     pub fn rate(&self) -> f64 {
         self.times.len() as f64 / self.wall.as_secs_f64()
     }

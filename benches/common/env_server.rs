@@ -1,4 +1,4 @@
-//! `env serve` on the built-in data, as a process of its own.
+//! Starts `env serve` with the built-in data as a separate process.
 
 use std::process::{Command, Stdio};
 

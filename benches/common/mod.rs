@@ -1,5 +1,5 @@
-//! What the benches share: records repeated, a run by a model in this process,
-//! and what a process has used.
+//! Shared by the benches: repeated records, a run with a model in this process, and the CPU time
+//! and memory of a process.
 
 #![allow(dead_code, reason = "each bench uses a part of this")]
 
@@ -12,7 +12,8 @@ use convfinqa::run::{HistoryMode, Identity, Journal, Mode, Plan, RunMeta, RunMod
 use finqa_agents::llm::{self, ChatModel, ChatReply, ChatRequest, ModelError, Stop};
 use finqa_agents::pair::{Backend, Pair, PairOptions};
 
-/// The records, repeated under new ids with pages of their own, as one file.
+/// Writes `total` records to one file: those of `file`, or of the built-in sample, repeated with
+/// new ids and distinct pages.
 pub fn repeated(file: Option<&Path>, folder: &Path, total: usize) -> PathBuf {
     let text = match file {
         Some(file) => std::fs::read_to_string(file).unwrap(),
@@ -28,7 +29,7 @@ pub fn repeated(file: Option<&Path>, folder: &Path, total: usize) -> PathBuf {
                 index / records.len()
             );
             record["id"] = id.into();
-            // A page of its own, or what is kept once would look smaller than it is.
+            // Equal pages would be stored once, so that the run would seem to need less memory.
             let copy = format!("copy {} .", index / records.len());
             if let Some(text) = record["pre_text"].as_array_mut() {
                 text.insert(0, copy.into());
@@ -41,8 +42,8 @@ pub fn repeated(file: Option<&Path>, folder: &Path, total: usize) -> PathBuf {
     path
 }
 
-/// Asks the questions of `data`, by the embedded analyst or by a model in this
-/// process, and leaves the journal in `folder`.
+/// Asks the questions of `data`, with the embedded analyst or with a model in this process. Returns
+/// the path of the journal, which is in `folder`.
 pub async fn run(
     data: Dataset,
     mode: Mode,
@@ -87,8 +88,8 @@ pub async fn run(
     path
 }
 
-/// A model in this process that replies at once with what the function gives, so
-/// that what is left is ours.
+/// A model in this process that replies at once with the function's result, so that only our own
+/// time is measured.
 pub struct Scripted(pub fn(&ChatRequest) -> String);
 
 #[async_trait]
@@ -99,7 +100,7 @@ impl ChatModel for Scripted {
 
     async fn chat(&self, request: &ChatRequest, _stop: &Stop) -> Result<ChatReply, ModelError> {
         let content = (self.0)(request);
-        // As a provider does.
+        // Record the same spans as a provider's model.
         let span = llm::trace::chat(self.name(), request);
         let reply = reply(content);
         llm::trace::record_reply(&span, &reply);
@@ -107,11 +108,11 @@ impl ChatModel for Scripted {
     }
 }
 
-/// An analyst's answer.
+/// A reply of the analyst.
 pub const ANALYSIS: &str = r#"{"evidence": [{"id": "r1c1", "literal": "10"}], "program": "add(10, 2)", "steps": ["add"],
             "answer": "12", "unit": "number", "label": "sum", "confidence": 0.9}"#;
 
-/// Always the same answer, which the critic accepts.
+/// Replies as the analyst with always the same answer, and as a critic that accepts it.
 pub fn at_once(request: &ChatRequest) -> String {
     if request.node == "critic" {
         "ALL_OK".to_owned()
@@ -120,7 +121,6 @@ pub fn at_once(request: &ChatRequest) -> String {
     }
 }
 
-/// A reply at once.
 fn reply(content: String) -> ChatReply {
     ChatReply {
         content,
@@ -130,7 +130,7 @@ fn reply(content: String) -> ChatReply {
     }
 }
 
-/// User and system time of this process (Linux; 0 elsewhere).
+/// User and system time of this process in seconds (Linux; 0 elsewhere).
 pub fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = stat
@@ -149,7 +149,7 @@ pub fn cpu_seconds() -> f64 {
     (ticks(11) + ticks(12)) / 100.0
 }
 
-/// Processes that wanted a core, on average over the last minute.
+/// Average number of processes that wanted a core in the last minute.
 pub fn load_average() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').next().unwrap_or("unknown").to_owned()

@@ -1,4 +1,4 @@
-//! A server in a process of its own, and sessions over its WebSockets.
+//! A server as a separate process, and messages over a WebSocket to it.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::Child;
@@ -10,12 +10,11 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// A process that is killed when this is dropped.
+/// A process that is killed on drop.
 pub struct Process(pub Child);
 
 impl Process {
-    /// A figure of `/proc/PID/status` in MB: `VmRSS:` is the resident memory,
-    /// `VmHWM:` its highest so far.
+    /// A value of `/proc/PID/status` in MB: `VmRSS:` is the resident memory, `VmHWM:` its peak.
     pub fn memory(&self, name: &str) -> Option<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -39,7 +38,7 @@ pub fn first_line(output: Option<impl Read>) -> String {
     line
 }
 
-/// Sends a message; the next text is the answer, `None` if the connection ends.
+/// Sends a message and returns the next text; `None` if the connection ends.
 pub async fn ask(socket: &mut Socket, message: &str) -> Option<String> {
     socket.send(Message::text(message)).await.ok()?;
     loop {
