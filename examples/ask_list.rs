@@ -1,7 +1,8 @@
-//! Asks the embedded analyst a list of questions about files, each by itself.
+//! Asks the embedded analyst a list of questions about files, each without the earlier ones.
 //!
-//! `ask_list < LIST` reads lines of a file's path, a tab and a question, and prints a line of JSON
-//! for each: `answer`, `label` and `doubt`. A file is read once for all its questions.
+//! `ask_list < LIST` reads lines that consist of a path, a tab and a question. For each it prints a
+//! line of JSON with `answer`, `plain_value`, `label` and `doubt`. A file is read once for
+//! consecutive questions about it.
 
 use std::io::BufRead;
 use std::path::Path;

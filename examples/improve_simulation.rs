@@ -1,9 +1,9 @@
-//! What `convfinqa improve` promotes, simulated on verdicts without a model:
+//! Simulates how often `convfinqa improve` promotes a candidate, without a model:
 //! `cargo run --release --example improve_simulation`.
 //!
-//! Each of 1,000 gate questions, two on a page, is flipped by a candidate with a given
-//! probability, up or down. The search is the command's own: at most three candidates, each
-//! tested once at 0.05 / 3 by page, until two in a row are rejected.
+//! There are 1,000 gate questions, two on a page. A candidate changes each with a given probability
+//! from wrong to right or from right to wrong. The search is that of the command: at most three
+//! candidates, each tested once at the level 0.05 / 3 by page, until two in a row are rejected.
 
 use convfinqa::improve::{CANDIDATES, Effect, LEVEL, Trial};
 use rand::rngs::ChaCha8Rng;
@@ -37,7 +37,7 @@ fn main() {
         ("every candidate gains 5 points", [GAIN; CANDIDATES], 200),
         ("only the second gains 5 points", [NULL, GAIN, NULL], 200),
     ] {
-        // The share of pages whose two questions are flipped together.
+        // The share of pages whose two questions change together.
         for together in [0.0, 0.5] {
             let promoted = (0..searches).filter(|seed| promotes(candidates, together, *seed));
             let promoted = promoted.count();

@@ -1,4 +1,4 @@
-//! Measures the embedded analyst against gold, by kind of question and of miss:
+//! Compares the embedded analyst's answers with gold, by kind of question and by cause of the miss:
 //!
 //! ```text
 //! cargo run --release --example offline_eval -- FILE [--mode questions|conversations]
@@ -88,8 +88,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The CPU time of this thread in seconds, or the time since the program began where the system
-/// does not measure it.
+/// The CPU time of this thread in seconds, or the time since the program began if the system does
+/// not measure CPU time.
 fn cpu_seconds(begun: Instant) -> f64 {
     #[cfg(unix)]
     {
@@ -107,12 +107,12 @@ struct Answered<'a> {
     turn: usize,
     half: &'static str,
     guess: Option<EmbeddedAnswer>,
-    /// The value of its program as the official evaluator gives it.
+    /// The value of the analyst's program by the official evaluator.
     value: Option<Value>,
     printed: String,
-    /// It has gold's value.
+    /// Whether the value is the gold value; `None` without a gold value.
     right: Option<bool>,
-    /// It matches gold's printed answer.
+    /// Whether the printed answer matches the gold answer; `None` without a gold answer.
     matches: Option<bool>,
 }
 
@@ -228,8 +228,8 @@ impl<'a> Answered<'a> {
     }
 }
 
-/// Right answers and questions, by what is counted; misses by cause; and each answer's
-/// confidence.
+/// Counts of right answers and of questions, by groups of questions; of misses, by their cause; and
+/// the confidence of each answer.
 #[derive(Default)]
 struct Counts {
     rates: BTreeMap<String, [usize; 2]>,
@@ -297,7 +297,7 @@ impl Counts {
     }
 }
 
-/// The shape of a program: operations without literals.
+/// The shape of a program: its operations, with `N` for each number.
 fn shape(program: &str) -> String {
     let mut out = String::new();
     for piece in program.replace(['(', ')', ','], " ").split_whitespace() {
@@ -308,7 +308,7 @@ fn shape(program: &str) -> String {
     out
 }
 
-/// The kind of a gold program.
+/// The kind of a gold program, by its number of steps.
 fn kind(program: &str) -> &'static str {
     match program.matches('(').count() {
         0 => "look-up",

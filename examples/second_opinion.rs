@@ -1,15 +1,14 @@
-//! Measures the second opinion on answers that chat models have given: does
-//! agreement with the embedded analyst tell right answers from wrong ones, and
-//! would their value in the answer's place gain anything?
+//! Measures the second opinion on answers of chat models: does agreement with the embedded analyst
+//! separate right answers from wrong ones, and would replacing answers by its own improve them?
 //!
 //! ```text
 //! cargo run --release --example second_opinion -- PREDICTIONS RECORDS [--history own|gold] [--folds FOLDER]
 //! ```
 //!
-//! PREDICTIONS is what `convfinqa score` reads, RECORDS the file that was asked.
-//! With `--history own`, the default, a turn's history is the model's own
-//! answers, as in a run. With `--folds`, each opinion is from weights that the trainer wrote
-//! with `--keep` and that were not trained on the page.
+//! PREDICTIONS is a file that `convfinqa score` reads, and RECORDS the file with its questions.
+//! With `--history own`, the default, a turn's history is the model's own answers, as in a run.
+//! FOLDER is what the trainer wrote with `--keep`: each opinion then comes from weights that were
+//! not trained on the page.
 
 mod opinions;
 
@@ -22,7 +21,7 @@ use finqa_core::stats::Rate;
 
 use opinions::Opinions;
 
-/// Confidences from which a differing opinion is tried in the answer's place.
+/// Thresholds of confidence from which a differing opinion would replace the answer.
 const FROM: [f64; 7] = [0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95];
 
 /// One answer and its second opinion.
@@ -59,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// `None` without an opinion or without gold.
+/// The row with its opinion; `None` if it has no opinion or no gold.
 fn pair(row: &Row) -> Option<Pair> {
     let opinion = row.solution.opinion.clone()?;
     let other = row.right_with(&Answer {
@@ -76,8 +75,8 @@ fn pair(row: &Row) -> Option<Pair> {
     })
 }
 
-/// What `--second-opinion arbitrate` does to these answers, by the accuracy that a run of
-/// the first 100 gives and by that of all.
+/// Prints what `--second-opinion arbitrate` would do to these answers, with the model's accuracy
+/// estimated from the first 100 answers, and from all.
 fn arbitration(pairs: &[Pair]) {
     for n in [100, pairs.len()] {
         let mut count = AgreementCount::default();

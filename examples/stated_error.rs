@@ -1,13 +1,13 @@
-//! Measures `--max-error`: is the error among the answers that it gives at most what it states?
+//! Measures `--max-error`: do its answers have at most the error that it states?
 //!
 //! ```text
 //! cargo run --release --example stated_error -- [--folds FOLDER] [--write FILE] [PREDICTIONS RECORDS]...
 //! ```
 //!
-//! For each file of predictions, 200 calibrations on a random half of the pages: how often the
-//! error over all pages at the chosen threshold exceeds the bound, and how many answers are given.
-//! Then a simulation with known truth. `--folds` is as in `second_opinion`. `--write` fits the
-//! built-in calibration to all files together.
+//! For each file of predictions, it calibrates 200 times on a random half of the pages, and prints
+//! how often the error over all pages at the chosen threshold exceeds the bound, and how many
+//! answers are given. Then it simulates answers whose probabilities are known. `--folds` is that of
+//! the example `second_opinion`. `--write` fits the built-in calibration to all files together.
 
 #![allow(
     clippy::indexing_slicing,
@@ -36,9 +36,10 @@ use opinions::Opinions;
 
 const SIMULATIONS: usize = 2_000;
 const HALVES: usize = 200;
-/// Log odds of the simulated answers: about as many are wrong as of the published ones.
+/// Intercept of the simulated answers' log odds, chosen so that about as many are wrong as among
+/// the published ones.
 const LEVEL: f64 = 0.45;
-/// The inputs that the second opinion gives.
+/// Number of inputs that come from the second opinion; they are the first ones.
 const OF_OPINION: usize = 4;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -99,8 +100,8 @@ fn without_opinion(judged: &[JudgedAnswer]) -> Vec<JudgedAnswer> {
     judged
 }
 
-/// The answers of at least a probability: their share of all, and how many of them are wrong by
-/// `wrong`, as a share.
+/// The answers whose probability of being right is at least `least`: their share of all answers,
+/// and the mean of their probabilities of being wrong, which are in `answers`.
 fn given(fitted: &Fitted, least: f64, answers: &[(Inputs, f64)]) -> (f64, f64) {
     let given = answers
         .iter()
@@ -109,8 +110,8 @@ fn given(fitted: &Fitted, least: f64, answers: &[(Inputs, f64)]) -> (f64, f64) {
     (n / answers.len() as f64, wrong / f64::max(n, 1.0))
 }
 
-/// Answers on pages of one to seven, with the truth: each is right with a probability that is
-/// known. Two answers on a page share their luck with the probability `correlation`.
+/// Simulates `n` answers on pages of one to seven, each with its true probability of being wrong.
+/// Two answers on a page depend on the same random number with the probability `correlation`.
 fn simulated(random: &mut ChaCha8Rng, n: usize, correlation: f64) -> Vec<(JudgedAnswer, f64)> {
     let mut out = Vec::new();
     while out.len() < n {
@@ -173,7 +174,7 @@ fn simulate() {
     }
 }
 
-/// How many answers are right where the opinion agrees and where it differs.
+/// Prints how many answers are right if the opinion agrees, and how many if it differs.
 fn agreement(rows: &[Row]) {
     let right = |agrees: bool| {
         let marks = rows.iter().filter_map(|row| {
@@ -221,7 +222,7 @@ fn halves(name: &str, judged: &[JudgedAnswer], most: ErrorLimit) {
         elsewhere += given(&fitted, point.probability, &others).1;
     }
     let per_bound = |sum: f64| 100.0 * sum / f64::max(f64::from(bounds), 1.0);
-    // What a calibration on all pages would give.
+    // For comparison, a calibration on all pages.
     let whole = Fitted::to(judged).curve;
     println!(
         "  --max-error {most} {name}: {bounds} bounds in {HALVES} halves, {exceeded} exceeded; given \
@@ -249,7 +250,8 @@ fn of_all(curve: &RiskCurve, most: ErrorLimit) -> String {
     }
 }
 
-/// The file without bounds, which would hold for no model of the user's.
+/// Writes the built-in calibration. It has no bounds, because they would not hold for another
+/// model.
 fn write_built_in(path: &Path, judged: &[JudgedAnswer]) -> Result<(), Box<dyn Error>> {
     let pages: HashSet<u64> = judged.iter().map(|answer| answer.group.0).collect();
     let errors = judged.iter().filter(|answer| !answer.right).count();
@@ -273,7 +275,7 @@ fn write_built_in(path: &Path, judged: &[JudgedAnswer]) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-/// Four decimals: more would differ between processors.
+/// Rounds all numbers to four decimals; more would differ between processors.
 fn round(json: &mut Value) {
     match json {
         Value::Object(fields) => fields.values_mut().for_each(round),

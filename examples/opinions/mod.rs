@@ -1,4 +1,4 @@
-//! Answers that chat models have given, with the second opinions that a run would have got.
+//! Answers of chat models, with the second opinions that a run would have had.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -13,16 +13,16 @@ use finqa_core::program::Program;
 use finqa_embedded::EmbeddedAnalyst;
 use finqa_embedded::training::EmbeddedWeights;
 
-/// Who gives the opinions: the embedded analyst, or those that were not trained on the page.
+/// The analysts that give the opinions: the built-in one, or one for each fold.
 pub struct Opinions {
     analysts: Vec<EmbeddedAgent>,
-    /// The analyst of each page.
+    /// Index of the analyst that was not trained on a page; empty with the built-in one.
     of_page: HashMap<String, usize>,
 }
 
 impl Opinions {
-    /// With the weights that the trainer wrote to `folds` (`--keep`), or the embedded
-    /// ones, which were trained on every page.
+    /// Reads the weights that the trainer wrote to `folds` with `--keep`. Without `folds`, uses the
+    /// built-in weights, which were trained on every page.
     pub fn new(folds: Option<&Path>) -> Result<Self, Box<dyn Error>> {
         let Some(folder) = folds else {
             return Ok(Self {
@@ -43,7 +43,7 @@ impl Opinions {
         })
     }
 
-    /// The opinion on a question.
+    /// The opinion on a question, if the analyst has one.
     fn on(&self, question: &Question) -> Result<Option<SecondOpinion>, String> {
         let page = &question.document.filename;
         let analyst = match self.analysts.len() {
@@ -57,8 +57,8 @@ impl Opinions {
         Ok(analyst.opinion(question))
     }
 
-    /// The answers of a file, in the order of the records, each with its opinion, if there is
-    /// one. A turn's history is the model's own answers, as in a run, or gold's.
+    /// The answers of a file in the order of the records, each with its opinion if there is one. A
+    /// turn's history is the model's own answers, as in a run, or the gold answers.
     pub fn answers(
         &self,
         predictions: &str,
@@ -90,7 +90,7 @@ impl Opinions {
                     ..opinion
                 });
                 if row.outcome() == Outcome::Answered {
-                    // Of a file that holds a prediction alone.
+                    // A file may have only the predictions.
                     row.solution.answer.get_or_insert_default();
                 }
                 if is_turn {
@@ -103,7 +103,7 @@ impl Opinions {
     }
 }
 
-/// An answer's value: its program executed, else what it says.
+/// The value of an answer: that of its program if it can be executed, otherwise the printed one.
 fn value_of(row: &Row) -> Option<Value> {
     let executed = row.program().and_then(|program| {
         Program::parse(program)
