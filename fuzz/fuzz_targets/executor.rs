@@ -1,4 +1,4 @@
-//! Programs over a table: no panic.
+//! Parsing, comparing and executing any text as a program over a table never panics.
 #![no_main]
 
 use finqa_core::program::official::{Dialect, evaluate};

@@ -1,4 +1,5 @@
-//! Replies: no panic, and what was read is read back the same from its JSON.
+//! Reading any text as a model's reply never panics, and an analysis that was read from it is read
+//! back the same from its own JSON.
 #![no_main]
 
 use finqa_agents::parse;

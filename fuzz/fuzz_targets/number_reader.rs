@@ -1,4 +1,4 @@
-//! Numbers as people and models write them: no panic.
+//! Reading any text as a number, as people and models write it, never panics.
 #![no_main]
 
 use finqa_core::number;
