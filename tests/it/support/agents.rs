@@ -1,6 +1,6 @@
-//! A scripted analyst and critic behind the fault server: each question has an
-//! answer of its own, so that an answer in the wrong row is seen, and about
-//! half the questions are sent back once.
+//! A scripted analyst and critic behind the fault server. Each question has a different answer, so
+//! that a test sees an answer in the wrong row. The critic sends about half of the questions back
+//! once.
 
 use super::fault_server::{FaultServer, Reply, Request};
 
@@ -26,7 +26,7 @@ pub fn answer_to(question: &str) -> u32 {
     1000 + u32::from(u16::from_le_bytes([hash.as_bytes()[0], hash.as_bytes()[1]]))
 }
 
-/// Whether the scripted critic sends a question's first answer back.
+/// True if the scripted critic sends the first answer to a question back.
 pub fn is_sent_back(question: &str) -> bool {
     blake3::hash(question.as_bytes()).as_bytes()[2].is_multiple_of(2)
 }
@@ -35,13 +35,13 @@ pub fn is_critic(request: &Request) -> bool {
     request.system().to_lowercase().contains("critic")
 }
 
-/// What the scripted pair replies; the analyst answers one too many at first
-/// where the critic will object.
+/// The reply of the scripted analyst or critic. For a question that is sent back, the analyst's
+/// first answer is one too large, and the critic objects to it.
 pub fn scripted(request: &Request) -> Reply {
     scripted_as(request, |number| number.to_string())
 }
 
-/// The same with the numbers written in another way.
+/// Like [`scripted`], but with the numbers written by `written`.
 pub fn scripted_as(request: &Request, written: impl Fn(u32) -> String) -> Reply {
     let question = question_of(request);
     let number = answer_to(&question);
@@ -70,7 +70,7 @@ pub fn scripted_as(request: &Request, written: impl Fn(u32) -> String) -> Reply 
     Reply::chat(&analysis.to_string())
 }
 
-/// A server that puts the key it was sent where `reply` says.
+/// A server whose replies may contain the key of the request, which `reply` is given.
 pub fn repeating_the_key(
     reply: impl Fn(&Request, &str) -> Reply + Send + Sync + 'static,
 ) -> FaultServer {

@@ -1,12 +1,12 @@
-//! Small workbooks of one's own.
+//! Makes small workbooks for tests.
 
 use std::io::Write;
 
-/// A sheet: its name, the attribute of its state, the XML above its rows, and its rows, each with
-/// its attributes.
+/// A sheet: its name, the XML attribute of its state, the XML above its rows, and its rows, each
+/// with its XML attributes.
 ///
-/// A cell is a text, a formula without a value (`=SUM(B2:B3)`), an error (`#DIV/0!`), or a number
-/// behind the style that it is printed in (`1|0.148`); style 0 is `General`.
+/// A cell is a text, a formula without a value (`=SUM(B2:B3)`), an error (`#DIV/0!`), or the index
+/// of a style and a number (`1|0.148`). Style 0 is `General`.
 pub struct Sheet<'s>(
     pub &'s str,
     pub &'s str,
@@ -14,7 +14,7 @@ pub struct Sheet<'s>(
     pub &'s [(&'s str, &'s [&'s str])],
 );
 
-/// A workbook of these sheets; style 1 is the first of these number formats.
+/// The bytes of a workbook with these sheets. Style 1 is the first of the number formats.
 pub fn book(formats: &[&str], sheets: &[Sheet<'_>]) -> Vec<u8> {
     let main = "xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"";
     let relations = "xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"";

@@ -1,10 +1,11 @@
-//! Pages in a real browser. Tests that use one are ignored and have
-//! `needs_browser` in their path; `tests/run.sh` runs them.
+//! Opens pages in a real browser. Tests that need one are ignored and have `needs_browser` in their
+//! path; `tests/run.sh` runs them.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Drives a page in Chromium by a script of `tests/browser`.
+/// Runs a script of `tests/browser`, which opens a page in Chromium, and returns its output. Fails
+/// the test if the script fails.
 #[track_caller]
 pub fn browse(script: &str, page: &Path, arguments: &[&str]) -> String {
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser");
@@ -13,7 +14,7 @@ pub fn browse(script: &str, page: &Path, arguments: &[&str]) -> String {
     browse_with(Path::new("python3"), &scripts.join(script), &arguments)
 }
 
-/// The same with an interpreter that has the packages which the script needs.
+/// Like [`browse`], but with any script and with an interpreter that has the packages it needs.
 #[track_caller]
 pub fn browse_with(python: &Path, script: &Path, arguments: &[&str]) -> String {
     let output = Command::new(python)

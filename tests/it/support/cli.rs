@@ -1,5 +1,5 @@
-//! The binary as a user runs it: in a folder of its own, with no variable of
-//! the machine's that could change what it does.
+//! Runs the binary as a user does, but in an empty folder and without the environment variables of
+//! the machine, which could change what it does.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub struct Workplace {
     pub folder: tempfile::TempDir,
 }
 
-/// What a run of the binary gave.
+/// The exit code and the output of a run of the binary.
 pub struct Ran {
     pub code: Option<i32>,
     pub stdout: String,
@@ -47,7 +47,7 @@ impl Workplace {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The binary with only what it needs of the environment to start.
+    /// The binary in this folder, with no environment variable but HOME.
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_convfinqa"));
         command
@@ -58,7 +58,7 @@ impl Workplace {
         command
     }
 
-    /// The binary with a key, asking model `m` at `base_url` about the sample.
+    /// The binary with a key, to ask model `m` at `base_url` about the sample.
     pub fn command_with_key(&self, key: &str, base_url: &str) -> Command {
         let mut command = self.command();
         command.env("OPENAI_API_KEY", key);
@@ -72,14 +72,14 @@ impl Workplace {
         self.run_with(line, &[])
     }
 
-    /// As [`Self::run`], with these variables.
+    /// Like [`Self::run`], with these environment variables.
     pub fn run_with(&self, line: &str, variables: &[(&str, &str)]) -> Ran {
         let mut command = self.command();
         command.envs(variables.iter().copied());
         command.given(line).ran()
     }
 
-    /// The binary, asking model `m` of `server` about the sample.
+    /// The binary, to ask model `m` of `server` about the sample.
     pub fn chat_command(&self, server: &FaultServer, more: &str) -> Command {
         let mut command = self.command();
         let url = server.base_url();
@@ -94,7 +94,7 @@ impl Workplace {
         self.chat_command(server, more).ran()
     }
 
-    /// A file of JSON.
+    /// Reads a file of the folder as JSON.
     pub fn json(&self, name: &str) -> serde_json::Value {
         serde_json::from_str(&self.read(name)).unwrap()
     }
@@ -110,12 +110,12 @@ impl Workplace {
         self.run_folder().join("journal.sqlite")
     }
 
-    /// The same, read.
+    /// The journal of the only run, opened for reading.
     pub fn journal(&self) -> Journal {
         Journal::read(&self.journal_path()).unwrap()
     }
 
-    /// Its tables, to be changed.
+    /// The database of the only run's journal, for a test to change.
     pub fn journal_tables(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.journal_path()).unwrap()
     }
@@ -135,7 +135,7 @@ impl Workplace {
         csv_rows(&self.path(name))
     }
 
-    /// The last run's rows without what is measured.
+    /// The rows of the last run's `output.csv` without the [`MEASURED`] columns.
     pub fn unmeasured_rows(&self) -> Vec<Row> {
         let csv = self.path("output/output.csv");
         rows_without(&csv, |column| MEASURED.contains(&column))
@@ -143,7 +143,8 @@ impl Workplace {
 }
 
 impl Ran {
-    /// The run ended with this code and one line of error that holds all of these.
+    /// Fails the test unless the binary ended with this code and with one error line that contains
+    /// all of these words.
     #[track_caller]
     pub fn fails(&self, code: i32, words: &[&str]) {
         let errors: Vec<_> = self
@@ -168,7 +169,7 @@ impl Ran {
         self.ends(0)
     }
 
-    /// It ended with this code.
+    /// Fails the test unless the binary ended with this code.
     #[track_caller]
     pub fn ends(&self, code: i32) -> &Self {
         let (stdout, stderr) = (&self.stdout, &self.stderr);
@@ -176,26 +177,26 @@ impl Ran {
         self
     }
 
-    /// Its standard output holds this text.
+    /// Fails the test unless standard output contains this text.
     #[track_caller]
     pub fn prints(&self, text: &str) -> &Self {
         assert!(self.stdout.contains(text), "no {text:?} in {}", self.stdout);
         self
     }
 
-    /// Its standard output without the breaks of lines.
+    /// Standard output with a space for every line break.
     pub fn unwrapped(&self) -> String {
         self.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Its standard error holds this text.
+    /// Fails the test unless standard error contains this text.
     #[track_caller]
     pub fn tells(&self, text: &str) -> &Self {
         assert!(self.stderr.contains(text), "no {text:?} in {}", self.stderr);
         self
     }
 
-    /// The answer of `ask --json`; the exit code says whether it is sure.
+    /// The answer of `ask --json`. The exit code must be 0, or 4 if the answer has a doubt.
     #[track_caller]
     pub fn answer(&self) -> serde_json::Value {
         let answer = self.json();
@@ -203,7 +204,7 @@ impl Ran {
         answer
     }
 
-    /// Its standard output as JSON.
+    /// Standard output as JSON.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {
         let json = serde_json::from_str(&self.stdout);
@@ -211,7 +212,7 @@ impl Ran {
     }
 }
 
-/// The arguments of a command line, in which single quotes keep an argument whole.
+/// Splits a command line into arguments. Single quotes enclose an argument with spaces.
 pub fn words(line: &str) -> Vec<&str> {
     let parts = line.split('\'').enumerate();
     let words = parts.map(|(at, part)| match at % 2 {
@@ -221,14 +222,15 @@ pub fn words(line: &str) -> Vec<&str> {
     words.flatten().collect()
 }
 
-/// A process of the binary, by one call.
+/// Short forms for starting a command.
 pub trait CommandExt {
+    /// Adds the arguments of a command line, see [`words`].
     fn given(&mut self, line: &str) -> &mut Self;
 
-    /// Runs it to its end.
+    /// Runs the command to its end.
     fn ran(&mut self) -> Ran;
 
-    /// Starts it, unheard.
+    /// Starts the command and discards its output.
     fn begin(&mut self) -> Child;
 }
 
@@ -256,7 +258,7 @@ impl CommandExt for Command {
     }
 }
 
-/// Sends a process a signal, and gives the code that it exits with.
+/// Sends a process a signal and returns its exit code.
 #[cfg(unix)]
 pub fn signal(child: &mut Child, name: &str) -> Option<i32> {
     let mut kill = Command::new("kill");
@@ -265,19 +267,19 @@ pub fn signal(child: &mut Child, name: &str) -> Option<i32> {
     child.wait().unwrap().code()
 }
 
-/// Waits for what another thread or process does.
+/// Waits until another thread or process has made the condition true.
 pub fn wait_until(is_so: impl Fn() -> bool) {
     while !is_so() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
 
-/// Columns that time, retries and prices decide.
+/// Columns of `output.csv` that depend on time, retries or prices.
 pub const MEASURED: [&str; 5] = [
     "latency", "attempts", "input_tokens", "output_tokens", "cost_usd",
 ];
 
-/// Rows of a CSV without the columns that are left out.
+/// The rows of a CSV file without the columns for which `is_left_out` is true.
 pub fn rows_without(path: &Path, is_left_out: impl Fn(&str) -> bool) -> Vec<Row> {
     let mut rows = csv_rows(path);
     for row in &mut rows {
@@ -286,7 +288,7 @@ pub fn rows_without(path: &Path, is_left_out: impl Fn(&str) -> bool) -> Vec<Row>
     rows
 }
 
-/// A row of a CSV as column → cell.
+/// A row of a CSV file: the cell of each column.
 pub type Row = HashMap<String, String>;
 
 pub fn csv_rows(path: &Path) -> Vec<Row> {

@@ -1,5 +1,5 @@
-//! The pipeline as a library call: for tests of what a run does, where those of
-//! [`super::cli`] are of what the binary prints and exits with.
+//! Runs the pipeline as a library call, for tests of what a run does. [`super::cli`] is for tests
+//! of the binary's output and exit code.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,27 +11,27 @@ use convfinqa::settings::{Layers, Origin, Settings, Variables};
 use super::cli::Workplace;
 use super::fault_server::FaultServer;
 
-/// Settings that ask model `m` of `server`, and more lines of them.
+/// Lines of `convfinqa.toml` that ask model `m` of `server`, followed by `more`.
 pub fn asking(server: &FaultServer, more: &str) -> String {
     let url = server.base_url();
     format!("model = 'm'\nbase_url = '{url}'\n{more}")
 }
 
 impl Workplace {
-    /// The settings of a run into this folder, over the built-in sample unless
-    /// `given`, lines of `convfinqa.toml`, names other data.
+    /// The settings of a run in this folder about the built-in sample. The lines of
+    /// `convfinqa.toml` in `given` override them.
     pub fn settings(&self, given: &str) -> Settings {
         let output = self.path("output");
         let places = format!("data_path = 'sample'\noutput = '{}'", output.display());
         layered(places.parse().unwrap(), given)
     }
 
-    /// Asks the questions, whatever the end.
+    /// Asks the questions; the run may fail or stop early.
     pub fn start(&self, given: &str) -> Result<RunResults, PipelineError> {
         run(&self.settings(given), RunContext::default())
     }
 
-    /// Answers every question; the results are in the folder.
+    /// Asks the questions, and fails the test unless every one is answered.
     #[track_caller]
     pub fn answer(&self, given: &str) -> RunResults {
         let results = self.start(given).unwrap();
@@ -39,7 +39,7 @@ impl Workplace {
         results
     }
 
-    /// Answers every question, and gives the lines that the user is shown.
+    /// Runs to the end, and returns the notes and warnings that a user would see.
     #[track_caller]
     pub fn notices(&self, settings: &Settings, variables: Variables) -> Vec<String> {
         let lines = Arc::new(Mutex::new(Vec::new()));
@@ -57,7 +57,7 @@ impl Workplace {
         lines.clone()
     }
 
-    /// Starts a run and drops it once `enough`, as if its process were killed.
+    /// Starts a run and drops it when `enough` is true, as if its process were killed.
     pub fn abandon(&self, given: &str, enough: impl Fn() -> bool) {
         runtime().block_on(async {
             let started = Run::start(&self.settings(given), RunContext::default()).await;
@@ -68,14 +68,14 @@ impl Workplace {
         });
     }
 
-    /// Continues a run as it was started, except for what is `given`.
+    /// Resumes a run with the settings it was started with, overridden by those in `given`.
     pub fn resume(&self, name: &str, given: &str) -> Result<RunResults, PipelineError> {
         let resumed = LockedRun::open(&self.path("output"), name, RunKind::Questions)?;
         continued(resumed, given)
     }
 }
 
-/// Continues the run, as it was started except for what is `given`.
+/// Resumes an opened run with the settings it was started with, overridden by those in `given`.
 pub fn continued(resumed: LockedRun, given: &str) -> Result<RunResults, PipelineError> {
     let settings = layered(resumed.settings(), given);
     let context = RunContext {
@@ -90,7 +90,7 @@ pub fn run(settings: &Settings, context: RunContext) -> Result<RunResults, Pipel
     runtime().block_on(async { Run::start(settings, context).await?.finish().await })
 }
 
-/// Fails unless the run was refused or ended with a line that holds all of these.
+/// Fails the test unless the run ended with an error of one line that contains all of these words.
 #[track_caller]
 pub fn refused(ended: Result<RunResults, PipelineError>, words: &[&str]) {
     let line = ended.err().expect("the run is refused").to_string();

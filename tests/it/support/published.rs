@@ -1,17 +1,18 @@
-//! Published records of ConvFinQA: ten in the repository, and the whole files,
-//! which are not part of it.
+//! Published records of ConvFinQA: ten in the repository, and the published files, which are not
+//! part of it.
 //!
-//! A test on whole files is ignored and has `needs_data` in its path;
-//! `tests/run.sh` runs it where the files are.
+//! A test that needs the published files is ignored and has `needs_data` in its path;
+//! `tests/run.sh` runs it if the files are there.
 
 use std::path::{Path, PathBuf};
 
 use convfinqa::dataset::{Dataset, Source, load};
 
-/// Ten records of the training set, among those in `train_first100.json`.
+/// A file with ten of the records in `train_first100.json`, which are from the training set.
 pub const TEN: &str = "train_10.json";
 
-/// A published file. `CONVFINQA_REQUIRE_DATA` names their folder, unless it is `1`.
+/// The path of a published file. `CONVFINQA_REQUIRE_DATA` names the folder of the files; without
+/// it, or if it is `1`, the folder is `../shared/data`.
 #[track_caller]
 pub fn file(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -28,7 +29,7 @@ pub fn file(name: &str) -> PathBuf {
     path
 }
 
-/// A file of records.
+/// The path of a file of records.
 #[track_caller]
 pub fn records_file(name: &str) -> PathBuf {
     if name == TEN {
@@ -39,7 +40,7 @@ pub fn records_file(name: &str) -> PathBuf {
     file(&format!("convfinqa/{name}"))
 }
 
-/// Its records.
+/// The records of a file.
 #[track_caller]
 pub fn records(name: &str) -> Dataset {
     load(&Source::Path(records_file(name))).unwrap()

@@ -1,4 +1,4 @@
-//! The virtual environments of `tests/python/setup.sh`.
+//! Runs programs of the virtual environments that `tests/python/setup.sh` makes.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A program of a virtual environment. Tests that use one are ignored and have
+/// The path of a program of a virtual environment. Tests that use one are ignored and have
 /// `needs_python` in their path; `tests/run.sh` runs them.
 #[track_caller]
 pub fn program(venv: &str, name: &str) -> PathBuf {
@@ -20,16 +20,15 @@ pub fn program(venv: &str, name: &str) -> PathBuf {
     path
 }
 
-/// A server that is a script of `tests/python`; its process is ended when dropped.
+/// A server that is a script of `tests/python`. Its process is killed on drop.
 pub struct ScriptServer {
     child: Child,
-    /// Where it listens.
     pub url: String,
 }
 
 impl ScriptServer {
-    /// `openenv_finqa.py`, an environment on `OpenEnv`'s own framework that serves
-    /// the folder `data` to so many sessions at once.
+    /// Starts `openenv_finqa.py`, an environment on `OpenEnv`'s own framework. It serves the folder
+    /// `data` to at most `sessions` sessions at a time.
     pub fn framework(venv: &str, data: &Path, sessions: usize) -> Self {
         let data = data.to_str().unwrap();
         let sessions = sessions.to_string();
@@ -53,7 +52,7 @@ impl ScriptServer {
         Self { child, url }
     }
 
-    /// Ends it; returns what it wrote to standard error.
+    /// Kills the server and returns what it wrote to standard error.
     pub fn end(mut self) -> String {
         self.child.kill().unwrap();
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Running the binary in a terminal.
+//! Runs the binary in a terminal.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,8 +11,8 @@ use rustix::termios::{self, Winsize};
 
 use super::cli::Workplace;
 
-/// What the binary writes to a terminal of so many columns that is its stdin,
-/// stdout and stderr.
+/// Runs the binary with a terminal of so many columns as its stdin, stdout and stderr, and returns
+/// what it writes.
 pub fn in_terminal(
     place: &Workplace,
     columns: u16,
@@ -47,10 +47,10 @@ pub fn in_terminal(
         .stdout(inside.try_clone().unwrap())
         .stderr(inside);
     let mut child = command.spawn().unwrap();
-    // The command holds the inner end open.
+    // The command keeps the inner end open, which would make the read below wait for ever.
     drop(command);
     let mut written = Vec::new();
-    // On Linux the outer end fails when the last inner one is closed.
+    // On Linux, reading the outer end fails once the last inner end is closed.
     let _ = outside.read_to_end(&mut written);
     let written = String::from_utf8(written).unwrap();
     assert!(child.wait().unwrap().success(), "{written}");

@@ -1,4 +1,4 @@
-//! A real OTLP receiver, and spans as a test wants to read them.
+//! Receives and reads OTLP traces, and makes spans of them that are easy to compare.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::cli::Workplace;
 use super::fault_server::{FaultServer, Reply};
 
-/// A span with its place in the tree.
+/// A span with the ids of its trace and its parent.
 #[derive(Clone, Debug)]
 pub struct Span {
     pub trace: Vec<u8>,
@@ -89,7 +89,7 @@ fn plain(value: Any) -> Value {
     }
 }
 
-/// The spans of a request.
+/// The spans of an export request.
 pub fn spans_of(request: ExportTraceServiceRequest) -> Vec<Span> {
     let mut spans = Vec::new();
     for group in request.resource_spans {
@@ -106,7 +106,7 @@ pub fn spans_of(request: ExportTraceServiceRequest) -> Vec<Span> {
     spans
 }
 
-/// A receiver that takes everything.
+/// An OTLP receiver that accepts every request.
 pub fn collector() -> FaultServer {
     FaultServer::start(|_| Reply::new(200, "application/x-protobuf", ""))
 }
@@ -127,24 +127,25 @@ pub fn received(collector: &FaultServer) -> Vec<Span> {
         .collect()
 }
 
-/// Every span in a run's file, a list for each line.
+/// Every span in the trace file of the only run, a list for each line.
 pub fn written(place: &Workplace) -> Vec<Vec<Span>> {
     written_in(&place.run_folder().join("traces.jsonl"))
 }
 
-/// Every span in a file, a list for each line.
+/// Every span in a trace file, a list for each line.
 pub fn written_in(path: &std::path::Path) -> Vec<Vec<Span>> {
     let read = convfinqa::telemetry::read_traces(path).unwrap();
     read.map(spans_of).collect()
 }
 
-/// The roots of questions.
+/// The spans without a parent: one for each question.
 pub fn questions(spans: &[Span]) -> Vec<&Span> {
     let roots = spans.iter().filter(|span| span.parent.is_empty());
     roots.collect()
 }
 
-/// A field of the spans that a log line belongs to: of its own, or one around it.
+/// A field of the span of a log line, or of the nearest listed span around it that has the field;
+/// null if none has it.
 pub fn of_spans<'v>(line: &'v Value, name: &str) -> &'v Value {
     let around = line["spans"].as_array().into_iter().flatten();
     let mut spans = std::iter::once(&line["span"]).chain(around);
