@@ -186,6 +186,7 @@ impl Catalog {
                 put(text);
             }
         }
+        // The order of a hash map differs from process to process.
         let mut info: Vec<_> = self.info.iter().collect();
         info.sort();
         for (table, text) in info {

@@ -13,7 +13,7 @@ pub enum EnvError {
         #[source]
         source: std::io::Error,
     },
-    /// A file is damaged, or does not hold what an environment needs.
+    /// A file is damaged, or lacks what an environment needs.
     #[error("{path}: {reason}")]
     Data { path: PathBuf, reason: String },
     /// The folder to write to contains other files.

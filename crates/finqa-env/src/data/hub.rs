@@ -86,7 +86,7 @@ pub enum HubError {
     /// What the hub lists is not the benchmark, or not safe to fetch.
     #[error("{DATASET} at {commit}: {reason}, so it is not the benchmark")]
     NotTheBenchmark { commit: String, reason: String },
-    /// The folder's content cannot be read, or `env build` made it.
+    /// The folder cannot be read, or `env build` wrote it.
     #[error(transparent)]
     Folder(#[from] EnvError),
     /// A file cannot be fetched, verified or written.
@@ -228,7 +228,7 @@ fn refusal(files: &[HubFile]) -> Option<String> {
     (total > TOTAL_BYTES).then(|| format!("{total} bytes are more than {TOTAL_BYTES}"))
 }
 
-/// A hub during a download.
+/// A download in progress.
 struct Hub<'a> {
     client: &'a reqwest::Client,
     options: &'a HubOptions,

@@ -52,12 +52,14 @@ impl TaskSplits {
         Self::by_group(questions, group.unwrap_or(|question| &question.id))
     }
 
+    /// Assigns each group by its hash, read as a fraction: below 0.8 is train, below 0.9
+    /// validation, and the rest test.
     fn by_group(questions: &[EnvQuestion], group: fn(&EnvQuestion) -> &str) -> Self {
         let hashes: BTreeSet<u64> = questions.iter().map(|q| hash(group(q))).collect();
         let hashes: Vec<u64> = hashes.into_iter().collect();
         let below = |tenths: u64| hashes.partition_point(|hash| *hash < u64::MAX / 10 * tenths);
-        // From three groups on, the borders move so that no split is empty. Of two groups, one is
-        // train and one is test.
+        // The positions in the sorted hashes at which validation and test begin. From three groups
+        // on, they move so that no split is empty. Of two groups, one is train and one is test.
         let (validation, test) = match hashes.len() {
             0..=2 => (1, 1),
             count => {

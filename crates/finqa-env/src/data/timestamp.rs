@@ -13,7 +13,7 @@ pub(super) fn parse(text: &str) -> Option<DateTime> {
     numeric(&text).or_else(|| worded(&text))
 }
 
-/// `2024-12-31 00:00:00`, with six more digits if it has a fraction.
+/// Prints a moment as `2024-12-31 00:00:00`, with six decimals if its seconds have a fraction.
 pub(super) fn print(moment: DateTime) -> String {
     let micros = moment.subsec_nanosecond() / 1000;
     let whole = moment.strftime("%Y-%m-%d %H:%M:%S");
@@ -23,7 +23,7 @@ pub(super) fn print(moment: DateTime) -> String {
     }
 }
 
-/// `2024-12`, `2024-12-31`, `12/31/2024`, and a time after a day.
+/// Reads `2024-12`, `2024-12-31` or `12/31/2024`, each with or without a time.
 fn numeric(text: &str) -> Option<DateTime> {
     let (day, time) = match text.split_once([' ', 't']) {
         Some((day, time)) => (day, clock(time.trim())?),
@@ -39,7 +39,7 @@ fn numeric(text: &str) -> Option<DateTime> {
     Some(date?.to_datetime(time))
 }
 
-/// `dec 31, 2024`, `31 december 2024`, `december 2024`.
+/// Reads `dec 31, 2024`, `31 december 2024` or `december 2024`.
 fn worded(text: &str) -> Option<DateTime> {
     let words: Vec<&str> = text
         .split([' ', ',', '.', '-'])

@@ -38,7 +38,7 @@ pub struct TypedColumn {
     pub cells: Vec<FrameCell>,
 }
 
-/// The columns of a frame with the types that OpenEnv's `finqa_env` gives.
+/// The columns of a frame, with the types that they have in OpenEnv's `finqa_env`.
 ///
 /// # Errors
 /// The text with which OpenEnv's `finqa_env` refuses every query of such a table.

@@ -26,7 +26,7 @@ pub(super) fn reset_metadata(question: &EnvQuestion) -> Map<String, Value> {
 pub enum Observation {
     /// The text that a tool returned; it may be an error that the tool reports (`Error: ...`).
     Result { tool: String, text: String },
-    /// The call failed without a text of a tool.
+    /// The call failed, and no tool returned a text.
     Failure { tool: String, failure: ToolFailure },
     /// Nothing: after a reset, after a graded submission, and on steps after the end.
     Empty,

@@ -32,7 +32,7 @@ pub(crate) fn repr_float(x: f64) -> String {
     }
 }
 
-/// `repr(text)`.
+/// `repr` of a text.
 pub(crate) fn repr(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'

@@ -1,6 +1,6 @@
 //! Starts the server, runs it until it is told to stop, and then stops it in order: it accepts no
-//! more connections, finishes requests and steps in progress, closes sockets with 1001, and drops
-//! what has not ended after the drain time.
+//! more connections, finishes requests and steps in progress, and closes sockets with 1001. It does
+//! not wait for what has not ended after the drain time.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

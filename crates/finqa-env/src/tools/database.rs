@@ -12,7 +12,7 @@ use super::limits::{CallBudget, QueryBudget, ToolLimits};
 use super::records::records;
 use crate::data::{CompanyTable, FrameCell, TypedColumn};
 
-/// A view of every table has this name, because the examples in OpenEnv's README use it.
+/// Each database also offers its table under this name, which the examples in OpenEnv's README use.
 const COMMON_NAME: &str = "data";
 /// The functions that a query may call: those that take linear time in their arguments, or that
 /// check the clock. `json_patch` is missing because it takes quadratic time, `json_pretty` because

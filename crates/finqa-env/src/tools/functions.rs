@@ -139,9 +139,10 @@ pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<(
     })
 }
 
-/// Maximum length of a format and number of its arguments. Each conversion may produce a text as
-/// long as a value may be, so their number must be small.
+/// Maximum length of a format. Each conversion in it may produce a text as long as a value may be,
+/// so a format must not have many.
 const FORMAT_BYTES: usize = 512;
+/// Maximum number of arguments of a function with a format.
 const FORMAT_ARGUMENTS: usize = 64;
 
 /// Functions that may take time proportional to the product of the lengths of their first two
@@ -258,7 +259,7 @@ fn numeric(c: &Context<'_>, at: usize) -> Value {
         ValueRef::Real(x) => Value::Real(x),
         ValueRef::Text(text) => {
             let text = String::from_utf8_lossy(text.trim_ascii());
-            // Rust also reads `inf` and `nan`, which are no numbers for SQLite.
+            // Rust also reads `inf` and `nan`, which SQLite does not read as numbers.
             let plain = text
                 .bytes()
                 .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
@@ -274,7 +275,7 @@ fn numeric(c: &Context<'_>, at: usize) -> Value {
 
 fn number(c: &Context<'_>, at: usize) -> Option<f64> {
     match numeric(c, at) {
-        // As SQLite converts it.
+        // SQLite rounds a large integer to a double, too.
         Value::Integer(i) => Some(i as f64),
         Value::Real(x) => Some(x),
         _ => None,

@@ -97,7 +97,7 @@ pub(crate) async fn step(
         // Steps after the end are `done`, too.
         && open
     {
-        // Of the two endings, only a graded submission has no observation.
+        // An episode ends by a graded submission, which has no observation, or at the step limit.
         let submitted = *observation == Observation::Empty;
         let reward = reward.unwrap_or_default();
         app.metrics.episode_ended(submitted, reward);

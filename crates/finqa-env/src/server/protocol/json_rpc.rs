@@ -119,6 +119,7 @@ async fn dispatch(
     own: Option<&Arc<EnvSession>>,
 ) -> Result<Value, RpcError> {
     match request.method.as_str() {
+        // A socket has its session already.
         "openenv/session/create" => match own {
             Some(session) => Ok(json!({"session_id": &*session.id})),
             None => {

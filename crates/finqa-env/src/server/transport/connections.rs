@@ -39,9 +39,8 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// and the WebSocket that it became, have ended.
 pub(crate) type ConnectionPlace = Arc<OwnedSemaphorePermit>;
 
-/// Accepts connections until the shutdown, then waits for the requests in progress and drops those
-/// that have not ended after the drain time. It does not wait for WebSockets, which run on tasks of
-/// their own.
+/// Accepts connections until the shutdown, then waits for the requests in progress, but no longer
+/// than the drain time. It does not wait for WebSockets, which run on tasks of their own.
 pub(crate) async fn serve(listener: TcpListener, router: Router, app: &ServerState) {
     let options = &app.options;
     // Longer than a WebSocket may leave pings unanswered and than a request may take, so that the

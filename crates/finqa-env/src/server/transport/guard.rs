@@ -163,7 +163,8 @@ fn token_of(request: &Request) -> Option<String> {
         .and_then(|token| Some(percent_decode_str(&token).decode_utf8().ok()?.into_owned()))
 }
 
-/// Compares hashes, so that the time does not depend on how many characters of a guess are right.
+/// True if the tokens are equal. It compares hashes, so that the time does not depend on how many
+/// characters of a guess are right.
 fn same(given: &str, wanted: &str) -> bool {
     blake3::hash(given.as_bytes()) == blake3::hash(wanted.as_bytes())
 }

@@ -77,7 +77,8 @@ fn not_an_object(body: &Value) -> RefusedRequest {
     vec![RequestIssue::new("model_attributes_type", "body", body)].into()
 }
 
-/// `application/json` or `application/*+json`, with or without parameters.
+/// True if the content type is `application/json` or `application/*+json`, with or without
+/// parameters.
 fn is_json(headers: &HeaderMap) -> bool {
     let named = headers.get(header::CONTENT_TYPE);
     let named = named.and_then(|value| value.to_str().ok()).unwrap_or("");

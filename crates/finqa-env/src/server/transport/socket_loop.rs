@@ -34,7 +34,7 @@ pub(crate) enum SocketProtocol {
 enum SocketEnd {
     /// The peer is gone.
     Gone,
-    /// The client closed the session, or was told that it gets none.
+    /// The client closed the session, or was refused one.
     Done,
     Shutdown,
     /// A text that is not UTF-8.
@@ -94,7 +94,7 @@ pub(crate) fn accept(
         })
 }
 
-/// Runs a socket to its end.
+/// Opens the socket's session or attaches to one, answers messages, and closes the socket.
 async fn run(
     mut socket: WebSocket,
     app: Arc<ServerState>,
@@ -243,7 +243,7 @@ async fn listen(
             }
             () = app.shutdown.cancelled() => return Err(SocketEnd::Shutdown),
             () = tokio::time::sleep(interval) => {
-                // Count pings instead of time. If the server itself was held up, its peers were
+                // Count pings instead of time: if the server itself was stalled, its peers were
                 // not silent.
                 *unanswered += 1;
                 if *unanswered >= pings || socket.send(Message::Ping(Default::default())).await.is_err() {
