@@ -11,8 +11,8 @@ use super::{END, Node, START};
 
 type BoxedNode<S, R, E> = Box<dyn Node<S, R, E>>;
 
-/// A graph under construction. Order does not matter: everything is checked by
-/// [`Graph::compile`].
+/// A graph under construction. Nodes and edges can be added in any order, because
+/// [`Graph::compile`] checks everything at the end.
 pub struct Graph<S, R, E> {
     nodes: Vec<(String, BoxedNode<S, R, E>)>,
     edges: Vec<(String, R, String)>,
@@ -42,9 +42,9 @@ impl<S, R, E> Vertex<S, R, E> {
 /// A checked graph: every node is reachable and can reach the end, and every
 /// declared route has exactly one edge.
 pub struct CompiledGraph<S, R, E> {
-    /// The edge from the start carries no route, every other one does.
+    /// Each edge carries its route, except the edge from the start, which carries `None`.
     pub(super) graph: DiGraph<Vertex<S, R, E>, Option<R>>,
-    /// Where it starts.
+    /// The node that runs first.
     pub(super) first: NodeIndex,
 }
 
@@ -71,7 +71,8 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
         self
     }
 
-    /// Connects `route` of node `from` to node `to`, or to [`END`].
+    /// Adds an edge: if node `from` returns `route`, the run continues at node `to`, or finishes if
+    /// `to` is [`END`].
     #[must_use]
     pub fn edge(mut self, from: impl Into<String>, route: R, to: impl Into<String>) -> Self {
         self.edges.push((from.into(), route, to.into()));
@@ -87,9 +88,9 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
     /// Checks the graph and makes it runnable.
     ///
     /// # Errors
-    /// The first of: no start, a double or unknown name, two
-    /// edges for one route, a route declared and not wired or wired and not
-    /// declared, an unreachable node, a trap.
+    /// Returns the first fault found: no start, a name that is used twice or not defined, two edges
+    /// for one route, a declared route without an edge, an edge for a route that is not declared, a
+    /// node that cannot be reached, or a node from which the end cannot be reached (a trap).
     pub fn compile(self) -> Result<CompiledGraph<S, R, E>, GraphError> {
         let start_name = self.start.ok_or(GraphError::NoStart)?;
         let mut graph = DiGraph::new();
@@ -137,7 +138,7 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
     }
 }
 
-/// The target of `route` from `node`.
+/// The node to which `route` leads from `node`; `None` if there is no such edge.
 pub(super) fn target<S, R: Copy + Eq, E>(
     graph: &DiGraph<Vertex<S, R, E>, Option<R>>,
     node: NodeIndex,

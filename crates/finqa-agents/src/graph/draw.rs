@@ -1,4 +1,4 @@
-//! Drawings of the graph that runs, in Mermaid and DOT.
+//! Draws a compiled graph in Mermaid and DOT.
 
 use std::fmt::{Display, Write};
 
@@ -8,7 +8,8 @@ use petgraph::visit::EdgeRef;
 use super::build::{CompiledGraph, Vertex};
 
 impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
-    /// A Mermaid flowchart, as GitHub renders it. Names and routes are plain words.
+    /// The graph as a Mermaid flowchart, which GitHub renders. Names and routes are not escaped, so
+    /// they must be plain words.
     pub fn mermaid(&self) -> String {
         let mut out = String::from("flowchart LR\n");
         for vertex in self.graph.node_weights() {
@@ -28,7 +29,7 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
         out
     }
 
-    /// A Graphviz digraph.
+    /// The graph in Graphviz's DOT language.
     pub fn dot(&self) -> String {
         let named = self.graph.map(
             |_, vertex| vertex.name(),

@@ -12,7 +12,8 @@ pub enum GraphError {
     #[error("{referrer} names `{node}`, which is not a node")]
     UnknownNode {
         node: String,
-        /// E.g. `the edge critic -revise->`.
+        /// What names the unknown node: `the start`, or an edge such as `the edge critic -revise->
+        /// analyst`.
         referrer: String,
     },
     #[error("node `{node}` has two edges for route `{route}`: to `{first}` and to `{second}`")]
@@ -32,7 +33,7 @@ pub enum GraphError {
     Trap { node: String },
 }
 
-/// The reason why a run did not reach the end.
+/// Why a run did not reach the end.
 #[derive(Debug, Error)]
 pub enum GraphRunError<E> {
     /// The step limit was reached; the state holds the work so far.
@@ -49,7 +50,7 @@ pub enum GraphRunError<E> {
         #[source]
         source: E,
     },
-    /// A node named a route that it does not declare: a bug in that node.
+    /// A node returned a route that it does not declare, which is a bug in that node.
     #[error("node `{node}` took route `{route}`, which it does not declare")]
     Undeclared { node: String, route: String },
 }

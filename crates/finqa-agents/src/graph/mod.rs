@@ -1,12 +1,13 @@
-//! A typed state graph on petgraph: nodes work on one state and name a route,
-//! edges say where each route leads.
+//! A typed state graph on petgraph: each node works on a shared state and returns a route, and an
+//! edge says to which node that route leads.
 //!
-//! [`Graph`] is built, [`Graph::compile`] rejects what could not run, and the
-//! [`CompiledGraph`] both runs and draws itself: the runner asks the petgraph object for
-//! the next node, so the picture cannot differ from what happens.
+//! [`Graph`] collects nodes and edges, [`Graph::compile`] rejects a graph that cannot run, and the
+//! resulting [`CompiledGraph`] both runs and draws itself. The runner asks the petgraph object for
+//! the next node, so a drawing cannot differ from what runs.
 //!
-//! The state is the caller's own type, not a bag of messages. Nothing here knows finance or
-//! models, keeps checkpoints or prints: a hook sees every step.
+//! The state is a type of the caller's. This module knows nothing about finance or models, writes
+//! no checkpoints and prints nothing; a caller that needs such things passes a hook, which is
+//! called after every step.
 //!
 //! ```
 //! use finqa_agents::graph::{END, Graph, Node, RunOptions};
@@ -54,17 +55,18 @@ pub use build::{CompiledGraph, Graph};
 pub use error::{GraphError, GraphRunError};
 pub use run::RunOptions;
 
-/// The name of the end: an edge to it finishes the run.
+/// Name of the end: an edge to it finishes the run.
 pub const END: &str = "END";
-/// The name of the entry in pictures.
+/// Name of the entry in drawings.
 pub const START: &str = "START";
 
-/// A node works on the state and names the route to take.
+/// A step of the graph, which works on the state and returns the route to take next.
 #[async_trait]
 pub trait Node<S, R, E>: Send + Sync {
-    /// Every route that [`Node::run`] may name; each must be wired.
+    /// Every route that [`Node::run`] may return. [`Graph::compile`] requires an edge for each.
     fn routes(&self) -> &[R];
 
-    /// Works on the state. An error ends the run and keeps the state as it is.
+    /// Works on the state. An error ends the run; changes that were already made to the state are
+    /// kept.
     async fn run(&self, state: &mut S) -> Result<R, E>;
 }

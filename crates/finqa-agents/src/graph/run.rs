@@ -1,4 +1,4 @@
-//! Runs a compiled graph, one node after the other.
+//! Runs a compiled graph, one node after another.
 
 use std::fmt::Display;
 
@@ -7,18 +7,20 @@ use tokio_util::sync::CancellationToken;
 use super::build::{CompiledGraph, Vertex, target};
 use super::error::GraphRunError;
 
+/// Stops a graph that never reaches its end. The two agents set a limit of their own.
 const DEFAULT_STEP_LIMIT: usize = 50;
 
 /// Called after every step with the node's name and the state at that time.
 pub(crate) type Hook<'a, S> = &'a (dyn Fn(&str, &S) + Send + Sync);
 
 pub struct RunOptions<'a, S> {
-    /// The maximum number of node runs.
+    /// Maximum number of node runs; instead of one more, the run ends with
+    /// [`GraphRunError::StepLimit`].
     pub step_limit: usize,
-    /// Checked between steps: a step in progress is finished, so that what it paid for is
-    /// kept. A node that should stop midway holds a token itself.
+    /// Checked only between steps, so that a step in progress finishes and what it paid for is
+    /// kept. A node that must stop midway needs a token of its own.
     pub cancel: CancellationToken,
-    /// Called after every step (trace, checkpoint).
+    /// Called after every step, e.g. to record it in a trace.
     pub hook: Option<Hook<'a, S>>,
 }
 
@@ -36,8 +38,8 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
     /// Runs from the start to the end.
     ///
     /// # Errors
-    /// The step limit, a cancellation, a failing node, or a node that names a
-    /// route it does not declare. The state keeps what was done.
+    /// If the step limit is reached, the run is cancelled, a node fails, or a node returns a route
+    /// that it does not declare. The state keeps the work done so far.
     pub async fn run(
         &self,
         state: &mut S,
