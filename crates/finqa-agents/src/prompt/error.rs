@@ -1,10 +1,10 @@
-//! Errors of templates.
+//! The errors of reading and rendering templates.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// A template that cannot be used. Each error is one line that names the folder.
+/// Why templates cannot be used. Each message is one line that begins with the file or folder.
 #[derive(Debug, Error)]
 pub enum PromptError {
     #[error("{}: cannot read the templates: {source}", path.display())]
@@ -13,10 +13,10 @@ pub enum PromptError {
         #[source]
         source: std::io::Error,
     },
-    /// A file that overrides no template.
+    /// A file that would replace nothing, because no template has its name.
     #[error("{}: no template has this name; the templates are {known} (a name starting with `_` may be included)", path.display())]
     Unknown { path: PathBuf, known: String },
-    /// The reason names the template and the line.
+    /// A template that does not parse or render; `reason` names the template and the line.
     #[error("{}: {reason}", folder.display())]
     Template { folder: PathBuf, reason: String },
 }

@@ -1,15 +1,15 @@
-//! Templates, strict; the one place that decides what a model is shown.
+//! Renders the prompts of analyst and critic: what a model is shown of a question.
 //!
-//! A [`Prompts`] holds the templates of `prompts/*.j2`, embedded, or overridden by files of
-//! the same name in a folder. Templates are strict (an undefined variable is an error, found
-//! when they are loaded) and escape nothing: a page's braces, quotes and `&` reach the model
-//! unchanged.
+//! [`Prompts`] holds the templates of `prompts/*.j2`, which are embedded in the program; files of
+//! the same name in a folder can replace them. An undefined variable is an error, which is found
+//! when a folder's templates are loaded. Nothing is escaped: a page's braces, quotes and `&` reach
+//! the model unchanged.
 //!
-//! Long and stable text comes first (conventions, then the page), changing text last
-//! (earlier turns, the question, the analysis), so that a provider's prefix cache serves
-//! rounds and turns over one page.
+//! Long text that does not change comes first (conventions, then the page), changing text last
+//! (earlier turns, the question, the analysis). A provider's prefix cache then serves all rounds
+//! and turns about one page.
 //!
-//! No gold can come in: a [`Question`](finqa_core::question::Question) has none.
+//! A prompt cannot contain gold, because a [`Question`](finqa_core::question::Question) has none.
 
 mod error;
 mod templates;

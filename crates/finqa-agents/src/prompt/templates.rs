@@ -1,4 +1,4 @@
-//! The templates: embedded, overridden, checked when loaded, hashed.
+//! Loads the templates, tries them out, renders prompts from them, and hashes them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ const EMBEDDED: [(&str, &str); 8] = [
 pub struct Prompts {
     environment: Environment<'static>,
     sources: BTreeMap<String, String>,
-    /// The folder of overriding files, for errors.
+    /// The folder whose files replace templates, which errors name.
     folder: Option<PathBuf>,
 }
 
@@ -57,14 +57,15 @@ impl Prompts {
             folder: None,
         };
         for (name, source) in EMBEDDED {
-            // They parse, because a test renders them all; if one did not, rendering would report
-            // it as missing.
+            // They parse, because a test renders them all. If one did not, rendering it would fail
+            // because the template is missing.
             let _ = prompts.add(name, source.to_string());
         }
         prompts
     }
 
-    /// These templates, with those that have a file of the same name in `folder` replaced by it.
+    /// Replaces each template for which `folder` has a file of the same name. Files whose names
+    /// begin with `_` are added, so that templates can include them.
     ///
     /// # Errors
     /// If the folder or a file cannot be read, a `.j2` file has an unknown name, or a template
@@ -85,7 +86,7 @@ impl Prompts {
                 paths.push(path);
             }
         }
-        // In order, so that of several errors the same one is always shown.
+        // Sorted, so that if several files have errors, the same one is reported every time.
         paths.sort();
         for path in paths {
             let name = path.file_name().unwrap_or_default();
@@ -104,11 +105,12 @@ impl Prompts {
         Ok(prompts)
     }
 
-    /// blake3 over names and contents, in hex: the hash that a run records.
+    /// The blake3 hash of the names and contents of all templates, in hex. A run records it, and
+    /// refuses to resume with other prompts.
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         for (name, source) in &self.sources {
-            // Lengths keep `a` + `bc` and `ab` + `c` apart.
+            // Without the lengths, `a` + `bc` and `ab` + `c` would have the same hash.
             for part in [name, source] {
                 hasher.update(&(part.len() as u64).to_le_bytes());
                 hasher.update(part.as_bytes());
@@ -117,8 +119,8 @@ impl Prompts {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Everything that the models are sent whatever the question is, by file name: the
-    /// templates, and the two system prompts as sent.
+    /// The text that is the same for every question, by file name: the templates, and the system
+    /// prompts of both agents as they are sent.
     pub fn texts(&self) -> Result<BTreeMap<String, String>, PromptError> {
         let mut texts = self.sources.clone();
         for agent in ["analyst", "critic"] {
@@ -128,18 +130,20 @@ impl Prompts {
         Ok(texts)
     }
 
-    /// The analyst's prompt.
+    /// The prompt for the analyst.
     pub fn analyst(&self, question: &Question) -> Result<Prompt, PromptError> {
         let variables = variables(question, &CriticView::default());
         self.prompt("analyst", variables)
     }
 
-    /// The critic's prompt for one analysis.
+    /// The prompt for the critic, about one analysis.
     pub fn critic(&self, question: &Question, view: &CriticView) -> Result<Prompt, PromptError> {
         self.prompt("critic", variables(question, view))
     }
 
     fn prompt(&self, agent: &str, variables: minijinja::Value) -> Result<Prompt, PromptError> {
+        // `page.j2` puts the earlier turns after the page. Rendered without them, it is what the
+        // prompts of all questions about the page begin with.
         let no_turns: [(); 0] = [];
         let page = context! { history => no_turns, ..variables.clone() };
         let page = self.render("page.j2", page)?;
@@ -155,12 +159,12 @@ impl Prompts {
         })
     }
 
-    /// The message after a reply that could not be read, quoting the error.
+    /// The message that asks again after a reply that could not be read, with the reader's error.
     pub fn reask(&self, error: &str) -> Result<String, PromptError> {
         self.render("reask.j2", context! { error })
     }
 
-    /// The message that sends findings back to the analyst, one a line.
+    /// The message that sends findings back to the analyst, one per line.
     pub fn revise(&self, findings: &[String]) -> Result<String, PromptError> {
         self.render("revise.j2", context! { findings => findings.to_vec() })
     }
@@ -181,7 +185,7 @@ impl Prompts {
             .map_err(|error| self.failure(&error))
     }
 
-    /// The innermost template error, which names the template and the line.
+    /// Converts the innermost error, which names the template and the line.
     fn failure(&self, mut error: &minijinja::Error) -> PromptError {
         while let Some(source) = std::error::Error::source(error).and_then(|it| it.downcast_ref()) {
             error = source;
@@ -193,8 +197,9 @@ impl Prompts {
         }
     }
 
-    /// Renders everything once, so that a bad template stops a run before its
-    /// first call.
+    /// Renders every template, so that a bad one stops a run before its first call. Prompts are
+    /// rendered without earlier turns and findings and then with them, because templates branch on
+    /// both.
     fn rehearse(&self) -> Result<(), PromptError> {
         let mut question = rehearsed();
         self.analyst(&question)?;
@@ -218,7 +223,7 @@ impl Prompts {
     }
 }
 
-/// A question of no report.
+/// A made-up question to try templates with.
 fn rehearsed() -> Question {
     Question {
         key: QuestionKey {
@@ -244,7 +249,7 @@ fn environment() -> Environment<'static> {
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
         .lstrip_blocks(true)
-        // An included template ends its last line itself.
+        // Keeps the newline at the end of an included template, which minijinja would strip.
         .keep_trailing_newline(true)
         .build();
     // With the default delimiters this cannot fail.

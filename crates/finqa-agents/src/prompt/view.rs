@@ -1,4 +1,4 @@
-//! The template variables of a question: plain text, ids, no gold.
+//! Makes the template variables of a question: its text, with the ids by which a model cites it.
 
 use minijinja::context;
 
@@ -8,29 +8,31 @@ use finqa_core::question::{Document, HistoryEntry, Question};
 /// A rendered prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
-    /// The system prompt, equal for every question.
+    /// The same for every question.
     pub system: String,
-    /// Page, earlier turns, question.
+    /// The page, earlier turns and the question; for the critic also the analysis.
     pub user: String,
-    /// Bytes of `user` that every question about the page begins with; 0 where the templates
-    /// do not begin with the page.
+    /// Number of bytes at the start of `user` that are the same for all questions about the page; 0
+    /// if the templates do not begin with the page.
     pub page_bytes: usize,
 }
 
-/// The critic's input in addition to page and question.
+/// What the critic is shown in addition to the page and the question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CriticView {
     pub analysis: String,
-    /// The program's result; `None` without a program that executes.
+    /// The answer's value; `None` if it has none.
     pub value: Option<String>,
     pub printed: String,
-    /// The findings of the deterministic checks, one a line.
+    /// The findings of the deterministic checks, one line each.
     pub findings: Vec<String>,
 }
 
 /// The variables of the user templates.
 pub(super) fn variables(question: &Question, critic: &CriticView) -> minijinja::Value {
     let document = &*question.document;
+    // The dataset's sentences lost apostrophes, quotes and dashes; those of a user's own document
+    // did not.
     let repaired = !document.own;
     let boundary = document.pre_text.len();
     let value = critic.value.as_deref();
@@ -47,7 +49,8 @@ pub(super) fn variables(question: &Question, critic: &CriticView) -> minijinja::
     }
 }
 
-/// Sentences with their ids; blank ones are left out but keep their number.
+/// The sentences with their ids, which continue after the first `before` sentences of the page.
+/// Blank sentences are left out but counted, so that an id is a position on the page.
 fn sentences(text: &[String], before: usize, repaired: bool) -> Vec<minijinja::Value> {
     text.iter()
         .enumerate()
