@@ -1,4 +1,4 @@
-//! The analyst's reply to an [`Analysis`].
+//! Reads the analyst's reply as an [`Analysis`].
 
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -13,13 +13,15 @@ use super::unit::unit;
 use finqa_core::number::Unit;
 use finqa_core::question::CitedEvidence;
 
+/// Reads the analyst's reply.
+///
 /// # Errors
-/// If the reply has neither a readable object with an `answer` or a `program`, nor an
-/// `Answer:` line; the message says what is missing and where.
+/// If the reply has neither a readable object with an `answer` or a `program`, nor an `Answer:`
+/// line. The message says what is missing and where.
 pub fn analysis(text: &str) -> Result<Analysis, ParseFailure> {
     let text = bounded(text);
     let body = without_think(text);
-    // Positions are given in the whole reply, as the model wrote it.
+    // Errors give positions in `text`, not in `body`.
     let shift = if body.is_empty() {
         0
     } else {
@@ -28,6 +30,7 @@ pub fn analysis(text: &str) -> Result<Analysis, ParseFailure> {
     let (offset, what) = match object::find(body, &ANALYSIS_KEYS) {
         ObjectSearch::Object(object) => {
             let analysis = from_object(&object);
+            // Without an `answer`, a program is enough only if the reply was not cut off.
             let has_program = analysis.program.is_some() && object.cut_in.is_none();
             if has_program || !analysis.answer.is_empty() {
                 return Ok(analysis);
@@ -88,7 +91,7 @@ fn steps_of(value: &Value) -> Vec<String> {
         other => scalar(other),
     };
     match &*unwrapped(value) {
-        // One text for all of them.
+        // All steps in one text: each line is a step.
         Value::String(text) => {
             let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
             lines.map(str::to_string).collect()
@@ -99,18 +102,19 @@ fn steps_of(value: &Value) -> Vec<String> {
 }
 
 fn unit_of(value: &Value) -> Option<Unit> {
-    // Our own form, as transcripts have it.
+    // The form in which this program serialises a unit, as in transcripts.
     let own = Unit::deserialize(&*unwrapped(value)).ok();
     own.or_else(|| unit(value.as_str()?))
 }
 
-/// Evidence without a literal cites a place alone.
+/// Reads an item of `evidence`. Without a literal, it cites only a place; without an id, it is
+/// dropped.
 fn cited(item: &Value) -> Option<CitedEvidence> {
     let text = |key: &str| item.get(key).and_then(scalar);
     let id = text("id")?;
     let id = id.trim_matches(|c: char| "[]()".contains(c) || c.is_whitespace());
     Some(CitedEvidence {
-        // `[r6c1]` and `R6C1` as `r6c1`.
+        // `[r6c1]` and `R6C1` mean `r6c1`.
         id: id.to_lowercase(),
         literal: text("literal").unwrap_or_default(),
     })

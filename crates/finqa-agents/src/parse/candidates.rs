@@ -1,23 +1,25 @@
-//! Where in a reply the JSON object may be.
+//! Finds the places in a reply at which its JSON object may start.
 //!
-//! `<think>` blocks are removed; then the last fenced block or top-level object counts
-//! first, because models draft before they answer.
+//! `<think>` blocks are skipped. Objects are tried from the end, because models draft before they
+//! answer, and those inside code fences before the others.
 
 use super::MAX_REPLY_BYTES;
 
-/// Maximum number of places tried, counted from the end.
+/// Maximum number of places that are tried inside fences, and again outside them. The last ones in
+/// the text are kept.
 const MAX_CANDIDATES: usize = 8;
-/// Maximum number of restarts of the scan after a brace that is never closed.
+/// Maximum number of times that the scan starts again after a brace that is never closed. Each time
+/// it reads the rest of the text again.
 const MAX_RESTARTS: usize = 8;
 
-/// The last [`MAX_REPLY_BYTES`] of `text`.
+/// The last [`MAX_REPLY_BYTES`] of `text`, without a character cut in half.
 pub(super) fn bounded(text: &str) -> &str {
     let start = text.ceil_char_boundary(text.len().saturating_sub(MAX_REPLY_BYTES));
     text.get(start..).unwrap_or_default()
 }
 
-/// `text` after its last `</think>`. An unclosed block at the start hides everything, so
-/// that a draft is never read as the answer.
+/// `text` after its last `</think>`. If the text begins with a block that is never closed, nothing
+/// is left, so that a draft is never read as the answer.
 pub(super) fn without_think(text: &str) -> &str {
     const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
     for (open, close) in TAGS {
@@ -31,8 +33,8 @@ pub(super) fn without_think(text: &str) -> &str {
     text
 }
 
-/// Places where an object may start, the likeliest first. A fence is the model's own mark
-/// of its answer: it comes before the prose around it.
+/// Offsets at which an object may start, the likeliest first: those inside a fence, with which the
+/// model marks its answer, then the others, each from the last to the first.
 pub(super) fn candidates(text: &str) -> Vec<usize> {
     let fences = fences(text);
     let (fenced, bare): (Vec<usize>, Vec<usize>) = object_starts(text)
@@ -43,7 +45,7 @@ pub(super) fn candidates(text: &str) -> Vec<usize> {
     some(fenced).chain(some(bare)).collect()
 }
 
-/// True if `at` is in one of `fences`, which are in order.
+/// True if `at` is inside one of `fences`, which are sorted.
 fn is_fenced(fences: &[std::ops::Range<usize>], at: usize) -> bool {
     let next = fences.partition_point(|fence| fence.start <= at);
     next.checked_sub(1)
@@ -51,7 +53,7 @@ fn is_fenced(fences: &[std::ops::Range<usize>], at: usize) -> bool {
         .is_some_and(|fence| fence.contains(&at))
 }
 
-/// Byte ranges inside fences; an unclosed fence runs to the end.
+/// Byte ranges of fenced blocks; an unclosed one extends to the end.
 fn fences(text: &str) -> Vec<std::ops::Range<usize>> {
     let marks: Vec<usize> = text.match_indices("```").map(|(at, _)| at).collect();
     marks
@@ -64,8 +66,8 @@ fn fences(text: &str) -> Vec<std::ops::Range<usize>> {
         .collect()
 }
 
-/// Offsets of `{` that open a top-level object, in order. A brace that is never closed is
-/// kept, and the scan continues after it.
+/// Sorted offsets of each `{` that opens a top-level object. A brace that is never closed is one of
+/// them, and the scan starts again after it.
 fn object_starts(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let mut starts = Vec::new();
@@ -81,8 +83,9 @@ fn object_starts(text: &str) -> Vec<usize> {
     starts
 }
 
-/// Collects top-level object starts from `from` on; returns the start of one that was
-/// never closed. Only double quotes delimit strings here: an apostrophe may be prose.
+/// Adds the starts of top-level objects from byte `from` on to `starts`, and returns the start of
+/// an object that is never closed. Only double quotes delimit strings, because an apostrophe may be
+/// prose.
 fn scan(text: &str, bytes: &[u8], from: usize, starts: &mut Vec<usize>) -> Option<usize> {
     let mut open: Option<(usize, usize)> = None;
     let mut in_string = false;
@@ -116,7 +119,7 @@ fn scan(text: &str, bytes: &[u8], from: usize, starts: &mut Vec<usize>) -> Optio
     open.map(|(start, _)| start)
 }
 
-/// True if a key follows: excludes `\frac{a}{b}` and `{2008}`.
+/// True if a quoted key follows, which excludes `\frac{a}{b}` and `{2008}`.
 fn looks_like_object(text: &str, at: usize) -> bool {
     let inside = text.get(at + 1..).unwrap_or_default();
     inside.trim_start().starts_with('"')

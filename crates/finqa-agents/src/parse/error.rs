@@ -3,18 +3,18 @@
 use finqa_core::text;
 use thiserror::Error;
 
-/// A reply that could not be read. Its one line is quoted to the model.
+/// Why and where a reply could not be read. The message is one line, which is quoted to the model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{what} (line {line}, column {column}){}", near(excerpt))]
 pub struct ParseFailure {
     pub what: String,
     pub line: usize,
     pub column: usize,
-    /// The text there, shortened; may be empty.
+    /// The beginning of the text at that position; empty at the end of the reply.
     pub(crate) excerpt: String,
 }
 
-/// Characters of the reply quoted in a failure.
+/// Maximum characters of the reply that a failure quotes.
 const EXCERPT: usize = 60;
 
 fn near(excerpt: &str) -> String {

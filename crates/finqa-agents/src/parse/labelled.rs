@@ -1,4 +1,4 @@
-//! `Answer: 14.1%` lines, for replies without any JSON.
+//! Reads lines such as `Answer: 14.1%` from replies that contain no JSON.
 
 use finqa_core::number::plain;
 
@@ -6,8 +6,8 @@ use super::program::program;
 use super::types::Analysis;
 use super::unit::unit;
 
-/// An analysis from labelled lines, if one of them is an answer. The last of several
-/// answers counts.
+/// Reads labelled lines; all other lines become steps. The last of several answers counts. `None`
+/// if there is neither an answer line nor a `\boxed{…}`.
 pub(super) fn analysis(text: &str) -> Option<Analysis> {
     let mut found = Analysis::default();
     let mut program_text = None;
@@ -27,7 +27,8 @@ pub(super) fn analysis(text: &str) -> Option<Analysis> {
     Some(found)
 }
 
-/// `**Final Answer:** 14.1%` as (`final answer`, `14.1%`).
+/// Splits `**Final Answer:** 14.1%` into `final answer` and `14.1%`. `None` if the label is unknown
+/// or nothing follows it.
 fn split(line: &str) -> Option<(&'static str, String)> {
     const LABELS: [&str; 4] = ["answer", "final answer", "program", "unit"];
     let (label, rest) = line.split_once([':', '：'])?;
@@ -40,7 +41,8 @@ fn split(line: &str) -> Option<(&'static str, String)> {
     (!rest.is_empty()).then_some((known, rest))
 }
 
-/// The inside of the last `\boxed{…}`, without the LaTeX around its words and figures.
+/// The content of the last `\boxed{…}`, without the LaTeX around its words and figures. `None` if
+/// there is no box, or if it is empty or longer than 200 characters.
 fn boxed(text: &str) -> Option<String> {
     let (_, inside) = text.rsplit_once("\\boxed{")?;
     let mut depth = 1;

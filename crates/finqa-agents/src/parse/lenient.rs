@@ -1,21 +1,22 @@
-//! A JSON reader for what models write when they get JSON almost right.
+//! Reads what models write when they get JSON almost right.
 //!
-//! It runs only where `serde_json` refuses. It never splits a figure: `206,588` without
-//! quotes is one value. What was cut off mid-value is dropped, not guessed.
+//! It is used only where `serde_json` refuses. It never splits a figure: `206,588` without quotes
+//! is one value. A value that was cut off is dropped rather than guessed.
 
 use finqa_core::text::cut;
 use serde_json::{Map, Value};
 
-/// Nesting beyond this is refused.
+/// Maximum nesting. The reader is recursive, so unlimited nesting could overflow the stack.
 const MAX_DEPTH: usize = 64;
 
-/// A value, and the member that was dropped because it was cut off.
+/// A value that was read, possibly from a text that ends inside it.
 pub(super) struct LenientJson {
     pub(super) value: Value,
-    /// The end in the text.
+    /// Offset of its end in the text.
     pub(super) end: usize,
+    /// Name of the member that was dropped because the text ends inside its value.
     pub(super) cut_in: Option<String>,
-    /// The text does not end inside it.
+    /// False if the text ends inside the value.
     pub(super) is_closed: bool,
 }
 
@@ -53,7 +54,8 @@ enum ReadStop {
     Refused(Refusal),
 }
 
-/// The place of a bare figure: in a list, a comma always separates.
+/// Whether an unquoted value belongs to an object or to a list. In a list every comma separates
+/// items; in an object, a comma may be part of the figure.
 #[derive(Clone, Copy, PartialEq)]
 enum FigurePlace {
     Member,
@@ -149,7 +151,9 @@ impl<'a> LenientReader<'a> {
         }
     }
 
+    /// Ends an object inside which the text ends; `key` is the member whose value was cut off.
     fn cut_object(&mut self, map: Map<String, Value>, key: Option<String>) -> Value {
+        // An inner object that was cut off has already named its member.
         self.cut_in = key.or_else(|| self.cut_in.take());
         self.is_closed = false;
         Value::Object(map)
@@ -161,13 +165,13 @@ impl<'a> LenientReader<'a> {
         loop {
             self.skip();
             match self.peek() {
-                // Whether more items were to come is unknown: the member is dropped.
+                // Items may have been cut off, so the list is dropped.
                 None => return Err(ReadStop::CutOff),
                 Some(']') => {
                     self.pos += 1;
                     return Ok(Value::Array(items));
                 }
-                // `]` forgotten before the object's end.
+                // The `]` is missing before the end of the object.
                 Some('}') => {
                     return Ok(Value::Array(items));
                 }
@@ -182,7 +186,7 @@ impl<'a> LenientReader<'a> {
         }
     }
 
-    /// After a value: a comma, or the closing bracket, which is not consumed.
+    /// Reads what follows a value: consumes a comma, but not a closing bracket.
     fn separator(&mut self, close: char) -> Result<(), ReadStop> {
         self.skip();
         match self.peek() {
@@ -213,8 +217,8 @@ impl<'a> LenientReader<'a> {
         }
     }
 
-    /// A quoted string. A quote inside it without structure after it is text, as is a line
-    /// break.
+    /// Reads a quoted string. A quote ends it only if structure follows (see `ends_string`). Any
+    /// other quote is part of the text, and so is a line break.
     fn string(&mut self) -> Result<String, ReadStop> {
         self.pos += 1;
         let mut out = String::new();
@@ -253,7 +257,7 @@ impl<'a> LenientReader<'a> {
             'f' => out.push('\u{c}'),
             'u' => {
                 let mut code = self.hex();
-                // A character outside the basic plane is written as a pair.
+                // A character outside the Basic Multilingual Plane is written as a surrogate pair.
                 if let Some(high @ 0xd800..0xdc00) = code
                     && self.rest().starts_with("\\u")
                 {
@@ -269,24 +273,24 @@ impl<'a> LenientReader<'a> {
                         }
                     };
                 }
-                // A lone half of a pair has no character.
+                // A lone surrogate is not a character.
                 out.push(code.and_then(char::from_u32).unwrap_or('\u{fffd}'));
             }
-            // A quote, a backslash, or a character that needs no backslash.
+            // A quote, a backslash, or a character that needs no escape, as in `\%`.
             _ => out.push(c),
         }
         Ok(())
     }
 
-    /// The four digits of an escape.
+    /// Reads the four hexadecimal digits of a `\u` escape.
     fn hex(&mut self) -> Option<u32> {
         let code = u32::from_str_radix(self.rest().get(..4)?, 16).ok()?;
         self.pos += 4;
         Some(code)
     }
 
-    /// A number, a word, or anything else without quotes, up to the next structural character
-    /// or comment.
+    /// Reads an unquoted value, which ends before the next structural character, line break or
+    /// comment.
     fn bare(&mut self, place: FigurePlace) -> Result<Value, ReadStop> {
         let rest = self.rest();
         let mut end = rest.len();
@@ -304,15 +308,15 @@ impl<'a> LenientReader<'a> {
                 break;
             }
         }
-        // Whether a value at the very end is complete cannot be known, unless white space
-        // follows it.
+        // A value at the very end of the text may be cut off, unless white space follows it.
         if end == rest.len() && !rest.ends_with(char::is_whitespace) {
             return Err(ReadStop::CutOff);
         }
         self.pos += end;
         let token = rest.get(..end).unwrap_or_default();
         Ok(match token.trim() {
-            // As Python writes the numbers that JSON does not have.
+            // Python writes `NaN` or `Infinity` for a number that JSON does not have. As null, it
+            // does not discard the answer around it.
             "null" | "None" | "NaN" | "Infinity" | "-Infinity" => Value::Null,
             "true" | "True" => Value::Bool(true),
             "false" | "False" => Value::Bool(false),
@@ -329,8 +333,8 @@ impl<'a> LenientReader<'a> {
     }
 }
 
-/// True if the comma at `at` is inside a figure such as `206,588`: one to three digits
-/// before it, exactly three after it.
+/// True if the comma at `at` is inside a figure such as `206,588`, with one to three digits before
+/// it and exactly three after it.
 pub(super) fn separates_thousands(text: &str, at: usize) -> bool {
     let behind = text.as_bytes().get(at + 1..).unwrap_or_default();
     let digits_behind = behind.iter().take(4).take_while(|b| b.is_ascii_digit());

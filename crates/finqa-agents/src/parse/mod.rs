@@ -1,14 +1,17 @@
 //! Parses model text into typed answers and verdicts.
 //!
-//! A reply is read strictly first. Where that fails, a fixed list of departures from the
-//! format is accepted. What cannot be read is a [`ParseFailure`] whose one line is quoted
-//! when the model is asked again; nothing is guessed from prose.
+//! A reply is first read strictly. If that fails, a fixed list of departures from the format is
+//! accepted. A reply that still cannot be read is a [`ParseFailure`], whose one line is quoted when
+//! the model is asked again. Nothing is guessed from prose.
 //!
-//! Digits are never changed: `206,588` stays `206,588`. Input is bounded (the last
-//! [`MAX_REPLY_BYTES`] are read, nesting is limited), and every step is linear in it, so no
-//! reply can stall or overflow a worker.
+//! Digits are never changed: `206,588` stays `206,588`. Input is bounded (only the last
+//! [`MAX_REPLY_BYTES`] are read, and nesting is limited) and every step takes linear time, so no
+//! reply can stall a worker or overflow its stack.
 //!
-//! Programs are executed in `program`, answers judged in `agents`.
+//! Read `analysis` and `verdict` first. `candidates` and `object` find the JSON object in a reply,
+//! `lenient` reads it if it is not quite JSON, `labelled` reads replies without JSON, and `program`
+//! brings programs into the dataset's language. `finqa_core::program` executes them, and `pair`
+//! checks the answers.
 
 mod analysis;
 mod candidates;
@@ -32,5 +35,5 @@ pub use unit::unit;
 pub(crate) use verdict::unread_revision;
 pub use verdict::verdict;
 
-/// Only the end of a longer reply is read: 1 MiB.
+/// Maximum bytes of a reply that are read: 1 MiB. Only the end of a longer reply is read.
 pub const MAX_REPLY_BYTES: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! Finds the object of a reply.
+//! Finds the JSON object of a reply.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,14 +8,15 @@ use serde_json::{Map, Value};
 use super::candidates::{bounded, candidates, without_think};
 use super::lenient;
 
-/// The keys that make an object an analysis, or a verdict.
+/// An analysis has at least one of these keys.
 pub(super) const ANALYSIS_KEYS: [&str; 3] = ["answer", "program", "steps"];
+/// A verdict has at least one of these keys.
 pub(super) const VERDICT_KEYS: [&str; 2] = ["verdict", "findings"];
 
-/// The object in a reply.
+/// The result of [`find`].
 pub(super) enum ObjectSearch {
     Object(ReplyObject),
-    /// Something that starts like an object and cannot be read as one.
+    /// The text has something that starts like an object but cannot be read as one.
     Refused {
         offset: usize,
         what: String,
@@ -25,16 +26,17 @@ pub(super) enum ObjectSearch {
 
 pub(super) struct ReplyObject {
     pub(super) members: Map<String, Value>,
+    /// The bytes of the text that it takes up.
     pub(super) place: Range<usize>,
-    /// The member that was dropped because the text ends in it.
+    /// Name of the member that was dropped because the text ends inside its value.
     pub(super) cut_in: Option<String>,
-    /// The text does not end inside it.
+    /// False if the text ends inside the object.
     pub(super) is_closed: bool,
 }
 
-/// The object of `text` that has most of `keys`, and at least one: a reply often ends in a
-/// small object such as `{"answer": 0.5}`, which must not replace the full one before it.
-/// Among objects with as many the likeliest place wins.
+/// Finds the object in `text` that has the most of `keys`, and at least one. The last object is not
+/// always the right one: a reply often ends in a small one such as `{"answer": 0.5}`, which must
+/// not replace the full one before it. On a tie, the candidate that is tried first wins.
 pub(super) fn find(text: &str, keys: &[&str]) -> ObjectSearch {
     let count = |members: &Map<String, Value>| {
         let is_there = |key: &&&str| members.get(**key).is_some_and(|value| !value.is_null());
@@ -44,7 +46,7 @@ pub(super) fn find(text: &str, keys: &[&str]) -> ObjectSearch {
         let mut all = keys.iter();
         all.any(|key| members.contains_key(*key) || cut_in == Some(*key))
     };
-    // The usual case, strict JSON alone, without looking at candidates.
+    // In the usual case, the text is strict JSON and no candidates are needed.
     let whole = |members| {
         ObjectSearch::Object(ReplyObject {
             members,
@@ -55,7 +57,7 @@ pub(super) fn find(text: &str, keys: &[&str]) -> ObjectSearch {
     };
     match serde_json::from_str(text.trim()) {
         Ok(Value::Object(members)) if is_requested(&members, None) => return whole(members),
-        // An object that was written as a JSON string.
+        // The object is written as a JSON string.
         Ok(Value::String(inner)) => {
             if let ObjectSearch::Object(object) = find(&inner, keys)
                 && object.is_closed
@@ -102,7 +104,7 @@ pub(super) fn find(text: &str, keys: &[&str]) -> ObjectSearch {
     }
 }
 
-/// The list or object that is the whole of a text. Some models write it as a JSON string, even
+/// Reads a text that consists of one list or object. Some models write it as a JSON string, even
 /// twice.
 fn structure(text: &str) -> Option<Value> {
     let text = text.trim();
@@ -118,13 +120,15 @@ fn structure(text: &str) -> Option<Value> {
     }
 }
 
-/// A list or object, also one that was written as a text; other values as they are.
+/// Returns a list or object, even if it is written as a JSON string; other values are returned
+/// unchanged.
 pub(super) fn unwrapped(value: &Value) -> Cow<'_, Value> {
     let inner = value.as_str().and_then(structure);
     inner.map_or(Cow::Borrowed(value), Cow::Owned)
 }
 
-/// The items of a list, also of one that was written as a text. An object alone is one item.
+/// The items of a list, even if the list or an item is written as a JSON string. A single object
+/// counts as one item; `None` for other values.
 pub(super) fn items(value: &Value) -> Option<Vec<Value>> {
     let list = match unwrapped(value).into_owned() {
         Value::Array(items) => items,
@@ -134,8 +138,8 @@ pub(super) fn items(value: &Value) -> Option<Vec<Value>> {
     Some(list.iter().map(|it| unwrapped(it).into_owned()).collect())
 }
 
-/// The text behind the object of a reply, if that is closed; none behind a list or object that is
-/// the whole reply.
+/// The text after the object of a reply; empty if the reply consists of one list or object. `None`
+/// if there is no object, or if it is not closed.
 pub(crate) fn after_object(text: &str) -> Option<&str> {
     let text = without_think(bounded(text));
     let keys: Vec<&str> = ANALYSIS_KEYS.into_iter().chain(VERDICT_KEYS).collect();
@@ -146,7 +150,7 @@ pub(crate) fn after_object(text: &str) -> Option<&str> {
     }
 }
 
-/// The strict JSON value at the start of `text[start..]`, and where it ends.
+/// Reads a strict JSON value that starts at byte `start`; also returns the offset of its end.
 fn strict(text: &str, start: usize) -> Option<(Value, usize)> {
     let mut values = serde_json::Deserializer::from_str(text.get(start..)?).into_iter::<Value>();
     let value = values.next()?.ok()?;
@@ -154,19 +158,20 @@ fn strict(text: &str, start: usize) -> Option<(Value, usize)> {
 }
 
 impl ReplyObject {
-    /// The member called `name`; a null counts as absent.
+    /// The member called `name`; `None` if it is absent or null.
     pub(super) fn member(&self, name: &str) -> Option<&Value> {
         self.members.get(name).filter(|value| !value.is_null())
     }
 
-    /// The keys, for an error message.
+    /// The first keys, for an error message.
     pub(super) fn keys(&self) -> String {
         let keys: Vec<&str> = self.members.keys().take(12).map(String::as_str).collect();
         keys.join(", ")
     }
 }
 
-/// A scalar as text with its digits unchanged; `None` for null, lists and objects.
+/// A scalar as text with its digits unchanged; a boolean is `yes` or `no`. `None` for null, lists
+/// and objects.
 pub(super) fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_string()),

@@ -6,18 +6,19 @@ use strum::IntoStaticStr;
 use finqa_core::number::Unit;
 use finqa_core::question::CitedEvidence;
 
+/// An analyst's reply.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Analysis {
-    /// The reasoning, one line a step.
+    /// The reasoning, one entry per step.
     pub steps: Vec<String>,
     /// The answer as the model printed it. Empty only if the reply has a program and no
     /// answer.
     pub answer: String,
-    /// The sources of the figures.
+    /// The cells, sentences and earlier turns that the figures come from.
     #[serde(default)]
     pub evidence: Vec<CitedEvidence>,
-    /// The calculation, in the dataset's program language where it has only one reading, else
-    /// as the model wrote it.
+    /// The calculation: in the dataset's language if it can be read in one way only, otherwise as
+    /// the model wrote it.
     #[serde(default)]
     pub program: Option<String>,
     #[serde(default)]
@@ -25,12 +26,12 @@ pub struct Analysis {
     /// A name for the value, e.g. `net cash from operating activities, 2009`.
     #[serde(default)]
     pub label: Option<String>,
-    /// The model's own estimate, 0 to 1.
+    /// The model's estimate of being right, 0 to 1.
     #[serde(default)]
     pub confidence: Option<f64>,
 }
 
-/// What a critic says of an answer.
+/// A critic's verdict on an answer.
 #[derive(Clone, Debug, PartialEq, IntoStaticStr, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 #[strum(serialize_all = "snake_case")]
@@ -39,11 +40,12 @@ pub enum CriticVerdict {
     Ok,
     /// The answer is sent back.
     Revise {
-        /// The LLM critic's findings, in its order; those of the checks are in the round.
+        /// The LLM critic's findings, in its order; empty if only the checks object. The findings
+        /// of the checks are in the round.
         findings: Vec<CriticFinding>,
     },
-    /// The critic's reply could not be read: neither ok nor a finding. A reply that mentions
-    /// `ALL_OK` among other things is one.
+    /// The critic's reply is neither an approval nor a list of findings, e.g. `ALL_OK` with a
+    /// remark that does not approve.
     Unparsable { reason: String },
     /// No critic reviewed it (`--critic off`, or it failed).
     Skipped,
@@ -58,7 +60,7 @@ impl CriticVerdict {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriticFinding {
-    /// The step, literal or evidence id that it is about.
+    /// The step, literal or evidence id that the finding is about.
     #[serde(rename = "where")]
     pub location: String,
     pub problem: String,
@@ -66,7 +68,7 @@ pub struct CriticFinding {
 }
 
 impl std::fmt::Display for CriticFinding {
-    /// `where: problem; fix: …`, leaving out what is empty.
+    /// Writes `where: problem; fix: …` without the parts that are empty.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if !self.location.is_empty() {
             write!(f, "{}: ", self.location)?;

@@ -1,10 +1,9 @@
-//! The unit of an answer, from the words models use for it.
+//! Reads the unit of an answer from the words that models use for it.
 
 use finqa_core::number::{Scale, Unit, UnitKind, fold, scale_of_word};
 
-/// Reads unit words (`percent`, `%`, `USD millions`, `ratio`, `yes_no`).
-/// `None` where there are none (empty, `none`, `n/a`); other words, such as `shares`, are a
-/// plain number.
+/// Reads unit words (`percent`, `%`, `USD millions`, `ratio`, `yes_no`). `None` if the text names
+/// no unit (empty, `none`, `n/a`). Unknown words such as `shares` mean a plain number.
 pub fn unit(words: &str) -> Option<Unit> {
     let words: String = words.trim().chars().map(fold).collect();
     let words = words.to_lowercase();
@@ -23,14 +22,14 @@ pub fn unit(words: &str) -> Option<Unit> {
     } else if any(&["ratio", "fraction", "decimal", "proportion", "multiple"])
         || matches!(words.as_str(), "share" | "portion" | "times" | "x")
     {
-        // Only `share` alone: `dollars per share` is an amount.
+        // `share` counts only by itself: `dollars per share` is an amount.
         UnitKind::Ratio
     } else {
         UnitKind::Number
     };
     let scale = |token: &&str| match *token {
         "000" | "000s" => Some(Scale::Thousand),
-        // A unit has no word for ten millions.
+        // A crore is ten million, for which there is no `Scale`.
         token => scale_of_word(token).and_then(|(scale, power)| (power == 0).then_some(scale)),
     };
     let scale = tokens.iter().find_map(scale);
@@ -38,7 +37,7 @@ pub fn unit(words: &str) -> Option<Unit> {
     Some(Unit { kind, scale })
 }
 
-/// The words that the prompt lists.
+/// The units that the prompt and the schema offer.
 pub(super) const NAMES: [&str; 7] = [
     "number", "thousand", "million", "billion", "percent", "ratio", "yes_no",
 ];

@@ -1,7 +1,7 @@
-//! The critic's reply to a [`CriticVerdict`].
+//! Reads the critic's reply as a [`CriticVerdict`].
 //!
-//! A verdict is the object of the schema, `ALL_OK`, a sentence of approval, or a list of
-//! findings. Anything else is no verdict: it neither accepts nor sends back.
+//! A verdict is the object of the schema, `ALL_OK`, a sentence of approval, or a list of findings.
+//! Any other reply is unparsable: it neither accepts the answer nor sends it back.
 
 use std::sync::LazyLock;
 
@@ -15,8 +15,8 @@ use super::candidates::{bounded, without_think};
 use super::object::{self, ObjectSearch, VERDICT_KEYS, items, scalar};
 use super::types::{CriticFinding, CriticVerdict};
 
-/// Reads a critic's reply. An approval counts only alone: with findings it is a revision,
-/// among other text it is unparsable.
+/// Reads a critic's reply. An approval with findings is a revision. An approval in an object is
+/// unparsable if the text around it says that something is wrong, or contains `ALL_OK` again.
 pub fn verdict(text: &str) -> CriticVerdict {
     let text = without_think(bounded(text)).trim();
     if text.is_empty() {
@@ -60,7 +60,8 @@ fn unparsable(reason: impl Into<String>) -> CriticVerdict {
     }
 }
 
-/// The schema's object. A list of findings may be missing, and so may the word.
+/// Reads the schema's object, which may lack the verdict or the findings. With findings it is a
+/// revision, whatever the verdict says; without them the verdict must approve.
 fn of_object(members: &Map<String, Value>) -> CriticVerdict {
     let word = members.get("verdict").and_then(scalar);
     let findings = members.get("findings").filter(|found| !found.is_null());
@@ -77,7 +78,8 @@ fn of_object(members: &Map<String, Value>) -> CriticVerdict {
     }
 }
 
-/// The text of a reply that asks for a revision and has no finding that can be read.
+/// The finding of a reply that asks for a revision without a finding that can be read: its
+/// `findings` if they are a text, otherwise the whole reply. `None` for other replies.
 pub(crate) fn unread_revision(text: &str) -> Option<CriticFinding> {
     if !matches!(verdict(text), CriticVerdict::Unparsable { .. }) {
         return None;
@@ -100,7 +102,8 @@ pub(crate) fn unread_revision(text: &str) -> Option<CriticFinding> {
     })
 }
 
-/// A list of findings, of which none is an approval.
+/// Reads a list of findings. An empty list is an approval; a list with an item that is empty or
+/// approves is unparsable.
 fn of_findings(items: &[Value]) -> CriticVerdict {
     let mut findings = Vec::new();
     for item in items {
@@ -147,7 +150,7 @@ fn of_text(text: &str) -> CriticVerdict {
     })
 }
 
-/// The items of a text that is a list, with or without a heading that ends in a colon.
+/// The items of a text that consists of a list, with or without a heading that ends in a colon.
 fn bullets(text: &str) -> Option<Vec<Value>> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut items = Vec::new();
@@ -167,7 +170,7 @@ fn bullets(text: &str) -> Option<Vec<Value>> {
 const THINGS: &str = "analysis|answer|calculations?|program|results?|values?|figures?|numbers?|steps?|evidence|units?|signs?|solution|response|reasoning|logic|computation|citations?";
 const RIGHT: &str = "all ok|allok|ok|okay|correct|right|fine|good|accurate|valid|sound|perfect|lgtm|in order|approved?|accept(?:ed)?|verified|confirmed|pass(?:ed)?|complete|consistent";
 
-/// A sentence that says that everything is right.
+/// Matches a sentence that says that everything is right.
 static IS_RIGHT: LazyLock<Regex> = LazyLock::new(|| {
     let subject = format!(
         "(?:this|that|it|everything|all|both|(?:(?:the|this|your|all|all the) )?(?:analyst's )?(?:{THINGS})(?: and (?:the )?(?:{THINGS}))?)"
@@ -177,7 +180,7 @@ static IS_RIGHT: LazyLock<Regex> = LazyLock::new(|| {
         "^(?:{subject} {verb} )?(?:all |fully |entirely |completely |perfectly )?(?:{RIGHT})(?: and (?:{RIGHT}))?(?: as (?:is|it stands))?$|^(?:{subject} )?checks? out$"
     ))
 });
-/// A sentence that says that there is no error.
+/// Matches a sentence that says that there is no error.
 static NO_ERROR: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         "^(?:i |we )?(?:have |can |could |there )?(?:found |find |see |saw |are |is |were |was |identified |have )?no (?:further |other |significant |major |more )?(?:issues?|errors?|problems?|mistakes?|findings?|objections?|corrections?|changes?|revisions?|discrepanc(?:y|ies)|inconsistenc(?:y|ies))(?: (?:were |was |are |is )?(?:found|identified|detected|needed|required|necessary|noted))?(?: (?:in|with|to|for) (?:the|this|your) [a-z]+)?$|^(?:there is |i have |i found )?nothing (?:is )?(?:wrong|to (?:object to|object|correct|fix|revise|change|report))$"
@@ -189,17 +192,18 @@ static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// True if text around a verdict says that the analysis is wrong.
+/// True if the text around a verdict says that the analysis is wrong.
 fn objects(text: &str) -> bool {
     OBJECTION.is_match(&folded(text))
 }
 
-/// Lower case, characters that look alike as one.
+/// The text in lower case, with characters that look alike replaced by one of them.
 fn folded(text: &str) -> String {
     text.chars().map(fold).collect::<String>().to_lowercase()
 }
 
-/// True if every sentence approves, whatever its decoration.
+/// True if at least one sentence approves and all others are fillers such as `great`. A label at
+/// the beginning (`Verdict:`) and decoration are ignored.
 fn approves(text: &str) -> bool {
     const LABELS: [&str; 4] = ["verdict", "final verdict", "conclusion", "text"];
     const FILLERS: [&str; 4] = ["yes", "great", "good job", "thanks"];

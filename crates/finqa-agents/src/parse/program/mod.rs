@@ -1,18 +1,21 @@
-//! Brings a model's program into the dataset's language where it has only one reading;
-//! otherwise leaves it exactly as written, so that the checks object to it.
+//! Brings a model's program into the dataset's language if it can be read in one way only. Any
+//! other program stays exactly as written, so that the checks object to it.
 //!
-//! `divide(subtract(a, b), b)` → `subtract(a, b), divide(#0, b)`; `(a - b) / b = 0.14`;
-//! `206,588`. Reading order: `split` (steps and arguments), `read` (their operations), `steps`
-//! (the steps that they make).
+//! For example, `divide(subtract(a, b), b)` becomes `subtract(a, b), divide(#0, b)`. Infix
+//! arithmetic with a stated result (`(a - b) / b = 0.14`) and figures with commas (`206,588`) are
+//! read too.
+//!
+//! Reading order: `split` separates steps and arguments, `read` parses their operations, `steps`
+//! collects the resulting steps.
 
 mod read;
 mod split;
 mod steps;
 
-/// Longer programs are left unchanged, in bytes.
+/// Longer programs are left as written.
 const MAX_PROGRAM_BYTES: usize = 4096;
 
-/// The program of a reply, if it has one.
+/// Reads the program of a reply; `None` if it is empty, `none`, `null` or `n/a`.
 pub(super) fn program(text: &str) -> Option<String> {
     let raw = text.trim_matches(|c: char| c == '`' || c.is_whitespace());
     if matches!(raw.to_lowercase().as_str(), "" | "none" | "null" | "n/a") {

@@ -1,15 +1,15 @@
-//! Program text to steps: calls, infix arithmetic, references.
+//! Parses the text of a program: calls, infix arithmetic, references.
 
 use finqa_core::program::{Argument, Op, joined};
 
 use super::split::{arguments, pieces};
 use super::steps::{Steps, number};
 
-/// Nesting beyond this is not read.
+/// Maximum nesting. The parser is recursive, so unlimited nesting could overflow the stack.
 const MAX_DEPTH: usize = 24;
 
-/// The program that a text writes; `None` where it cannot be read, where a reference or an
-/// operation is unknown, or where nothing would be computed from it.
+/// Reads `text` as a program and writes it in the dataset's language. `None` if it cannot be read,
+/// if a reference or an operation is unknown, or if a step computes nothing.
 pub(super) fn program(text: &str) -> Option<String> {
     let written = pieces(text, &[',', ';', '\n'], false)?;
     let written = written.into_iter().map(str::trim);
@@ -17,8 +17,8 @@ pub(super) fn program(text: &str) -> Option<String> {
     let (last, before) = written.split_last()?;
     let mut steps = Steps::default();
     for text in before {
-        // A bare figure among steps computes nothing: whether `#k` counts it as a step
-        // cannot be known.
+        // Only a step that computes may precede another: after a bare figure, it would be unclear
+        // whether `#k` counts it as a step.
         if !matches!(step(text, &mut steps)?, Argument::Reference(_)) {
             return None;
         }
@@ -28,12 +28,13 @@ pub(super) fn program(text: &str) -> Option<String> {
     if steps.out.is_empty() {
         return before.is_empty().then(|| operand.to_string());
     }
-    // The last step has to compute something.
+    // The last step must compute something.
     (steps.out.len() > computed).then(|| joined(&steps.out))
 }
 
-/// The operand that is the result of a step. `469 - 77 = 392`: the stated result is dropped,
-/// because it is computed; `75 = 80` says nothing.
+/// Reads one step and returns the operand that stands for its result. In `469 - 77 = 392`, the
+/// stated result is dropped, because executing the program gives it; `75 = 80` calculates nothing
+/// and is refused.
 fn step(text: &str, steps: &mut Steps) -> Option<Argument> {
     let before = steps.out.len();
     let (expression, result) = match text.split_once(['=', '≈']) {
@@ -60,7 +61,7 @@ struct ProgramReader<'t, 's> {
 }
 
 impl<'t> ProgramReader<'t, '_> {
-    /// The operand that is the result of the whole text.
+    /// Reads the whole text; `None` if anything is left over.
     fn whole(&mut self, depth: usize) -> Option<Argument> {
         let operand = self.comparison(depth)?;
         self.rest.trim().is_empty().then_some(operand)
@@ -194,7 +195,7 @@ impl<'t> ProgramReader<'t, '_> {
         number(digits)
     }
 
-    /// A call, or a name.
+    /// Reads a call such as `add(1, 2)`, or a name such as `#0` or `const_100`.
     fn word(&mut self, depth: usize) -> Option<Argument> {
         let end = self
             .rest

@@ -1,9 +1,9 @@
-//! Splits at commas that separate, and not at those inside figures.
+//! Splits program text at commas that separate, but not at those inside figures.
 
 use super::super::lenient::separates_thousands;
 
-/// Parts of `text` at separators outside parentheses. A comma inside a figure (`206,588`)
-/// separates only if `inside_figures`. `None` if parentheses do not match.
+/// Splits `text` at separators outside parentheses. A comma inside a figure (`206,588`) counts only
+/// if `inside_figures` is set. `None` if the parentheses do not match.
 pub(super) fn pieces<'a>(
     text: &'a str,
     separators: &[char],
@@ -30,8 +30,10 @@ pub(super) fn pieces<'a>(
     (depth == 0).then_some(out)
 }
 
-/// The arguments of a call. With more commas than arguments, those inside figures are
-/// recognised if there is exactly one way; `None` if there are several.
+/// Splits the arguments of a call. If there are more than two pieces, commas may belong to figures:
+/// pieces are joined to two arguments if exactly one way to do so is possible, or exactly one with
+/// a space after the separating comma. If there is no way, each piece is an argument; if there are
+/// several, the result is `None`.
 pub(super) fn arguments(text: &str) -> Option<Vec<String>> {
     let pieces = pieces(text, &[','], true)?;
     let trimmed = || pieces.iter().map(|p| p.trim().to_string()).collect();
@@ -44,7 +46,7 @@ pub(super) fn arguments(text: &str) -> Option<Vec<String>> {
             (is_argument(left) && is_argument(right)).then(|| (left.join(","), right.join(",")))
         })
         .collect();
-    // `206,588, 181,001`: a space after a comma shows where it separates.
+    // In `206,588, 181,001`, the space shows which comma separates.
     let spaced: Vec<_> = ways.iter().filter(|(_, r)| r.starts_with(' ')).collect();
     let (left, right) = match (ways.as_slice(), spaced.as_slice()) {
         ([], _) => return Some(trimmed()),
@@ -55,7 +57,8 @@ pub(super) fn arguments(text: &str) -> Option<Vec<String>> {
     Some(vec![left.trim().to_string(), right.trim().to_string()])
 }
 
-/// One argument: a single part, or a figure with its commas in place.
+/// True if the pieces form one argument: a single piece, or a figure whose commas separate
+/// thousands.
 fn is_argument(pieces: &[&str]) -> bool {
     if pieces.len() == 1 {
         return true;

@@ -1,30 +1,33 @@
-//! The steps of the dataset's language, one operation each.
+//! Collects the steps of a program in the dataset's language, one operation each.
 
 use finqa_core::number::literal;
 use finqa_core::program::{Argument, Op, ProgramStep};
 
-/// A literal operand.
+/// A literal operand; `None` if `text` is not a number of the language.
 pub(super) fn number(text: String) -> Option<Argument> {
     let value = literal(&text)?;
     Some(Argument::Literal { text, value })
 }
 
-/// The steps of a program so far.
+/// The steps of a program as far as it has been read.
 #[derive(Default)]
 pub(super) struct Steps {
     pub(super) out: Vec<ProgramStep>,
-    /// The operand of each step as written, for `#k`.
+    /// The results of the steps as the model wrote them, which its `#k` count. A written step with
+    /// nested calls adds several steps to `out`, but one result here.
     pub(super) positions: Vec<Argument>,
 }
 
 impl Steps {
+    /// Adds a step and returns the reference to its result.
     pub(super) fn push(&mut self, op: Op, a: Argument, b: Argument) -> Argument {
         let arguments = [a, b];
         self.out.push(ProgramStep { op, arguments });
         Argument::Reference(self.out.len() - 1)
     }
 
-    /// `table_*`, whose row label may hold commas and parentheses.
+    /// Adds a `table_*` step. Its row label may contain commas and parentheses, so only the last
+    /// comma separates.
     pub(super) fn table(&mut self, operation: &str, inside: &str) -> Option<Argument> {
         let op = Op::of(operation)?;
         let (label, unused) = inside.rsplit_once(',')?;
@@ -32,12 +35,12 @@ impl Steps {
         Some(self.push(op, row, Argument::Unused(unused.trim().to_owned())))
     }
 
-    /// An operation over numbers; those over a row are `table`'s.
+    /// Adds an operation on numbers; `table` adds those on a row. `add` and `multiply` may have
+    /// more than two arguments, which make several steps.
     pub(super) fn call(&mut self, operation: &str, arguments: Vec<Argument>) -> Option<Argument> {
         let op = Op::of(operation)?;
         match <[Argument; 2]>::try_from(arguments) {
             Ok([a, b]) => Some(self.push(op, a, b)),
-            // `add(a, b, c)`
             Err(more) if more.len() > 2 && matches!(op, Op::Add | Op::Multiply) => more
                 .into_iter()
                 .reduce(|left, right| self.push(op, left, right)),
@@ -45,7 +48,7 @@ impl Steps {
         }
     }
 
-    /// A reference or a constant.
+    /// Resolves a reference (`#0`) or a constant (`const_100`).
     pub(super) fn name(&mut self, name: &str) -> Option<Argument> {
         if let Some(index) = name.strip_prefix('#') {
             return self.positions.get(index.parse::<usize>().ok()?).cloned();
