@@ -1,4 +1,5 @@
-//! The analyst node: one reply, read with at most one re-ask, becomes a round.
+//! The analyst node: turns a reply into a round, and asks again at most once for one that cannot be
+//! read.
 
 use std::ops::RangeInclusive;
 
@@ -20,10 +21,10 @@ use super::failure::QuestionFailure;
 use super::solution::{Round, StopReason};
 use super::trace;
 
-/// What the model reads about a reply that reached its limit.
+/// Sent to the model after a reply that was cut off at its limit.
 const CUT: &str = "it was too long and was cut off; write fewer words";
 
-/// Who writes analyses.
+/// Who drafts the answers.
 pub(super) enum AnalystNode {
     Llm(LlmAgent),
     Embedded(Box<EmbeddedAgent>),
@@ -85,14 +86,15 @@ impl AnalystNode {
 }
 
 impl LlmAgent {
-    /// The first draft is the most common of the samples; a revision answers criticism and
-    /// is sampled once.
+    /// Drafts an answer. The first draft is the most common of the samples; a revision answers
+    /// criticism, and is sampled once.
     async fn draft(&self, exchange: &mut Exchange) -> Result<Round, QuestionFailure> {
         let samples = match exchange.so_far.rounds.is_empty() {
             true => self.samples.max(1),
             false => 1,
         };
-        // A live provider may serve the others from its prompt cache if one is asked first.
+        // A live provider may serve the other samples from its prompt cache if one is requested
+        // first. In a batch all are requested together, so that they join one wave.
         let together = match self.model.sends_batches() {
             true => samples,
             false => 1,
@@ -112,8 +114,8 @@ impl LlmAgent {
         Ok(draft)
     }
 
-    /// The drafts with these numbers, from 1, sampled in parallel. Their node names differ,
-    /// so that a resumed run gives each its own reply.
+    /// Samples the drafts with these numbers (from 1) in parallel. Their node names differ, so that
+    /// a resumed run gives each its own reply.
     async fn sample(
         &self,
         exchange: &mut Exchange,
@@ -139,14 +141,15 @@ impl LlmAgent {
                 Err(failure) => Err(failure.clone()),
             };
             let (quoted, error) = match (reply, &draft) {
-                // A limit of the user's own is meant.
+                // A limit that the user has set is meant, so a reply that is cut off there is not
+                // asked for again.
                 (Err(QuestionFailure { cut, .. }), _) => {
                     (cut.filter(|_| self.sampling.max_tokens.is_none()), CUT)
                 }
                 (Ok(reply), Err(failure)) => (Some(reply), failure.message.as_str()),
                 (Ok(_), Ok(_)) => (None, ""),
             };
-            // One re-ask that quotes the error; a second failure is the outcome.
+            // The model is asked again once, with the error. A second failure is the outcome.
             if let Some(quoted) = quoted {
                 let mut messages = dialogue.clone();
                 messages.push(ChatMessage::assistant(quoted));
@@ -170,7 +173,7 @@ impl LlmAgent {
         Ok(drafts)
     }
 
-    /// System and question, then each earlier reply with the criticism of it.
+    /// The system prompt and the question, then each earlier reply with the criticism of it.
     fn dialogue(&self, exchange: &Exchange) -> Result<Vec<ChatMessage>, QuestionFailure> {
         let mut messages = opening(self.prompts.analyst(&exchange.question)?);
         for round in &exchange.so_far.rounds {
@@ -181,7 +184,8 @@ impl LlmAgent {
     }
 }
 
-/// The draft in a reply, which fails in one line if the reply cannot be read or has no value.
+/// Reads the draft in a reply. The error is one line, for a reply that cannot be read or has no
+/// value.
 fn read(exchange: &Exchange, reply: &str) -> Result<Round, QuestionFailure> {
     let analysis = parse::analysis(reply).map_err(|failure| parse_failure(failure.to_string()))?;
     let answer = Answer::from_analysis(&analysis, &exchange.question);
@@ -194,7 +198,7 @@ fn read(exchange: &Exchange, reply: &str) -> Result<Round, QuestionFailure> {
     }
 }
 
-/// True if an answer is a sentence of the criticism before it: its figures are the critic's.
+/// True if an answer is only a sentence of the criticism before it, whose figures are the critic's.
 fn is_echo(answer: &Answer, rounds: &[Round]) -> bool {
     let stated = single_spaced(&answer.stated);
     let is_sentence = answer.program.is_none() && stated.split(' ').count() > 4;
@@ -206,7 +210,7 @@ fn parse_failure(reason: String) -> QuestionFailure {
     QuestionFailure::new(Outcome::ParseFailure, reason)
 }
 
-/// The reason why an answer has no value; `None` if it has one.
+/// Why an answer has no value; `None` if it has one.
 fn no_value(answer: &Answer) -> Option<String> {
     if answer.value.is_some() {
         return None;

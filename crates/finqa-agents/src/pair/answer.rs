@@ -1,4 +1,4 @@
-//! An answer, as a record: `from_analysis` makes one.
+//! The record of an answer, which `from_analysis` makes.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,42 +8,44 @@ use finqa_core::question::{CitedEvidence, HistoryEntry, HistorySource};
 /// An answer with everything that supports it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The value before printing: the executed program, or the printed answer read as a number.
+    /// The value before printing: the result of the program, or the stated answer read as a number
+    /// or a word.
     pub value: Option<Value>,
     /// The answer as shown to a person, e.g. `14.1%` (rule: docs/scoring.md, section 0).
     pub printed: String,
-    /// The values that `printed` joins, in the order asked, if the question asks for several.
+    /// The values that are joined in `printed`, in the order of the question, if it asks for
+    /// several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<String>,
-    /// The answer as the analyst stated it: a cross-check of the program.
+    /// The answer as the analyst stated it, which is a cross-check of the program.
     pub stated: String,
     pub unit: Unit,
-    /// The value is in percent already: the program's last step multiplies by 100, or it
-    /// uses percentages as the page prints them.
+    /// True if the value is already in percent, because the program's last step multiplies by 100
+    /// or the program uses percentages as the page prints them.
     #[serde(rename = "times_100")]
     pub in_percent: bool,
     pub program: Option<String>,
-    /// The reason why the program did not determine the value, if it should have: the stated
-    /// answer did, as it does without a program.
+    /// Why the program did not determine the value, so that the stated answer did. Absent if there
+    /// is no program, or if it was executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_error: Option<String>,
     /// A name for the value, e.g. `net revenue, 2009`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The reasoning, one step a line.
+    /// The reasoning, one entry per step.
     pub steps: Vec<String>,
     pub evidence: Vec<CitedEvidence>,
     /// The analyst's own confidence, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// The embedded analyst's reason to call it a guess.
+    /// Why the embedded analyst calls the answer a guess.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
 }
 
 impl Answer {
-    /// The value in units: 1250400000 for 1250.4 million, 44.0 for 44 %, and an amount without
-    /// a scale word as it is; `None` for words.
+    /// The value in units: 1250400000 for 1250.4 million, 44.0 for 44 %, and an amount without a
+    /// scale word as it is. `None` for words.
     pub fn plain_value(&self) -> Option<f64> {
         let value = self.value.as_ref()?.number()?;
         if self.unit.kind == UnitKind::Percent {
@@ -55,7 +57,7 @@ impl Answer {
         Some(without_noise(value * scale.map_or(1.0, Scale::factor)))
     }
 
-    /// The analysis in the requested form, as the critic sees it.
+    /// The answer in the form of an analysis, as the critic sees it.
     pub(crate) fn to_analysis_json(&self) -> String {
         let analysis = serde_json::json!({
             "evidence": self.evidence,
@@ -69,12 +71,12 @@ impl Answer {
     }
 }
 
-/// A value without the last digits, in which 0.141 times 100 is not 14.1.
+/// Rounds to 13 significant digits, because 0.141 times 100 is not exactly 14.1 in binary.
 fn without_noise(value: f64) -> f64 {
     format!("{value:.12e}").parse().unwrap_or(value)
 }
 
-/// Our own answer as a later turn sees it.
+/// The entry of our own answer in the history that later turns see.
 pub fn answer_history(question: &str, answer: Option<&Answer>) -> HistoryEntry {
     HistoryEntry {
         question: question.to_owned(),

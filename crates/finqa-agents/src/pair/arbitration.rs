@@ -1,31 +1,32 @@
-//! A model's accuracy, estimated without gold, for the choice between its answer and the
-//! embedded analyst's where they differ (`--second-opinion arbitrate`).
+//! Estimates a model's accuracy without gold, to choose between its answer and the embedded
+//! analyst's where they differ (`--second-opinion arbitrate`).
 //!
-//! The embedded analyst's confidence is calibrated. Answers that are wrong seldom coincide, so that the two agree where both are right, and
-//! with independent errors a model of accuracy m agrees with an analyst of confidence c on a
-//! share c × m of the questions. Where they differ, the analyst alone is right with odds
-//! c (1 - m) to (1 - c) m, which favours it from c > m on. Questions that are hard for
-//! both make m look larger than it is, and the upper end of its interval is compared: both
-//! keep more of the model's answers.
+//! Wrong answers seldom coincide, so the two agree mostly where both are right. With independent
+//! errors, a model of accuracy m and an analyst of (calibrated) confidence c agree on a share c × m
+//! of the questions. Where they differ, the odds that the analyst is right and not the model are c
+//! (1 - m) to (1 - c) m, which favours the analyst if c > m. Questions that are hard for both make
+//! m look larger than it is, and the upper end of its interval is used; both keep more of the
+//! model's answers.
 
 use finqa_core::stats::wilson;
 use serde::{Deserialize, Serialize};
 
 use super::opinion::SecondOpinion;
 
-/// The agreement of a model's answers with the embedded analyst's.
+/// How often a model's answers agree with the embedded analyst's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgreementCount {
     /// Answers with a second opinion.
     pub answers: usize,
-    /// Of these, the same as the embedded analyst's.
+    /// Those of them that agree with it.
     pub agreed: usize,
-    /// The expected number of right answers of the embedded analyst, by its confidence.
+    /// The number of answers that the embedded analyst is expected to have right: the sum of its
+    /// confidences.
     pub expected: f64,
 }
 
 impl AgreementCount {
-    /// Counts an answer; without one, or without an opinion, there is nothing to count.
+    /// Counts an answer. Without an answer or an opinion, there is nothing to count.
     pub fn add(&mut self, opinion: Option<&SecondOpinion>) {
         if let Some(opinion) = opinion
             && let Some(agrees) = opinion.agrees
@@ -36,15 +37,15 @@ impl AgreementCount {
         }
     }
 
-    /// The accuracy that confidences are compared with: the upper end of the 95 % interval
-    /// of the model's.
+    /// The upper end of the 95 % interval of the model's accuracy; 1 if nothing is counted.
     pub fn model_accuracy(&self) -> f64 {
         if self.expected <= 0.0 {
             return 1.0;
         }
         let answers = self.answers as f64;
         let estimate = (self.agreed as f64 / self.expected).min(1.0);
-        // The interval of the share that agrees, in units of what an accuracy of 1 would give.
+        // The interval of the share that agrees, divided by the share that would agree at an
+        // accuracy of 1.
         let most = wilson(self.agreed as f64 / answers, answers).1 * answers / self.expected;
         most.clamp(estimate, 1.0)
     }
@@ -72,12 +73,13 @@ mod tests {
         for accuracy in [0.1_f64, 0.5, 0.9] {
             let mut count = AgreementCount::default();
             for at in 0..1000 {
-                // The embedded analyst is right every other time, the model as often on those.
+                // The embedded analyst is right on every other question, and the model on the given
+                // share of those.
                 let agrees = at % 2 == 0 && f64::from(at / 2 % 10) < 10.0 * accuracy;
                 count.add(Some(&opinion(0.5, Some(agrees))));
             }
             let most = count.model_accuracy();
-            // 1,000 answers, of which at most half can agree.
+            // Of 1,000 answers, at most half can agree.
             assert!(
                 accuracy + 0.025 < most && most < accuracy + 0.07,
                 "{count:?}"
@@ -88,7 +90,8 @@ mod tests {
         count.add(None);
         count.add(Some(&opinion(0.5, None)));
         assert_eq!(count, AgreementCount::default());
-        // More agreement than the analyst's confidence explains does not lift the accuracy above 1.
+        // More agreement than the analyst's confidence explains does not raise the accuracy above
+        // 1.
         (0..10).for_each(|_| count.add(Some(&opinion(0.5, Some(true)))));
         assert_eq!(count.model_accuracy(), 1.0);
     }

@@ -1,4 +1,4 @@
-//! Chooses whose answer is returned, and whether it is withheld.
+//! Chooses which answer is returned, and whether it is withheld.
 
 use finqa_core::outcome::Outcome;
 
@@ -7,8 +7,8 @@ use super::exchange::Exchange;
 use super::opinion::Arbitration;
 use super::solution::{Solution, StopReason, best_round};
 
-/// Closes an exchange: a failure before any answer is its outcome; after one (say, the
-/// critic cannot be reached) the best answer is kept.
+/// Closes an exchange. A failure before any answer is the outcome. After an answer (for example, if
+/// the critic cannot be reached), the best answer is kept.
 pub(super) fn close(exchange: Exchange) -> Solution {
     let Exchange {
         so_far: mut solution,
@@ -38,8 +38,8 @@ pub(super) fn close(exchange: Exchange) -> Solution {
     solution
 }
 
-/// Withholds an answer with less confidence than `least`. A revision has no confidence; it
-/// gets the first answer's.
+/// Withholds an answer whose confidence is below `least`. If the answer states none, the confidence
+/// of the first round counts.
 pub(super) fn abstain(solution: Solution, least: f64) -> Solution {
     let Some(answer) = &solution.answer else {
         return solution;
@@ -56,8 +56,9 @@ pub(super) fn abstain(solution: Solution, least: f64) -> Solution {
     solution.without_answer(error)
 }
 
-/// Gives the embedded analyst's answer where it is likelier right than a model of this
-/// accuracy, or where the model's own failure left the question without one.
+/// Replaces the answer by the embedded analyst's if that is more likely right than a model of this
+/// accuracy is, or if the model itself failed to answer. A failure of the provider and a reached
+/// limit are left as they are.
 pub(super) fn arbitrate(
     mut solution: Solution,
     model_accuracy: f64,
@@ -83,7 +84,7 @@ pub(super) fn arbitrate(
     solution
 }
 
-/// Withholds an answer without a second opinion that agrees.
+/// Withholds an answer that no second opinion agrees with.
 pub(super) fn without_agreement(solution: Solution) -> Solution {
     let Some(answer) = &solution.answer else {
         return solution;

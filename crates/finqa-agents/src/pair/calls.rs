@@ -1,5 +1,5 @@
-//! The model calls about one question: recorded before they are used, and recalled when
-//! an interrupted run is resumed.
+//! The model calls about one question. A call is recorded before its reply is used, and recalled
+//! when an interrupted run is resumed.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,15 @@ use crate::llm::{
 use crate::telemetry::set;
 use finqa_core::question::Question;
 
-/// The node that answers; its further requests are named `analyst_reask`, `analyst#2`.
+/// The node that answers. A repeated request is named `analyst_reask`, the second sample
+/// `analyst#2`.
 pub const ANALYST: &str = "analyst";
 pub const CRITIC: &str = "critic";
 
+/// A call of a model, as the journal stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
-    /// The node that asked: `analyst`, `analyst_reask`, `critic`.
+    /// The node that asked, e.g. `analyst`, `analyst#2`, `analyst_reask` or `critic`.
     pub node: String,
     /// From 1.
     pub round: u32,
@@ -30,15 +32,15 @@ pub struct Call {
     /// One line, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The kind of that failure. With a reply, the provider failed while it replied.
+    /// The kind of that failure. With a reply, the reply itself shows that the provider failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<ErrorKind>,
     /// HTTP requests, retries included.
     pub attempts: u32,
-    /// From the first request to the reply, retries included, waiting for a slot excluded.
+    /// Time from the first request to the reply, including retries but not the wait for a slot.
     pub seconds: f64,
-    /// The price of a reply is unknown where none is listed; requests that were lost may
-    /// have been billed.
+    /// Unknown in part if the model has no listed price, or if requests were lost that may have
+    /// been billed.
     pub cost: Cost,
 }
 
@@ -53,26 +55,27 @@ impl Call {
         }
     }
 
-    /// True if it has a reply that is not a failure of the provider.
+    /// True if there is a reply that does not report a failure of the provider.
     pub fn is_answered(&self) -> bool {
         self.reply.is_some() && self.failure.is_none()
     }
 
-    /// True if it is not made again for the same question: it has an answer, or a refusal that
-    /// the question continued with or ended at.
+    /// True if the call is not made again for the same question: it has an answer, or a refusal
+    /// that the question continued with or ended at.
     pub fn is_settled(&self) -> bool {
         self.is_answered()
             || match self.failure {
                 Some(ErrorKind::ContentFilter) => true,
                 Some(ErrorKind::ContextTooLong | ErrorKind::BadRequest { .. }) => {
-                    // An analyst's is asked for again, for it may be a refusal of all.
+                    // An analyst's request is sent again, because the server may have refused all
+                    // requests then.
                     self.node.starts_with(CRITIC)
                 }
                 _ => false,
             }
     }
 
-    /// What it came to when it was made.
+    /// The reply or the error that the call had when it was made.
     fn outcome(&self) -> Result<ChatReply, Box<ModelError>> {
         match (&self.reply, &self.failure) {
             (Some(reply), None) => Ok(reply.clone()),
@@ -86,7 +89,8 @@ impl Call {
         }
     }
 
-    /// The number of the first draft's sample that it belongs to, from 1.
+    /// The number of the sample of the first draft that the call belongs to, from 1; `None` for
+    /// other calls.
     fn sample(&self) -> Option<u32> {
         let (node, number) = self.node.split_once('#').unwrap_or((&self.node, "1"));
         let is_draft = self.round == 1 && ["analyst", "analyst_reask"].contains(&node);
@@ -96,14 +100,13 @@ impl Call {
 
 pub(crate) type CallRecorder = Box<dyn Fn(&Call) + Send + Sync>;
 
-/// The calls that an interrupted run has already paid for, and where new ones are recorded
-/// before they are used.
+/// The calls that an interrupted run has already paid for, and where to record new ones.
 #[derive(Default)]
 pub struct CallMemory {
-    /// In the order in which they were made. A question may send the same request twice (a
-    /// critic asked again about the same answer), so each is used once.
+    /// Settled calls in the order in which they were made. Each is used once, because a question
+    /// may send the same request twice (a critic that is asked again about the same answer).
     pub settled: Vec<Call>,
-    /// The other calls that were made when the question was asked before.
+    /// Calls of earlier attempts at the question that are not settled.
     pub failed: Vec<Call>,
     pub record: Option<CallRecorder>,
 }
@@ -113,7 +116,7 @@ pub struct RecordedCalls {
     pub(crate) calls: Vec<Call>,
     memory: CallMemory,
     stop: Stop,
-    /// Whose calls they are.
+    /// The question and the pass that the calls belong to.
     origin: RequestOrigin,
 }
 
@@ -132,8 +135,8 @@ impl RecordedCalls {
         }
     }
 
-    /// Asks a model, or recalls the reply that an interrupted run already has. The call is
-    /// recorded without the first `known` messages, which earlier calls hold.
+    /// Asks a model, or recalls the reply that an interrupted run already received. The call is
+    /// recorded without the first `known` messages, which earlier calls contain.
     pub(crate) async fn call(
         &mut self,
         model: &dyn ChatModel,
@@ -147,7 +150,7 @@ impl RecordedCalls {
         result
     }
 
-    /// Sends several requests in parallel; the replies are in their order.
+    /// Sends several requests in parallel; the replies are in the same order.
     pub(crate) async fn call_all(
         &mut self,
         model: &dyn ChatModel,
@@ -166,7 +169,8 @@ impl RecordedCalls {
         results
     }
 
-    /// Recalls what a request came to, or says which call of the question it is.
+    /// Looks for the call that an interrupted run made with this request. A new request gets its
+    /// origin, which distinguishes it from equal ones.
     fn prepare(&mut self, model: &dyn ChatModel, mut request: ChatRequest) -> PreparedCall {
         let hash = request_hash(&request);
         let mut recorded = self.memory.settled.iter();
@@ -189,7 +193,7 @@ impl RecordedCalls {
         }
     }
 
-    /// Sends what was not recalled, and records it.
+    /// Sends the request unless its call was recalled, and records the call.
     async fn ask(
         &self,
         model: &dyn ChatModel,
@@ -206,12 +210,12 @@ impl RecordedCalls {
             let outcome = call.outcome().map_err(|error| *error);
             return (Some(call), outcome);
         }
-        // A stop lets the request in flight finish and begins no other.
+        // After a stop, requests in flight finish and no new one begins.
         if self.stop.drain.is_cancelled() {
             return (None, Err(ModelError::new(ErrorKind::Cancelled, "stopped")));
         }
         let replied = model.chat(&request, &self.stop).await;
-        // A stop came before anything was sent: nothing to record.
+        // The stop came before anything was sent, so there is nothing to record.
         let is_unsent =
             |error: &ModelError| error.kind == ErrorKind::Cancelled && error.attempts == 0;
         if replied.as_ref().is_err_and(is_unsent) {
@@ -244,7 +248,7 @@ impl RecordedCalls {
             seconds: latency.as_secs_f64(),
             cost,
         };
-        // Recorded before it is used, so that a paid reply outlives the process.
+        // Recorded before the reply is used, so that a paid reply survives if the process ends.
         if let Some(record) = &self.memory.record {
             record(&call);
         }
@@ -256,11 +260,11 @@ impl RecordedCalls {
 struct PreparedCall {
     request: ChatRequest,
     hash: String,
-    /// What an interrupted run already has.
+    /// The call that an interrupted run made with this request.
     recalled: Option<Call>,
 }
 
-/// Records a reused reply as a call without a duration.
+/// Adds a recalled reply to the trace, as a call that took no time.
 fn record_recalled(model: &dyn ChatModel, request: &ChatRequest, call: &Call) {
     if let Some(reply) = &call.reply {
         let span = crate::llm::trace::chat(model.name(), request);
@@ -269,8 +273,8 @@ fn record_recalled(model: &dyn ChatModel, request: &ChatRequest, call: &Call) {
     }
 }
 
-/// Puts the samples of a first draft into the order of their numbers: several are asked at a
-/// time, and a journal has them as they were answered.
+/// Sorts the samples of the first draft, which are first in `calls`, by their number. Several are
+/// requested at a time, and a journal stores them in the order of the replies.
 pub fn order_samples(calls: &mut [Call]) {
     let others = calls.iter().position(|call| call.sample().is_none());
     if let Some(samples) = calls.get_mut(..others.unwrap_or(calls.len())) {
@@ -278,13 +282,14 @@ pub fn order_samples(calls: &mut [Call]) {
     }
 }
 
-/// The duration of calls made one after the other; of parallel samples, the longest counts.
+/// The time that the calls took: of samples that were requested in parallel the longest counts, and
+/// all others add up.
 pub fn total_seconds(calls: &[Call]) -> f64 {
     let mut alone = 0.0;
     let mut together: BTreeMap<_, BTreeMap<u32, f64>> = BTreeMap::new();
     for call in calls {
         match call.sample() {
-            // The first one is asked before the others.
+            // The first sample is requested before the others.
             Some(number) if number > 1 => {
                 let samples = together.entry(call.node.split('#').next()).or_default();
                 *samples.entry(number).or_default() += call.seconds;
@@ -351,7 +356,7 @@ mod tests {
         let calls = [
             call("analyst", 1, 1.0),
             call("analyst#2", 1, 2.0),
-            // It failed before.
+            // An earlier attempt, which failed.
             call("analyst#2", 1, 4.0),
             call("analyst#3", 1, 5.0),
             call("analyst_reask#2", 1, 8.0),

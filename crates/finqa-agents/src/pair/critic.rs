@@ -15,17 +15,18 @@ use super::solution::{Round, StopReason};
 use super::trace;
 use super::verify::{self, Finding};
 
-/// What the model reads about a revision whose findings cannot be read.
+/// Sent to a critic that asked for a revision with findings that cannot be read.
 const FINDINGS: &str = "The findings of this verdict could not be read. Give the same verdict \
                         again as one JSON object, with `findings` as a list of objects that have \
                         the keys `where`, `problem` and `fix`, and nothing else.";
 
 pub(super) struct CriticNode {
     pub(super) mode: CriticMode,
-    /// The deterministic checks are made.
+    /// Make all deterministic checks. Otherwise only an answer that is unusable anyway gets a
+    /// finding.
     pub(super) checks: bool,
     pub(super) max_rounds: u32,
-    /// A second opinion that is sure and differs is a finding.
+    /// Make a finding of a second opinion that is sure and differs from the answer.
     pub(super) shows_opinion: bool,
     pub(super) llm: Option<LlmAgent>,
 }
@@ -50,7 +51,7 @@ impl Node<Exchange, Route, QuestionFailure> for CriticNode {
 }
 
 impl CriticNode {
-    /// Gives the last round its findings and its verdict.
+    /// Reviews the last round: sets its findings and its verdict.
     async fn judge(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
         let Some(round) = exchange.so_far.rounds.last() else {
             return Ok(Route::Accept);
@@ -78,7 +79,7 @@ impl CriticNode {
             Some(critic) => match critic.verdict(exchange).await {
                 Ok((verdict, reply)) => (verdict, Some(reply), None),
                 Err(failure) if !failure.is_outcome() => return Err(failure),
-                // The answer is kept; its round says that no critic reviewed it.
+                // The answer is kept, and its round says that no critic reviewed it.
                 Err(failure) => (CriticVerdict::Skipped, None, Some(failure.message)),
             },
             None if self.mode == CriticMode::Off => (CriticVerdict::Skipped, None, None),
@@ -100,7 +101,8 @@ impl CriticNode {
         Ok(Route::Accept)
     }
 
-    /// The second opinion, where it is sure and the answer differs.
+    /// The second opinion as a finding, if it is shown to critics, is sure, and differs from the
+    /// answer.
     fn other_opinion(&self, exchange: &Exchange, round: &Round) -> Option<Finding> {
         let opinion = exchange.so_far.opinion.as_ref();
         let opinion = opinion.filter(|_| self.shows_opinion)?;
@@ -108,7 +110,7 @@ impl CriticNode {
         differs.then(|| opinion.finding())
     }
 
-    /// The reason to end the loop after the last round, if there is one.
+    /// Why the loop ends after the last round; `None` if it continues.
     fn stop(&self, rounds: &[Round], is_objected: bool) -> Option<StopReason> {
         let round = rounds.last()?;
         match &round.verdict {
@@ -123,7 +125,8 @@ impl CriticNode {
     }
 }
 
-/// True if the last round repeats an earlier one: more rounds would only add cost.
+/// True if the last round repeats the answer and the program of an earlier one, so that more rounds
+/// would only add cost.
 fn repeats(rounds: &[Round]) -> bool {
     rounds.split_last().is_some_and(|(last, earlier)| {
         earlier.iter().any(|round| {
@@ -161,7 +164,7 @@ impl LlmAgent {
         again.messages.push(ChatMessage::user(FINDINGS));
         let reply = match exchange.call(&*self.model, number, again).await {
             Err(failure) if !failure.is_outcome() => return Err(failure),
-            // The first reply asked for a revision, whatever became of the second.
+            // Even if the second request fails, the first reply asked for a revision.
             second => second.unwrap_or(reply),
         };
         let verdict = match parse::verdict(&reply) {

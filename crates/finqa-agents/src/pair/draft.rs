@@ -1,4 +1,4 @@
-//! Several drafts of an answer: the most common value wins (self-consistency).
+//! Chooses among several drafts of an answer: the most common value wins (self-consistency).
 
 use finqa_core::number::{Value, round5};
 use finqa_core::outcome::Outcome;
@@ -7,9 +7,9 @@ use super::failure::QuestionFailure;
 use super::opinion::SecondOpinion;
 use super::solution::{Round, Vote, VoteTally};
 
-/// The first draft of the value that most samples have, rounded to 5 decimals; among equals
-/// of the one that agrees with the second opinion, else of the earliest. A draft without a
-/// value wins only where none has one. Also counts the votes.
+/// Returns the first draft with the most common value, and the votes. Values are compared after
+/// rounding to 5 decimals. On a tie, the value that agrees with the second opinion wins, otherwise
+/// the earliest. A draft without a value wins only if no draft has one.
 ///
 /// # Errors
 /// The first sample's failure if none has a draft.
@@ -17,7 +17,7 @@ pub(super) fn most_common(
     samples: Vec<Result<Round, QuestionFailure>>,
     opinion: Option<&SecondOpinion>,
 ) -> Result<(Round, VoteTally), QuestionFailure> {
-    // Each vote with its first draft, the earliest first.
+    // Each value with its votes and its first draft, in the order of the samples.
     let mut groups: Vec<(Vote, Round)> = Vec::new();
     let mut failures = Vec::new();
     for sample in samples {
@@ -69,7 +69,8 @@ mod tests {
 
     type Sample<'t> = (Option<f64>, &'t str);
 
-    /// Samples with these values and replies; one whose reply is "refused" has no draft.
+    /// Chooses among samples with these values and replies. One whose reply is "refused" has no
+    /// draft.
     fn chosen(samples: &[Sample<'_>], opinion: Option<f64>) -> Result<(String, String), String> {
         let sample = |(value, reply): &Sample<'_>| {
             let answer = Answer {

@@ -1,5 +1,5 @@
-//! The embedded analyst as one of the agents: it drafts answers in the chat model's place, or
-//! gives a second opinion on the model's.
+//! The embedded analyst as an agent: it drafts answers in place of a chat model, or gives a second
+//! opinion on the model's.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,18 +19,18 @@ use super::percent;
 use super::solution::Round;
 use super::verify;
 
-/// Pages whose index is kept: the turns of a conversation share a page.
+/// Number of pages whose index is kept, because the turns of a conversation share a page.
 const PAGES_KEPT: usize = 16;
 
 #[derive(Default)]
 pub struct EmbeddedAgent {
     analyst: EmbeddedAnalyst,
-    /// The last one first.
+    /// The newest page first.
     pages: Mutex<VecDeque<(Arc<Document>, PageIndex)>>,
 }
 
 impl EmbeddedAgent {
-    /// An agent with an analyst of other weights, for measurements.
+    /// An agent whose analyst has other weights, for measurements.
     pub fn new(analyst: EmbeddedAnalyst) -> Self {
         Self {
             analyst,
@@ -52,8 +52,8 @@ impl EmbeddedAgent {
         why.unwrap_or_else(|| "the document contains no number that fits the question".to_owned())
     }
 
-    /// The second opinion on a question. There is none where the question names a year that
-    /// the page lacks: the embedded analyst would answer for another year.
+    /// The second opinion on a question. `None` if there is no answer, or if the question names a
+    /// year that the page lacks, because the embedded analyst would then answer for another year.
     pub fn opinion(&self, question: &Question) -> Option<SecondOpinion> {
         if verify::unnamed_year(question).is_some() {
             return None;
@@ -61,7 +61,7 @@ impl EmbeddedAgent {
         self.embedded_answer(question).map(SecondOpinion::from)
     }
 
-    /// Its answer as an answer of the two agents, and in the form of an analyst's reply.
+    /// The embedded analyst's answer, and the same answer in the form of an analyst's reply.
     pub(super) fn answer(&self, question: &Question) -> Option<(Answer, Analysis)> {
         let EmbeddedAnswer {
             best,
@@ -81,7 +81,8 @@ impl EmbeddedAgent {
             confidence: Some(confidence),
         };
         let mut answer = Answer::from_analysis(&analysis, question);
-        // A label or a period is itself, whatever numbers its words have; a year is a number.
+        // A label or a period is not read as a number, even if its words contain one; a year is a
+        // number.
         if let Some(words) = words.filter(|words| words.parse::<f64>().is_err()) {
             answer.printed.clone_from(&words);
             answer.value = Some(Value::Text(words));
@@ -94,8 +95,7 @@ impl EmbeddedAgent {
         Some((answer, analysis))
     }
 
-    /// Its only draft: `None` if the page has no number that fits, or if the draft was sent
-    /// back.
+    /// The only draft. `None` if the page has no number that fits, or if the draft was sent back.
     pub(super) fn draft(&self, exchange: &Exchange) -> Option<Round> {
         if !exchange.so_far.rounds.is_empty() {
             return None;
@@ -110,7 +110,8 @@ impl EmbeddedAgent {
         if let Some((_, page)) = self.pages.lock().iter().find(known) {
             return page.clone();
         }
-        // Read without the lock: questions about other pages do not wait.
+        // Indexed without holding the lock, so that questions about other pages do not wait. Two
+        // questions about a new page may both index it.
         let page = self.analyst.index(document);
         let mut pages = self.pages.lock();
         pages.truncate(PAGES_KEPT - 1);

@@ -7,16 +7,16 @@ use strum::IntoStaticStr;
 use crate::llm::ChatMessage;
 use finqa_core::outcome::Outcome;
 
-/// The way an episode ended.
+/// How an episode ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoStaticStr, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum EpisodeEnd {
     /// An answer was submitted and graded.
     Submitted,
-    /// The step limit, without an answer.
+    /// The step limit was reached without an answer.
     StepLimit,
-    /// The model neither called a tool nor said anything, twice.
+    /// The model neither called a tool nor wrote any text, twice.
     NoAnswer,
     /// The provider's filter stopped the prompt or the reply.
     ContentFilter,
@@ -30,12 +30,12 @@ pub enum EpisodeEnd {
 }
 
 impl EpisodeEnd {
-    /// The name in files.
+    /// The name in files and traces.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// The outcome of the question.
+    /// The outcome of the question after this end.
     pub fn outcome(self) -> Outcome {
         match self {
             Self::Submitted => Outcome::Answered,
@@ -55,7 +55,7 @@ pub struct ToolStep {
     pub tool: String,
     /// The arguments: an object, or the model's text if that is not an object.
     pub arguments: Value,
-    /// The error of a call that reached no tool.
+    /// The kind of error, if the call reached no tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The reward; `null` on every step but the last.
@@ -71,17 +71,15 @@ pub struct EpisodeRecord {
     pub question_id: String,
     /// The company whose tables answer it.
     pub company: String,
-    /// The question.
     pub question: String,
-    /// The way it ended.
     pub end: EpisodeEnd,
-    /// The submission.
+    /// The submitted answer.
     pub answer: Option<String>,
-    /// The answer is a text that the model wrote instead of calling a tool.
+    /// True if the answer is a text that the model wrote instead of calling a tool.
     pub answer_from_text: bool,
     /// 1.0 or 0.0; 0.0 without a submission, `null` if the episode failed.
     pub reward: Option<f64>,
-    /// The truth, which the environment reveals after the episode.
+    /// The correct answer, which the environment reveals after the episode.
     pub ground_truth: Option<String>,
     /// The tool calls in order.
     pub steps: Vec<ToolStep>,
@@ -89,12 +87,12 @@ pub struct EpisodeRecord {
     pub text_replies: u32,
     /// Tool calls that the model wrote as text.
     pub calls_from_text: u32,
-    /// The messages after those that the recorded model calls hold.
+    /// The messages after those that the recorded model calls contain.
     pub messages: Vec<ChatMessage>,
 }
 
 impl EpisodeRecord {
-    /// Calls that reached no tool.
+    /// Number of calls that reached no tool.
     pub fn invalid_calls(&self) -> usize {
         let invalid = self.steps.iter().filter(|step| step.error.is_some());
         invalid.count()

@@ -1,4 +1,4 @@
-//! The state that the two agents share while they answer one question.
+//! The state that the two agents share while they answer one question, and their calls of a model.
 
 use std::sync::Arc;
 
@@ -16,36 +16,38 @@ use super::failure::QuestionFailure;
 use super::settings::Sampling;
 use super::solution::{Solution, StopReason};
 
+/// Where the graph continues after a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum Route {
     /// The analyst has an answer.
     Submit,
-    /// The analyst cannot continue, or has nothing new.
+    /// The analyst failed, or has no new answer.
     Stop,
-    /// The critic accepts the answer, or the loop is over.
+    /// The critic accepts the answer, or no further round is allowed.
     Accept,
-    /// The critic sends it back.
+    /// The critic sends the answer back.
     Revise,
 }
 
-/// A chat model in the part of one of the agents.
+/// A chat model as one of the agents.
 pub(super) struct LlmAgent {
     pub(super) model: Arc<dyn ChatModel>,
     pub(super) prompts: Arc<Prompts>,
     pub(super) sampling: Sampling,
-    /// First drafts of the analyst in each pass.
+    /// Number of first drafts that the analyst samples.
     pub(super) samples: u32,
 }
 
+/// Everything about one question that the nodes read and change.
 pub struct Exchange {
     pub(super) question: Arc<Question>,
-    /// The result so far; it has its outcome and answer when the exchange is closed.
+    /// The result so far. Its outcome and answer are set when the exchange is closed.
     pub(super) so_far: Solution,
     pub(super) calls: RecordedCalls,
     /// Set when the exchange cannot continue.
     pub(super) failure: Option<QuestionFailure>,
-    /// The repetition of the question, from 0.
+    /// The pass over the questions, from 0.
     pub(super) epoch: u32,
     /// The span of the last round.
     pub(super) round: Span,
@@ -71,8 +73,8 @@ impl Exchange {
             .saturating_add(1)
     }
 
-    /// Asks a model, or recalls the reply that an interrupted run already has. A reply that
-    /// is filtered, refused or cut off is returned as a failure.
+    /// Asks a model, or recalls the reply that an interrupted run already received. A reply that is
+    /// filtered, refused or cut off is returned as a failure.
     pub(super) async fn call(
         &mut self,
         model: &dyn ChatModel,
@@ -82,8 +84,8 @@ impl Exchange {
         content(self.calls.call(model, round, request, 0).await)
     }
 
-    /// Sends several requests in parallel; the replies are in their order. Fails if the
-    /// provider or the run failed, which no other request can change.
+    /// Sends several requests in parallel; the replies are in the same order. Fails as a whole if
+    /// the provider or the run failed, because the other requests cannot change that.
     pub(super) async fn call_all(
         &mut self,
         model: &dyn ChatModel,
@@ -99,7 +101,7 @@ impl Exchange {
     }
 }
 
-/// The messages of a prompt.
+/// The messages that a prompt opens a conversation with.
 pub(super) fn opening(prompt: Prompt) -> Vec<ChatMessage> {
     vec![
         ChatMessage::system(prompt.system),
@@ -113,8 +115,8 @@ pub(super) fn opening(prompt: Prompt) -> Vec<ChatMessage> {
 fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailure> {
     let reply = reply.map_err(|error| QuestionFailure::from(&error))?;
     if let Some(refusal) = &reply.refusal {
-        // Control characters are kept, because a run records what was written; a terminal
-        // shows them as symbols.
+        // Control characters are kept, because a run records what the model wrote. A terminal shows
+        // them as symbols.
         let words = text::cut(&text::single_spaced(refusal), 200, "…");
         return Err(QuestionFailure::new(
             Outcome::Refusal,
@@ -127,7 +129,8 @@ fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailu
             "the provider's content filter stopped the reply",
         )),
         FinishReason::Length if !is_whole(&reply.content) => Err(QuestionFailure {
-            // A model that repeats itself would be led to go on.
+            // Cut, because it is quoted when the model is asked again: a model that repeats itself
+            // would be led to continue.
             cut: Some(text::cut(reply.content.trim(), 1000, "…")).filter(|it| !it.is_empty()),
             ..QuestionFailure::new(
                 Outcome::Truncated,
@@ -138,8 +141,8 @@ fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailu
     }
 }
 
-/// True if at most white space and the end of a fence follow a closed object: a model that must
-/// write JSON fills the rest of its limit with white space.
+/// True if a closed object is followed by nothing but white space and the end of a fence. A model
+/// that must write JSON may fill the rest of its limit with white space.
 fn is_whole(reply: &str) -> bool {
     let is_filler = |c: char| c.is_whitespace() || c == '`';
     parse::after_object(reply).is_some_and(|rest| rest.chars().all(is_filler))

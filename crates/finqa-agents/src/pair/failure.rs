@@ -1,4 +1,4 @@
-//! What can go wrong with a question or a run.
+//! The failures of a question and of a run.
 
 use thiserror::Error;
 
@@ -14,9 +14,10 @@ pub struct QuestionFailure {
     pub outcome: Outcome,
     /// One line.
     pub message: String,
-    /// The scope of the error: it is an outcome only if this request alone is at fault.
+    /// How far the failure reaches. It is the question's outcome only if this request alone is at
+    /// fault.
     pub(crate) scope: Scope,
-    /// The beginning of a reply that reached its limit.
+    /// The beginning of a reply that was cut off at its limit.
     pub(crate) cut: Option<String>,
 }
 
@@ -30,8 +31,8 @@ impl QuestionFailure {
         }
     }
 
-    /// True if it is the question's own outcome, rather than a failure of the provider or
-    /// the run.
+    /// True if the failure is the question's outcome, rather than a failure of the provider or the
+    /// run.
     pub(crate) fn is_outcome(&self) -> bool {
         self.scope == Scope::Request
     }
@@ -50,7 +51,7 @@ impl From<&ModelError> for QuestionFailure {
     }
 }
 
-/// A template that cannot be rendered fails every question alike.
+/// A template that cannot be rendered fails every question, so it ends the run.
 impl From<PromptError> for QuestionFailure {
     fn from(error: PromptError) -> Self {
         Self {
@@ -60,12 +61,12 @@ impl From<PromptError> for QuestionFailure {
     }
 }
 
-/// The reason why a question has no outcome and is asked again.
+/// Why a question has no outcome yet and will be asked again.
 #[derive(Debug, Error)]
 pub enum Interruption {
     #[error("cancelled")]
     Cancelled,
-    /// The provider failed; holds the result so far.
+    /// The provider failed. Contains the result so far.
     #[error("{}", .0.error.as_deref().unwrap_or_default())]
     Provider(Box<Solution>),
     /// No question of this run can succeed.
@@ -73,7 +74,7 @@ pub enum Interruption {
     Fatal(RunFailure),
 }
 
-/// An error that no question of a run can avoid.
+/// An error that every question of a run would meet.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct RunFailure {
@@ -96,15 +97,15 @@ impl RunFailure {
 /// The party at fault when a run ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A provider or an environment's server: it may answer later.
+    /// A provider or an environment's server, which may answer later.
     Provider,
-    /// A provider that answered nothing and said in its replies that it failed.
+    /// A provider that answered no question, and reported in its replies that it failed.
     Failing,
     /// The options: another model or address is needed.
     Usage,
-    /// The model: it does not support tool calls, and another one is needed.
+    /// The model, which does not support tool calls.
     NoTools,
-    /// The data that a server sends.
+    /// A server, whose data cannot be used.
     Data,
     /// This program.
     Bug,

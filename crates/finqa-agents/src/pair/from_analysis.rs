@@ -1,5 +1,4 @@
-//! From an analysis to an answer: its program is executed over the question's table, and the
-//! value is printed by its unit.
+//! Makes the answer of an analysis.
 
 use crate::parse::Analysis;
 use finqa_core::number::{self, Unit, UnitKind, Value};
@@ -11,8 +10,8 @@ use super::percent::{self, is_in_percent};
 use super::stated::find_value;
 
 impl Answer {
-    /// The answer of an analysis: executes its program over the question's table and prints
-    /// the value by its unit.
+    /// Executes the analysis's program over the question's table and prints the value by its unit.
+    /// Without a program that can be executed, the value is the one that the analysis states.
     pub fn from_analysis(analysis: &Analysis, question: &Question) -> Self {
         let executed = analysis
             .program
@@ -63,23 +62,23 @@ impl Answer {
     }
 }
 
-/// True if an answer is a label of the user's own table or a cell that names its row, or words of
-/// one ("Consumer", "Q4 2022"), or several of them, or says that there is none.
+/// True if an answer about the user's own table consists of names from it (`Consumer`, `Q4 2022`),
+/// separated by commas, or says that there is none (`n/a`). A number is not a name.
 fn names_label(document: &Document, answer: &str) -> bool {
     let answer = answer.trim().to_lowercase();
     if !document.own || number::whole(&answer).is_ok() {
         return false;
     }
-    // A row that several columns name is called by all of its names.
+    // A row that several columns name is answered with all of its names.
     answer == "n/a" || answer.split(", ").all(|name| is_named(document, name))
 }
 
-/// True if a cell is this name, or has its words.
+/// True if a cell contains this name as whole words.
 fn is_named(document: &Document, answer: &str) -> bool {
     let mut cells = document.table.iter().flatten();
     cells.any(|label| {
         let label = label.to_lowercase();
-        // A day or a season is one in full only.
+        // A name without letters, such as a date or a season (`2022/23`), must be the whole cell.
         if !answer.contains(char::is_alphabetic) {
             return label == answer;
         }
@@ -93,8 +92,8 @@ fn is_named(document: &Document, answer: &str) -> bool {
     })
 }
 
-/// Executes a program; its value must be finite, as an answer is. The official
-/// evaluator, which scores programs, accepts `nan` and `inf`.
+/// Executes a program. Its literals and its value must be finite, although the official evaluator,
+/// which scores programs, accepts `nan` and `inf`.
 fn execute(text: &str, question: &Question) -> Result<(Program, Value), String> {
     let program = Program::parse(text).map_err(|error| error.to_string())?;
     if let Some(literal) = program

@@ -1,5 +1,11 @@
-//! The analyst, the critic, the deterministic checks, and their graph. Nothing here may
-//! name gold.
+//! Answers a question with two agents: an analyst drafts an answer, deterministic checks and a
+//! critic review it, and a graph connects the two. Nothing here may name gold.
+//!
+//! Reading order: `wiring` (the graph, and how a question runs through it), `analyst` and `critic`
+//! (its nodes), `exchange` (the state that they share), `from_analysis` (from a reply to an
+//! answer), `verify` (the checks), `best` (which answer is returned) and `solution` (the result).
+//! `calls` records and recalls model calls, and `opinion` compares a model's answer with the
+//! embedded analyst's.
 
 mod analyst;
 mod answer;

@@ -1,9 +1,9 @@
-//! A second opinion on a chat model's answer: the embedded analyst's answer to the same
-//! question. It costs no call. Whether the two agree says more about an answer than the
-//! model's own confidence (docs/embedded-analyst.md, "As a second opinion").
+//! A second opinion on a chat model's answer: the embedded analyst's answer to the same question.
+//! It costs no call. Whether the two agree says more about an answer than the model's own
+//! confidence (docs/embedded-analyst.md, "As a second opinion").
 //!
-//! It breaks ties between samples, is shown to the critic where it is confident, and is
-//! recorded with the answer. It replaces answers on request alone (`arbitration`).
+//! It breaks ties between samples, is shown to the critic if it is confident and differs, and is
+//! recorded with the answer. It replaces answers only on request (`arbitration`).
 
 use std::fmt;
 
@@ -34,29 +34,29 @@ pub enum OpinionUse {
 /// The embedded analyst's answer to a question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SecondOpinion {
-    /// Unrounded.
+    /// The value before rounding.
     pub value: Value,
-    /// As printed for a person.
+    /// The answer as shown to a person.
     pub printed: String,
-    /// In the dataset's language.
+    /// The calculation in the dataset's language; empty for a label of the page.
     pub program: String,
     pub evidence: Vec<CitedEvidence>,
-    /// Probability that it is right, calibrated on the embedded analyst's own runs.
+    /// Probability that the opinion is right, calibrated on the embedded analyst's own runs.
     pub confidence: f64,
-    /// The opinion agrees with the answer; absent without an answer.
+    /// True if the opinion agrees with the answer; absent without an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agrees: Option<bool>,
-    /// Whose answer was returned, where they were weighed.
+    /// Whose answer was returned, if the two were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<Arbitration>,
 }
 
-/// The least confidence of an opinion that is shown where it differs. docs/embedded-analyst.md counts
-/// the contradicted answers that were wrong, by confidence.
+/// Least confidence of an opinion that is shown to the critic. docs/embedded-analyst.md counts, by
+/// confidence, how often an answer that differs from the opinion was wrong.
 const SURE: f64 = 0.85;
 
 impl SecondOpinion {
-    /// True if it is seldom wrong at its confidence.
+    /// True if the opinion is seldom wrong at its confidence.
     pub fn is_sure(&self) -> bool {
         self.confidence >= SURE
     }
@@ -66,11 +66,12 @@ impl SecondOpinion {
         value.is_some_and(|value| self.is(value, &answer.printed))
     }
 
+    /// True if the opinion is the same answer as this value with its printed form.
     pub fn is(&self, value: &Value, printed: &str) -> bool {
         is_same_answer((value, printed), (&self.value, &self.printed))
     }
 
-    /// The note to the critic about an answer that differs.
+    /// The note to the critic about an answer that differs from the opinion.
     pub(super) fn finding(&self) -> Finding {
         let cells: Vec<String> = self
             .evidence
@@ -100,17 +101,16 @@ impl SecondOpinion {
 /// Whose answer was returned, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arbitration {
-    /// The embedded analyst's answer was chosen.
+    /// True if the embedded analyst's answer was returned.
     pub taken: bool,
-    /// The accuracy that the model has at most (the upper end of the 95 % interval, or
-    /// `--model-accuracy`), with which the embedded analyst's confidence
-    /// was compared.
+    /// The model's accuracy (`--model-accuracy`) that the embedded analyst's confidence was
+    /// compared with.
     pub model_accuracy: f64,
 }
 
 impl Arbitration {
-    /// The choice for an answer with this opinion: the embedded analyst's where the model has
-    /// no answer, or another that is less likely right.
+    /// Chooses the embedded analyst's answer if the model has none, or if the two differ and the
+    /// opinion's confidence is above the model's accuracy.
     pub fn choose(opinion: &SecondOpinion, model_accuracy: f64) -> Self {
         Self {
             taken: match opinion.agrees {
@@ -137,10 +137,10 @@ impl fmt::Display for Arbitration {
     }
 }
 
-/// True if two answers, each a value with its printed form, are the same: the same word,
-/// equal as printed (a percent with 1 decimal, another number with 3), or within half a
-/// percent. A percent and its fraction are the same only if one of the two is printed as a
-/// percent. The sign counts.
+/// True if two answers, each a value with its printed form, are the same: the same word, or numbers
+/// that are equal as printed (a percentage with 1 decimal, another number with 3) or differ by at
+/// most half a percent. A percentage and its fraction are the same only if exactly one of the two
+/// is printed as a percentage. The sign counts.
 pub(crate) fn is_same_answer(one: (&Value, &str), other: (&Value, &str)) -> bool {
     match (one.0, other.0) {
         (Value::Number(a), Value::Number(b)) => {
@@ -157,7 +157,7 @@ pub(crate) fn is_same_answer(one: (&Value, &str), other: (&Value, &str)) -> bool
     }
 }
 
-/// A number on the scale of its printed form, not rounded.
+/// A number on the scale of its printed form, but not rounded.
 struct PrintedNumber {
     number: f64,
     is_percent: bool,
@@ -167,7 +167,8 @@ impl PrintedNumber {
     fn of(value: f64, printed: &str) -> Self {
         let reading = answer(printed).ok().filter(|reading| reading.percent);
         let number = match &reading {
-            // A value is a fraction, or in percent already: whichever is printed.
+            // The value may be a fraction or already in percent: take the reading that is closer to
+            // what is printed.
             Some(reading) => {
                 let distance = |number: f64| (number - reading.value).abs();
                 let percent = value * 100.0;
@@ -186,7 +187,7 @@ impl PrintedNumber {
     }
 }
 
-/// True if a number without a sign is a percent, or its fraction.
+/// True if a number that is printed without a percent sign equals a percentage or its fraction.
 fn is_percent_of(percent: f64, number: f64) -> bool {
     close(percent, number, 1) || close(percent / 100.0, number, 3)
 }

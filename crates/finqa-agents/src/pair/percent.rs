@@ -1,9 +1,9 @@
-//! Whether an executed value is in percent already, so that printing must not multiply
-//! it by 100.
+//! Decides whether an executed value is already in percent, so that printing must not multiply it
+//! by 100.
 //!
-//! A page prints `5.6%`; a program that copies the figure as `5.6` gives 5.6 and not the
-//! fraction 0.056. Sums, differences and averages of such figures are in percent too; a
-//! quotient of two of them is a fraction again.
+//! A page prints `5.6%`, and a program that copies the figure as `5.6` has the value 5.6, not the
+//! fraction 0.056. Sums, differences and averages of such figures are in percent too; a quotient of
+//! two of them is a fraction again.
 
 use std::cell::OnceCell;
 
@@ -15,25 +15,25 @@ use finqa_core::question::{CitedEvidence, Question};
 
 use super::verify::{LiteralPlaces, is_constant, is_number};
 
-/// The largest look-up that is a fraction without further evidence: a page prints `150%`
-/// rather than 1.5.
+/// A number that is copied from the page counts as a fraction up to this size, unless something
+/// else shows that it is in percent: a page prints `150%` rather than 1.5.
 const LARGEST_FRACTION: f64 = 1.5;
-/// Maximum decimals of a printed percentage of the page.
+/// Maximum decimals that a printed percentage takes over from the page.
 const MOST_DECIMALS: usize = 3;
 
-/// The form of a program's value, as far as its figures show.
+/// Whether a value is in percent, as far as the figures that it is computed from show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PercentForm {
     /// In percent, as the page prints it.
     Percent,
-    /// A fraction, or not a share.
+    /// A fraction, or a number that is not a share.
     Fraction,
-    /// Figures that the page does not mark as percentages.
+    /// Unknown: the page does not mark the figures as percentages.
     Unmarked,
 }
 
-/// Prints a program's value. A percentage of the page, or a sum or difference of some,
-/// keeps the page's decimals.
+/// Prints a program's value. A percentage that is copied from the page, or a sum or difference of
+/// such, keeps the page's decimals.
 pub(super) fn print(program: &Program, value: &Value, unit: Unit, in_percent: bool) -> String {
     let copies = program.steps().iter().all(|step| {
         let mut arguments = step.arguments.iter();
@@ -58,8 +58,8 @@ pub(super) fn print(program: &Program, value: &Value, unit: Unit, in_percent: bo
     }
 }
 
-/// True if `value`, the result of `program`, is already in percent. Called only for an
-/// answer whose unit is percent.
+/// True if `value`, the result of `program`, is already in percent. Called only if the answer's
+/// unit is percent.
 pub(super) fn is_in_percent(
     program: &Program,
     value: &Value,
@@ -89,8 +89,8 @@ pub(super) fn is_in_percent(
     }
 }
 
-/// The form that the stated answer implies: with `5.6%`, a value of 5.6 is in percent, and
-/// 0.056 is a fraction. `None` if it implies neither.
+/// Whether the stated answer implies that `value` is in percent: with `5.6%`, 5.6 is, and 0.056 is
+/// a fraction. `None` if it implies neither.
 fn stated_in_percent(stated: &str, value: f64) -> Option<bool> {
     let stated = number::answer(stated).ok()?;
     let stated = Some(stated).filter(|reading| reading.percent)?;
@@ -103,17 +103,18 @@ fn stated_in_percent(stated: &str, value: f64) -> Option<bool> {
     }
 }
 
-/// The figures of a program and their places.
+/// Looks up the figures of a program.
 struct ProgramFigures<'a> {
     evidence: &'a [CitedEvidence],
     question: &'a Question,
-    /// Collected only if some figure has to be looked up.
+    /// Collected only when a figure is looked up.
     places: OnceCell<LiteralPlaces>,
 }
 
 impl ProgramFigures<'_> {
-    /// The kind of the last step; `None` without steps. Each step is looked at once: a step
-    /// that uses an earlier one twice would double the work with each step.
+    /// The form of the last step's result; `None` without steps. The forms of earlier steps are
+    /// kept, because following the references of a step that uses an earlier one twice would double
+    /// the work with each step.
     fn steps(&self, steps: &[ProgramStep]) -> Option<PercentForm> {
         let mut known = Vec::with_capacity(steps.len());
         for step in steps {
@@ -132,7 +133,7 @@ impl ProgramFigures<'_> {
                 _ => PercentForm::Unmarked,
             },
             Op::Multiply | Op::Divide => match (self.count(first), self.count(second)) {
-                // `const_100` turns a percentage into a fraction or the reverse.
+                // 100 turns a percentage into a fraction, or the reverse.
                 (_, Some(100.0)) if step.op == Op::Divide => PercentForm::Fraction,
                 (_, Some(100.0)) | (Some(100.0), _) if step.op == Op::Multiply => {
                     PercentForm::Percent
@@ -154,6 +155,9 @@ impl ProgramFigures<'_> {
         }
     }
 
+    /// The form of a figure. A percent sign in the evidence that is cited for it decides. Otherwise
+    /// its places must all be percentages: the cited ones or, if none of them has the figure, all
+    /// on the page.
     fn literal(&self, literal: &str) -> PercentForm {
         if literal.contains('%') {
             return PercentForm::Fraction;
@@ -185,8 +189,8 @@ impl ProgramFigures<'_> {
         self.places.get_or_init(|| LiteralPlaces::of(self.question))
     }
 
-    /// The value of an argument that only counts or scales: a constant, and a small whole
-    /// number or a power of ten that is not a figure of the page.
+    /// The value of an argument that only counts or scales: a constant, or a small whole number or
+    /// power of ten that is not a figure of the page.
     fn count(&self, argument: &Argument) -> Option<f64> {
         match argument {
             Argument::Literal { text, value }
@@ -199,7 +203,7 @@ impl ProgramFigures<'_> {
         }
     }
 
-    /// The executor reads a row of cells with percent signs as fractions.
+    /// The form of the values in a row. The executor reads cells with percent signs as fractions.
     fn row(&self, argument: &Argument) -> PercentForm {
         let Argument::Row(label) = argument else {
             return PercentForm::Fraction;

@@ -75,7 +75,7 @@ pub struct AgentSettings {
 }
 
 impl AgentSettings {
-    /// Who reviews answers: without a chat model the checks replace the LLM.
+    /// Who reviews answers. Without a chat model, the checks alone do.
     pub fn critic(&self, has_chat_model: bool) -> CriticMode {
         match self.critic.unwrap_or(CriticMode::Llm) {
             CriticMode::Llm | CriticMode::Auto if !has_chat_model => CriticMode::Rules,
@@ -83,7 +83,7 @@ impl AgentSettings {
         }
     }
 
-    /// True if the critic uses a separate server.
+    /// True if the critic's model is on a server of its own.
     pub fn has_critic_server(&self) -> bool {
         self.critic_provider.is_some() || self.critic_base_url.is_some()
     }
@@ -111,9 +111,9 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// The sampling of draft `number` (from 1) of `samples` in pass `epoch` (from 0). Each
-    /// draft has a different seed, because a provider that honours seeds would give the
-    /// same reply again: `seed + epoch × samples + (number − 1)`.
+    /// The sampling of draft `number` (from 1) of `samples` in pass `epoch` (from 0). Each draft
+    /// has a different seed (`seed + epoch × samples + (number − 1)`), because a provider that
+    /// honours seeds would give the same reply again.
     pub fn nth(&self, epoch: u32, samples: u32, number: u32) -> Self {
         let passed = u64::from(epoch) * u64::from(samples.max(1));
         let offset = passed + u64::from(number.saturating_sub(1));
@@ -123,7 +123,6 @@ impl Sampling {
         }
     }
 
-    /// A request for an analysis.
     pub(super) fn analysis_request(&self, node: &str, messages: Vec<ChatMessage>) -> ChatRequest {
         let format = ReplyFormat::JsonSchema {
             name: "analysis".to_owned(),
@@ -134,7 +133,7 @@ impl Sampling {
         self.request(node, messages, format)
     }
 
-    /// A request for a verdict: `ALL_OK` in text where the provider has no schemas.
+    /// A request for a verdict. A provider without schemas may answer `ALL_OK` as text.
     pub(super) fn verdict_request(&self, messages: Vec<ChatMessage>) -> ChatRequest {
         let format = ReplyFormat::JsonSchema {
             name: "verdict".to_owned(),
@@ -156,29 +155,31 @@ impl Sampling {
     }
 }
 
+/// Who answers.
 #[derive(Clone)]
 pub enum Backend {
     Embedded,
-    /// Chat models for the two agents; may be the same.
+    /// The chat models of the two agents, which may be the same.
     Llm {
         analyst: Arc<dyn ChatModel>,
         critic: Arc<dyn ChatModel>,
     },
 }
 
+/// Everything that a [`Pair`](super::Pair) is made from.
 #[derive(Clone)]
 pub struct PairOptions {
     pub backend: Backend,
     pub settings: AgentSettings,
     pub sampling: Sampling,
     pub prompts: Arc<Prompts>,
-    /// The deterministic checks are made. Where the length of prompts is measured, there are
-    /// no answers to check.
+    /// Make the deterministic checks. They are off where only the length of prompts is measured,
+    /// because there are no answers to check.
     pub checks: bool,
 }
 
 impl PairOptions {
-    /// The default settings over a backend, with the embedded templates.
+    /// The default settings for a backend, with the embedded templates.
     pub fn new(backend: Backend) -> Self {
         Self {
             backend,
@@ -189,7 +190,7 @@ impl PairOptions {
         }
     }
 
-    /// Who reviews answers.
+    /// Who reviews answers with this backend.
     pub fn critic(&self) -> CriticMode {
         let has_chat_model = matches!(self.backend, Backend::Llm { .. });
         self.settings.critic(has_chat_model)

@@ -1,5 +1,4 @@
-//! The result of the two agents, as records: the rounds, the votes of the samples, and the
-//! reason they stopped.
+//! The records of a result: the rounds, the votes of the samples, and why the agents stopped.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +12,7 @@ use super::episode::EpisodeRecord;
 use super::opinion::SecondOpinion;
 use super::verify::Finding;
 
+/// An answer of the analyst, with its review.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
     /// From 1.
@@ -20,14 +20,14 @@ pub struct Round {
     /// The analyst's reply as received.
     pub reply: String,
     pub answer: Answer,
-    /// The reply is the second attempt, after one that could not be read.
+    /// True if the reply is the second attempt, after one that could not be read.
     pub reasked: bool,
     pub findings: Vec<Finding>,
     /// The critic's reply as received, if an LLM was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critic_reply: Option<String>,
     pub verdict: CriticVerdict,
-    /// The error of the LLM critic, if its call failed.
+    /// The error of the LLM critic's call, if that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) critic_error: Option<String>,
 }
@@ -47,7 +47,7 @@ impl Round {
         }
     }
 
-    /// The findings of the checks that send the answer back.
+    /// Number of findings of the checks that send the answer back.
     pub fn objections(&self) -> usize {
         self.findings
             .iter()
@@ -55,7 +55,7 @@ impl Round {
             .count()
     }
 
-    /// The reason why no critic reviewed the answer, although one was asked.
+    /// Why no critic reviewed the answer, although one was asked.
     pub fn not_reviewed(&self) -> Option<&str> {
         match &self.verdict {
             CriticVerdict::Unparsable { reason } => Some(reason),
@@ -67,7 +67,8 @@ impl Round {
         self.verdict == CriticVerdict::Ok && self.objections() == 0
     }
 
-    /// The criticism for the analyst: the findings of the checks and of the critic, one a line.
+    /// The criticism that the analyst is sent, one entry per finding: first those of the checks,
+    /// then the critic's.
     pub(crate) fn criticism(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.findings.iter().map(ToString::to_string).collect();
         if let CriticVerdict::Revise { findings } = &self.verdict {
@@ -77,41 +78,42 @@ impl Round {
     }
 }
 
-/// The reason why the two agents stopped.
+/// Why the two agents stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// The checks are clean and the critic says ALL_OK.
+    /// No check objects, and the critic says ALL_OK.
     Accepted,
-    /// The round limit is reached; the best candidate is returned.
+    /// The round limit is reached, and the best round's answer is returned.
     RoundLimit,
-    /// The analyst gave the same answer again, or has no other.
+    /// The analyst repeated an answer, or has no other.
     NoNewAnswer,
     /// The critic is off, or its reply could not be read or obtained.
     NoVerdict,
-    /// A call failed or could not be read: see the outcome.
+    /// A call failed, or its reply could not be read; the outcome says more.
     Failed,
-    /// The embedded analyst's answer replaced the model's, or the one it failed to give.
+    /// The embedded analyst's answer was returned in place of the model's, or of the one that it
+    /// failed to give.
     Arbitrated,
 }
 
 /// The result of one question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Solution {
-    /// The outcome.
     pub outcome: Outcome,
     pub stop: StopReason,
-    /// The best candidate; absent unless answered.
+    /// The answer that is returned; absent unless the outcome is `answered`.
     pub answer: Option<Answer>,
-    /// The round of the answer; absent without one.
+    /// The round that the answer is from; absent without an answer, and if the embedded analyst's
+    /// was taken.
     pub chosen_round: Option<u32>,
-    /// One line on what went wrong, if anything did.
+    /// What went wrong, in one line, if anything did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The votes of the samples of the first draft, if there were several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub votes: Option<VoteTally>,
-    /// The embedded analyst's answer to the question, alongside a chat model's.
+    /// The embedded analyst's answer to the same question, if a chat model was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opinion: Option<SecondOpinion>,
     /// The episode, if the question was played in an environment.
@@ -120,19 +122,19 @@ pub struct Solution {
     /// The probability that the answer is right, by a calibration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
-    /// The answer that a calibration's limit withheld.
+    /// The answer that was withheld by a calibration's limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Box<Answer>>,
     /// All rounds, oldest first.
     pub rounds: Vec<Round>,
-    /// Every model call, in order. Not part of the row's JSON: the journal stores calls as
-    /// separate entries, written before the row.
+    /// Every model call, in order. Not part of the row's JSON, because the journal stores calls as
+    /// entries of their own, before the row.
     #[serde(skip)]
     pub calls: Vec<Call>,
 }
 
 impl Solution {
-    /// An outcome of which nothing else is known.
+    /// A solution with nothing but its outcome.
     pub fn new(outcome: Outcome, stop: StopReason) -> Self {
         Self {
             outcome,
@@ -150,25 +152,25 @@ impl Solution {
         }
     }
 
-    /// The model's answer: the best of its rounds, whoever's was returned.
+    /// The answer of the best round, even if the embedded analyst's was returned.
     pub fn model_answer(&self) -> Option<&Answer> {
         best_round(&self.rounds).map(|round| &round.answer)
     }
 
-    /// The answer, given or withheld by a calibration's limit: later turns of the conversation
-    /// see it, so that their answers stay like those that the calibration was fitted on.
+    /// The answer, even if a calibration's limit withheld it. Later turns of the conversation see
+    /// it, so that their answers stay like those that the calibration was fitted on.
     pub fn answer_or_withheld(&self) -> Option<&Answer> {
         self.answer.as_ref().or(self.withheld.as_deref())
     }
 
-    /// The solution with its answer withheld by a calibration's limit, for this reason.
+    /// Withholds the answer because of a calibration's limit, for this reason.
     #[must_use]
     pub fn withhold(mut self, reason: String) -> Self {
         self.withheld = self.answer.take().map(Box::new);
         self.without_answer(reason)
     }
 
-    /// The solution without its answer, for this reason.
+    /// Removes the answer, for this reason.
     pub(super) fn without_answer(self, reason: String) -> Self {
         Self {
             outcome: Outcome::Abstained,
@@ -179,13 +181,13 @@ impl Solution {
         }
     }
 
-    /// Calls that the response cache answered.
+    /// Number of calls that were answered by stored replies.
     pub fn cached_calls(&self) -> usize {
         let replies = self.calls.iter().filter_map(|call| call.reply.as_ref());
         replies.filter(|reply| reply.cached).count()
     }
 
-    /// Tokens read and written over all calls that report them.
+    /// Tokens read and written by all calls that report them.
     pub fn tokens(&self) -> (u64, u64) {
         let usages = self
             .calls
@@ -197,9 +199,9 @@ impl Solution {
     }
 }
 
-/// An accepted round wins; else the one with the fewest deterministic findings; among
-/// equals the latest, because it has answered the most criticism. A revision that adds a
-/// finding is thereby dropped.
+/// Returns an accepted round, or else the one with the fewest objections of the checks. On a tie,
+/// the latest wins, because it has answered the most criticism. A revision that adds an objection
+/// is thereby dropped.
 pub(super) fn best_round(rounds: &[Round]) -> Option<&Round> {
     let newest_first = || rounds.iter().rev();
     newest_first()
@@ -210,22 +212,21 @@ pub(super) fn best_round(rounds: &[Round]) -> Option<&Round> {
 /// The votes of several drafts of one answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VoteTally {
-    /// The sampled values, in the order in which they first came.
+    /// The sampled values in the order of their first samples.
     pub votes: Vec<Vote>,
-    /// Samples without a draft: refused, filtered, unreadable.
+    /// Number of samples without a draft: refused, filtered, or unreadable.
     pub failed: usize,
 }
 
-/// A value and how often it was sampled.
+/// A value, and how often it was sampled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vote {
     /// Rounded to 5 decimals; absent for drafts without a value.
     pub value: Option<Value>,
-    /// The number of its drafts.
     pub count: usize,
 }
 
-/// `0.14136:2 0.2:1`, `none` for drafts without a value, `failed` for samples without a
+/// Writes `0.14136:2 0.2:1`; `none` counts drafts without a value, and `failed` samples without a
 /// draft.
 impl std::fmt::Display for VoteTally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -13,15 +13,15 @@ use super::failure::Interruption;
 use super::solution::{Round, Solution};
 use super::trace;
 
-/// Something that answers questions. A run uses it through this trait alone.
+/// Something that answers questions, which a run uses through this trait alone.
 #[async_trait]
 pub trait Solver: Send + Sync {
-    /// Answers one question in the pass `epoch` (from 0); `on_round` is called
-    /// with every round that has its verdict.
+    /// Answers one question in pass `epoch` (from 0). `on_round` is called for every round after
+    /// its verdict.
     ///
     /// # Errors
-    /// [`Interruption`] if the question is left without an outcome; every other
-    /// error is an outcome in [`Solution`].
+    /// [`Interruption`] if the question has no outcome yet. Every other failure is an outcome in
+    /// [`Solution`].
     async fn solve(
         &self,
         question: Arc<Question>,
@@ -31,7 +31,8 @@ pub trait Solver: Send + Sync {
         on_round: &(dyn for<'r> Fn(&'r Round) + Send + Sync),
     ) -> Result<Solution, Interruption>;
 
-    /// The span of a question, the root of its trace; `run` it is asked in, if any.
+    /// The span of a question, which is the root of its trace; `run` is the id of the run that asks
+    /// it, if any.
     fn span(&self, question: &Question, run: Option<&str>) -> Span {
         trace::question(question, run)
     }

@@ -1,21 +1,22 @@
-//! The value that an answer states in words.
+//! Reads the value that an answer states in words.
 //!
-//! A value is read where it is certain which number is meant. In a sentence with several
-//! numbers, or one that says why there is no answer, nothing is guessed.
+//! A value is read only if it is certain which number is meant. In a sentence with several numbers,
+//! or one that says why there is no answer, nothing is guessed.
 
 use finqa_core::number::{self, Value};
 
 /// The value of a stated answer, and the words that state it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StatedValue {
-    /// A percent as its fraction, a yes or no as the word, a number without its scale word.
+    /// A percentage as its fraction, a yes or no as the word, a number without its scale word.
     pub(super) value: Value,
     /// The part of the text that is the value, without emphasis: `14.1%` of `about **14.1%**`. A
-    /// sign in words is written: `-12.5%` for `a loss of 12.5%`.
+    /// sign that is written as a word becomes a minus: `-12.5%` for `a loss of 12.5%`.
     pub(super) text: String,
 }
 
-/// The value that an answer to `question` states.
+/// The value that an answer to `question` states; `None` if it states none, or does not show which
+/// of its numbers is meant.
 pub(super) fn find_value(text: &str, question: &str) -> Option<StatedValue> {
     if let Some(yes) = number::yes_or_no(text) {
         let word = if yes { "yes" } else { "no" };
@@ -36,9 +37,9 @@ pub(super) fn find_value(text: &str, question: &str) -> Option<StatedValue> {
     })
 }
 
-/// The value that a printed answer states: a percent as its fraction, a yes or no as the
-/// word, a number without its scale word. `None` where the text states no value, or
-/// leaves open which of its numbers it is.
+/// The value that a printed answer states: a percentage as its fraction, a yes or no as the word, a
+/// number without its scale word. `None` if the text states no value, or does not show which of its
+/// numbers is meant.
 pub fn printed_value(text: &str) -> Option<Value> {
     find_value(text, "").map(|stated| stated.value)
 }

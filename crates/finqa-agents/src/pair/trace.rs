@@ -1,5 +1,5 @@
-//! The spans of a question, its rounds, and the two agents within them. A round lasts
-//! from the analyst's first call to the critic's verdict.
+//! Creates and fills the spans of a question, its rounds, and the two agents within them. A round
+//! lasts from the analyst's first call to the critic's verdict.
 
 use serde_json::json;
 use tracing::{Span, info_span};
@@ -17,10 +17,10 @@ use super::exchange::Route;
 use super::failure::{Interruption, QuestionFailure};
 use super::solution::{Round, Solution};
 
-/// The name of the two agents and their loop in traces.
+/// Name of the loop of the two agents in traces.
 const WORKFLOW: &str = "analyst_critic";
 
-/// The span of one question, the root of a trace; `run` is the run's span, if any.
+/// The span of one question, which is the root of a trace; `run` is the id of its run, if any.
 pub fn question(question: &Question, run: Option<&str>) -> Span {
     let QuestionKey { id, part } = &question.key;
     let span = info_span!(
@@ -86,12 +86,12 @@ pub fn solution(span: &Span, solution: &Solution) {
     }
 }
 
-/// The reason why there is no answer, as far as it may be recorded: a refusal, an
-/// unreadable reply, a withheld answer and a provider's own words may all quote content.
+/// Why there is no answer. A refusal, an unreadable reply, a withheld answer and a provider's words
+/// may quote content, so they are empty unless content is recorded.
 pub fn reason(solution: &Solution) -> &str {
     let reason = solution.error.as_deref().unwrap_or_default();
     match &solution.episode {
-        // Another end may be the provider's words.
+        // Only the step limit is always described in our own words.
         Some(episode) if episode.end != EpisodeEnd::StepLimit => if_content(reason),
         _ => recordable(solution.outcome, reason),
     }
@@ -105,7 +105,7 @@ fn recordable(outcome: Outcome, message: &str) -> &str {
     }
 }
 
-/// Records that the question has no outcome and is asked again later or on resume.
+/// Records that the question has no outcome yet and will be asked again.
 pub fn record_interruption(span: &Span, why: &Interruption) {
     match why {
         Interruption::Cancelled => fail(span, "cancelled", "cancelled"),
@@ -127,7 +127,7 @@ pub(super) fn round(number: u32) -> Span {
     span
 }
 
-/// The span of an agent's turn within a round.
+/// The span of an agent's part in a round.
 pub(super) fn agent(round: &Span, name: &'static str) -> Span {
     let span = info_span!(
         parent: round,
@@ -139,7 +139,7 @@ pub(super) fn agent(round: &Span, name: &'static str) -> Span {
     span
 }
 
-/// Records an agent's turn: its route, or why it failed, and what it said.
+/// Records an agent's part in a round: its route, or why it failed, and its reply.
 pub(super) fn record_step(
     span: &Span,
     taken: &Result<Route, QuestionFailure>,
@@ -159,7 +159,7 @@ pub(super) fn record_step(
     }
 }
 
-/// Records the round's verdict.
+/// Records the round's verdict, findings and answer.
 pub(super) fn record_verdict(span: &Span, round: &Round) {
     if span.is_disabled() {
         return;

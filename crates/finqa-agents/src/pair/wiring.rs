@@ -1,5 +1,4 @@
-//! The two agents on the graph: `START → analyst → critic → END`, with
-//! `critic → analyst` on *revise*.
+//! Wires the two agents: `START → analyst → critic → END`, with `critic → analyst` on *revise*.
 
 use std::sync::Arc;
 
@@ -21,18 +20,20 @@ use super::settings::{AgentSettings, Backend, PairOptions};
 use super::solution::{Round, Solution};
 use super::solver::Solver;
 
+/// The solver with an analyst and a critic.
 pub struct Pair {
     graph: CompiledGraph<Exchange, Route, QuestionFailure>,
     settings: AgentSettings,
-    /// The embedded analyst answers. A chat model's own confidence is not calibrated.
+    /// True if the embedded analyst answers. Its confidence is calibrated, so answers are withheld
+    /// by it; a chat model's is not.
     is_calibrated: bool,
-    /// Gives second opinions on a chat model's answers.
+    /// The embedded analyst that gives second opinions on a chat model's answers.
     second_opinion: Option<EmbeddedAgent>,
 }
 
 impl Pair {
     /// # Errors
-    /// A [`GraphError`] if the wiring is wrong, which a test excludes.
+    /// A [`GraphError`] if the wiring is wrong, which a test rules out.
     pub fn new(options: &PairOptions) -> Result<Self, GraphError> {
         let graph = Graph::builder()
             .node(ANALYST, Box::new(analyst(options)))
@@ -57,8 +58,8 @@ impl Pair {
         &self.graph
     }
 
-    /// Replaces an answer that is less likely right than the embedded analyst's, and
-    /// withholds one that is not certain enough.
+    /// Replaces an answer by the embedded analyst's if that is more likely right, and withholds one
+    /// that is not certain enough.
     fn choose(&self, solution: Solution, question: &Question) -> Solution {
         let Some(embedded) = &self.second_opinion else {
             return match self.is_calibrated {
@@ -94,7 +95,7 @@ impl Solver for Pair {
                 on_round(round);
             }
         };
-        // Two steps a round, and one for an analyst that stops.
+        // Each round takes two steps, and an analyst that stops takes one more.
         let rounds = usize::try_from(self.settings.max_rounds).unwrap_or(usize::MAX);
         let options = RunOptions {
             step_limit: rounds.saturating_mul(2).saturating_add(1),

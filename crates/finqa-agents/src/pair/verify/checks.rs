@@ -9,9 +9,9 @@ use super::places::LiteralPlaces;
 use super::question::QuestionCues;
 use super::{Answer, Finding, FindingKind};
 
-/// A share above this is suspect: a part is rarely half as large again as its whole.
+/// A share above this is suspect, because a part is rarely half as large again as its whole.
 const LARGEST_SHARE: f64 = 1.5;
-/// A percent above this (as a fraction: 1,000 %) is suspect.
+/// A percentage above this (as a fraction, so 1,000 %) is suspect.
 const LARGEST_PERCENT: f64 = 10.0;
 
 pub(super) fn finding(kind: FindingKind, place: &str, problem: String, fix: &str) -> Finding {
@@ -53,8 +53,8 @@ pub(super) fn invalid_program(error: &str) -> Finding {
     )
 }
 
-/// Every literal must be found; small whole numbers and powers of ten are constants in
-/// any notation.
+/// Every literal must occur in the page, the question or the earlier answers. Constants are exempt,
+/// in any notation.
 pub(super) fn literals(program: &Program, places: &LiteralPlaces) -> Vec<Finding> {
     let mut seen = BTreeSet::new();
     let literals = program.literals().filter(|literal| {
@@ -83,6 +83,8 @@ pub(super) fn literals(program: &Program, places: &LiteralPlaces) -> Vec<Finding
     findings.collect()
 }
 
+/// True for a number that a calculation may use without a source: a whole number up to 12, or one
+/// of the usual powers of ten.
 pub(in crate::pair) fn is_constant(literal: &str) -> bool {
     number::python_float(literal).is_some_and(|x| {
         let x = x.abs();
@@ -90,8 +92,8 @@ pub(in crate::pair) fn is_constant(literal: &str) -> bool {
     })
 }
 
-/// The page must have every year that the question names: a figure of another year is
-/// not its answer.
+/// The page must name every year that the question names, because a figure of another year does not
+/// answer it.
 pub(super) fn period_unknown(missing: u16) -> Finding {
     finding(
         FindingKind::PeriodMissing,
@@ -101,8 +103,9 @@ pub(super) fn period_unknown(missing: u16) -> Finding {
     )
 }
 
-/// A year that the question names and the table has must be among the years of the
-/// program's numbers.
+/// A year that the question names and the table has must be among the years of the program's
+/// numbers. Not checked if a number is from elsewhere, if the program uses a whole row, or if the
+/// question names more than two years.
 pub(super) fn periods_named(
     program: &Program,
     places: &LiteralPlaces,
@@ -127,7 +130,8 @@ pub(super) fn periods_named(
     ))
 }
 
-/// Rule 1: a change is later minus earlier, a percent change is over the earlier value.
+/// Convention 1 of `prompts/conventions.j2`: a change is later minus earlier, and a percent change
+/// is divided by the earlier value.
 pub(super) fn period_order(
     program: &Program,
     places: &LiteralPlaces,
@@ -167,8 +171,8 @@ pub(super) fn period_order(
     })
 }
 
-/// An increase with a negative result is a swapped subtraction, unless the columns prove
-/// that later was taken minus earlier.
+/// If the question speaks of an increase and the result is negative, the subtraction is probably
+/// swapped, unless the columns prove that it is later minus earlier.
 pub(super) fn direction(
     program: &Program,
     places: &LiteralPlaces,
@@ -199,7 +203,7 @@ pub(super) fn direction(
     })
 }
 
-/// The year of a literal, if all its places agree on a single one.
+/// The year of a literal, if all cells with this number are of the same year.
 fn only_year(argument: &Argument, places: &LiteralPlaces) -> Option<u16> {
     let Argument::Literal { text, .. } = argument else {
         return None;
@@ -216,9 +220,9 @@ fn only_year(argument: &Argument, places: &LiteralPlaces) -> Option<u16> {
     }
 }
 
-/// The executed value and the stated one must agree, up to rounding and the percent
-/// sign. Small models compute badly and write good programs, so a difference within an
-/// order of magnitude is a slip.
+/// The stated answer must agree with the executed value, up to rounding and the percent sign. Small
+/// models compute badly and write good programs, so a difference within an order of magnitude is
+/// only a slip.
 pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
     let executed = answer.value.as_ref()?;
     if answer.stated.is_empty() || answer.stated == answer.printed {
@@ -245,8 +249,8 @@ pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
     ))
 }
 
-/// The forms in which an executed value may be stated. A factor of 100 is one of them
-/// only where a percent sign or the unit says so.
+/// The numbers that an executed value may be stated as. A factor of 100 is allowed only if a
+/// percent sign, basis points or the unit calls for it.
 fn forms(stated: &number::NumberReading, answer: &Answer, executed: f64) -> Vec<f64> {
     let is_percent = answer.unit.kind == UnitKind::Percent;
     let (percent, fraction) = if answer.in_percent {
@@ -260,14 +264,14 @@ fn forms(stated: &number::NumberReading, answer: &Answer, executed: f64) -> Vec<
     match (is_percent, stated.percent) {
         (true, true) => vec![percent],
         (true, false) => vec![percent, fraction],
-        // `14.1%` of a fraction, or of a figure that is printed without its sign.
+        // `14.1%` may state the fraction 0.141, or 14.1 that is printed without its sign.
         (false, true) => vec![executed * 100.0, executed],
         (false, false) => vec![executed],
     }
 }
 
-/// The difference between a stated number and all forms of the executed one, with or
-/// without its scale word; conventions decide the sign.
+/// Compares a stated number, with and without its scale word, with all forms of the executed value.
+/// `None` if one agrees. Signs are ignored, because conventions decide them.
 fn numbers_differ(stated: &number::NumberReading, forms: &[f64]) -> Option<FindingKind> {
     let readings = [(stated.value, stated.decimals), (stated.scaled(), 0)];
     let agrees = |form: &f64| {
@@ -287,13 +291,14 @@ fn numbers_differ(stated: &number::NumberReading, forms: &[f64]) -> Option<Findi
     })
 }
 
-/// Equal to the stated decimals, or within half a percent.
+/// True if the two are equal to the stated decimals, or differ by at most half a percent.
 fn close(stated: f64, executed: f64, decimals: u32) -> bool {
     let unit = number::last_digit(decimals);
     (stated - executed).abs() <= unit || number::within(stated, executed, number::NEAR)
 }
 
-/// Rule 2: a percent is printed as a percent.
+/// Convention 2 of `prompts/conventions.j2`: if the question asks for a percent, the answer is
+/// printed as one.
 pub(super) fn unit(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     let is_percent = answer.unit.kind == UnitKind::Percent || answer.printed.contains('%');
     (asked.percent && !asked.yes_no && !is_percent && answer.value.is_some()).then(|| {
@@ -306,7 +311,7 @@ pub(super) fn unit(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     })
 }
 
-/// Rule 6: a yes/no question is answered with yes or no.
+/// Convention 6 of `prompts/conventions.j2`: a yes/no question is answered with yes or no.
 pub(super) fn yes_no(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     let value = answer.value.as_ref()?;
     match (asked.yes_no, value.yes_no().is_some()) {
@@ -326,8 +331,7 @@ pub(super) fn yes_no(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     }
 }
 
-/// A share above 1.5 or a percent above 1,000 % is more often a swapped division than a
-/// fact.
+/// A share above 1.5 or a percentage above 1,000 % is more often a swapped division than a fact.
 pub(super) fn magnitude(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     let value = answer.value.as_ref()?.number()?.abs();
     let fraction = if answer.in_percent {
@@ -353,6 +357,7 @@ pub(super) fn magnitude(answer: &Answer, asked: &QuestionCues) -> Option<Finding
         let fix = "check the base, and that both numbers are in one unit.";
         return Some(found(format!("{printed} is beyond 1,000 %."), fix));
     }
+    // Without a percent sign, the value was probably meant as a percentage already.
     let percent = 100.0 * answer.value.as_ref()?.number()?;
     let problem = format!("{printed} without a % sign means {percent:.0} %.");
     let fix = format!("write {printed}%, or let the program yield the fraction.");

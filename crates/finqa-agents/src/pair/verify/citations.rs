@@ -8,8 +8,8 @@ use finqa_core::question::Question;
 use super::places::{LiteralPlaces, is_number};
 use super::{Finding, FindingKind, checks, is_constant};
 
-/// The literals that none of their citations contains. Where the evidence is ids alone,
-/// one of them must contain each figure.
+/// Finds the literals that none of the places cited for them contains. If the evidence consists of
+/// ids alone, one of those places must contain each literal.
 pub(super) fn check(
     program: &Program,
     evidence: &[CitedEvidence],
@@ -71,8 +71,8 @@ fn finding(literal: &str, cited: &CitedEvidence, question: &Question) -> Finding
     )
 }
 
-/// True if an id names one cell, one sentence or one earlier turn: others (`row 3`,
-/// `r1c1:r1c3`) cannot be compared with a literal.
+/// True if an id names one cell, one sentence or one earlier turn. Other ids (`row 3`, `r1c1:r1c3`)
+/// cannot be compared with a literal.
 fn is_known_form(id: &str, question: &Question) -> bool {
     let counted = |prefix: char| {
         id.strip_prefix(prefix)

@@ -1,4 +1,4 @@
-//! What a check has found, as a record.
+//! The record of what a check has found.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
-    /// There is no answer, or none with a value.
+    /// The answer has no value.
     NoValue,
     /// The program cannot be executed.
     InvalidProgram,
@@ -14,34 +14,34 @@ pub enum FindingKind {
     UnsupportedLiteral,
     /// The cell or sentence cited for a literal does not contain it.
     CitationMismatch,
-    /// A literal is a dash that lost its escape (`2014` for —).
+    /// The literal is a dash that lost its escape: `2014` is what is left of `\u2014` (—).
     DashLiteral,
     /// The stated answer differs from the program's result, within an order of magnitude.
     ArithmeticSlip,
-    /// The stated answer is an order of magnitude away from the program's result: one of the
-    /// two is wrong.
+    /// The stated answer differs from the program's result by an order of magnitude or more, so one
+    /// of the two is wrong.
     AnswerMismatch,
-    /// A year of the question is not among the evidence's years, or nowhere on the page.
+    /// A year that the question names is not a year of the numbers used, or is nowhere on the page.
     PeriodMissing,
-    /// Earlier minus later, or a percent change over the later value.
+    /// The program subtracts later from earlier, or divides a change by the later value.
     PeriodOrder,
-    /// The unit is not the requested one.
+    /// The question asks for a percent, and the answer is not one.
     Unit,
-    /// A yes/no question without yes or no, or the reverse.
+    /// A yes/no question is not answered with yes or no, or another question is.
     YesNo,
-    /// A share or percent of unlikely size.
+    /// A share or a percentage is implausibly large.
     Magnitude,
-    /// The embedded analyst takes its answer for a guess.
+    /// The embedded analyst calls its answer a guess.
     Doubt,
     /// The embedded analyst gives another answer, and is seldom wrong at this confidence.
     SecondOpinion,
 }
 
 impl FindingKind {
-    /// True if the finding sends an answer back. A slip of arithmetic does not: the program
-    /// decides the value, so the slip is corrected already, and another round would only
-    /// add cost. Nor does a second opinion, which is another reading and not an error. The
-    /// LLM critic sees both anyway.
+    /// True if the finding sends an answer back. A slip of arithmetic does not: the program decides
+    /// the value, so the slip is already corrected, and another round would only add cost. Nor does
+    /// a second opinion, which is another reading and not an error. The LLM critic sees both
+    /// anyway.
     pub fn sends_back(self) -> bool {
         !matches!(self, Self::ArithmeticSlip | Self::SecondOpinion)
     }
@@ -51,7 +51,8 @@ impl FindingKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     pub kind: FindingKind,
-    /// The place: `program`, `answer`, `unit`, `evidence`, or a literal.
+    /// What the finding is about: `program`, `answer`, `unit`, `evidence`, a literal, or the id of
+    /// a cited place.
     #[serde(rename = "where")]
     pub place: String,
     pub problem: String,

@@ -1,9 +1,9 @@
-//! The deterministic checks (layer A of the critic): free, reproducible, and silent
-//! unless certain. Conventions and checks follow the measured advice in
-//! docs/decisions.md, "The critic has two layers and three verdicts".
+//! The deterministic checks, the first of the critic's two layers: free, reproducible, and silent
+//! unless they are certain (docs/decisions.md, "The critic has two layers and three verdicts").
 //!
-//! They look at the program, its literals and the cited evidence; they do not know gold,
-//! and they never change an answer.
+//! They look at the program, its literals and the cited evidence. They do not know gold, and they
+//! never change an answer. Reading order: `question` (what a question asks for), `places` (where a
+//! number occurs), `checks`, `citations`, and `finding` (the record of a finding).
 
 mod checks;
 mod citations;
@@ -24,8 +24,8 @@ pub(crate) use question::{QuestionCues, question_cues};
 pub(super) use checks::is_constant;
 pub(super) use places::is_number;
 
-/// Findings that make an analysis unusable whatever a critic says: no value, or a program
-/// that cannot be executed.
+/// The findings that make an answer unusable whatever a critic says: it has no value, or its
+/// program cannot be executed.
 pub fn unusable(answer: &Answer) -> Vec<Finding> {
     let invalid = answer.program_error.as_deref();
     checks::value(answer)
@@ -34,8 +34,8 @@ pub fn unusable(answer: &Answer) -> Vec<Finding> {
         .collect()
 }
 
-/// A year that the question names and the page lacks; a hypothetical question may name
-/// any year.
+/// A year that the question names and the page lacks, if there is one. A hypothetical question may
+/// name any year.
 pub(crate) fn unnamed_year(question: &Question) -> Option<u16> {
     let asked = question_cues(&question.text);
     if asked.years.is_empty() {
@@ -45,8 +45,8 @@ pub(crate) fn unnamed_year(question: &Question) -> Option<u16> {
     unknown_year(&asked, &places, years_behind(question))
 }
 
-/// How many years earlier the report calls its fiscal years than they end: a retailer's column of
-/// February 2032 is of its fiscal 2031.
+/// How many years lie between the end of the report's fiscal years and the years that name them: 1
+/// for a retailer whose column of February 2032 belongs to its fiscal 2031. 0 if no cover says so.
 fn years_behind(question: &Question) -> u16 {
     let cover = question.document.cover.as_ref();
     cover.map_or(0, |cover| FiscalYears::read(cover, &[], false).behind())
@@ -65,8 +65,8 @@ pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
     let behind = years_behind(question);
     let mut findings = unusable(answer);
     findings.extend(unknown_year(&asked, &places, behind).map(checks::period_unknown));
-    // A later turn takes its periods and their order from the conversation; only what it
-    // names itself can be held against its answer. A single year is not enough: that would
+    // A later turn takes its periods and their order from the conversation, so only the years that
+    // it names itself count against its answer. One year is not enough: with it, the checks would
     // object to the gold program of 16 of 742 later turns (2.2 %).
     if !question.history.is_empty() && asked.years.len() < 2 {
         asked.change = false;
@@ -83,6 +83,8 @@ pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
             &program, &answer.evidence, &places, question,
         ));
         let named = checks::periods_named(&program, &places, &asked);
+        // If fiscal years are named after an earlier year than they end in, the year of a column is
+        // not that of the question, so this check is skipped.
         findings.extend(named.filter(|_| behind == 0));
         let order = checks::period_order(&program, &places, &asked);
         let direction = || checks::direction(&program, &places, &asked, answer);

@@ -1,4 +1,5 @@
-//! The places of a literal: cells, sentences, history, the question itself.
+//! Finds where a program's number occurs: in cells, sentences, earlier answers, or the question
+//! itself.
 
 use std::sync::Arc;
 
@@ -6,7 +7,7 @@ use finqa_core::number::{self, Value};
 use finqa_core::page::{NumberPlace, years_in};
 use finqa_core::question::{Document, Question};
 
-/// The places of the page, which its questions share, and those of one question.
+/// The places of all numbers of a page, which its questions share, and of one question.
 #[derive(Clone, Debug)]
 pub struct LiteralPlaces {
     document: Arc<Document>,
@@ -27,6 +28,7 @@ impl LiteralPlaces {
                     percent,
                     dash: false,
                 };
+                // A later turn may use an earlier answer as a fraction or in percent.
                 let both = [place(value, false), place(value * 100.0, true)];
                 places.of_question.extend(both);
             }
@@ -48,8 +50,8 @@ impl LiteralPlaces {
         of_page.iter().chain(&self.of_question)
     }
 
-    /// The places of a program's literal; signs and percent signs are ignored, because the
-    /// dataset takes magnitudes of outflows and fractions of percents.
+    /// The places of a program's literal. Signs and percent signs are ignored, because the
+    /// dataset's programs use outflows without their sign, and percentages as fractions.
     pub fn find(&self, literal: &str) -> Vec<&NumberPlace> {
         let Some(value) = magnitude(literal) else {
             return Vec::new();
@@ -80,7 +82,7 @@ fn magnitude(literal: &str) -> Option<f64> {
     number::python_float(&bare.replace(',', "")).map(f64::abs)
 }
 
-/// True if a program's literal is this number; signs and percent signs are ignored.
+/// True if a program's literal is this number, ignoring signs and percent signs.
 pub(crate) fn is_number(literal: &str, value: f64) -> bool {
     magnitude(literal).is_some_and(|of_literal| number::same(of_literal, value.abs()))
 }

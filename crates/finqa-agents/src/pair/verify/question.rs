@@ -1,4 +1,4 @@
-//! The request of a question, as far as its words are certain.
+//! Reads what a question asks for, as far as its words leave no doubt.
 
 use std::sync::LazyLock;
 
@@ -7,19 +7,20 @@ use regex::Regex;
 use finqa_core::page::years_in;
 use finqa_core::regex;
 
+/// What a question asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QuestionCues {
-    /// Years it names, in order.
+    /// The years that it names, in order.
     pub(crate) years: Vec<u16>,
     /// Asks for yes or no.
     pub yes_no: bool,
     /// Asks explicitly for a percent.
     pub percent: bool,
-    /// Asks for a change over time (rule 1: later minus earlier).
+    /// Asks for a change over time.
     pub(crate) change: bool,
     /// Mentions an increase, and no other change.
     pub(crate) increase: bool,
-    /// Asks for a share of a whole (rule 2).
+    /// Asks for a share of a whole, and not for a change.
     pub share: bool,
     /// Asks what would or will be.
     pub(crate) hypothetical: bool,
@@ -70,7 +71,7 @@ pub(crate) fn question_cues(question: &str) -> QuestionCues {
 mod tests {
     use super::*;
 
-    /// "How many products have a margin above 20%?" was said to ask for a percent.
+    /// "How many products have a margin above 20%?" once counted as a question for a percent.
     #[test]
     fn a_count_with_a_percentage_in_it_asks_for_no_percent() {
         for (question, percent) in [
