@@ -1,5 +1,5 @@
-//! The interface between the tool-using agent and its environment: an environment begins an
-//! episode on a question, its session runs tools and grades the answer.
+//! The interface between the tool-using agent and its environment: an environment begins an episode
+//! on a question, and its session runs tools and grades the answer.
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
@@ -10,38 +10,37 @@ use finqa_core::question::Question;
 /// A question as an environment asks it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EpisodeQuestion {
-    /// The question's id; empty where the data have none.
+    /// The question's id; empty if the data have none.
     pub id: String,
-    /// The question's text.
     pub text: String,
     /// The company whose tables answer it.
     pub company: String,
 }
 
 impl EpisodeQuestion {
-    /// The message that asks a model.
+    /// The user message that asks the question.
     pub fn prompt(&self) -> String {
         format!("{}\n\nCompany: {}", self.text, self.company)
     }
 }
 
-/// The reply to a step.
+/// The environment's reply to a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReply {
-    /// The tool's text; none on the step that ends an episode.
+    /// The text that the tool returned; none on the step that ends the episode.
     pub text: Option<String>,
-    /// The error of a call that reached no tool: kind and text.
+    /// The kind and the text of the error, if the call reached no tool.
     pub error: Option<(String, String)>,
     /// The reward, on the last step.
     pub reward: Option<f64>,
     /// The episode is over.
     pub done: bool,
-    /// The truth, where the answer to a submission shows it.
+    /// The correct answer, if the reply to a submission reveals it.
     pub ground_truth: Option<String>,
 }
 
 impl StepReply {
-    /// A call that could not be made.
+    /// The reply to a call that could not be made.
     pub fn refused(kind: &str, message: String) -> Self {
         Self {
             error: Some((kind.to_owned(), message)),
@@ -56,12 +55,12 @@ impl StepReply {
 pub struct EnvironmentError {
     /// One line.
     pub message: String,
-    /// Who must act before any episode can succeed; `None` if another may.
+    /// Who must act before any episode can succeed; `None` if another episode may.
     pub fatal: Option<Fault>,
 }
 
 impl EnvironmentError {
-    /// The consequence for a question with this solution so far.
+    /// The interruption of a question whose solution so far is `so_far`.
     pub(super) fn interrupts(self, so_far: Solution) -> Interruption {
         let Self { message, fatal } = self;
         match fatal {
@@ -100,7 +99,7 @@ pub trait EpisodeSession: Send {
         arguments: Map<String, Value>,
     ) -> Result<StepReply, EnvironmentError>;
 
-    /// The truth of an episode that is over, where the environment tells it.
+    /// The correct answer of an episode that is over, if the environment reveals it.
     ///
     /// # Errors
     /// [`EnvironmentError`] if the session is lost.

@@ -1,5 +1,5 @@
-//! One episode that is being played: the model is asked, its calls are run, and
-//! it is shown what they returned, until the episode is over.
+//! Plays one episode: asks the model, runs its calls and shows it what they returned, until the
+//! episode is over.
 
 use std::time::Instant;
 
@@ -22,7 +22,7 @@ use crate::parse::Analysis;
 use finqa_core::question::Question;
 use finqa_core::text::counted;
 
-/// Sent to the model after a reply without a tool call, once an episode.
+/// Sent to the model after its first reply without a tool call.
 const NUDGE: &str = "You called no tool. Continue with a tool call, or call submit_answer with your \
                      final answer; your next text is taken as the answer.";
 
@@ -30,9 +30,9 @@ const NUDGE: &str = "You called no tool. Continue with a tool call, or call subm
 pub(super) struct EpisodeLoop<'a> {
     model: &'a dyn ChatModel,
     options: &'a ToolAgentOptions,
-    /// The conversation so far is its messages.
+    /// The next request. Its messages are the conversation so far.
     request: ChatRequest,
-    /// Of these, messages that a recorded call with a reply holds.
+    /// Number of these messages that recorded calls with a reply already contain.
     recorded: usize,
     calls: RecordedCalls,
     /// Characters of tool results shown so far.
@@ -105,6 +105,8 @@ impl<'a> EpisodeLoop<'a> {
                         taken = self.turn(session, reply) => taken,
                     }
                 }
+                // Interrupts the question, as an environment that fails does, so that it is asked
+                // again.
                 Err(error) if error.scope() == Scope::Provider => Err(EnvironmentError {
                     message: error.to_string(),
                     fatal: None,
@@ -120,7 +122,7 @@ impl<'a> EpisodeLoop<'a> {
             }
         }
         if self.record.ground_truth.is_none() {
-            // A server that fails only now has still graded the episode.
+            // If the server fails now, the episode is graded nevertheless.
             self.record.ground_truth = session.ground_truth().await.unwrap_or_default();
         }
         Ok(self.into_solution(question))
@@ -139,7 +141,7 @@ impl<'a> EpisodeLoop<'a> {
         Ok(reply)
     }
 
-    /// Ends the episode at a reply that was withheld.
+    /// Ends the episode after a reply that the provider or the model withheld.
     fn end_withheld(&mut self, refusal: Option<String>) {
         match refusal {
             Some(words) => self.finish(EpisodeEnd::Refusal, Some(words)),
@@ -150,7 +152,8 @@ impl<'a> EpisodeLoop<'a> {
         }
     }
 
-    /// Ends the episode at a call without an answer, or the run.
+    /// Ends the episode after a call without an answer. Returns an error if the run must end or was
+    /// stopped.
     fn end_failed(&mut self, error: &ModelError) -> Result<(), Interruption> {
         let message = error.to_string();
         let fatal = |message, fault| Err(Interruption::Fatal(RunFailure { message, fault }));
@@ -158,7 +161,7 @@ impl<'a> EpisodeLoop<'a> {
             (_, Scope::Cancelled) => return Err(Interruption::Cancelled),
             (ErrorKind::ContentFilter, _) => EpisodeEnd::ContentFilter,
             (ErrorKind::ContextTooLong, _) => EpisodeEnd::ContextFull,
-            // Later in an episode, the model has taken them already.
+            // After the first step it is known that the model takes tools.
             (ErrorKind::ToolsUnsupported, _) if self.record.steps.is_empty() => {
                 let model = self.model.name();
                 return fatal(format!("{model}: {message}"), Fault::NoTools);
@@ -171,7 +174,7 @@ impl<'a> EpisodeLoop<'a> {
         Ok(())
     }
 
-    /// Takes what a reply says: calls of tools, which it may write as text, or an answer.
+    /// Handles a reply: runs its tool calls, which it may have written as text, or takes its text.
     async fn turn(
         &mut self,
         session: &mut dyn EpisodeSession,
@@ -190,7 +193,8 @@ impl<'a> EpisodeLoop<'a> {
         self.tool_calls(session, reply).await
     }
 
-    /// A reply without a tool call: one reminder, then it is the answer.
+    /// Handles a reply without a tool call: the first gets a reminder, a second is taken as the
+    /// answer.
     async fn text(
         &mut self,
         session: &mut dyn EpisodeSession,
@@ -214,7 +218,8 @@ impl<'a> EpisodeLoop<'a> {
         Ok(())
     }
 
-    /// The calls of one reply, in its order; each gets a result, as providers want it.
+    /// Runs the calls of one reply in their order. Each gets a result, even once the episode is
+    /// over, because providers require one for every call.
     async fn tool_calls(
         &mut self,
         session: &mut dyn EpisodeSession,
@@ -260,8 +265,8 @@ impl<'a> EpisodeLoop<'a> {
         Ok(self.truncate_result(text))
     }
 
-    /// Records a step, which may be the last that is allowed, also if it is an answer that
-    /// the environment refuses.
+    /// Records a step and ends the episode if it was the last that is allowed. An answer that the
+    /// environment refuses counts too; otherwise a model could submit one without end.
     fn count_step(&mut self, step: ToolStep) {
         self.record.steps.push(step);
         let limit = self.options.max_steps;
@@ -273,7 +278,7 @@ impl<'a> EpisodeLoop<'a> {
         }
     }
 
-    /// One step of the environment; gives what the model is shown of it.
+    /// Runs one step in the environment, and returns the text that the model is shown.
     async fn step(
         &mut self,
         session: &mut dyn EpisodeSession,
@@ -327,7 +332,8 @@ impl<'a> EpisodeLoop<'a> {
         Ok(shown)
     }
 
-    /// A result cut to what still fits the conversation, and marked as cut.
+    /// Cuts a tool result to what one result, and all results together, may show. A cut result says
+    /// so.
     fn truncate_result(&mut self, text: String) -> String {
         let options = self.options;
         let most = options
@@ -347,11 +353,11 @@ impl<'a> EpisodeLoop<'a> {
         text
     }
 
-    /// The episode as the question's answer.
+    /// The solution of the question that the episode was played for.
     fn into_solution(mut self, question: &Question) -> Solution {
         let mut record = self.record;
         record.messages = self.request.messages.split_off(self.recorded);
-        // An episode without a submission earns nothing, by the contract.
+        // An episode without a submission has a reward of 0; one that failed has none.
         record.reward = match record.end {
             EpisodeEnd::Failed => None,
             _ => record.reward.or(Some(0.0)),
@@ -380,7 +386,7 @@ impl<'a> EpisodeLoop<'a> {
     }
 }
 
-/// A count as records have it.
+/// A count in the type that records use.
 fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }

@@ -1,6 +1,9 @@
-//! Solvers: a question goes in with what an interrupted run remembers of it, a
-//! solved answer with its calls comes out. Two exist: the pair of analyst and
-//! critic, and the agent that uses an environment's tools.
+//! Solvers. A question goes in, with the calls that an interrupted run already made for it; a
+//! solved answer with its calls comes out. There are two: the pair of analyst and critic in `pair`,
+//! and the agent here that uses an environment's tools.
+//!
+//! Reading order: `environment` (the traits of an environment), `tool_agent` (the solver),
+//! `episode_loop` (one episode), and `written` (calls that a model writes as text).
 
 mod environment;
 mod episode_loop;

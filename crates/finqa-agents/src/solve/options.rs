@@ -3,33 +3,31 @@
 use crate::llm::ToolSpec;
 use crate::pair::Sampling;
 
-/// The instructions to the model before the question.
+/// The system prompt.
 pub(super) const INSTRUCTIONS: &str = include_str!("../../../../prompts/tool_agent.txt");
 
-/// The options of the agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolAgentOptions {
-    /// The environment's tools.
+    /// The tools that the environment offers.
     pub tools: Vec<ToolSpec>,
-    /// Tool calls after which an episode is given up; at least 1.
+    /// Number of tool calls after which an episode is given up; at least 1.
     pub max_steps: u32,
-    /// How replies are sampled.
     pub sampling: Sampling,
-    /// Most characters of one tool result that the model is shown.
+    /// Maximum characters of one tool result that the model is shown.
     pub result_chars: usize,
-    /// Most characters of all tool results of an episode together.
+    /// Maximum characters of all tool results of an episode together.
     pub total_chars: usize,
-    /// Record the model's calls. Those of a model inside this process cost nothing and are
-    /// made again instead.
+    /// Record the model's calls. Those of a model inside this process cost nothing, and are made
+    /// again instead.
     pub recorded: bool,
 }
 
-/// Most characters of one tool result, and of all of an episode, that a model is
-/// shown: about 4,000 and 50,000 tokens. The sentences of the longest page of
-/// ConvFinQA fit the first, and any model's context the second.
+/// Maximum characters of one tool result, and of all results of an episode, that a model is shown:
+/// about 4,000 and 50,000 tokens. The first is enough for the sentences of ConvFinQA's longest
+/// page; the second fits into any model's context.
 pub const SHOWN_CHARS: (usize, usize) = (16_000, 200_000);
 
-/// blake3 of the instructions to a model before the question: part of a run's identity.
+/// The blake3 hash of the system prompt, which is part of a run's identity.
 pub fn instructions_hash() -> String {
     blake3::hash(INSTRUCTIONS.as_bytes()).to_hex().to_string()
 }

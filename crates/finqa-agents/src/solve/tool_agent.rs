@@ -1,7 +1,6 @@
-//! The tool-using agent: a model that reasons, calls a tool, sees the result and
-//! continues (`ReAct`), by the provider's tool calling. What happens with bad
-//! calls, missing calls and floods of text is decided here, the same for every
-//! model.
+//! The tool-using agent: a model that reasons, calls a tool, sees the result and continues
+//! (`ReAct`), by the provider's tool calling. Bad calls, missing calls and floods of text are
+//! handled in the same way for every model (`episode_loop`).
 
 use std::sync::Arc;
 
@@ -25,7 +24,6 @@ pub struct ToolAgent {
 }
 
 impl ToolAgent {
-    /// An agent by `model` in `environment`.
     pub fn new(
         model: Arc<dyn ChatModel>,
         environment: Arc<dyn ToolEnvironment>,

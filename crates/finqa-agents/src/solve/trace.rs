@@ -1,5 +1,5 @@
-//! The spans of an episode and of its tool calls. The model calls between them
-//! are spans of `models`. Neither truth nor reward is recorded on a span: a trace
+//! Creates and fills the spans of an episode and of its tool calls. The model calls between them
+//! are spans of `llm`. Neither the correct answer nor the reward is recorded on a span: a trace
 //! says what the agent did.
 
 use std::time::Instant;
@@ -15,10 +15,10 @@ use finqa_core::question::Question;
 /// The agent's name in traces and in the usage by node.
 pub(super) const AGENT: &str = "player";
 
-/// The span of one episode, the root of a trace.
+/// The span of one episode, which is the root of a trace.
 pub(super) fn episode(question: &Question, run: Option<&str>) -> Span {
     let key = &question.key;
-    // An id of another making has no part.
+    // Only an id of the dataset has a part.
     let part = Some(key.part.as_str()).filter(|part| !part.is_empty());
     let span = info_span!(
         parent: None,
@@ -36,7 +36,7 @@ pub(super) fn episode(question: &Question, run: Option<&str>) -> Span {
     span
 }
 
-/// A tool's name; any other one is a model's free text.
+/// The name if it is that of a tool. Any other name is free text by a model, which is not recorded.
 pub(super) fn shown_name<'n>(name: &'n str, tools: &[ToolSpec]) -> &'n str {
     match tools.iter().any(|tool| tool.name == name) {
         true => name,
@@ -59,7 +59,7 @@ pub(super) fn tool(name: &str, tools: &[ToolSpec], arguments: &Value) -> Span {
     span
 }
 
-/// The call has its result, as the model is shown it.
+/// Records the result of a call; `text` is what the model is shown.
 pub(super) fn record_step(span: &Span, step: &ToolStep, text: &str, started: Instant) {
     if span.is_disabled() {
         return;

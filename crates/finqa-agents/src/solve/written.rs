@@ -1,7 +1,7 @@
-//! Tool calls as a model writes them: their arguments, and calls in a text. Small models
-//! write those, and a server that does not know a model's form of calls passes them on as
-//! text. A reply that ends in such calls and in nothing else is read as these calls; whether
-//! they can be made is judged as of any call.
+//! Reads the arguments of tool calls, and calls that a model writes as text. Small models do that,
+//! and a server that does not know a model's format of calls passes them on as text. A reply that
+//! ends in such calls, with nothing after them, is read as these calls. Whether they can be made is
+//! decided as for any other call.
 
 use serde_json::{Map, Value};
 
@@ -10,8 +10,8 @@ use crate::llm::{ToolCall, ToolSpec};
 /// The tool that ends an episode.
 pub(super) const SUBMIT: &str = "submit_answer";
 
-/// The text before the calls, and the calls; `first` numbers them. `None`
-/// where the text is not such a reply.
+/// Splits a reply into the text before the calls, and the calls, whose ids are numbered from
+/// `first`. `None` if it does not end in calls of known tools.
 pub(super) fn calls(
     content: &str,
     first: usize,
@@ -33,7 +33,8 @@ pub(super) fn calls(
     Some((thought.trim().to_owned(), calls))
 }
 
-/// The first block of a text, without its marks, and what follows it.
+/// The first block of a text (tagged, fenced, or bare JSON) without its marks, and the text after
+/// it.
 fn block(text: &str) -> Option<(&str, &str)> {
     if let Some(tagged) = text.strip_prefix("<tool_call>") {
         return Some(tagged.split_once("</tool_call>").unwrap_or((tagged, "")));
@@ -47,7 +48,8 @@ fn block(text: &str) -> Option<(&str, &str)> {
     text.split_at_checked(values.byte_offset())
 }
 
-/// A call in the form of `{"name", "arguments"}`, also as chat completions wrap it.
+/// Reads a call such as `{"name": "…", "arguments": {…}}`, which may be wrapped as in chat
+/// completions. `None` if the tool is unknown, or if there are other fields.
 fn call(text: &str, number: usize, tools: &[ToolSpec]) -> Option<ToolCall> {
     let value: Value = serde_json::from_str(text).ok()?;
     let fields = value.get("function").unwrap_or(&value).as_object()?;
@@ -69,16 +71,18 @@ fn call(text: &str, number: usize, tools: &[ToolSpec]) -> Option<ToolCall> {
     })
 }
 
-/// A call's arguments, if they can be sent: a JSON object, and for a submission
-/// one with a text as its answer, since anything else would be graded as none. A number is
-/// sent as its text.
+/// The arguments of a call as a JSON object. A submission must have a text as its `answer`, because
+/// anything else would be graded as no answer; a number is converted to its text.
+///
+/// # Errors
+/// Says to the model what is wrong with the arguments.
 pub(super) fn arguments(call: &ToolCall) -> Result<Map<String, Value>, String> {
     let text = call.arguments.trim();
     let mut arguments = if text.is_empty() {
         Map::new()
     } else {
         let mut read = serde_json::from_str(text);
-        // Some models write the object as a text, even twice.
+        // Some models write the object as a JSON string, even twice.
         while let Ok(Value::String(inner)) = &read {
             read = serde_json::from_str(inner);
         }

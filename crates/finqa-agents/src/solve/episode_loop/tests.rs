@@ -1,3 +1,5 @@
+//! Episodes with scripted replies and results.
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -8,7 +10,7 @@ use super::*;
 use crate::llm::ToolSpec;
 use crate::pair::{CallMemory, Sampling};
 
-/// Replies and results in their order; afterwards the last ones again.
+/// Replies and results in their order; the last one is repeated.
 struct Script<T>(Mutex<Vec<T>>);
 
 impl<T: Clone> Script<T> {
@@ -146,7 +148,7 @@ async fn a_submission_ends_an_episode_with_its_reward_and_results_are_cut() {
     assert_eq!((shown(2), record.calls_from_text), ("I look.", 1));
     let cut = "\n[cut here: 50 more characters; ask for fewer rows or columns]";
     assert_eq!(shown(3), format!("{}{cut}", "x".repeat(100)));
-    // Nothing is left of what all results may take.
+    // The limit of all results together is used up.
     assert!(shown(5).starts_with("\n[cut here: "), "{}", shown(5));
 }
 
