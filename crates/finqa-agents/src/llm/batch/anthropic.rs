@@ -1,4 +1,4 @@
-//! Anthropic's Message Batches: requests in the body, results by line, no metadata.
+//! Anthropic's Message Batches: requests in the body, one result per line, no metadata.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::api::{BatchLine, BatchResult, BatchState};
 use super::record::{BatchRecord, RunBatches};
 use crate::llm::transport::HttpReply;
 
-/// Maximum difference of the clocks of this machine and the provider, in milliseconds.
+/// Maximum difference between the clocks of this machine and the provider, in milliseconds.
 const CLOCK_SKEW: i64 = 60_000;
 
 #[derive(Serialize)]
@@ -29,8 +29,8 @@ pub(super) fn submission(lines: &[BatchLine]) -> serde_json::Result<Box<RawValue
     to_raw_value(&BTreeMap::from([("requests", requests)]))
 }
 
-/// True if a batch in the list may be the planned one: it has as many requests, was created
-/// since, and is not a known one.
+/// True if a batch in the provider's list may be the planned one: it has as many requests, was
+/// created since, and is not a known one. Without metadata, only its results show whether it is.
 pub(super) fn is_planned(batch: &Value, run: &RunBatches, record: &BatchRecord) -> bool {
     let counts = batch.get("request_counts").and_then(Value::as_object);
     let counts = counts.into_iter().flat_map(|counts| counts.values());
@@ -52,16 +52,16 @@ pub(super) fn state(batch: &Value, path: &str) -> Result<BatchState, String> {
     match status.map(str::to_ascii_lowercase).as_deref() {
         Some("in_progress" | "canceling") => Ok(BatchState::Running),
         Some("ended") => Ok(BatchState::Ended {
-            // Which requests were cancelled or expired is said by each.
+            // Each result says whether its request was cancelled or expired.
             early: None,
-            // Not its `results_url`: the key is sent to no other server.
+            // Its `results_url` is not used, because the key is sent to no other server.
             results: vec![format!("{path}/results")],
         }),
         other => Err(format!("its state {other:?} is unknown")),
     }
 }
 
-/// Reads a line of the results.
+/// Reads a line of the results; `None` if it is not understood.
 pub(super) fn result(line: &Value) -> Option<BatchResult> {
     let result = line.get("result")?;
     let reply = match result.get("type")?.as_str()? {
@@ -77,7 +77,7 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
                 Some("request_too_large") => 413,
                 Some("rate_limit_error") => 429,
                 Some("api_error" | "timeout_error") => 500,
-                // The status decides whether it may have been billed.
+                // Not 500, because the status decides whether the request may have been billed.
                 Some("overloaded_error") => 529,
                 _ => 400,
             };

@@ -1,4 +1,4 @@
-//! What the batch APIs of all providers have in common.
+//! Types that the batch APIs of all providers share.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(super) enum BatchState {
     #[default]
     Running,
     Ended {
-        /// The reason why requests without a result were not processed.
+        /// Why requests without a result were not processed; `None` if the batch was completed.
         early: Option<&'static str>,
         /// The paths of the results.
         results: Vec<String>,
@@ -23,7 +23,7 @@ pub(super) enum BatchState {
     /// Rejected as a whole: no request was processed.
     Rejected {
         why: String,
-        /// More requests than the provider takes at a time.
+        /// True if the provider does not take so many requests at a time.
         is_too_large: bool,
     },
 }
@@ -31,7 +31,8 @@ pub(super) enum BatchState {
 /// The result of one request; `None` if it was not processed, because the batch ended before.
 pub(super) type BatchResult = Option<HttpReply>;
 
-/// An id that becomes a part of a path.
+/// Returns an id that will become part of a path. It is an error if its characters could change
+/// that path.
 pub(super) fn plain_id(id: &str) -> Result<&str, String> {
     // Gemini's have a slash: `batches/1`, `files/2`.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/".contains(c);

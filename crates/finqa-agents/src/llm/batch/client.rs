@@ -27,12 +27,14 @@ use crate::llm::settings::ModelConnection;
 use crate::llm::transport::{HttpReply, Transport};
 use crate::llm::types::Stop;
 
-/// The time between two looks at a batch, at first and at most.
+/// The first time between two requests for the state of a batch; it doubles.
 pub(super) const FIRST_POLL: Duration = Duration::from_millis(250);
+/// The longest time between two requests for the state of a batch.
 pub(super) const LAST_POLL: Duration = Duration::from_secs(60);
 
-/// A file of 200 MB takes longer than a reply, and is larger.
+/// Least timeout of a request, because a file of 200 MB takes longer than a reply.
 const LEAST_TIMEOUT: Duration = Duration::from_secs(600);
+/// Maximum size of a file of results.
 const MOST_BYTES: usize = 1 << 30;
 
 /// A model whose requests are sent in batches.
@@ -50,7 +52,7 @@ enum ApiRequest<'a> {
 }
 
 impl BatchClient {
-    /// The client and its connections are shared with the model.
+    /// Makes a client that shares its connections with the model.
     pub(in crate::llm) fn new(
         settings: &ModelConnection,
         client: Client<ServerAddress>,
@@ -66,17 +68,18 @@ impl BatchClient {
         }
     }
 
-    /// Provider, address, model and path.
+    /// Provider, address, model and path, which a record stores as its server.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// True if a batch in the list can be identified. Otherwise its results show whose it is.
+    /// True if the provider's list shows which run a batch belongs to. Otherwise only its results
+    /// do.
     pub(super) fn identifies_batches(&self) -> bool {
         self.settings.provider != Provider::Anthropic
     }
 
-    /// Reads a line of the results.
+    /// Reads a line of the results; `None` if it is not understood.
     pub(super) fn result(&self, line: &Value) -> Option<BatchResult> {
         match self.settings.provider {
             Provider::OpenAi | Provider::Azure => openai::result(line),
@@ -91,8 +94,9 @@ impl BatchClient {
         }
     }
 
-    /// Submits the requests; gives the id of the batch, which is looked for in the provider's
-    /// list before a submission is repeated.
+    /// Submits the requests and returns the id of the batch. Before a submission is repeated, the
+    /// batch is looked for in the provider's list, because it may have been created although no
+    /// answer arrived.
     pub(super) async fn submit(
         &self,
         run: &RunBatches,
@@ -123,7 +127,7 @@ impl BatchClient {
         submitted.await.map_err(|error| self.named(error, request))
     }
 
-    /// The id of a batch that was planned, if the provider lists it.
+    /// The id of a planned batch; `None` if the provider does not list it.
     pub(super) async fn find(
         &self,
         run: &RunBatches,
@@ -146,8 +150,8 @@ impl BatchClient {
             false => anthropic::is_planned,
         };
         let batches = list.get("data").and_then(Value::as_array);
-        // The newest are first. Of those that may be it the oldest is taken: what another run
-        // submitted later may have as many requests.
+        // The newest batches are first. If several fit, take the oldest: another run may have
+        // submitted one with as many requests later.
         let mut batches = batches.into_iter().flatten();
         let found = batches.rfind(|batch| is_planned(batch, run, record));
         found.map(id_of).transpose()
@@ -184,8 +188,7 @@ impl BatchClient {
         self.announced(path, stop, read).await
     }
 
-    /// Asks until the reply is one that `read` understands, for as long as the provider may be
-    /// down.
+    /// Repeats a request until `read` understands the reply, or `give_up_after` has passed.
     async fn announced<T>(
         &self,
         path: &str,
@@ -215,7 +218,7 @@ impl BatchClient {
         }
     }
 
-    /// The path for the requests of a file.
+    /// The path that each request in a file names.
     fn endpoint(&self) -> String {
         let path = self.settings.protocol().path();
         match self.settings.has_deployment_paths() {
@@ -224,7 +227,7 @@ impl BatchClient {
         }
     }
 
-    /// How a request that bills nothing is repeated.
+    /// The retries of a request that bills nothing, of which every attempt may time out.
     fn free_retries(&self) -> RetryOptions {
         let retry = self.settings.retry;
         RetryOptions {
@@ -269,7 +272,7 @@ impl BatchClient {
         id_of(&self.json(reply)?)
     }
 
-    /// The error with the request that failed, and with the address where none was reached.
+    /// Adds the address and the failed request to the words of an error.
     fn named(&self, mut error: ModelError, request: &ApiRequest<'_>) -> ModelError {
         let what = match request {
             ApiRequest::Upload(_) => "POST /files".to_owned(),

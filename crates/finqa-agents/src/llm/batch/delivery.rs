@@ -1,4 +1,4 @@
-//! The results of the batches that have ended, given to the calls that wait for them.
+//! Delivers the results of batches that have ended to the calls that wait for them.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -17,14 +17,14 @@ use crate::llm::body;
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::transport::HttpReply;
 
-/// The results in the files of a batch, in their order, with the keys of their requests; and
-/// how many lines are not the first result of one of its requests.
+/// The results in the files of a batch, in their order and with the keys of their requests; and the
+/// number of lines that are not the first result of one of its requests.
 type BatchResults = (Vec<(String, BatchResult)>, usize);
 
 impl Driver<'_> {
-    /// Gives the results of the open batches, which have ended, to the calls.
+    /// Delivers the results of the open batches, which have ended.
     pub(super) async fn hand_out(&mut self) -> Result<(), ModelError> {
-        // What is found again in place of a foreign one runs.
+        // Stops at a batch that still runs: one that was found in place of a foreign one.
         while let Some(open) = self.open.last().filter(|open| !open.is_running()) {
             let mut files = Vec::new();
             if let BatchState::Ended { results, .. } = &open.state {
@@ -32,7 +32,7 @@ impl Driver<'_> {
                     files.push(open.client.results(path, self.stop).await?);
                 }
             }
-            // What could not be fetched stays open.
+            // Removed only now, so that a batch whose results cannot be fetched stays open.
             let Some(mut open) = self.open.pop() else {
                 break;
             };
@@ -46,13 +46,14 @@ impl Driver<'_> {
                         let kind = ErrorKind::BadRequest { parameter: None };
                         return Err(ModelError::new(kind, line));
                     }
-                    // They are sent again, half as many at a time.
+                    // The requests are sent again, half as many at a time.
                     self.queue.notify(line);
                     self.most_requests = half;
                 }
                 BatchState::Ended { early, .. } => {
                     let results = read(&open, &files);
                     let has_none = results.0.is_empty() && results.1 > 0;
+                    // If no line belongs to this batch, it was mistaken for the planned one.
                     match has_none && !open.client.identifies_batches() {
                         true => self.give_up_guess(open).await?,
                         false => self.deliver(open, early, results),
@@ -63,14 +64,14 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Gives each call of a batch its result. A request without one failed, as if a busy server
-    /// had turned it away; it may be billed unless the batch ended early.
+    /// Sends each call of a batch its result. A request without one counts as turned away by a busy
+    /// server; it may be billed unless the batch ended early.
     fn deliver(&mut self, mut open: OpenBatch, early: Option<&str>, results: BatchResults) {
         let (results, unused) = results;
         let why = early.unwrap_or("ended");
         let (mut given, mut errors, mut without) = (0, 0, 0);
         let mut is_given_up = false;
-        // In the order of the files, so that failures in a row are seen as such.
+        // In the order of the files, so that failures in a row are recognised as such.
         let mut left = std::mem::take(&mut open.calls);
         let with_result = results
             .into_iter()
@@ -97,7 +98,7 @@ impl Driver<'_> {
                 reservation,
                 is_lost,
             };
-            // A stop may have ended the call.
+            // The call is missing if a stop has ended it.
             let call = self.queue.state.lock().calls.remove(&number);
             is_given_up |= call.is_none_or(|call| call.answer.send(answer).is_err());
         }
@@ -111,8 +112,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Gives up a batch that was taken for one of the run's: what was submitted is looked for
-    /// in other batches, and otherwise submitted again.
+    /// Gives up a batch that was mistaken for the run's own, which is then looked for again, and
+    /// submitted again if it is not found.
     async fn give_up_guess(&mut self, mut open: OpenBatch) -> Result<(), ModelError> {
         self.queue.notify(format!(
             "batch {} is of another run: its results are of other requests",
@@ -148,7 +149,7 @@ fn read(open: &OpenBatch, files: &[Bytes]) -> BatchResults {
         }
     }
     for (key, text) in unreadable {
-        // Its call reads it as the reply that it is.
+        // The call gets the line as its reply, and says what is wrong with it.
         let reply = HttpReply::of_json(200, &text.into(), None);
         match keys.remove(key) {
             true => results.push((key.to_owned(), Some(reply))),

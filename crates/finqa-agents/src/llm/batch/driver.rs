@@ -1,4 +1,5 @@
-//! From waiting calls to batches: what is submitted, looked for, and asked about.
+//! Turns waiting calls into batches: submits them, finds those of earlier processes, and waits for
+//! their ends.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,14 +17,14 @@ use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::retry::cancelled;
 use crate::llm::types::Stop;
 
-/// The most requests in a batch: of 20 KB each, they fit into OpenAI's limit of 200 MB.
+/// Maximum requests in a batch. At 20 KB each, they fit into OpenAI's limit of 200 MB.
 const MOST_REQUESTS: usize = 10_000;
 
 impl BatchQueue {
     /// Sends wave after wave until no conversation is left or the run is stopped.
     ///
     /// # Errors
-    /// What keeps all batches from being sent or fetched, which drains the run.
+    /// An error that keeps all batches from being sent or fetched. It drains the run.
     pub async fn drive(&self, run: RunBatches, stop: &Stop) -> Result<(), ModelError> {
         let mut driver = Driver {
             queue: &self.0,
@@ -35,7 +36,8 @@ impl BatchQueue {
         };
         let ended = driver.waves().await;
         if ended.is_err() {
-            // Also when a batch could not be journaled: the calls wait for it.
+            // Drain on every error, even if a batch could not be journaled; otherwise the calls
+            // would wait for ever.
             stop.drain.cancel();
         }
         for open in &driver.open {
@@ -45,7 +47,7 @@ impl BatchQueue {
             ));
         }
         self.0.closed().await;
-        // What the calls have received is in the journal, unless they were given up.
+        // All calls have ended, so the journal has what they received, unless they were aborted.
         if !stop.abort.is_cancelled() {
             let _ = driver.retire().await;
         }
@@ -60,11 +62,11 @@ pub(super) struct Driver<'q> {
     pub queue: &'q QueueShared,
     pub stop: &'q Stop,
     run: RunBatches,
-    /// Batches whose results are not with the calls.
+    /// Batches whose results are not yet delivered to the calls.
     pub open: Vec<OpenBatch>,
-    /// Batches whose results are with the calls, but perhaps not in the journal.
+    /// Batches whose results are delivered, but perhaps not in the journal.
     pub handed: Vec<BatchRecord>,
-    /// The most requests that the providers take at a time.
+    /// Maximum requests in a batch, which is halved if a provider does not take so many.
     pub most_requests: usize,
 }
 
@@ -72,7 +74,7 @@ pub(super) struct Driver<'q> {
 pub(super) struct OpenBatch {
     pub record: BatchRecord,
     pub client: Arc<BatchClient>,
-    /// The call that waits for each of its requests.
+    /// The call that waits for the result of each request, by the request's key.
     pub calls: HashMap<String, BatchedCall>,
     pub state: BatchState,
 }
@@ -110,15 +112,17 @@ impl Driver<'_> {
                 is_wave = self.queue.next() => is_wave,
             };
             if !is_wave {
-                // No call waits for what is left of earlier processes.
+                // No call waits for the batches that are left of earlier processes.
                 self.handed.append(&mut earlier);
                 return Ok(());
             }
-            // What the calls received before is recorded, because they have made others.
+            // The calls have made others since, so the results of the last wave are in the journal.
             self.retire().await?;
             for record in std::mem::take(&mut earlier) {
                 self.take_up(record).await?;
             }
+            // While batches of earlier processes are open, calls that they do not answer wait for
+            // the next wave.
             if self.open.is_empty() {
                 for open in self.plan() {
                     self.submit_batch(open).await?;
@@ -129,7 +133,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Notes that results which were handed out are recorded.
+    /// Marks the delivered batches as ended, because the journal has their results.
     async fn retire(&mut self) -> Result<(), ModelError> {
         for record in std::mem::take(&mut self.handed) {
             self.end(record).await?;
@@ -137,26 +141,26 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Notes that no call needs a batch any more.
+    /// Marks a batch as ended, because no call needs it any more.
     async fn end(&mut self, mut record: BatchRecord) -> Result<(), ModelError> {
         record.stage = BatchStage::Ended;
         record.requests.clear();
         self.store(&record).await
     }
 
-    /// Stores a batch in the journal, and here.
+    /// Stores a batch in the journal and among the known ones.
     pub(super) async fn store(&mut self, record: &BatchRecord) -> Result<(), ModelError> {
         let known = &mut self.run.earlier;
         known.retain(|it| it.number != record.number);
         known.push(record.clone());
         match (self.run.recorder)(record.clone()).await {
             true => Ok(()),
-            // The journal's error is reported by itself.
+            // The journal reports its error itself.
             false => Err(cancelled()),
         }
     }
 
-    /// Finds a batch of an earlier process, and the calls that wait for its results.
+    /// Takes up a batch of an earlier process, for the calls that wait for its results.
     async fn take_up(&mut self, record: BatchRecord) -> Result<(), ModelError> {
         let client = self.queue.state.lock().clients.get(&record.server).cloned();
         let Some(client) = client else {
@@ -167,7 +171,7 @@ impl Driver<'_> {
         let mut open = OpenBatch::new(record, client);
         self.attach(&mut open);
         if open.calls.is_empty() {
-            // Everything is recorded.
+            // No call needs it: the journal has all its results.
             self.handed.push(open.record);
             return Ok(());
         }
@@ -178,7 +182,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Gives a batch of an earlier process the calls that wait for it, and what was reserved.
+    /// Attaches the calls that wait for a batch of an earlier process, and what was reserved for
+    /// them.
     fn attach(&self, open: &mut OpenBatch) {
         let budget = &self.queue.budget;
         let requests = open.record.requests.iter();
@@ -188,7 +193,7 @@ impl Driver<'_> {
             if call.is_sent || call.client.name() != open.record.server {
                 continue;
             }
-            // Of equal calls, which are in batches one after the other, the first.
+            // Equal calls are in batches one after another, so the first of them gets this one.
             let Some(reserved) = reserved.remove(&call.key) else {
                 continue;
             };
@@ -197,14 +202,14 @@ impl Driver<'_> {
                 let amount = self.run.amounts.get(&id)?;
                 Some(budget.adopt(Some(id), *amount))
             });
-            // Without one, it was submitted by a process without a limit.
+            // A request without a reservation was submitted by a process without a limit.
             let reserved = earlier.or_else(|| Some(budget.adopt(None, call.upper?)));
             open.calls.insert(call.key.clone(), (*number, reserved));
         }
     }
 
-    /// Looks for a batch in the provider's list: its submission had no answer, or what was taken
-    /// for it is of another run. If it is not there, its requests join the next wave.
+    /// Looks for a batch in the provider's list, because its submission had no answer or a batch of
+    /// another run was mistaken for it. If it is not listed, its requests join the next wave.
     pub(super) async fn look_for(&mut self, open: OpenBatch) -> Result<(), ModelError> {
         let found = open.client.find(&self.run, &open.record, self.stop).await?;
         if let Some(id) = found {
@@ -270,7 +275,7 @@ impl Driver<'_> {
         let submitted = client.submit(&self.run, record, &lines, self.stop);
         match submitted.await {
             Ok(id) => self.submitted(open, id, "submitted").await,
-            // What may have arrived is looked for when the run is continued.
+            // The submission may have arrived. When the run is resumed, the batch is looked for.
             Err(error) => {
                 if error.kind == ErrorKind::NotFound {
                     self.give_back(open).await?;
@@ -280,8 +285,8 @@ impl Driver<'_> {
         }
     }
 
-    /// The waiting requests of each model, as far as the limits go: what does not fit waits for
-    /// the next wave. What can never fit drains the run.
+    /// Plans a batch of the waiting requests of each model, as far as the limits go. A request that
+    /// does not fit now waits for the next wave; one that can never fit drains the run.
     fn plan(&self) -> Vec<OpenBatch> {
         let mut planned: Vec<OpenBatch> = Vec::new();
         let numbers = self.run.earlier.iter().map(|it| it.number);
@@ -291,7 +296,7 @@ impl Driver<'_> {
         for (at, call) in &mut state.calls {
             let name = call.client.name();
             let mut open = planned.iter_mut().find(|open| open.record.server == name);
-            // A result goes to one call: an equal one waits for the next wave.
+            // A result goes to one call, so an equal call waits for the next wave.
             if open.as_ref().is_some_and(|open| {
                 open.record.count >= self.most_requests || open.calls.contains_key(&call.key)
             }) {
@@ -330,7 +335,7 @@ impl Driver<'_> {
         planned
     }
 
-    /// Asks about the open batches until all of them have ended.
+    /// Asks for the state of the open batches until all have ended.
     async fn poll(&mut self) -> Result<(), ModelError> {
         let mut delay = FIRST_POLL;
         loop {
@@ -346,7 +351,7 @@ impl Driver<'_> {
                     {
                         return Err(error);
                     }
-                    // It is processed anyway.
+                    // The batch is processed nevertheless, so ask again later.
                     Err(error) => {
                         let line = format!("cannot ask about batch {} for now: {error}", open.id());
                         self.queue.notify(line);

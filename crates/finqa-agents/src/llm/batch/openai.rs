@@ -1,7 +1,7 @@
 //! The Batch API of OpenAI and Azure: a file of requests, a batch, files of results.
 //!
-//! Uploads are async-openai's types. Batches, requests and results are not: its types refuse a
-//! state that they do not know, lack Azure's paths, and refuse Azure's lines, which have no `id`.
+//! Uploads use async-openai's types. Batches, requests and results do not, because its types refuse
+//! a state that they do not know, lack Azure's paths, and refuse Azure's lines, which have no `id`.
 
 use async_openai::types::batches::{BatchCompletionWindow, BatchRequestInputMethod};
 use async_openai::types::files::{CreateFileRequest, FileInput, FilePurpose};
@@ -14,7 +14,7 @@ use super::api::{BatchLine, BatchResult, BatchState, plain_id};
 use super::record::{BatchRecord, RunBatches};
 use crate::llm::transport::HttpReply;
 
-/// A batch is over, and its results are not there.
+/// The error of a batch that has ended without its results.
 pub(super) const UNANNOUNCED: &str = "the results that it announces do not come";
 
 /// The metadata keys that identify a batch.
@@ -29,7 +29,7 @@ struct FileLine<'a> {
     body: &'a RawValue,
 }
 
-/// The file of these requests to `endpoint`.
+/// The file with these requests to `endpoint`.
 pub(super) fn file(lines: &[BatchLine], endpoint: &str) -> serde_json::Result<Bytes> {
     let mut file = Vec::new();
     for (custom_id, body) in lines {
@@ -68,7 +68,7 @@ pub(super) fn submission(
     }))
 }
 
-/// True if a batch in the list is the planned one.
+/// True if a batch in the provider's list is the planned one.
 pub(super) fn is_planned(batch: &Value, run: &RunBatches, record: &BatchRecord) -> bool {
     let says = |key: &str, what: &str| {
         let found = batch.get("metadata").and_then(|metadata| metadata.get(key));
@@ -77,10 +77,10 @@ pub(super) fn is_planned(batch: &Value, run: &RunBatches, record: &BatchRecord) 
     says(RUN, &run.id) && says(NUMBER, &record.number.to_string())
 }
 
-/// Reads the state of a batch of `count` requests. Without the results that it must have, it is
-/// not understood.
+/// Reads the state of a batch of `count` requests. An ended batch without the results that it must
+/// have is an error.
 pub(super) fn state(batch: &Value, count: usize) -> Result<BatchState, String> {
-    // Azure names a file that is not there by an empty id.
+    // Azure writes an empty id for a file that does not exist.
     let text = |path: &str| {
         let text = batch.pointer(path).and_then(Value::as_str);
         text.filter(|text| !text.is_empty())
@@ -104,7 +104,7 @@ pub(super) fn state(batch: &Value, count: usize) -> Result<BatchState, String> {
         "cancelled" | "canceled" => Some("was canceled"),
         _ => return Err(format!("its state `{status}` is unknown")),
     };
-    // Mistral's names lack the end.
+    // Mistral's names lack the `_id`.
     let files = ["/output_file", "/error_file"];
     let files = files.map(|name| text(&format!("{name}_id")).or_else(|| text(name)));
     let counted = |name: &str| {
@@ -115,7 +115,7 @@ pub(super) fn state(batch: &Value, count: usize) -> Result<BatchState, String> {
     let is_unfiled = match (counts, files) {
         ([_, Some(completed), _], [None, _]) if completed > 0 => true,
         ([_, _, Some(failed)], [None, None]) if failed > 0 => true,
-        // Every request has a result, unless the provider says that it did not process it.
+        // Every request has a result, unless the counts say that none was processed.
         ([total, ..], [None, None]) => early.is_none() && total.unwrap_or_default() < count as u64,
         _ => false,
     };
@@ -130,13 +130,13 @@ pub(super) fn state(batch: &Value, count: usize) -> Result<BatchState, String> {
     })
 }
 
-/// Reads a line of the results.
+/// Reads a line of the results; `None` if it is not understood.
 pub(super) fn result(line: &Value) -> Option<BatchResult> {
     let of = |name: &str| line.get(name).filter(|it| !it.is_null());
     let reply = match of("response") {
         Some(response) => {
             let status = response.get("status_code").filter(|it| !it.is_null());
-            // A server that leaves it out sends a body that says how it went.
+            // A server that leaves the status out sends a body that shows how the request ended.
             let status = status.map_or("200".to_owned(), Value::to_string);
             let status = status.trim_matches('"').parse().ok()?;
             let id = response.get("request_id").and_then(Value::as_str);

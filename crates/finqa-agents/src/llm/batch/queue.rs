@@ -31,20 +31,21 @@ pub(super) struct QueueShared {
 pub(super) struct QueueState {
     /// The run's id.
     id: String,
-    /// Conversations that are being asked.
+    /// Number of conversations that are being asked.
     units: usize,
-    /// The number of open calls of each that has any, and of all together.
+    /// Number of open calls of each conversation that has any.
     begun: HashMap<UnitKey, usize>,
+    /// Number of open calls of all conversations.
     open: usize,
     /// The calls that wait for their results.
     pub calls: BTreeMap<u64, WaitingCall>,
     next: u64,
-    /// By their names.
+    /// The clients by their names.
     pub clients: HashMap<String, Arc<BatchClient>>,
     closed: bool,
 }
 
-/// A question and its pass, which is one of the units in flight.
+/// The question that a conversation is at, and the pass.
 type UnitKey = (String, u32);
 
 /// A call that waits for its result.
@@ -54,7 +55,7 @@ pub(super) struct WaitingCall {
     pub body: Arc<RawValue>,
     /// The upper bound of its spending, if the run has a limit.
     pub upper: Option<Decimal>,
-    /// It is in an open batch.
+    /// True if the call is in an open batch.
     pub is_sent: bool,
     pub answer: oneshot::Sender<BatchReply>,
 }
@@ -63,7 +64,7 @@ pub(super) struct WaitingCall {
 pub(in crate::llm) struct BatchReply {
     pub reply: HttpReply,
     pub reservation: Option<BudgetReservation>,
-    /// The provider gives no result, and may bill it nevertheless.
+    /// True if the provider returned no result, but may bill the request nevertheless.
     pub is_lost: bool,
 }
 
@@ -77,18 +78,18 @@ impl BatchQueue {
         }))
     }
 
-    /// The requests that follow are those of this run.
+    /// Sets the run that the following requests belong to.
     pub fn begin(&self, id: &str) {
         id.clone_into(&mut self.0.state.lock().id);
     }
 
-    /// Ends the driver once what it does is stored: no call follows.
+    /// No more calls will come, so the driver returns after saving.
     pub fn close(&self) {
         self.0.state.lock().closed = true;
         self.0.changed.notify_one();
     }
 
-    /// A conversation that is being asked.
+    /// Registers a conversation that is being asked, until what is returned is dropped.
     #[must_use]
     pub fn unit(&self) -> BatchPlace {
         self.0.state.lock().units += 1;
@@ -102,7 +103,7 @@ impl BatchQueue {
         }
     }
 
-    /// The way into the queue for the requests of one model.
+    /// The sender for the requests of one model. Senders of the same model share a client.
     pub(in crate::llm) fn sender(&self, client: BatchClient) -> BatchSender {
         let name = client.name().to_owned();
         let mut state = self.0.state.lock();
@@ -118,7 +119,7 @@ impl BatchQueue {
 }
 
 impl QueueState {
-    /// Conversations and calls that may make other calls before all of them wait.
+    /// Number of conversations and calls that do not wait, and so may still make other calls.
     fn busy(&self) -> usize {
         let silent = self.units.saturating_sub(self.begun.len());
         silent + self.open.saturating_sub(self.calls.len())
@@ -126,14 +127,14 @@ impl QueueState {
 }
 
 impl QueueShared {
-    /// Tells what happened to a batch.
+    /// Tells the user, in one line, what happened to a batch.
     pub(super) fn notify(&self, line: String) {
         tracing::info!("{line}");
         (self.observer)(&CallEvent::Batch(line));
     }
 
-    /// Waits until `event` gives something for the state of the queue. There is one waiter, so
-    /// that a notification before this is kept.
+    /// Waits until `event` returns a value for the state of the queue. There is only one waiter,
+    /// for which `notify_one` keeps a notification that comes before it waits.
     async fn wait_for<T>(&self, event: impl Fn(&QueueState) -> Option<T>) -> T {
         loop {
             let changed = self.changed.notified();
@@ -144,12 +145,13 @@ impl QueueShared {
         }
     }
 
-    /// Waits until no call can follow.
+    /// Waits until the queue is closed, after which no call comes.
     pub(super) async fn closed(&self) {
         self.wait_for(|state| state.closed.then_some(())).await;
     }
 
-    /// Waits until every conversation waits; false if none is left.
+    /// Waits until every conversation waits, so that a wave is complete; false if no call will
+    /// come.
     pub(super) async fn next(&self) -> bool {
         self.wait_for(|state| match state.busy() == 0 && !state.calls.is_empty() {
             true => Some(true),
@@ -159,14 +161,14 @@ impl QueueShared {
     }
 }
 
-/// The way into a queue for the requests of one model.
+/// Puts the requests of one model into a queue.
 pub(in crate::llm) struct BatchSender {
     queue: BatchQueue,
     client: Arc<BatchClient>,
 }
 
 impl BatchSender {
-    /// A call of a conversation.
+    /// Registers a call of a conversation until what is returned is dropped.
     pub(in crate::llm) fn begin(&self, origin: &RequestOrigin) -> BatchPlace {
         let unit = (origin.question.clone(), origin.epoch);
         let mut state = self.queue.0.state.lock();
@@ -176,8 +178,8 @@ impl BatchSender {
         self.queue.place(HeldPlace::Call(unit))
     }
 
-    /// Puts a request of a call that was begun into the next wave and waits for its result,
-    /// however long that takes. `None` if the run is stopped.
+    /// Puts a request of a registered call into the next wave and waits for its result, however
+    /// long that takes. `None` if the run is stopped.
     pub(in crate::llm) async fn send(
         &self,
         request: &ChatRequest,
@@ -185,7 +187,8 @@ impl BatchSender {
         upper: Option<Decimal>,
         stop: &Stop,
     ) -> Option<BatchReply> {
-        // The calls that the conversation makes at the same time begin before one of them waits.
+        // Lets the other calls that the conversation makes at the same time begin, before this one
+        // waits.
         tokio::task::yield_now().await;
         let (sender, mut answer) = oneshot::channel();
         let place = {
@@ -208,26 +211,27 @@ impl BatchSender {
         let received = tokio::select! {
             biased;
             answer = &mut answer => answer.ok(),
-            // The provider may take a day; the batch is found again.
+            // The provider may take a day, so a stop does not wait. A resumed run finds the batch
+            // again.
             () = stop.drain.cancelled() => None,
             () = stop.abort.cancelled() => None,
         };
         drop(place);
-        // Sent between the stop and the end of the wait.
+        // The result may have been sent between the stop and the end of the wait.
         received.or_else(|| answer.try_recv().ok())
     }
 }
 
-/// A conversation, a call or a wait, until it is dropped.
+/// Registers a conversation, a call or a wait in the queue until it is dropped.
 pub struct BatchPlace {
     queue: BatchQueue,
     held: HeldPlace,
 }
 
 enum HeldPlace {
-    /// A conversation that is being asked: no wave is complete without it.
+    /// A conversation that is being asked. No wave is complete while it makes no call.
     Unit,
-    /// A call of a conversation: no wave is complete unless it waits.
+    /// A call of a conversation. No wave is complete unless it waits.
     Call(UnitKey),
     /// A call that waits for its result.
     Wait(u64),
@@ -254,9 +258,9 @@ impl Drop for BatchPlace {
     }
 }
 
-/// The `custom_id` of a request: the same for the same request of the same question in
-/// another process of the run, also if that one has to learn again how to write it; different for
-/// equal requests whose replies must not be shared.
+/// The `custom_id` of a request. Another process of the run makes the same id for the same request
+/// of the same question, even if it has to learn again what the model accepts. Equal requests whose
+/// replies must not be shared have different ids.
 fn key(run: &str, request: &ChatRequest) -> String {
     let RequestOrigin {
         question,
@@ -265,7 +269,8 @@ fn key(run: &str, request: &ChatRequest) -> String {
     } = &request.origin;
     let parts = (run, question, epoch, repeat, request);
     let json = serde_json::to_vec(&parts).unwrap_or_default();
-    // Half of it: providers take 64 characters at most, and this many never collide.
+    // Half of the hash, because providers take at most 64 characters; 32 are enough to rule out
+    // collisions.
     blake3::hash(&json).to_hex().chars().take(32).collect()
 }
 
@@ -327,13 +332,14 @@ mod tests {
         }
         drop(third);
         assert!(is_wave());
-        // A conversation that waits for one call and makes another one.
+        // A conversation waits for one call and makes another one.
         let mut another = call("b");
         assert!(another.as_mut().now_or_never().is_none());
         assert!(!is_wave());
         assert!(another.as_mut().now_or_never().is_none());
         assert!(is_wave());
-        // A call that has its result has not ended, although the conversation waits for another.
+        // A call that has its result has not ended yet, although its conversation waits for another
+        // one.
         let answered = queue.0.state.lock().calls.remove(&1).unwrap();
         drop(answered.answer);
         assert!(!is_wave());

@@ -1,4 +1,4 @@
-//! The journal's record of a batch, written before and after each request that changes its
+//! The journal's record of a batch, written before and after each request that changes the batch's
 //! state.
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// Stores a batch instead of what is stored under its number. Resolves once that is durable, to
+/// Stores a batch in place of what is stored under its number. Resolves once that is durable, or to
 /// `false` if it cannot be stored.
 pub type BatchRecorder = Arc<dyn Fn(BatchRecord) -> BoxFuture<'static, bool> + Send + Sync>;
 
@@ -39,10 +39,9 @@ pub struct BatchRecord {
     pub batch: Option<String>,
     /// Milliseconds since 1970.
     pub planned_at: i64,
-    /// Batches that were taken for this one, and are of another run.
+    /// Batches that were mistaken for this one, and belong to another run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) foreign: Vec<String>,
-    /// The number of its requests.
     pub count: usize,
     /// Its requests; empty once it has ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -51,19 +50,20 @@ pub struct BatchRecord {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct BatchedRequest {
-    /// Its `custom_id`: a hash of the request and of who asks.
+    /// The `custom_id`: a hash of the request and of who asks.
     pub key: String,
-    /// Under which id its spending is reserved, where the run has a limit.
+    /// The id of its reservation in the budget, if the run has a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved: Option<u64>,
 }
 
-/// The batches of a run in its journal, and the recorder of new ones.
+/// The batches that the journal of a run has, and what stores new ones.
 pub struct RunBatches {
     /// The run's id.
     pub id: String,
     pub earlier: Vec<BatchRecord>,
-    /// The amount counted for each request of the run, if it has a limit.
+    /// The amount that is counted for each request of the run, by the id of its reservation, if the
+    /// run has a limit.
     pub amounts: HashMap<u64, Decimal>,
     pub recorder: BatchRecorder,
 }
