@@ -1,8 +1,8 @@
 //! OpenAI's chat-completion JSON: written strictly, read leniently.
 //!
-//! async-openai's own types fail on an unknown `finish_reason` or
-//! `service_tier`; compatible servers send arguments as objects, content as parts, codes
-//! as numbers. Whatever can be understood is accepted.
+//! async-openai's own types fail on an unknown `finish_reason` or `service_tier`. Compatible
+//! servers send arguments as objects, content as parts, and codes as numbers. Whatever can be
+//! understood is accepted.
 
 use serde_json::{Value, json};
 
@@ -112,19 +112,19 @@ pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
     note_error(&mut reply, choice.get("error"));
     let message = choice.get("message").filter(|message| message.is_object());
     let Some(message) = message else {
-        // Gemini sends none where it filters.
+        // Gemini sends no message if it filters the reply.
         let is_explained = reply.failure.is_some() || reply.finish.explains_silence();
         return is_explained
             .then_some(reply)
             .ok_or("its first choice has no `message`");
     };
     let calls = message.get("tool_calls").and_then(Value::as_array);
-    // OpenAI's first form of a call is its function alone.
+    // OpenAI's first form of a tool call is the function alone.
     let old = message.get("function_call");
     let old = old.map(|function| json!({"function": function}));
     let calls = calls.into_iter().flatten().chain(&old).enumerate();
     reply.tool_calls = calls.filter_map(read_call).collect();
-    // Some servers say `stop` although they call a tool.
+    // Some servers report `stop` although they call a tool.
     if reply.finish == FinishReason::Stop && !reply.tool_calls.is_empty() {
         reply.finish = FinishReason::ToolCalls;
     }

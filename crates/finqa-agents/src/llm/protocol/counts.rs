@@ -1,4 +1,4 @@
-//! The tokens that a reply says it took, checked: providers disagree on which of them are
+//! Reads and checks the tokens that a reply reports. Providers disagree on which counts are
 //! included in which.
 
 use rust_decimal::prelude::ToPrimitive;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Protocol;
 use crate::llm::types::{ChatReply, Usage};
 
-/// The paths under `usage` of what was read and written.
+/// The paths under `usage` of the tokens read and written.
 fn names(protocol: Protocol) -> [&'static str; 2] {
     match protocol {
         Protocol::ChatCompletions => ["/prompt_tokens", "/completion_tokens"],
@@ -15,21 +15,20 @@ fn names(protocol: Protocol) -> [&'static str; 2] {
     }
 }
 
-// Gateways mix the names of protocols, so each is looked for in all of them.
+// Gateways mix the names of protocols, so all names of a count are looked for in every protocol.
 
-/// What was read from the cache.
+/// Tokens read from the cache. The last name is DeepSeek's.
 const CACHED: [&str; 4] = [
     "/prompt_tokens_details/cached_tokens", "/input_tokens_details/cached_tokens",
-    "/cache_read_input_tokens", // DeepSeek's.
-    "/prompt_cache_hit_tokens",
+    "/cache_read_input_tokens", "/prompt_cache_hit_tokens",
 ];
-/// What was written to it. OpenAI's models since GPT-5.6 bill what they store.
+/// Tokens written to the cache. OpenAI's models since GPT-5.6 bill what they store.
 const STORED: [&str; 3] = [
     "/prompt_tokens_details/cache_write_tokens",
     "/input_tokens_details/cache_write_tokens",
     "/cache_creation_input_tokens",
 ];
-/// What was written and is hidden. The first ones are parts of Perplexity's and Gemini's usage.
+/// Tokens of hidden reasoning. The first names are Perplexity's and Gemini's.
 const REASONING: [&str; 7] = [
     "/reasoning_tokens",
     "/thoughts_token_count",
@@ -40,8 +39,8 @@ const REASONING: [&str; 7] = [
     "/output_tokens_details/thinking_tokens",
 ];
 
-/// A count as a server writes it, `Ok(None)` for one that it does not state. Some write a
-/// float, or put it in quotes.
+/// Reads a count, which some servers write as a float or in quotes; `Ok(None)` if the server does
+/// not state it.
 fn count(usage: &Value, path: &str) -> Result<Option<u64>, ()> {
     let count = match usage.pointer(path) {
         None | Some(Value::Null) => return Ok(None),
@@ -54,11 +53,12 @@ fn count(usage: &Value, path: &str) -> Result<Option<u64>, ()> {
     count.map(Some).ok_or(())
 }
 
-/// Adds the usage in the body, unknown unless both counts are stated.
+/// Sets the usage of a reply, which stays unknown unless the body states both counts.
 ///
-/// `total_tokens` above their sum, and reasoning above what was written, show hidden output
-/// (xAI, Gemini): it is billed, and so counted. A total may also lack cached tokens, or have
-/// those that the prompt's count lacks. Counts that fit no such reading are doubtful.
+/// A `total_tokens` above their sum, and more reasoning than output, show hidden output (xAI,
+/// Gemini), which is billed and therefore counted. A total may also leave out cached tokens, or
+/// include cached tokens that the prompt's count leaves out. Counts that fit no such reading are
+/// doubtful.
 pub(super) fn read(reply: &mut ChatReply, body: &Value, protocol: Protocol) {
     let mut is_sure = true;
     let mut number = |path: &str| {
@@ -74,7 +74,7 @@ pub(super) fn read(reply: &mut ChatReply, body: &Value, protocol: Protocol) {
         let counts = paths.iter().filter_map(|path| number(path));
         counts.max().unwrap_or_default()
     });
-    // No reply takes no token at all.
+    // Two zeros are not a count, because every reply takes tokens.
     let stated = read.zip(written).filter(|counts| *counts != (0, 0));
     let Some((read, written)) = stated else {
         return;
@@ -86,22 +86,27 @@ pub(super) fn read(reply: &mut ChatReply, body: &Value, protocol: Protocol) {
     let apart = if reasoning > written { reasoning } else { 0 };
     let without = [0, cached, from_cache].map(|part| sum.saturating_sub(part));
     let hidden = match total {
+        // No total is stated.
         0 => apart,
+        // The output does not include the reasoning (xAI).
         _ if total == sum.saturating_add(reasoning) => reasoning,
+        // The total is the sum, with or without the tokens from the cache.
         _ if without.contains(&total) => {
             is_sure &= apart == 0;
             apart
         }
+        // The prompt's count leaves out the tokens from the cache.
         _ if total == sum.saturating_add(from_cache) && !is_apart => {
             input = input.saturating_add(from_cache);
             apart
         }
         _ => {
+            // Only the total shows hidden output (Gemini).
             is_sure &= total > sum && reasoning == 0;
             apart.max(total.saturating_sub(sum))
         }
     };
-    // More from the cache than was read contradicts itself, unless the total has both.
+    // More tokens from the cache than were read is a contradiction, unless the total includes both.
     is_sure &= protocol == Protocol::Messages || from_cache <= read || total >= sum;
     let usage = Usage {
         input_tokens: input,
@@ -122,8 +127,8 @@ mod tests {
 
     use super::*;
 
-    /// Input, output, cached and reasoning tokens of a text with this usage, and whether they
-    /// are certain.
+    /// The input, output, cached and reasoning tokens that are read from this usage of a text, and
+    /// whether they are certain.
     fn of(protocol: Protocol, usage: Value) -> Option<([u64; 4], bool)> {
         let mut reply = ChatReply::text("x");
         read(&mut reply, &json!({"usage": usage}), protocol);
@@ -135,7 +140,8 @@ mod tests {
         Some((counts, !reply.is_usage_doubtful))
     }
 
-    /// A chat completion's: prompt, completion, total, cached, reasoning, as they are sent.
+    /// The same for a chat completion with these counts: prompt, completion, total, cached,
+    /// reasoning.
     fn chat(counts: [Value; 5]) -> Option<([u64; 4], bool)> {
         let [prompt, completion, total, cached, reasoning] = counts;
         let usage = json!({
@@ -151,7 +157,7 @@ mod tests {
         for (prompt, completion, total, cached, reasoning, expected, is_sure) in [
             (1000, 100, 1100, 0, 0, [1000, 100, 0, 0], true),
             (1000, 100, 1100, 400, 60, [1000, 100, 400, 60], true),
-            // xAI reports reasoning apart, Gemini only by the total.
+            // xAI reports reasoning separately, Gemini only by the total.
             (1000, 100, 5100, 0, 4000, [1000, 4100, 0, 4000], true),
             (1000, 100, 1160, 0, 60, [1000, 160, 0, 60], true),
             (1000, 100, 5100, 400, 4000, [1000, 4100, 400, 4000], true),
@@ -160,7 +166,7 @@ mod tests {
             (1000, 100, 1100, 0, 4000, [1000, 4100, 0, 4000], false),
             (1000, 100, 3000, 0, 4000, [1000, 4100, 0, 4000], false),
             (1000, 100, 3000, 0, 50, [1000, 2000, 0, 1900], false),
-            // A total without what was cached, or a prompt's count without it.
+            // A total, or a prompt's count, that leaves out the cached tokens.
             (1000, 100, 700, 400, 0, [1000, 100, 400, 0], true),
             (600, 100, 1100, 400, 0, [1000, 100, 400, 0], true),
             (100, 100, 1100, 900, 0, [1000, 100, 900, 0], true),
@@ -240,7 +246,7 @@ mod tests {
         });
         let found = of(Protocol::Responses, usage);
         assert_eq!(found, Some(([1000, 4100, 64, 4000], true)));
-        // Anthropic counts cached tokens apart.
+        // Anthropic counts cached tokens separately.
         let message = |output: u64, total: u64| {
             let usage = json!({
                 "input_tokens": 50, "cache_read_input_tokens": 900,

@@ -1,4 +1,4 @@
-//! What one model's server accepts: the parts of a request and their names.
+//! What one model's server accepts: the parts of a request, and their names.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use crate::llm::types::{ChatRequest, ReplyFormat};
 /// The strictest answer format that a server accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::llm) enum FormatLevel {
-    /// No format.
+    /// No format, plain text.
     Text,
     /// `json_object`.
     JsonObject,
@@ -16,7 +16,7 @@ pub(in crate::llm) enum FormatLevel {
 }
 
 impl FormatLevel {
-    /// The level to request from a server that accepts this much.
+    /// The level to request for a format from a server that accepts this level.
     pub(in crate::llm) fn for_format(self, format: &ReplyFormat) -> Self {
         match format {
             ReplyFormat::Text => Self::Text,
@@ -57,15 +57,18 @@ pub(in crate::llm) struct ApiDialect {
     pub format: FormatLevel,
     /// Mark parts of the prompt for the provider's cache.
     pub(crate) cache_marks: bool,
-    /// Tokens of a reply whose request names no limit: a model may repeat itself without end.
+    /// The output limit of a request that names none, because a model may repeat itself without
+    /// end.
     pub(crate) reply_limit: Option<u32>,
 }
 
 impl ApiDialect {
+    /// The output limit of a request; `None` if it has none.
     pub(crate) fn max_tokens(self, request: &ChatRequest) -> Option<u32> {
         request.max_output_tokens.or(self.reply_limit)
     }
 
+    /// The names of the request's sampling settings that this dialect leaves out.
     pub(crate) fn left_out(self, request: &ChatRequest) -> Vec<String> {
         let parts = [
             (

@@ -1,8 +1,8 @@
 //! Anthropic's Messages: written strictly, read leniently.
 //!
-//! What differs from OpenAI: instructions are apart from the conversation, roles alternate,
-//! the token limit is mandatory, there is no seed, the provider caches only what is marked,
-//! and a JSON schema is that of a tool which the model must call.
+//! What differs from OpenAI: instructions are separate from the conversation, roles alternate, the
+//! token limit is mandatory, there is no seed, the provider caches only what is marked, and a JSON
+//! schema is sent as the input schema of a tool that the model must call.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,8 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> V
     ])
 }
 
-/// The name and schema of the format, which a tool may carry if the request has none itself.
+/// The name and schema of the reply format, which becomes a tool if the request has no tools of its
+/// own.
 fn forced_tool(request: &ChatRequest) -> Option<(&str, &Value)> {
     match &request.format {
         ReplyFormat::JsonSchema { name, schema, .. } if request.tools.is_empty() => {
@@ -56,7 +57,7 @@ fn tool(spec: &ToolSpec) -> Value {
     })
 }
 
-/// The instructions, the same for every question, and so worth the provider's cache.
+/// The instructions. They are the same for every question, so the provider is asked to cache them.
 fn system(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
     let instructions = request.messages.iter();
     let mut blocks: Vec<Value> = instructions
@@ -69,7 +70,7 @@ fn system(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
     blocks
 }
 
-/// The messages, with neighbours of one role as one.
+/// The messages. Neighbours of the same role are merged, because roles must alternate.
 fn conversation(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
     let mut merged: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in &request.messages {
@@ -91,7 +92,8 @@ fn conversation(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
         .collect()
 }
 
-/// The text, cut where the part ends that later requests repeat.
+/// The text of a user message. Its beginning, which later requests repeat, becomes a block of its
+/// own that the provider is asked to cache.
 fn user_blocks(message: &ChatMessage, dialect: ApiDialect) -> Vec<Value> {
     let cut = if dialect.cache_marks {
         message.stable_bytes
@@ -111,7 +113,7 @@ fn user_blocks(message: &ChatMessage, dialect: ApiDialect) -> Vec<Value> {
 
 fn assistant_blocks(message: &ChatMessage) -> Vec<Value> {
     let calls = message.tool_calls.iter().map(|call| {
-        // The protocol takes only objects.
+        // The protocol accepts only objects here.
         let input = serde_json::from_str(&call.arguments)
             .ok()
             .filter(Value::is_object)
@@ -130,12 +132,12 @@ fn tool_result(message: &ChatMessage) -> Value {
     })
 }
 
-/// A block of text; the protocol refuses a blank one.
+/// A block of text; `None` for a blank one, which the protocol refuses.
 fn text_block(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
 }
 
-/// Asks the provider to cache the prompt up to the end of a block.
+/// Asks the provider to cache the prompt up to the end of this block.
 fn mark(block: &mut Value) {
     if let Some(block) = block.as_object_mut() {
         block.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
@@ -163,7 +165,7 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ChatRep
             ),
             Some("tool_use") => {
                 let name = text(block.get("name")).unwrap_or_default();
-                // Some gateways change the name of the only tool that there is.
+                // The name is not compared, because some gateways rename the only tool.
                 if forced_tool(request).is_some() {
                     formatted = Some(arguments(block.get("input")));
                 } else {
@@ -175,7 +177,7 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ChatRep
                 }
             }
             Some("thinking") => thinking.extend(text(block.get("thinking"))),
-            // Kinds that do not exist yet are not part of the answer.
+            // A block of an unknown kind is not part of the answer.
             _ => {}
         }
     }
@@ -196,7 +198,8 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ChatRep
     };
     if let Some(mut formatted) = formatted {
         if reply.finish == FinishReason::Length {
-            // The provider closes the object that its model had not closed.
+            // The provider closes the object that its model left open. Without the brace, it reads
+            // as cut off.
             formatted.pop();
         }
         reply.content = formatted;

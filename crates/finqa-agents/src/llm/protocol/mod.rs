@@ -1,5 +1,6 @@
-//! The protocols that servers speak: what a request looks like on the wire, and what a
-//! success body says. Sending, retries and errors are `http_model`'s.
+//! Writes requests and reads success bodies in the protocols that servers speak. `http_model`
+//! sends, retries and reads errors. Each protocol has a file; `dialect` says what a model's server
+//! accepts, and all of them use `parts` and `counts`.
 
 mod chat_completions;
 mod counts;
@@ -20,7 +21,7 @@ use crate::parse::after_object;
 pub use chat_completions::{messages_json, tools_json};
 pub(super) use dialect::{ApiDialect, FormatLevel, SystemRole, TokenLimit};
 
-/// The format of requests and replies.
+/// The format of requests and replies on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
     /// OpenAI's chat completions, which most servers speak.
@@ -41,7 +42,7 @@ impl Protocol {
         }
     }
 
-    /// The parameter that asks for a format.
+    /// The parameter that asks for a reply format.
     pub(crate) fn format_parameter(self) -> &'static str {
         match self {
             Self::ChatCompletions => "response_format",
@@ -50,7 +51,7 @@ impl Protocol {
         }
     }
 
-    /// The request's body.
+    /// Writes the body of a request.
     pub(crate) fn encode(
         self,
         model: &str,
@@ -68,8 +69,8 @@ impl Protocol {
         })
     }
 
-    /// The reply in a success body to `request`, its model empty if that is not named, or the error
-    /// about what it lacks.
+    /// Reads the reply in a success body to `request`. Its `model` is empty if the body does not
+    /// name it. The error says what the body lacks.
     pub(crate) fn decode(
         self,
         body: &Value,
@@ -82,7 +83,7 @@ impl Protocol {
         };
         take_answer(&mut reply, request);
         if !is_complete(request, &reply) {
-            // Beside a whole answer they are too late.
+            // An error next to a complete answer came too late to matter.
             for place in ["/error", "/choices/0/message/error"] {
                 parts::note_error(&mut reply, body.pointer(place));
             }
@@ -99,7 +100,7 @@ impl Protocol {
     }
 }
 
-/// Takes an answer that its model gave to a tool, although none was offered.
+/// Takes the arguments of a tool call as the answer, if no tool was offered.
 fn take_answer(reply: &mut ChatReply, request: &ChatRequest) {
     if let [call] = reply.tool_calls.as_slice()
         && request.tools.is_empty()
@@ -122,8 +123,8 @@ pub(super) struct EncodedRequest {
 }
 
 impl EncodedRequest {
-    /// The most tokens that a server can read in it: a token is a byte or more, and a chat
-    /// template may add some.
+    /// An upper bound of the tokens that a server can read in the request. A token is at least one
+    /// byte, and a chat template may add some.
     pub(super) fn most_input_tokens(&self) -> u64 {
         const TEMPLATE_TOKENS: u64 = 1024;
         (self.json.get().len() as u64).saturating_add(TEMPLATE_TOKENS)

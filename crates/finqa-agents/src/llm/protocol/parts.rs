@@ -1,4 +1,4 @@
-//! What the protocols have in common: parts of a request and of a reply.
+//! Parts of requests and replies that the protocols have in common.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::llm::error_details::ErrorDetails;
 use crate::llm::failures::kind_of;
 use crate::llm::types::{ChatReply, ChatRequest, FinishReason, ReplyFormat, ToolSpec};
 
-/// A JSON object of those fields that have a value, in this order.
+/// A JSON object of the fields that have a value, in this order.
 pub(super) fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
     let fields = fields.into_iter();
     fields
@@ -21,12 +21,12 @@ pub(super) fn temperature(request: &ChatRequest, dialect: ApiDialect) -> Option<
     temperature.map(Value::from)
 }
 
-/// The tools of a request that has some.
+/// The tools of a request; `None` if it has none.
 pub(super) fn tools(request: &ChatRequest, tool: fn(&ToolSpec) -> Value) -> Option<Value> {
     (!request.tools.is_empty()).then(|| request.tools.iter().map(tool).collect())
 }
 
-/// The format by one of OpenAI's APIs, which differ in where they have the schema.
+/// The reply format in OpenAI's two APIs, which put the schema in different places.
 pub(super) fn openai_format(
     request: &ChatRequest,
     dialect: ApiDialect,
@@ -47,14 +47,14 @@ pub(super) fn openai_format(
     }
 }
 
-/// A text that is there and not empty.
+/// A text; `None` if it is missing or empty.
 pub(super) fn text(value: Option<&Value>) -> Option<String> {
     let text = value.and_then(Value::as_str)?;
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// A text, an answer that is not written as text, or a list of parts of which those with text
-/// count.
+/// The text of a message: a string, the texts in a list of parts, or an object, which some servers
+/// send in place of text.
 pub(super) fn content(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
@@ -70,7 +70,8 @@ pub(super) fn content(value: Option<&Value>) -> String {
     }
 }
 
-/// A call's arguments: the JSON that the model wrote, though some servers send an object.
+/// The arguments of a call as the JSON text that the model wrote. Some servers send an object
+/// instead.
 pub(super) fn arguments(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
@@ -79,13 +80,13 @@ pub(super) fn arguments(value: Option<&Value>) -> String {
     }
 }
 
-/// A call's id, which its result must quote: made up if the server sent none.
+/// The id of a call, which its result must quote; made up if the server sent none.
 pub(super) fn call_id(value: Option<&Value>, index: usize) -> String {
     text(value).unwrap_or_else(|| format!("call_{index}"))
 }
 
-/// The words of an error inside a reply, whose status is a success because the gateway had sent
-/// it before the server behind it failed. A filter's words make it a filtered reply.
+/// Notes an error inside a reply: a gateway may send the success status before the server behind it
+/// fails. If the words are those of a filter, the reply counts as filtered.
 pub(super) fn note_error(reply: &mut ChatReply, error: Option<&Value>) {
     let nothing = [Value::Null, false.into(), "".into(), json!({})];
     let is_some = |error: &&Value| !nothing.contains(error);
@@ -101,7 +102,7 @@ pub(super) fn note_error(reply: &mut ChatReply, error: Option<&Value>) {
     if said.is_empty() {
         said = error.to_string();
     }
-    // Names of fields are codes too.
+    // The names of fields are codes too, but say nothing to a person.
     let code = words.codes.first();
     if let Some(code) = code.filter(|code| error.get(code.as_str()).is_none()) {
         said.push_str(&format!(" (code {code})"));
@@ -109,7 +110,7 @@ pub(super) fn note_error(reply: &mut ChatReply, error: Option<&Value>) {
     reply.failure = Some(said);
 }
 
-/// Says why a reply is empty whose text the server took for reasoning, in the field `name`.
+/// Notes why a reply is empty if its server took the text for reasoning, in the field `name`.
 pub(super) fn note_reasoning(reply: &mut ChatReply, name: &str, reasoning: &str) {
     let ended = !matches!(
         reply.finish,
