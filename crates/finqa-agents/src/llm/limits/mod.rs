@@ -1,11 +1,13 @@
-//! How many requests may be in flight to a model, and when the next may start.
+//! Limits how many requests may be in flight to a model, and when the next may start.
 //!
-//! A limit belongs to a model on its server, and counts HTTP attempts: a call that
-//! waits for its next attempt holds no slot, and what is stored never reaches it. It grows
-//! while it is used and answered, is lowered by a 429, and obeys the reported quotas and the
-//! user's ceilings. While the server is down, it lets through what asks whether it answers
-//! again. Reading order: `quota` (the headers), `state` (the rules, without a clock), this file
-//! (the waiting).
+//! Each model on its server has a limit, which counts HTTP attempts: a call that waits for its next
+//! attempt has no slot, and a stored reply needs none. The limit grows while it is used and
+//! requests are answered, and is halved by a 429. Attempts also wait for the quotas that the server
+//! reports and for the ceilings that the user sets. While the server is down, only a probe may
+//! start.
+//!
+//! Reading order: `quota` (the headers), `state` (the rules, without a clock), this file (the
+//! waiting).
 
 mod quota;
 mod state;
@@ -37,9 +39,9 @@ pub struct Limits {
 pub struct LimitStatus {
     /// HTTP requests in flight.
     pub in_flight: usize,
-    /// Maximum HTTP requests in flight, for now.
+    /// The current maximum of HTTP requests in flight.
     pub limit: usize,
-    /// Requests that were answered with 429.
+    /// Number of requests that were answered with 429.
     pub rate_limited: u64,
     /// The time since which a server has been down, if one is.
     pub down_since: Option<Timestamp>,
@@ -48,14 +50,14 @@ pub struct LimitStatus {
 }
 
 impl Limits {
-    /// The limiter of another model.
+    /// Adds the limiter of another model.
     pub fn limiter(&self, options: LimitOptions) -> Limiter {
         let limiter = Limiter::new(options);
         self.limiters.lock().push(limiter.clone());
         limiter
     }
 
-    /// All limits together; `None` without any.
+    /// The state of all limits together; `None` if there are none.
     pub fn status(&self) -> Option<LimitStatus> {
         let limiters = self.limiters.lock();
         let all = limiters.iter().map(Limiter::status);
@@ -68,7 +70,7 @@ impl Limits {
         })
     }
 
-    /// The servers have answered an earlier process of the run.
+    /// Notes that the servers have answered an earlier process of the run.
     pub fn set_answered(&self) {
         for limiter in self.limiters.lock().iter() {
             limiter.outage().has_answered = true;
@@ -80,9 +82,10 @@ impl Limits {
 #[derive(Debug, Clone)]
 pub struct Limiter {
     state: Arc<Mutex<LimitState>>,
-    /// Held by the attempt that starts next; the others wait for it in their order.
+    /// Locked by the attempt that starts next. The others wait for the lock in the order in which
+    /// they came.
     turn: Arc<tokio::sync::Mutex<()>>,
-    /// Has that attempt look again whether it may start.
+    /// Wakes that attempt to check again whether it may start.
     wake: Arc<Notify>,
     /// The calls that have not ended.
     pub(super) open: OpenCalls,
@@ -109,13 +112,14 @@ impl Limiter {
         }
     }
 
-    /// Whether its server answers; locked meanwhile.
+    /// What is known about an outage of the server. The limiter is locked as long as the guard
+    /// lives.
     pub(super) fn outage(&self) -> MappedMutexGuard<'_, Outage> {
         MutexGuard::map(self.state.lock(), |state| &mut state.outage)
     }
 
-    /// Waits until an attempt about a question that may use so many tokens may start; `None` if
-    /// the run is stopped before.
+    /// Waits until an attempt about `question` that may use `tokens` may start. `None` if the run
+    /// is stopped before that.
     pub(crate) async fn slot(&self, question: &str, tokens: u64, stop: &Stop) -> Option<Slot> {
         let start = async {
             let _turn = self.turn.lock().await;
@@ -148,7 +152,7 @@ impl Limiter {
     }
 }
 
-/// An attempt that may run. Dropped without its end, it was cancelled.
+/// Permission for one attempt. If it is dropped without [`Slot::end`], the attempt was cancelled.
 #[derive(Debug)]
 pub(crate) struct Slot {
     limiter: Limiter,

@@ -1,5 +1,5 @@
-//! The remaining quotas that a server reports: `x-ratelimit-*` of OpenAI and compatible
-//! servers, `anthropic-ratelimit-*`, whose `tokens` is the tightest of its limits of tokens.
+//! Reads the remaining quotas that a server reports: `x-ratelimit-*` of OpenAI and compatible
+//! servers, and `anthropic-ratelimit-*`, where `tokens` is the tightest of the limits of tokens.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,18 +7,18 @@ use finqa_core::net::server_time;
 use jiff::SignedDuration;
 use reqwest::header::HeaderMap;
 
-/// The reported rest of one limit.
+/// What a server reports about one quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ReportedQuota {
     pub(super) remaining: u64,
-    /// Until it is whole again.
+    /// Time until the quota refills.
     pub(super) reset: Duration,
 }
 
-/// The reported quotas of a reply: of requests, and of tokens.
+/// The quotas that a reply reports: requests, then tokens.
 pub(crate) type ReportedQuotas = [Option<ReportedQuota>; 2];
 
-/// Reads the headers of a reply. A limit without its reset is ignored: a 429 says as much.
+/// Reads the headers of a reply. A quota without its reset is ignored, because a 429 says as much.
 pub(crate) fn reported_quotas(headers: &HeaderMap) -> ReportedQuotas {
     let now = server_time(headers);
     ["requests", "tokens"].map(|what| {
@@ -35,7 +35,7 @@ pub(crate) fn reported_quotas(headers: &HeaderMap) -> ReportedQuotas {
     })
 }
 
-/// `6m0s`, `20ms`, `1.5` in seconds, or an RFC 3339 time.
+/// Reads the time until a reset: `6m0s`, `20ms`, `1.5` in seconds, or an RFC 3339 time.
 fn reset(text: &str, now: SystemTime) -> Option<Duration> {
     if let Ok(seconds) = text.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();

@@ -1,5 +1,5 @@
-//! The rules: what may start now, and what the end of an attempt teaches. Every time is
-//! passed in.
+//! The rules of a limit: when an attempt may start, and what the end of an attempt changes. Every
+//! time is passed in.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,31 +9,34 @@ use tokio::time::Instant;
 use super::quota::ReportedQuotas;
 use crate::llm::outage::Outage;
 
-/// A minute, and what two requests may differ in on their way to the server.
+/// A minute, plus the time by which the delays of two requests on their way to the server may
+/// differ.
 const MINUTE: Duration = Duration::from_millis(60_300);
 
-/// A timer wakes late by up to this much; later requests make up for it.
+/// How late a timer may wake. Later requests make up for it.
 const LATENESS: Duration = Duration::from_millis(5);
 
-/// The longest that a reported reset holds attempts back. A longer one belongs to a limit
-/// of a day, which refills all the time.
+/// The longest time for which a reported reset holds attempts back. A later reset belongs to a
+/// quota that refills continuously.
 const LONGEST_RESET: Duration = Duration::from_secs(60);
 
-/// Maximum number of concurrent attempts, and of started attempts per minute.
+/// Ceilings on the attempts in flight, and on the attempts and tokens of a minute.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LimitOptions {
-    /// Attempts in flight at first.
+    /// The limit of attempts in flight at first.
     pub start: usize,
     /// Maximum number of attempts in flight.
     pub max: usize,
-    /// Attempts in any minute, evenly spaced because some servers count by the second.
+    /// Maximum attempts in any minute. They are evenly spaced, because some servers count by the
+    /// second.
     pub rpm: Option<u64>,
-    /// Tokens in any minute, counted as an upper bound until the reply says how many.
+    /// Maximum tokens in any minute. A request counts with an upper bound until its reply states
+    /// the tokens.
     pub tpm: Option<u64>,
 }
 
 impl LimitOptions {
-    /// So many attempts in flight, fewer after a 429.
+    /// At most `attempts` in flight from the start, and fewer after a 429.
     pub fn fixed(attempts: usize) -> Self {
         Self {
             start: attempts,
@@ -43,24 +46,25 @@ impl LimitOptions {
     }
 }
 
-/// The state that an attempt's end needs from its start.
+/// What the end of an attempt needs to know about its start.
 #[derive(Debug)]
 pub(super) struct StartedAttempt {
     /// The question that it is about.
     question: String,
-    /// The number of cuts of the limit when it started.
+    /// How often the limit had been cut when it started.
     cuts: u64,
-    /// Requests, which are its number, and tokens so far, including this attempt.
+    /// Requests and tokens so far, including this attempt. The number of requests is also its own
+    /// number.
     used: [u64; 2],
 }
 
-/// The meaning of an attempt's end for the limit.
+/// What the end of an attempt means for the limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum LimitVerdict {
     /// Answered, with the tokens used, if known.
     Answered(Option<u64>),
     RateLimited,
-    /// Refused for a reason of its own: the server is there.
+    /// Refused for a reason of its own, which shows that the server answers.
     Refused,
     /// The server did not answer.
     Unanswered,
@@ -69,12 +73,12 @@ pub(crate) enum LimitVerdict {
     Unrelated,
 }
 
-/// The rest of a reported limit.
+/// A reported quota, in the units of `LimitState::used`.
 #[derive(Debug, Clone, Copy)]
 struct KnownQuota {
-    /// The use when the reporting attempt started.
+    /// What had been used when the reporting attempt started.
     used: u64,
-    /// The use that the report allows.
+    /// What may be used in total until the reset.
     allowed: u64,
     /// The time of the reset.
     until: Instant,
@@ -85,10 +89,10 @@ pub(super) struct LimitState {
     options: LimitOptions,
     pub outage: Outage,
     pub limit: usize,
-    /// Answers since the limit last changed.
+    /// Number of answers since the limit last changed.
     answers: usize,
     cuts: u64,
-    /// Attempts that were answered with 429.
+    /// Number of attempts that were answered with 429.
     pub rate_limited: u64,
     pub in_flight: usize,
     /// With `rpm`: the earliest time of the next attempt.
@@ -109,8 +113,8 @@ impl LimitState {
         }
     }
 
-    /// The earliest time, from now on, at which an attempt that may use so many tokens may
-    /// start; `None` before another one ends.
+    /// The earliest time, not before `now`, at which an attempt that may use `tokens` may start;
+    /// `None` if another one must end first.
     pub(super) fn ready_at(&self, now: Instant, tokens: u64) -> Option<Instant> {
         if self.in_flight >= self.limit || self.outage.is_probed() {
             return None;
@@ -125,8 +129,8 @@ impl LimitState {
         Some(times.fold(now, Instant::max))
     }
 
-    /// The time at which tokens fit into the minute. A request above the ceiling fits when
-    /// nothing else counts.
+    /// The time at which `tokens` fit into the minute's ceiling; `None` if they fit now or there is
+    /// no ceiling. A request above the ceiling fits once no other request counts.
     fn tokens_free_at(&self, tokens: u64) -> Option<Instant> {
         let ceiling = self.options.tpm?.max(1);
         let counted: u64 = self.minute.iter().map(|(.., tokens)| tokens).sum();
@@ -139,7 +143,7 @@ impl LimitState {
         last_to_leave.last().map(|(_, at, _)| *at + MINUTE)
     }
 
-    /// Starts an attempt that may start now.
+    /// Starts an attempt, which [`LimitState::ready_at`] allows now.
     pub(super) fn start(&mut self, now: Instant, tokens: u64, question: &str) -> StartedAttempt {
         let [requests, all_tokens] = self.used;
         let number = requests + 1;
@@ -171,7 +175,7 @@ impl LimitState {
         reported: &ReportedQuotas,
     ) {
         for ((known, quota), used) in self.quotas.iter_mut().zip(reported).zip(attempt.used) {
-            // The replies of attempts that started earlier arrive late at times.
+            // A reply to an attempt that started earlier may arrive later, but its report is older.
             let newer = known.is_none_or(|known| known.used < used);
             if let Some(quota) = quota.filter(|_| newer) {
                 *known = Some(KnownQuota {
@@ -198,8 +202,8 @@ impl LimitState {
             entry.2 = tokens;
         }
         self.rate_limited += u64::from(verdict == LimitVerdict::RateLimited);
-        // What started before the last cut says nothing about the limit since: a burst of
-        // 429s cuts once, and late answers to an old burst do not raise it.
+        // An attempt that started before the last cut says nothing about the limit since: a burst
+        // of 429s cuts once, and late answers to an old burst do not raise the limit.
         let current = attempt.cuts == self.cuts;
         match verdict {
             LimitVerdict::RateLimited if current => {
@@ -207,8 +211,9 @@ impl LimitState {
                 self.answers = 0;
                 self.limit = (self.limit / 2).max(1);
             }
-            // A limit that is not used is not tested either. It grows by one with every
-            // answer, after the first 429 by one with every limit's worth of answers.
+            // A limit that is less than half used is not tested, so it does not grow. Otherwise it
+            // grows by one with every answer until the first 429, and then by one with every
+            // limit's worth of answers.
             LimitVerdict::Answered(_) if current && self.in_flight * 2 >= self.limit => {
                 self.answers += 1;
                 if self.cuts == 0 || self.answers >= self.limit {

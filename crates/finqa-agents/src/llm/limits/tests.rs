@@ -94,7 +94,7 @@ async fn a_burst_of_429s_that_were_in_flight_together_counts_once() {
         ends(slot, LimitVerdict::RateLimited);
     }
     assert_eq!(limit(&limiter), 8);
-    // What started before the cut does not raise the limit either.
+    // An attempt that started before the cut does not raise the limit either.
     ends(late, ANSWERED);
     assert_eq!(limit(&limiter), 8);
     assert_eq!(limiter.status().rate_limited, 15);
@@ -116,7 +116,7 @@ async fn while_a_server_is_down_one_request_after_the_other_asks_whether_it_answ
     let limiter = adaptive(8, 8);
     for round in [0, 1] {
         ends_all(&limiter, 3, LimitVerdict::Unanswered).await;
-        // One that has not answered yet may be the wrong one.
+        // A server that has not answered yet may be the wrong one, so it is not down.
         assert_eq!(limiter.outage().duration().is_some(), round == 1);
         ends(slot(&limiter).await, ANSWERED);
         limiter.outage().has_answered = true;
@@ -167,7 +167,7 @@ async fn a_wait_ends_at_once_when_the_run_is_drained_or_aborted() {
         assert!(!waiting.await.unwrap());
         assert_eq!(before.elapsed(), SECOND);
         drop(held);
-        // Nothing waits any more, and the slot is free, but not for a run that ends.
+        // Nothing waits any more, and the slot is free, but a run that ends does not get it.
         assert!(limiter.slot("a", SMALL, &stop).await.is_none());
         drop(slot(&limiter).await);
     }
@@ -216,12 +216,12 @@ async fn an_older_report_does_not_hide_a_newer_one() {
     reports(newer, 1, 19, 30 * SECOND);
     reports(older, 1, 900, 30 * SECOND);
     let before = Instant::now();
-    // It may take 20, and 19 are left.
+    // The attempt may use 20 tokens, and 19 are left.
     drop(slot(&limiter).await);
     assert_eq!(before.elapsed(), 30 * SECOND);
 }
 
-/// 120 a minute went in pairs, and 240 in fours.
+/// At 120 a minute, requests once went out in pairs, and at 240 in fours.
 #[tokio::test(start_paused = true)]
 async fn requests_below_a_ceiling_are_evenly_spaced() {
     for rpm in [120, 240, 6000] {

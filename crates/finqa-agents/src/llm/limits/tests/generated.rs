@@ -10,8 +10,8 @@ use super::*;
 #[derive(Debug, Clone)]
 struct Script {
     options: LimitOptions,
-    /// Of each call: tokens it may use, milliseconds of an attempt, and how often it is
-    /// refused before it is answered.
+    /// For each call: the tokens that it may use, the milliseconds of an attempt, and how often it
+    /// is refused before it is answered.
     calls: Vec<(u64, u64, u8)>,
 }
 
@@ -33,7 +33,7 @@ fn script() -> impl Strategy<Value = Script> {
     })
 }
 
-/// When each attempt started, and what it was counted as.
+/// When each attempt started, and the tokens that it counts as.
 async fn play(script: &Script) -> Vec<(Instant, u64)> {
     let limiter = Limiter::new(script.options);
     let started = Arc::new(Mutex::new(Vec::new()));
@@ -54,7 +54,7 @@ async fn play(script: &Script) -> Vec<(Instant, u64)> {
                 if attempt == refusals {
                     ends(slot, ANSWERED);
                 } else {
-                    // What was refused has used no tokens.
+                    // A refused attempt has used no tokens.
                     started.lock()[place].1 = 0;
                     ends(slot, LimitVerdict::RateLimited);
                     sleep(Duration::from_millis(millis * 7)).await;
