@@ -1,8 +1,8 @@
-//! The folder of stored replies: how it is opened, its files, and what of it is nearest to a
-//! request that it does not hold.
+//! The folder of stored replies: opens it, reads and writes its files, and finds the stored request
+//! that is nearest to a missing one.
 //!
-//! An entry is one file, named by the hash of its request and holding the request in full, so
-//! that a missing one can be explained. The folder also describes the last run that used it, so
+//! An entry is one file. It is named by the hash of its request and contains the request in full,
+//! so that a missing one can be explained. The folder also describes the last run that used it, so
 //! that a replay needs no other option.
 
 use std::collections::HashSet;
@@ -27,7 +27,7 @@ use crate::llm::types::ChatReply;
 /// The version of the folder's layout; another one is refused.
 const VERSION: u64 = 1;
 
-/// The file that marks a folder of replies and describes the last run.
+/// The file that marks a folder of stored replies, and describes the last run.
 const MARKER: &str = "replies.json";
 
 /// The prefix of files that are being written.
@@ -36,7 +36,7 @@ const UNFINISHED: &str = ".writing-";
 /// Called with warnings that stop nothing.
 pub(crate) type RepliesWarning = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// A folder that cannot be used for stored replies.
+/// Why a folder cannot be used for stored replies.
 #[derive(Debug, Error)]
 pub enum RepliesError {
     #[error("cannot use {path} for stored replies: {source}")]
@@ -63,21 +63,21 @@ struct FolderHeader {
     run: Option<Value>,
 }
 
-/// A folder of replies. Several processes may use one at a time.
+/// A folder of stored replies, which several processes may use at the same time.
 pub struct StoredReplies {
     folder: PathBuf,
-    /// Nothing is sent or stored.
+    /// True if nothing is sent or stored, because the folder is replayed.
     pub(super) replays: bool,
     warn: RepliesWarning,
-    /// A reply could not be stored, and the warning was given.
+    /// True once a reply could not be stored and the user was warned.
     full: AtomicBool,
-    /// The entries whose requests are being made by this process.
+    /// The entries whose requests this process is making.
     asked: Mutex<HashSet<PathBuf>>,
-    /// One of them has ended.
+    /// Notified when one of these requests has ended.
     ended: Notify,
 }
 
-/// The only call of this process that asks for an entry.
+/// A lock on an entry: no other call of this process asks for it until this is dropped.
 pub(super) struct Turn<'r> {
     replies: &'r StoredReplies,
     entry: PathBuf,
@@ -95,7 +95,7 @@ impl Drop for Turn<'_> {
 struct StoredCall {
     version: u64,
     key: Value,
-    /// The question that was asked first; for messages.
+    /// The question that was asked first, for messages.
     question: String,
     outcome: CallOutcome,
 }
@@ -118,11 +118,11 @@ impl From<CallOutcome> for Result<ChatReply, ModelError> {
 }
 
 impl StoredReplies {
-    /// A folder that replies are stored in and reused from; made if it does not exist. `warn`
-    /// hears of damaged entries and of a full disk.
+    /// Opens a folder in which replies are stored and reused; it is created if it does not exist.
+    /// `warn` is called for damaged entries and for a folder that cannot be written.
     ///
     /// # Errors
-    /// A folder that cannot be made, holds something else, or is of another version.
+    /// If the folder cannot be created, contains something else, or is of another version.
     pub fn reuse(folder: &Path, warn: RepliesWarning) -> Result<Self, RepliesError> {
         let error = |source| RepliesError::Folder {
             path: folder.to_owned(),
@@ -132,7 +132,7 @@ impl StoredReplies {
         if !folder.join(MARKER).exists() {
             for entry in std::fs::read_dir(folder).map_err(error)? {
                 let name = entry.map_err(error)?.file_name();
-                // Another process may be starting in the same folder.
+                // Another process may be starting to use the same folder.
                 if name != MARKER && !name.to_string_lossy().starts_with(UNFINISHED) {
                     let path = folder.to_owned();
                     return Err(RepliesError::Foreign { path });
@@ -144,10 +144,10 @@ impl StoredReplies {
         Ok(Self::of(folder, false, warn))
     }
 
-    /// A folder whose replies are the only ones.
+    /// Opens a folder to answer from its replies alone.
     ///
     /// # Errors
-    /// A folder without replies, or of another version.
+    /// If the folder contains no stored replies, or is of another version.
     pub fn replay(folder: &Path) -> Result<Self, RepliesError> {
         header(folder)?;
         Ok(Self::of(folder, true, Arc::new(|_| {})))
@@ -164,7 +164,7 @@ impl StoredReplies {
         }
     }
 
-    /// True if nothing is sent.
+    /// True if nothing is sent, because the folder is replayed.
     pub fn replays(&self) -> bool {
         self.replays
     }
@@ -181,10 +181,10 @@ impl StoredReplies {
         header(&self.folder).map(|header| header.run)
     }
 
-    /// Describes the run that begins to use the folder.
+    /// Stores the description of the run that begins to use the folder.
     ///
     /// # Errors
-    /// A folder that cannot be written.
+    /// If the folder cannot be written.
     pub fn begin_run(&self, run: Value) -> Result<(), RepliesError> {
         write_header(&self.folder, Some(run)).map_err(|source| RepliesError::Folder {
             path: self.folder.clone(),
@@ -196,13 +196,14 @@ impl StoredReplies {
         (self.warn)(line);
     }
 
-    /// Waits while another call of this process asks the same, so that it is paid for once.
+    /// Waits while another call of this process makes the same request, so that it is paid for
+    /// once.
     pub(super) async fn turn(&self, key: &Value) -> Turn<'_> {
         let entry = self.path(key);
         loop {
             let ended = self.ended.notified();
             tokio::pin!(ended);
-            // Before the set is read, so that no end is missed.
+            // Registered before the set is read, so that no end is missed.
             ended.as_mut().enable();
             if self.asked.lock().insert(entry.clone()) {
                 return Turn {
@@ -214,7 +215,7 @@ impl StoredReplies {
         }
     }
 
-    /// What is stored for a request, `None` if nothing is, or which file is damaged.
+    /// Reads what is stored for a request; `None` if nothing is. The error names a damaged file.
     pub(super) fn read(&self, key: &Value) -> Result<Option<CallOutcome>, String> {
         let path = self.path(key);
         let read = match files::read(&path) {
@@ -238,8 +239,7 @@ impl StoredReplies {
         self.folder.join(folder).join(format!("{name}.json"))
     }
 
-    /// Describes the stored request nearest to one that is not stored, preferably of the same
-    /// node.
+    /// Describes the stored request that is nearest to a missing one, preferably of the same node.
     pub(super) fn miss(&self, asked: &Value, question: &str) -> String {
         let nearest = entries(&self.folder)
             .filter_map(|path| parse(&files::read(&path).ok()?).ok())
@@ -307,7 +307,7 @@ fn write_header(folder: &Path, run: Option<Value>) -> io::Result<()> {
     write(&folder.join(MARKER), &serde_json::to_vec(&header)?)
 }
 
-/// The files in the folders of a folder.
+/// The files in the subfolders of a folder.
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let children = |folder: &Path| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -316,7 +316,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     children(folder).flat_map(move |folder| children(&folder))
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file completely or not at all, because other processes may read the folder.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()
@@ -335,7 +335,7 @@ fn parse(bytes: &[u8]) -> Result<StoredCall, String> {
     }
 }
 
-/// Who asks, for a person: `analyst of Single_A/2019/page_1.pdf-1#question`.
+/// Who asks, in words for a person: `analyst of Single_A/2019/page_1.pdf-1#qa`.
 fn asker(key: &Value, question: &str) -> String {
     let node = key.get("node").and_then(Value::as_str).unwrap_or_default();
     let mut words = format!("{node} of {}", cut(&single_spaced(question), 100, "…"));

@@ -1,8 +1,8 @@
-//! Stored replies: what models answered, in a folder. `--cache` stores replies there and
-//! reuses them, `--replay` answers from it alone.
+//! Stored replies: a folder with what models answered. `--cache` stores replies there and reuses
+//! them, and `--replay` answers from the folder alone.
 //!
-//! Every reply is stored, and every failure that settles its call; a failure that may pass is
-//! not. Reading order: `folder` (the files), this file (the rules, and the model in front).
+//! Every reply is stored, and every failure that settles its call, but no failure that may pass.
+//! Reading order: `folder` (the files), this file (the rules, and the model that applies them).
 
 mod folder;
 
@@ -21,7 +21,7 @@ use super::types::{ChatModel, ChatReply, ChatRequest, Stop};
 use folder::CallOutcome;
 pub use folder::{RepliesError, StoredReplies};
 
-/// The part of a request that determines its reply: requests with equal keys share it.
+/// The part of a request that determines its reply. Requests with equal keys share a reply.
 /// `server` names provider, API, address and model.
 fn key(server: &str, request: &ChatRequest) -> Value {
     let mut fields = serde_json::to_value(request).unwrap_or_default();
@@ -49,12 +49,12 @@ impl StoredReplies {
         })
     }
 
-    /// What is stored, or that it is not.
+    /// The stored outcome, or a failure that describes the nearest stored request.
     async fn replayed(self: &Arc<Self>, key: Value, question: &str) -> CallOutcome {
         let missing = match self.read(&key) {
             Ok(Some(outcome)) => return outcome,
             Ok(None) => {
-                // It reads the whole folder, which must not hold up the other questions.
+                // Describing it reads the whole folder, which must not block the other questions.
                 let (replies, question) = (Arc::clone(self), question.to_owned());
                 let described = spawn_blocking(move || replies.miss(&key, &question)).await;
                 described.unwrap_or_else(|error| format!("a reply is not stored ({error})"))
@@ -64,8 +64,8 @@ impl StoredReplies {
         CallOutcome::Failure(ModelError::new(ErrorKind::NotStored, missing))
     }
 
-    /// What is stored and may be reused, which is not all that a replay needs. A damaged entry
-    /// is replaced by the next reply.
+    /// The stored outcome, if it may be reused. A reply without an answer and an unknown failure
+    /// may not, although a replay needs them. A damaged entry is replaced by the next reply.
     fn reusable(&self, key: &Value, request: &ChatRequest) -> Option<CallOutcome> {
         let found = self.read(key).unwrap_or_else(|damage| {
             self.warn(&format!("{damage}; the model is asked again"));
@@ -78,7 +78,7 @@ impl StoredReplies {
     }
 }
 
-/// True for the failure of a request that is the outcome of its call.
+/// True for a failure of the request that is the outcome of its call.
 fn settles(error: &ModelError) -> bool {
     matches!(
         error.kind,
@@ -90,13 +90,13 @@ fn settles(error: &ModelError) -> bool {
     )
 }
 
-/// True for a reply without an answer where another request may give one.
+/// True for a reply without an answer, if another request may get one.
 fn may_pass(request: &ChatRequest, reply: &ChatReply) -> bool {
     let is_silent = reply.content.trim().is_empty() && reply.tool_calls.is_empty();
     is_silent && !reply.is_withheld() || judged(request, reply.clone()).is_err()
 }
 
-/// A model in front of which replies are stored.
+/// A model whose replies are stored and reused.
 struct StoredModel {
     model: Arc<dyn ChatModel>,
     replies: Arc<StoredReplies>,
@@ -124,7 +124,8 @@ impl ChatModel for StoredModel {
         if self.replies.replays {
             return self.replies.replayed(key, question).await.into();
         }
-        // A batch is sent once every question waits for it.
+        // In a batch no call waits for another, because a wave is complete only once all of them
+        // wait in it.
         let _turn = match self.model.sends_batches() {
             true => None,
             false => Some(self.replies.turn(&key).await),
