@@ -1,7 +1,7 @@
-//! Where requests of a provider go, and with which headers.
+//! Where requests to a provider go, and with which headers.
 //!
-//! async-openai's own configurations read environment variables, panic on a key that is
-//! not a valid header, and support only chat's path on Azure; this one does neither.
+//! async-openai's own configurations read environment variables, panic on a key that is not a valid
+//! header, and on Azure support only the path of chat completions. This one does none of that.
 
 use async_openai::config::Config;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -9,8 +9,8 @@ use secrecy::SecretString;
 
 use super::settings::{ModelConnection, SettingsError};
 
-/// The key sent where none is set: servers that need no key ignore it, and some refuse
-/// an empty one.
+/// The key that is sent if none is set. Servers that need no key ignore it, and some refuse an
+/// empty one.
 const NO_KEY: &str = "none";
 
 /// The address of one model's server, in the form that async-openai takes.

@@ -1,5 +1,5 @@
-//! The JSON in a body, read as the parsers of JavaScript and Python would, and as servers send
-//! it that are asked for one reply and stream it.
+//! Reads the JSON in a body. It accepts what the parsers of JavaScript and Python accept, and an
+//! event stream of a server that was asked for one reply.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 /// UTF-8 become `U+FFFD`, and a number that is not finite becomes null.
 ///
 /// # Errors
-/// What the body probably is, if it is not JSON.
+/// If the body is not JSON; says what it probably is.
 pub(super) fn json(body: &[u8]) -> Result<Value, String> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-    // The exact reading first, which nearly every body passes.
+    // Strict JSON first, which nearly every body is.
     if let Ok(value) = serde_json::from_slice(body) {
         return Ok(value);
     }
@@ -24,7 +24,7 @@ pub(super) fn json(body: &[u8]) -> Result<Value, String> {
     lenient(&text).or_else(|error| streamed(&text).ok_or_else(|| nature(body, &text, &error)))
 }
 
-/// Reads the JSON that Python's `json` writes and reads.
+/// Reads the JSON that Python's `json` writes and accepts.
 fn lenient(text: &str) -> serde_json::Result<Value> {
     static TOKEN: LazyLock<Regex> =
         LazyLock::new(|| regex!(r#"(?s)"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*"#));
@@ -41,7 +41,7 @@ fn lenient(text: &str) -> serde_json::Result<Value> {
 }
 
 fn without_lone_surrogates(token: &str) -> Cow<'_, str> {
-    // An escape, a pair of surrogates, or one that is alone.
+    // Matches an escape, a pair of surrogates, or a lone surrogate, which is the group.
     static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
         regex!(r"(?is)\\[^u]|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(\\ud[89a-f][0-9a-f]{2})")
     });
@@ -51,11 +51,12 @@ fn without_lone_surrogates(token: &str) -> Cow<'_, str> {
     })
 }
 
-/// The reply in an event stream: the one object that it has, the response that its last event
-/// has, or a chat completion put together from its chunks.
+/// The reply in an event stream: its only object, the response in its last event, or a reply that
+/// is put together from its chunks.
 fn streamed(text: &str) -> Option<Value> {
     let mut events = Vec::new();
     let mut data = String::new();
+    // An empty line ends an event; one is added, because the last event may lack it.
     for line in text.lines().chain([""]) {
         if let Some(part) = line.strip_prefix("data:") {
             data.push_str(part);
@@ -89,7 +90,7 @@ fn streamed(text: &str) -> Option<Value> {
     Some(whole)
 }
 
-/// Anthropic's message, put together from its events. Its blocks come one after the other.
+/// Anthropic's message, put together from its events. Its blocks come one after another.
 fn message(events: Vec<Value>) -> Option<Value> {
     let (mut whole, mut blocks) = (Value::Null, Vec::new());
     for mut event in events {
@@ -120,7 +121,8 @@ fn message(events: Vec<Value>) -> Option<Value> {
     Some(whole)
 }
 
-/// Adds a part of a chunk: texts and lists grow, everything else is replaced, but not by nothing.
+/// Adds a part of a chunk to `whole`: texts and lists grow, and any other value is replaced, but
+/// not by null or an empty text.
 fn add(whole: &mut Value, name: &str, part: Value) {
     const TEXTS: [&str; 8] = [
         "content", "reasoning_content", "reasoning", "refusal", "arguments", "text", "thinking",
@@ -149,8 +151,8 @@ fn add(whole: &mut Value, name: &str, part: Value) {
     }
 }
 
-/// True if `part` of the list `name` belongs to an item that has begun. Some servers leave out
-/// the index, or give it to every call.
+/// True if `part`, from the list `name`, continues `item`. Some servers leave out the index, or
+/// give the same one to every call.
 fn is_continued<'a>(name: &str, item: &'a Value, part: &'a Value) -> bool {
     let is_there = |it: &&Value| !it.is_null() && it.as_str() != Some("");
     let given = |of: &'a Value, path| of.pointer(path).filter(is_there);
@@ -189,7 +191,7 @@ fn nature(body: &[u8], text: &str, error: &serde_json::Error) -> String {
     }
 }
 
-/// What an HTML page probably is, with its title.
+/// What an HTML page probably is, and its title.
 pub(super) fn page(text: &str) -> String {
     static TITLE: LazyLock<Regex> =
         LazyLock::new(|| regex!(r"(?is)<(?:title|h1)[^>]*>\s*([^<]{0,100}\S)\s*</"));
@@ -382,7 +384,7 @@ mod tests {
                 ],
                 vec![" f {}", " g []"],
             ),
-            // Each call has the first index.
+            // Every call has index 0.
             (
                 vec![
                     part(0.into(), "a".into(), "f".into(), "{}"),
@@ -391,7 +393,7 @@ mod tests {
                 ],
                 vec!["a f {}", "b g []"],
             ),
-            // One chunk.
+            // A call that is complete in one chunk.
             (
                 vec![part(0.into(), "a".into(), "f".into(), "{}")],
                 vec!["a f {}"],

@@ -1,13 +1,14 @@
-//! What a run may spend: every HTTP request is reserved at its upper bound before it is
-//! sent, and settled at what it used.
+//! Limits what a run may spend: every HTTP request is reserved at its upper bound before it is
+//! sent, and then counted with what it used.
 //!
-//! An upper bound must be one. A token is at least one byte of the text that it represents,
-//! and the body of a request holds all of that text; the frame of a chat template
-//! (role names, separators, a default system message, the preamble of tools) is covered by
-//! the JSON around the texts and by [`TEMPLATE_TOKENS`]. The output limit bounds the rest.
+//! The upper bound must hold. A token is at least one byte of the text that it represents, and the
+//! body of a request contains all of that text. The frame of a chat template (role names,
+//! separators, a default system message, the preamble of tools) is covered by the JSON around the
+//! texts and by `EncodedRequest::most_input_tokens`, which adds tokens for it. The output limit
+//! bounds the rest.
 //!
-//! A request that was lost, and one whose reply does not say what it used, stay counted at
-//! their upper bound, because they may have been billed.
+//! A request that was lost, and one whose reply does not say what it used, stay counted at their
+//! upper bound, because they may have been billed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +31,7 @@ pub struct BudgetLimits {
 }
 
 impl BudgetLimits {
-    /// An equal part of them for each of `count` processes; each has the whole time.
+    /// The limits of each of `count` processes: an equal part of the cost, and the whole time.
     #[must_use]
     pub fn for_each_of(self, count: u32) -> Self {
         let count = count.max(1);
@@ -58,7 +59,8 @@ impl BudgetLimit {
         }
     }
 
-    /// The option that `--resume` also needs; the time starts again.
+    /// What must be added to `--resume` to continue: a higher limit of cost. Time starts again by
+    /// itself.
     pub fn more(self) -> String {
         match self {
             Self::Time => String::new(),
@@ -67,8 +69,8 @@ impl BudgetLimit {
     }
 }
 
-/// Stores what request `id` of the run may have spent; the last amount of an id is valid.
-/// Resolves once it is durable, to `false` if it cannot be stored.
+/// Stores what request `id` of the run may have spent, in place of an earlier amount of the same
+/// id. Resolves once that is durable, or to `false` if it cannot be stored.
 pub(crate) type SpendingRecorder =
     Arc<dyn Fn(u64, Decimal) -> BoxFuture<'static, bool> + Send + Sync>;
 
@@ -77,14 +79,14 @@ pub(crate) type SpendingRecorder =
 pub struct Budget {
     limits: BudgetLimits,
     state: Mutex<BudgetState>,
-    /// A request ended, and others may fit now.
+    /// Notified when a request has ended, so that others may fit.
     changed: Notify,
     recorder: Mutex<Option<SpendingRecorder>>,
 }
 
 #[derive(Debug, Default)]
 struct BudgetState {
-    /// Settled requests, and lost ones at their upper bound.
+    /// Dollars of the requests that ended; lost ones at their upper bound.
     spent: Decimal,
     in_flight: Decimal,
     next_id: u64,
@@ -93,20 +95,20 @@ struct BudgetState {
     refused: Option<Decimal>,
 }
 
-/// A request that may be sent. Dropped without [`BudgetReservation::settle`] it stays counted at
-/// its upper bound.
+/// Permission to send one request. If it is dropped without [`BudgetReservation::record_actual`],
+/// the request stays counted at its upper bound.
 pub(super) struct BudgetReservation {
     budget: Arc<Budget>,
     id: u64,
     upper: Decimal,
-    /// Its actual spending, once known.
+    /// What the request cost, once that is known.
     actual: Option<Decimal>,
 }
 
-/// The reason why a request cannot be reserved.
+/// Why a request cannot be reserved.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BudgetRefusal {
-    /// The request may fit once others in flight have ended.
+    /// It may fit once other requests in flight have ended.
     Temporary,
     Permanent,
 }
@@ -120,7 +122,7 @@ impl BudgetReservation {
         self.upper
     }
 
-    /// Stores its upper bound, where the run is recorded; resolves once that is durable.
+    /// Stores the upper bound; resolves once that is durable. `None` if the run is not recorded.
     pub(super) fn store(&self) -> Option<BoxFuture<'static, bool>> {
         self.budget.record(self.id, self.upper)
     }
@@ -159,19 +161,19 @@ impl Budget {
         self.limits
     }
 
-    /// True if requests are counted, and so need an output limit.
+    /// True if requests are counted, and therefore need an output limit.
     pub fn counts_requests(&self) -> bool {
         self.limits.cost.is_some()
     }
 
-    /// Adds what earlier processes of the run have spent, with requests up to `last_id`.
+    /// Adds what earlier processes of the run have spent, on requests with ids up to `last_id`.
     pub fn add_earlier(&self, spent: Decimal, last_id: u64) {
         let mut state = self.state.lock();
         state.spent += spent;
         state.next_id = last_id;
     }
 
-    /// From now on every amount is stored before its request is sent; with `None` no more.
+    /// Stores every amount from now on, before its request is sent; `None` ends that.
     pub fn record_with(&self, recorder: Option<SpendingRecorder>) {
         *self.recorder.lock() = recorder;
     }
@@ -181,9 +183,9 @@ impl Budget {
         recorder.as_ref().map(|record| record(id, amount))
     }
 
-    /// Reserves a request that may spend `upper`, and waits for requests in flight while it
-    /// fits only without them. `None` if the run is stopped: by `stop`, or because the
-    /// request can never fit, which drains the run.
+    /// Reserves a request that may spend `upper`. Waits for requests in flight if it fits only once
+    /// they have ended. `None` if the run is stopped, which also happens here if the request can
+    /// never fit or its amount cannot be stored.
     pub(super) async fn reserve(
         self: &Arc<Self>,
         upper: Decimal,
@@ -192,7 +194,7 @@ impl Budget {
         let reservation = loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
-            // Before the state is read, so that no change is missed.
+            // Registered before the state is read, so that no change is missed.
             changed.as_mut().enable();
             if stop.drain.is_cancelled() {
                 return None;
@@ -212,7 +214,8 @@ impl Budget {
                 () = changed => {}
             }
         };
-        // Durable before it is sent: a process that is killed has spent it, perhaps.
+        // The amount must be durable before the request is sent, because a process that is killed
+        // then may have spent it.
         if let Some(durable) = reservation.store()
             && !durable.await
         {
@@ -241,11 +244,12 @@ impl Budget {
         Ok(self.reserved(&mut state, None, upper))
     }
 
-    /// Takes up the reservation of a request that an earlier process has sent, or counts such
-    /// a request that had none.
+    /// Takes over the reservation of a request that an earlier process sent. Without an id, the
+    /// request had none, and is counted from now on.
     pub(super) fn adopt(self: &Arc<Self>, id: Option<u64>, upper: Decimal) -> BudgetReservation {
         let mut state = self.state.lock();
         match id {
+            // `add_earlier` counted it as spent.
             Some(_) => state.spent -= upper,
             None => state.next_id += 1,
         }

@@ -1,8 +1,8 @@
-//! What a model accepts, as data, and what is learnt when a server refuses.
+//! What a model accepts: what is published, as data, and what is learnt when a server refuses a
+//! request.
 //!
-//! `data/models.json` holds what is published; a 400 that names a parameter corrects it
-//! for the rest of the process. Neither changes the question, only the names and modes
-//! of the request.
+//! `data/models.json` has what is published; a 400 that names a parameter corrects it for the rest
+//! of the process. Neither changes the question, only the names and modes of the request.
 
 use std::sync::OnceLock;
 
@@ -15,18 +15,19 @@ use super::settings::OpenAiApi;
 
 const TABLE: &str = include_str!("../../../../data/models.json");
 
-/// Output tokens of a reply by default, reasoning included.
+/// Default limit of a reply, in output tokens. It ends a reply that repeats itself.
 pub(super) const MAX_TOKENS: u32 = 4096;
+/// Default limit of a reply of a model that reasons, reasoning included.
 const MAX_TOKENS_OF_REASONING: u32 = 32_768;
 
-/// The published features of a model. What is not listed is accepted, or not known.
+/// The published features of a model. A feature that is not listed is assumed to be accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Capabilities {
     /// The name, or with a final `*` the beginning of the names, that this applies to.
     #[serde(rename = "match")]
     pattern: String,
-    /// It reasons before it answers, and does not accept a plain token limit.
+    /// True if the model reasons before it answers. It then does not accept `max_tokens`.
     pub reasoning: bool,
     /// The OpenAI API used for the model, unless `--api` names one.
     pub(super) api: OpenAiApi,
@@ -67,13 +68,14 @@ fn table() -> &'static [Capabilities] {
     })
 }
 
-/// Output tokens of a reply of `model`, reasoning included, where no limit is set.
+/// The default limit of a reply of `model` in output tokens, reasoning included.
 pub fn reply_limit(model: &str) -> u32 {
     Capabilities::for_model(model).reply_limit()
 }
 
 impl Capabilities {
-    /// What is known of `model`; everything is unknown for a model outside the table.
+    /// What is known about `model`; the defaults for a model that is not in the table. The longest
+    /// pattern that matches counts.
     ///
     /// A vendor's prefix (`openai/gpt-4o`) is ignored.
     pub(crate) fn for_model(model: &str) -> Self {
@@ -96,8 +98,8 @@ impl Capabilities {
         }
     }
 
-    /// The first dialect for the model at `endpoint`: everything that is not known to be
-    /// refused is tried.
+    /// The first dialect that is tried for the model at `endpoint`: it uses everything that is not
+    /// known to be refused.
     pub(super) fn dialect(&self, endpoint: Endpoint, protocol: Protocol) -> ApiDialect {
         let foreign = matches!(endpoint, Endpoint::Compatible | Endpoint::Loopback);
         ApiDialect {
@@ -107,13 +109,13 @@ impl Capabilities {
             } else {
                 TokenLimit::MaxCompletionTokens
             },
-            // Their chat templates mostly do not know `developer`.
+            // The chat templates of compatible servers mostly do not know `developer`.
             system_role: match self.system_role {
                 SystemRole::Developer if foreign => SystemRole::System,
                 role => role,
             },
             temperature: self.temperature,
-            // The other two have no such parameter.
+            // The other two protocols have no seed.
             seed: self.seed && protocol == Protocol::ChatCompletions,
             cache_marks: protocol == Protocol::Messages,
             reply_limit: Some(self.reply_limit()),
@@ -128,11 +130,11 @@ impl Capabilities {
     }
 }
 
-/// The dialect to try after a refusal in these `words`, and the parameter that it drops or
-/// renames, if they name one. `formatted`: a JSON format was requested.
+/// The dialect to try after a refusal in these `words`, and the parameter that it drops or renames.
+/// `None` if they name no such parameter. `formatted` is true if a JSON format was requested.
 ///
-/// A server that refuses both names of the token limit would have it changed back and
-/// forth: the caller stops at a dialect that it has used before.
+/// A server that refuses both names of the token limit would have it changed back and forth, so the
+/// caller stops at a dialect that it has already used.
 pub(super) fn corrected(
     protocol: Protocol,
     dialect: ApiDialect,
@@ -173,7 +175,7 @@ pub(super) fn corrected(
         better.cache_marks = false;
         "cache_control"
     } else if protocol != Protocol::ChatCompletions {
-        // The names of roles and limits are the same everywhere.
+        // In the other protocols, the names of roles and limits are the same everywhere.
         return None;
     } else if names(".role") || (parameter.is_empty() && message.contains("role")) {
         better.system_role = match dialect.system_role {
@@ -199,7 +201,7 @@ pub(super) fn corrected(
 fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {
     const WORDS: [&str; 8] = [
         "response_format", "text.format", "response_schema",
-        // A model that reasons may not be made to call a tool.
+        // A model that reasons may refuse to be made to call a tool.
         "tool_choice", "json_schema", "json_object", "structured output", "grammar",
     ];
     parameter.starts_with(protocol.format_parameter())

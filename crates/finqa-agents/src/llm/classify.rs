@@ -1,4 +1,4 @@
-//! What a failed exchange is: its kind, its words, the wait that it asks for.
+//! Reads a failed HTTP exchange: its kind, its words, and the wait that it asks for.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -15,10 +15,11 @@ use super::failures::kind_of;
 use super::transport::HttpReply;
 use tokio_util::bytes::Bytes;
 
-/// The reply without `secret`, which is removed before anything is read, cut or kept.
+/// Returns a successful reply without `secret`. The secret is removed before anything is read, cut
+/// or kept, because a cut in the middle of it would leave its beginning.
 ///
 /// # Errors
-/// A reply that is incomplete or no success.
+/// If the reply is incomplete, or its status is not a success.
 pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<HttpReply, Box<ModelError>> {
     let exchange = HttpReply {
         body: without(&exchange.body, secret),
@@ -32,7 +33,7 @@ pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<HttpReply, B
                 let cause = std::mem::take(&mut error.message);
                 error.message = format!("the body cannot be decompressed: {cause}");
             }
-            // What rustls reads where the answer is not encrypted.
+            // rustls reports this if the answer is not encrypted.
             if error.message.contains("InvalidContentType") {
                 error.message.push_str("; does the server speak http?");
             }
@@ -50,6 +51,8 @@ pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<HttpReply, B
     words.wait = server_hint(&exchange.headers).or(words.wait);
     let kind = match kind_of(exchange.status, &words) {
         ErrorKind::Unknown => {
+            // A gateway may report the status of the server behind it only as a code. It counts if
+            // the failure may pass.
             let hidden = words.status().map(|status| kind_of(status, &words));
             let hidden = hidden.filter(ErrorKind::is_transient);
             hidden.unwrap_or(ErrorKind::Unknown)
@@ -65,7 +68,7 @@ pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<HttpReply, B
     Err(error)
 }
 
-/// A body without `secret`, also where its JSON has escapes for characters of it.
+/// Removes `secret` from a body, even if the body's JSON escapes some of its characters.
 fn without(body: &Bytes, secret: &str) -> Bytes {
     let text = String::from_utf8_lossy(body);
     let mut clean = redact(&text, &[secret]);
@@ -84,7 +87,7 @@ fn without(body: &Bytes, secret: &str) -> Bytes {
     }
 }
 
-/// The error of a reply from which `secret` was removed.
+/// Makes the error of a reply from which `secret` was already removed.
 pub(super) fn refusal(
     kind: ErrorKind,
     message: &str,
@@ -119,7 +122,7 @@ fn with_exchange(mut error: ModelError, exchange: &HttpReply, secret: &str) -> M
     error
 }
 
-/// The wait that the server asks for; the caller limits it.
+/// The wait that the server asks for, which the caller limits.
 fn server_hint(headers: &HeaderMap) -> Option<Duration> {
     let millis = headers.get("retry-after-ms");
     millis

@@ -12,18 +12,17 @@ use super::types::ChatReply;
 /// A sum of costs with unknown parts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Dollars of the requests whose cost is known, and the least of others.
+    /// Dollars of the requests whose cost is known, and a lower bound of the others.
     pub known: Decimal,
-    /// Requests whose cost is in `known`.
+    /// Number of requests whose whole cost is in `known`.
     pub priced: u64,
-    /// Requests whose cost is not known.
+    /// Number of requests whose cost is not, or not wholly, known.
     pub unpriced: u64,
 }
 
 impl Cost {
-    /// The cost of an answered call: `dollars` for the reply, if known, and an unknown cost
-    /// for each request that was lost before it. A reply for which nothing was sent costs
-    /// nothing.
+    /// The cost of an answered call: `dollars` for the reply, if known, and an unknown cost for
+    /// each request that was lost before it. A reply for which nothing was sent costs nothing.
     pub(crate) fn of_reply(reply: &ChatReply, dollars: Option<Decimal>) -> Self {
         let dollars = match reply.attempts {
             0 => Some(Decimal::ZERO),
@@ -56,12 +55,12 @@ impl Cost {
         }
     }
 
-    /// The whole sum in dollars; `None` if any part is unknown.
+    /// The sum in dollars; `None` if any part is unknown.
     pub fn total(&self) -> Option<Decimal> {
         (self.unpriced == 0).then_some(self.known)
     }
 
-    /// The sum in a few words; empty for a sum of zero.
+    /// The sum in a few words; `None` for a sum of zero.
     pub fn brief(&self) -> Option<String> {
         match (self.known.is_zero(), self.unpriced) {
             (true, 0) => None,

@@ -1,16 +1,16 @@
-//! Compares requests: how far a stored one is from the one that is asked, and the fields in
-//! which they differ.
+//! Compares two requests: how far a stored one is from the one that is asked, and in which fields
+//! they differ.
 
 use finqa_core::text;
 use serde_json::Value;
 
-/// Characters of a value that are shown.
+/// Maximum characters of a value that are shown.
 const SHOWN: usize = 40;
 
-/// Of these, characters before the first one that differs.
+/// Maximum characters that are shown before the first one that differs.
 const BEFORE: usize = 12;
 
-/// Fields that are named; the others are counted.
+/// Maximum number of fields that are named; the others are counted.
 const NAMED: usize = 4;
 
 /// How two requests differ.
@@ -38,7 +38,7 @@ impl RequestDifference {
         }
     }
 
-    /// An absent field is one that is null.
+    /// Compares two values; an absent field equals null.
     fn compare(&mut self, stored: &Value, asked: &Value, pointer: &str) {
         match (stored, asked) {
             (Value::Object(was), Value::Object(now)) => {
@@ -67,6 +67,7 @@ impl RequestDifference {
         let ends = was.chars().rev().zip(now.chars().rev());
         let ends = ends.take(lengths[0].min(lengths[1]));
         let same_end = ends.take_while(|(a, b)| a == b).count();
+        // What both begin or end with does not count.
         self.distance += (lengths[0].max(lengths[1]) - same_end).max(1);
         let [was, now] = [(stored, was), (asked, now)].map(|(value, text)| cut(value, &text, same));
         self.fields
@@ -85,7 +86,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// A value around its first difference, on one line.
+/// The part of a value around its first difference, on one line.
 fn cut(value: &Value, text: &str, same: usize) -> String {
     let start = text::head(text, same.saturating_sub(BEFORE)).len();
     let part = text.get(start..).unwrap_or_default();
@@ -97,7 +98,7 @@ fn cut(value: &Value, text: &str, same: usize) -> String {
     }
 }
 
-/// Feeds a value with its keys sorted.
+/// Hashes a value with its keys sorted, so that their order does not matter.
 pub(super) fn canonical(value: &Value, hasher: &mut blake3::Hasher) {
     match value {
         Value::Object(fields) => {

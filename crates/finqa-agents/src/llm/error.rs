@@ -1,5 +1,5 @@
-//! The errors of calls to a model: a kind for callers to branch on, and the server's words
-//! for people to find the cause.
+//! The errors of model calls: a kind for callers to branch on, and the server's words for people to
+//! find the cause.
 
 use std::error::Error;
 use std::fmt;
@@ -32,10 +32,10 @@ pub enum ErrorKind {
     /// The server refused the request itself (400, 413, 422 and the like).
     #[error("the provider refused the request")]
     BadRequest { parameter: Option<String> },
-    /// The model, or its server as it was started, takes no tools.
+    /// The model does not take tools, or its server was started without support for them.
     #[error("the model does not support tool calls")]
     ToolsUnsupported,
-    /// Too many requests or tokens a minute (429).
+    /// Too many requests or tokens per minute (429).
     #[error("the provider's rate limit was hit")]
     RateLimited,
     /// The account has no money or quota left (`insufficient_quota`): waiting does not help.
@@ -62,14 +62,14 @@ pub enum ErrorKind {
     /// The prompt does not fit into the model's context.
     #[error("the prompt is longer than the model's context")]
     ContextTooLong,
-    /// The prompt and the limit of the reply together are more than the model, or a minute's
-    /// allowance, takes.
+    /// The limit of the reply, alone or together with the prompt, is above what the model or a
+    /// minute's quota allows.
     #[error("the limit of output tokens is too high")]
     OutputLimitTooHigh,
-    /// The provider refused what its model wrote: it is not the JSON that was asked for.
+    /// The provider refused what its model wrote, because it is not the JSON that was asked for.
     #[error("the provider refused its model's reply")]
     BadGeneration,
-    /// A success status with the report that the provider failed while it replied. It counts
+    /// A success status with the report that the provider failed while it replied. The reply counts
     /// as paid.
     #[error("the provider failed while it replied")]
     GatewayFailed,
@@ -79,16 +79,16 @@ pub enum ErrorKind {
     /// The caller's token was cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// The folder that is replayed holds no reply to the request.
+    /// The folder that is replayed has no reply to the request.
     #[error("the reply is not stored")]
     NotStored,
-    /// The settings cannot work: a malformed address, or one that redirects elsewhere.
+    /// The settings cannot work, e.g. a malformed address, or one that redirects elsewhere.
     #[error("the model's settings cannot work")]
     Settings,
 }
 
 impl ErrorKind {
-    /// True if the same request may succeed later.
+    /// True if the same request is worth another attempt.
     pub(crate) fn is_transient(&self) -> bool {
         matches!(
             self,
@@ -102,21 +102,22 @@ impl ErrorKind {
         )
     }
 
-    /// True for a failure that was met twice, and may be billed each time.
+    /// True for a failure that ends a call once it was met twice, because each attempt may be
+    /// billed.
     pub fn may_repeat_at_cost(&self) -> bool {
         matches!(self, Self::Malformed | Self::BadGeneration | Self::Timeout)
     }
 
-    /// A stable word for it, used in the journal, CSV and metrics.
+    /// A stable word for the kind, used in the journal, CSV and metrics.
     pub fn as_str(&self) -> &'static str {
         self.into()
     }
 }
 
-/// The scope of a failed call.
+/// How far a failure reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Only this request: another one may succeed, the same one will not.
+    /// Only this request: another one may succeed, but the same one will not.
     Request,
     /// The provider, for now: the same request may succeed later.
     Provider,
@@ -140,21 +141,22 @@ pub struct ModelError {
     pub body: Option<String>,
     /// HTTP requests sent for this call.
     pub attempts: u32,
-    /// Of these, requests that may have been billed although no answer arrived.
+    /// Those of them that may have been billed although no answer arrived.
     pub lost: u32,
-    /// The model has answered another call of this process.
+    /// True if the model has answered another call of the run.
     pub after_success: bool,
-    /// From the first request sent to the failure, as [`ChatReply::latency`](super::ChatReply).
+    /// Time from the first request to the failure, measured as
+    /// [`ChatReply::latency`](super::ChatReply).
     pub latency: Duration,
     /// The wait that the server asked for before another attempt.
     #[serde(skip)]
     pub retry_after: Option<Duration>,
-    /// How long its server had not answered, if it is down.
+    /// How long the server had not answered, if it is down.
     #[serde(skip)]
     pub outage: Option<Duration>,
     /// How long the attempt waited for the limits before it was sent.
     pub queued: Duration,
-    /// Waiting longer would take more time than the user allows.
+    /// True if another wait would exceed `give_up_after`, which ends the run.
     #[serde(skip)]
     pub is_given_up: bool,
     #[source]
@@ -162,7 +164,7 @@ pub struct ModelError {
     pub source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
-/// The words of an error that have no digit: numbers and ids differ each time.
+/// The words of an error without numbers and ids, which differ each time.
 pub fn constant_words(error: &str) -> String {
     let words = error.split_whitespace();
     let words = words.filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
@@ -172,7 +174,7 @@ pub fn constant_words(error: &str) -> String {
 impl ModelError {
     pub const MAX_BODY: usize = 16 * 1024;
 
-    /// An error of this kind with everything else unset.
+    /// An error of this kind, with everything else unset.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -192,7 +194,7 @@ impl ModelError {
         }
     }
 
-    /// Adds words to the message.
+    /// Appends words to the message.
     pub(super) fn add(&mut self, words: &str) {
         if !self.message.is_empty() {
             self.message.push_str("; ");
@@ -200,9 +202,9 @@ impl ModelError {
         self.message.push_str(words);
     }
 
-    /// True if the failed attempt may have been billed although no answer arrived. A
-    /// refused request is not billed, nor is one that a server rejects because it is busy
-    /// (429, 503, 529). A lost answer may be, one that the server failed to finish (500),
+    /// True if the failed attempt may have been billed although no answer arrived. A refused
+    /// request is not billed, nor is one that a server rejects because it is busy (429, 503, 529).
+    /// An answer that was lost may be billed, as may one that the server failed to finish (500),
     /// and on Azure a prompt that its filter or its length stopped.
     pub(super) fn lost_an_answer(&self) -> bool {
         match self.kind {
@@ -218,18 +220,20 @@ impl ModelError {
         }
     }
 
-    /// True if the server did not answer, as opposed to one that failed at this request.
+    /// True if the server did not answer, rather than failed at this request.
     pub(super) fn is_unanswered(&self) -> bool {
         match self.kind {
             ErrorKind::Connect | ErrorKind::CutOff => true,
+            // A gateway answers these for a server that does not; 529 is that of an overloaded
+            // server.
             ErrorKind::ServerError => matches!(self.status, Some(502..=504 | 529)),
             _ => false,
         }
     }
 
-    /// The scope of the error. Before the first answer a refused address or model affects
-    /// every call: a wrong key, an unknown model, a dead host. Once the model has answered,
-    /// the same refusal affects one request, and a failed connection is an outage.
+    /// The scope of the error. Before the first answer, a wrong key, an unknown model or a dead
+    /// host affects every call. Once the model has answered, the same refusal affects one request
+    /// only, and a failed connection is an outage.
     pub fn scope(&self) -> Scope {
         match self.kind {
             _ if self.is_given_up => Scope::Run,
@@ -248,6 +252,7 @@ impl ModelError {
             | ErrorKind::BadGeneration
             | ErrorKind::GatewayFailed => Scope::Provider,
             ErrorKind::QuotaExceeded | ErrorKind::NotStored => Scope::Run,
+            // The key itself is refused, and not one use of it (403).
             ErrorKind::Unauthorized if self.status == Some(401) => Scope::Run,
             ErrorKind::Connect if self.after_success => Scope::Provider,
             ErrorKind::Unauthorized | ErrorKind::NotFound | ErrorKind::Settings

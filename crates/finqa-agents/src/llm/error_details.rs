@@ -1,6 +1,6 @@
-//! A server's description of a failure, whatever its shape.
+//! Reads a server's description of a failure, whatever its shape.
 //!
-//! Servers disagree on shape (`error` as object, as string, absent) and on the type of `code`
+//! Servers disagree on the shape (`error` as object, as string, absent) and on the type of `code`
 //! (string, integer, null). Gateways put the words of the server behind them into a text.
 
 use std::time::Duration;
@@ -19,21 +19,21 @@ pub(super) struct ErrorDetails {
     pub message: String,
     /// The whole message and what it quotes, in lower case and without backticks.
     pub text: String,
-    /// The codes, types, states, reasons, quota ids and parameters that it names, and its
-    /// fields; lower case.
+    /// The codes, types, states, reasons, quota ids and parameters that it contains, and the names
+    /// of its fields; in lower case.
     pub codes: Vec<String>,
     pub parameter: Option<String>,
     /// The wait that the body asks for.
     pub wait: Option<Duration>,
 }
 
-/// Where an error names its kind.
+/// Paths at which an error names its kind.
 const CODES: [&str; 9] = [
     "/details/error_code", "/code", "/type", "/status", "/error_type", "/innererror/code",
     "/metadata/error_type", "/error_code", "/__type",
 ];
 
-/// Where a body has its error, unless it is one.
+/// Members of a body that contain the error. Without them, the body is the error.
 pub(super) const ERRORS: [&str; 3] = ["error", "errors", "base_resp"];
 
 impl ErrorDetails {
@@ -66,7 +66,7 @@ impl ErrorDetails {
         let places = ERRORS.iter().filter_map(|name| value.get(*name));
         let mut places = places.map(|place| place.get(0).unwrap_or(place));
         let error = places.find(|error| error.is_object()).unwrap_or(value);
-        // xAI and TGI write the words as `error`, the code next to them.
+        // xAI and TGI write the message as `error`, with the code next to it.
         let words = ["message", "detail", "error", "errors", "msg", "status_msg"];
         let mut words = words.iter().filter_map(|name| error.get(*name));
         let message = match words.find(|words| !words.is_null()) {
@@ -87,7 +87,8 @@ impl ErrorDetails {
                 .extend(fields.map(|(name, _)| name.to_lowercase()));
         }
         details.parameter = error.get("param").and_then(word).or(details.parameter);
-        // Anthropic names it at the beginning of the message: `max_tokens: …`, `tools.0.name: …`.
+        // Anthropic names the parameter at the beginning of the message: `max_tokens: …`,
+        // `tools.0.name: …`.
         if details.parameter.is_none()
             && value.get("type").is_some_and(|kind| kind == "error")
             && let Some((path, _)) = message.split_once(": ")
@@ -115,15 +116,15 @@ impl ErrorDetails {
         details
     }
 
-    /// The HTTP status that one of the codes is: a gateway may hide the one of the server behind
-    /// it.
+    /// The first code that is an HTTP status of a failure. A gateway may report the status of the
+    /// server behind it only as a code.
     pub(super) fn status(&self) -> Option<u16> {
         let mut codes = self.codes.iter().filter_map(|code| code.parse().ok());
         codes.find(|status| (400..600).contains(status))
     }
 
-    /// Adds what a text says, and what an error in the middle of it says: a gateway quotes
-    /// another server's.
+    /// Adds a text, and the error that it may contain as JSON, because a gateway quotes the error
+    /// of another server.
     fn say(&mut self, text: &str) {
         self.message = one_line(&format!("{} {text}", self.message));
         let plain = text.to_lowercase().replace('`', "");
@@ -139,7 +140,7 @@ impl ErrorDetails {
         }
     }
 
-    /// Adds what a part of Google's `details` says.
+    /// Adds an item of Google's `details`.
     fn add_google(&mut self, part: &Value) {
         let delay = part.get("retryDelay").and_then(Value::as_str);
         self.wait = delay.and_then(duration).or(self.wait);
@@ -151,7 +152,7 @@ impl ErrorDetails {
     }
 }
 
-/// A word or number, in lower case.
+/// A word in lower case or a number; `None` for other values.
 fn word(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text.to_ascii_lowercase()),

@@ -8,7 +8,7 @@ use super::retry::RetryNotice;
 pub enum CallEvent {
     /// An attempt failed and is repeated.
     Retry(RetryNotice),
-    /// What happened to a batch, in one line.
+    /// Something happened to a batch; the text is one line.
     Batch(String),
 }
 

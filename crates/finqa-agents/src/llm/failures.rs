@@ -1,7 +1,7 @@
-//! What a failure means: `data/failures.json`, as a table with one lookup.
+//! Looks up what a failure means in the table `data/failures.json`.
 //!
-//! The table says which reply means what, with its provider and what was read for the row. The
-//! provider is never a condition, because the same reply comes through gateways.
+//! Each row says what a reply means, which provider sends it, and what was read for the row. The
+//! provider is never a condition, because the same reply also comes through gateways.
 
 use std::sync::OnceLock;
 
@@ -18,16 +18,16 @@ struct FailureTable {
     finish_words: Vec<FinishRow>,
 }
 
-/// A row: every column that is not empty must fit.
+/// A row, which fits if every column that is not empty fits. The first row that fits decides.
 #[derive(Deserialize)]
 struct FailureRow {
-    /// Statuses, `5xx` for a class.
+    /// HTTP statuses; `5xx` means all of a class.
     #[serde(default)]
     status: String,
-    /// One of the codes, `*` for any text.
+    /// One of the reply's codes; `*` stands for any text.
     #[serde(default)]
     code: String,
-    /// Words of the message in lower case, `…` for any text between them.
+    /// Words of the message in lower case; `…` stands for any text between them.
     #[serde(default)]
     phrase: String,
     kind: ErrorKind,
@@ -39,7 +39,7 @@ struct FinishRow {
     means: FinishMeaning,
 }
 
-/// What the reason that a reply ended means.
+/// The meaning of a finish word, with which a provider says why a reply ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FinishMeaning {
@@ -59,10 +59,10 @@ fn table() -> &'static FailureTable {
     PARSED.get_or_init(|| serde_json::from_str(TABLE).unwrap_or_default())
 }
 
-/// The kind of a failure with this status, 0 for none, and these words.
+/// The kind of a failure with this status (0 for none) and these words.
 ///
-/// A status that the table does not know is [`ErrorKind::Unknown`], or a bad request if the
-/// server names a parameter.
+/// A failure that the table does not know is [`ErrorKind::Unknown`], or a bad request if the server
+/// names a parameter.
 pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
     let parameter = words.parameter.clone();
     let row = table().failures.iter().find(|row| row.fits(status, words));
@@ -75,8 +75,8 @@ pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
     }
 }
 
-/// What a finish word means, if the table has it. Gemini's compatible endpoint puts its own word
-/// behind it: `content_filter: SAFETY`.
+/// What a finish word means; `None` if the table lacks it. Gemini's compatible endpoint appends its
+/// own word: `content_filter: SAFETY`.
 pub(super) fn finish_meaning(word: &str) -> Option<FinishMeaning> {
     let word = word.split(": ").next()?.replace('-', "_");
     let mut rows = table().finish_words.iter();
@@ -97,12 +97,12 @@ impl FailureRow {
         (self.status.is_empty() || self.status.split(' ').any(is_status))
             && (self.code.is_empty() || words.codes.iter().any(is_code))
             && (self.phrase.is_empty()
-                // A wait says more than words.
+                // A wait that the server asks for says more than a phrase.
                 || words.wait.is_none() && holds_in_order(&words.text, self.phrase.split('…')))
     }
 }
 
-/// True if a text has these parts one after the other.
+/// True if a text contains these parts one after another.
 fn holds_in_order<'t, 'p>(text: &'t str, mut parts: impl Iterator<Item = &'p str>) -> bool {
     let after = |rest: &'t str, part| Some(rest.split_once(part)?.1);
     parts.try_fold(text, after).is_some()

@@ -1,9 +1,9 @@
 //! A model behind an HTTP server, whatever its protocol.
 //!
-//! A call is: write the request in the model's dialect, send it with retries,
-//! read the answer; if the server refuses a parameter by name, change the dialect
-//! permanently and send again. `protocol` writes bodies and reads answers, async-openai builds
-//! the HTTP request, and `HttpCall::attempt` is where each one is sent.
+//! A call writes the request in the model's dialect, sends it with retries, and reads the answer.
+//! If the server refuses a parameter by name, the dialect is changed for the rest of the process,
+//! and the request is sent again. `protocol` writes bodies and reads answers, async-openai builds
+//! the HTTP request, and `HttpCall::attempt` sends it.
 
 mod call;
 mod spending;
@@ -28,29 +28,30 @@ use super::provider::Endpoint;
 use super::settings::{ModelConnection, SettingsError};
 use super::transport::Transport;
 
-/// A model on its server, as its calls share it.
+/// A model on its server, shared by its calls.
 pub struct HttpModel {
     client: Client<ServerAddress>,
     transport: Transport,
     protocol: Protocol,
     settings: ModelConnection,
-    /// The present dialect; a refusal changes it for the rest of the process.
+    /// The current dialect, which a refusal changes for the rest of the process.
     dialect: Mutex<ApiDialect>,
-    /// Hears of retries.
+    /// Called for every retry.
     pub observer: Option<Observer>,
     batches: Option<BatchSender>,
-    /// The user's prices, which come before the built-in ones.
+    /// The user's prices, which take precedence over the built-in ones.
     pub prices: Arc<PriceList>,
-    /// What its requests spend from.
+    /// The budget that its requests spend from.
     pub budget: Arc<Budget>,
-    /// The most tokens of a reply that was longer than its limit, because hidden reasoning is
-    /// not bound by it.
+    /// Tokens of the longest reply that exceeded its limit, because hidden reasoning is not bound
+    /// by the limit. Later requests are reserved with at least as many.
     most_written: AtomicU64,
+    /// Limits its requests once a run has set it; nothing does before.
     pub limiter: Limiter,
 }
 
 impl HttpModel {
-    /// A model by these settings; nothing is sent yet.
+    /// Makes a model from settings; nothing is sent yet.
     pub fn new(settings: ModelConnection) -> Result<Self, SettingsError> {
         let endpoint = settings.endpoint();
         let protocol = settings.protocol();
@@ -71,14 +72,15 @@ impl HttpModel {
         })
     }
 
-    /// Sends the requests in batches.
+    /// Sends the requests in batches, if there is a queue.
     #[must_use]
     pub fn with_batches(mut self, queue: Option<&BatchQueue>) -> Self {
         if let Some(queue) = queue {
             let client = self.client.clone();
             let client = BatchClient::new(&self.settings, client, &self.transport);
             self.batches = Some(queue.sender(client));
-            // Waves decide when a request is repeated, and a wave may take a day.
+            // A failed request is repeated in the next wave, and a wave may take a day, so no time
+            // limit applies.
             self.settings.retry.give_up_after = Duration::MAX;
         }
         self

@@ -1,8 +1,20 @@
 //! Chat models: requests, replies, and how a call fails.
 //!
-//! The rest of the program uses [`ChatModel`]. [`HttpModel`] implements it for
-//! OpenAI, Azure and compatible servers. A new protocol is a file in `protocol`;
-//! `CONTRIBUTING.md` lists the other places. This module reads no environment variable and prints nothing.
+//! The rest of the program uses [`ChatModel`]. [`HttpModel`] implements it for OpenAI, Azure,
+//! Anthropic and compatible servers. This module reads no environment variable and prints nothing.
+//!
+//! Reading order:
+//! - `types` (request, reply and the trait between them), `error` and `failures` (what a failure
+//!   means);
+//! - `settings`, `resolve` and `provider` (which server is asked, and with which key);
+//! - `http_model` (one call), with `protocol` (the JSON of each API), `capabilities` (what a model
+//!   accepts), `transport` and `classify` (one HTTP exchange), and `retry`;
+//! - `limits` and `outage` (when a request may be sent), `budget`, `price` and `cost` (what it may
+//!   spend);
+//! - `replies` (stored replies) and `batch` (the batch APIs), which take the place of live
+//!   requests.
+//!
+//! A new protocol is a file in `protocol`; `CONTRIBUTING.md` lists the other places.
 
 mod address;
 mod batch;

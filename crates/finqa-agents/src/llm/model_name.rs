@@ -1,4 +1,4 @@
-//! Whether a server answered as the model that was asked for.
+//! Decides whether a server answered as the model that was asked for.
 
 /// True if `served` can name the model `asked`: the same name, with or without its vendor's path
 /// (`openai/gpt-4o`), the date or number of its version (`gpt-4o-2024-08-06`, `grok-4-0709`,
@@ -21,12 +21,12 @@ pub(super) fn is_same_model(asked: &str, served: &str) -> bool {
             || served_version.is_empty())
 }
 
-/// A name without its version, and the version; none for `latest`.
+/// Splits a name into the part without its version, and the version, which is empty for `latest`.
 fn family(name: &str) -> (&str, &str) {
     if let Some(family) = name.strip_suffix("-latest") {
         return (family, "");
     }
-    // The first number may be a part of the name: `gpt-4-0613`.
+    // The first number may belong to the name: `gpt-4-0613`.
     let mut starts = name.match_indices(['-', '@']);
     let found = starts.find_map(|(at, _)| {
         let (family, version) = (name.get(..at)?, name.get(at + 1..)?);

@@ -1,4 +1,4 @@
-//! The calls that wait for their reply, so that a display can name the oldest.
+//! Keeps the calls that wait for their reply, so that a display can name the oldest.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// A call that waits for longer than this is named.
+/// From this wait on, a call is named.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A call that has been waiting for long.
+/// A call that waits for its reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenCall {
     /// The node and its question.
@@ -19,12 +19,12 @@ pub struct OpenCall {
     begun: Instant,
 }
 
-/// The oldest first; those that nobody holds have ended.
+/// Calls in the order in which they began. A call has ended once its handle is dropped.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OpenCalls(Arc<Mutex<Vec<Weak<OpenCall>>>>);
 
 impl OpenCalls {
-    /// A call of this name, until what is returned is dropped.
+    /// Adds a call, which is open until the returned handle is dropped.
     pub(super) fn begin(&self, name: String) -> Arc<OpenCall> {
         let call = Arc::new(OpenCall {
             name,
@@ -37,7 +37,7 @@ impl OpenCalls {
         call
     }
 
-    /// The call that has been waiting longest, if that is long.
+    /// The call that has been waiting longest, if it has waited for at least [`LONG`].
     pub(super) fn longest(&self) -> Option<Arc<OpenCall>> {
         let oldest = self.0.lock().iter().find_map(Weak::upgrade)?;
         (oldest.begun.elapsed() >= LONG).then_some(oldest)

@@ -1,28 +1,30 @@
-//! The limit of output tokens to try after a server refused one: what its words leave room for.
+//! Finds the limit of output tokens to try after a server refused one: what the server's words
+//! leave room for.
 
 use std::sync::LazyLock;
 
 use finqa_core::regex;
 use regex::{Captures, Regex};
 
-/// A limit of ours below this is of no use: the prompt is too long by itself.
+/// The least limit that is tried in place of a default. If there is room for less, the prompt is
+/// too long by itself.
 pub(super) const LEAST: u64 = 256;
 
 /// A limit to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LowerLimit {
     pub tokens: u32,
-    /// The most that the model writes, whatever the prompt.
+    /// True if this is the model's own maximum, whatever the prompt.
     pub is_maximum: bool,
 }
 
-/// The limit to try after one of `asked` tokens was refused in these words, in lower case: the
-/// model's maximum or the room that the prompt leaves if they state it, otherwise half. `None`
-/// if the prompt is too long by itself, so that fewer than `least` tokens remain.
+/// The limit to try after a limit of `asked` tokens was refused in these words (in lower case): the
+/// model's maximum, or the room that the prompt leaves, if the words state it, and otherwise half.
+/// `None` if fewer than `least` tokens remain, because the prompt is too long by itself.
 pub(super) fn lower(words: &str, asked: u32, least: u64) -> Option<LowerLimit> {
     let asked = u64::from(asked);
     let numbers = numbers(words);
-    // Words about a prompt: otherwise a number is the model's own maximum.
+    // Words about a prompt. Without them, a number is the model's own maximum.
     let about = [
         "input tokens", "inputs", "input length", "input messages", "text input", "prompt",
         "messages", "requested", "context length", "context limit", "minute",
@@ -37,7 +39,7 @@ pub(super) fn lower(words: &str, asked: u32, least: u64) -> Option<LowerLimit> {
         false => room(words, &numbers, asked),
     };
     let is_maximum = is_maximum && stated.is_some();
-    // A prompt of `at least` so many tokens is not known.
+    // The length of a prompt of `at least` so many tokens is not known.
     let stated = stated.filter(|room| *room < asked && !words.contains("at least"));
     let half = (asked / 2).max(least);
     let tokens = stated.unwrap_or(half);
@@ -53,6 +55,8 @@ fn room(words: &str, numbers: &[u64], asked: u64) -> Option<u64> {
     if let Some(at) = others.iter().position(|number| *number == asked) {
         others.remove(at);
     }
+    // If the words state the total that was requested, the prompt is what is left of it without the
+    // output.
     let requested = words.rsplit_once("requested");
     let total = requested.and_then(|(_, rest)| self::numbers(rest).first().copied());
     if let Some(total) = total.filter(|total| *total > asked) {
@@ -60,6 +64,8 @@ fn room(words: &str, numbers: &[u64], asked: u64) -> Option<u64> {
         let limits = others.iter().filter(|it| **it < total && **it != prompt);
         return Some(limits.max()?.saturating_sub(prompt));
     }
+    // Otherwise the largest number that is not a total is the limit, and the largest below it the
+    // prompt.
     let is_total = |number: u64| others.contains(&number.saturating_sub(asked));
     let parts = others.iter().filter(|number| !is_total(**number));
     let limit = parts.clone().max()?;
@@ -67,7 +73,7 @@ fn room(words: &str, numbers: &[u64], asked: u64) -> Option<u64> {
     Some(limit - prompt)
 }
 
-/// The whole numbers of a text that are not a part of a name.
+/// The whole numbers in a text that are not part of a name. An exclusive limit counts as one less.
 fn numbers(text: &str) -> Vec<u64> {
     static GROUPED: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b(\d{1,3}),(\d{3})\b"));
     static BELOW: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b(\d+) \(exclusive\)"));

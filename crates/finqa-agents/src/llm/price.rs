@@ -1,9 +1,9 @@
-//! What tokens cost, in US dollars, as far as a price is known: the built-in list and the
-//! user's own.
+//! What tokens cost in US dollars, as far as a price is known from the built-in list or the user's
+//! own.
 //!
-//! A price applies by the model's name, one with an address only there. The cost is unknown
-//! for an unknown model and for an answer without usage. Unknown is never counted as zero:
-//! a `Cost` counts the requests whose cost it does not know.
+//! A price applies to a model by its name, and one with an address only at that address. The cost
+//! is unknown for an unknown model and for an answer without usage. Unknown is never counted as
+//! zero: a `Cost` counts the requests whose cost it does not know.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -47,7 +47,7 @@ impl fmt::Display for Dollars {
     }
 }
 
-/// Text, so that no digit is lost, or a number.
+/// Reads a text, which loses no digit, or a number.
 impl<'de> Deserialize<'de> for Dollars {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
@@ -74,24 +74,24 @@ impl<'de> Deserialize<'de> for Dollars {
 pub(crate) struct Price {
     /// Tokens read.
     input: Dollars,
-    /// Tokens read from the provider's cache; as `input` where not listed.
+    /// Tokens read from the provider's cache; priced as `input` if not listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cached_input: Option<Dollars>,
-    /// Tokens read and written to the provider's cache; unknown where not listed.
+    /// Tokens that are read and also written to the provider's cache; unknown if not listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cache_write: Option<Dollars>,
     /// Tokens written.
     output: Dollars,
-    /// Above this number of tokens read in one call, the price is not known.
+    /// Maximum tokens read in one call; above this, the price is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     up_to_input_tokens: Option<u64>,
-    /// The base URL, or the start of it, of the only server that it applies to.
+    /// The base URL, or its beginning, of the only server that the price applies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     address: Option<String>,
 }
 
 impl Price {
-    /// The cost of `usage`; `None` where a part of it has no listed price.
+    /// The cost of `usage`; `None` if a part of it has no listed price.
     pub(super) fn of(&self, usage: &Usage) -> Option<Decimal> {
         let cached = usage.cached_input_tokens.min(usage.input_tokens);
         let stored = usage.cache_write_tokens.min(usage.input_tokens - cached);
@@ -107,8 +107,8 @@ impl Price {
         self.is_listed(usage.input_tokens).then(|| per_million(sum))
     }
 
-    /// The most that a call with this many tokens can cost, whichever of them are cached;
-    /// `None` where a price that may apply is not listed.
+    /// The most that a call with so many tokens can cost, whichever of them are cached. `None` if a
+    /// price that may apply is not listed.
     pub(super) fn bound(&self, input_tokens: u64, output_tokens: u64) -> Option<Decimal> {
         let others = [self.cached_input, self.cache_write].into_iter().flatten();
         let input = others.map(|price| price.0).fold(self.input.0, Decimal::max);
@@ -117,13 +117,13 @@ impl Price {
         self.is_listed(input_tokens).then(|| per_million(most))
     }
 
-    /// True if it is that of a prompt with this many tokens.
+    /// True if the price applies to a prompt of this length.
     fn is_listed(&self, input_tokens: u64) -> bool {
         self.up_to_input_tokens
             .is_none_or(|most| input_tokens <= most)
     }
 
-    /// True if it applies to this server.
+    /// True if the price applies to this server.
     fn applies(&self, base_url: &str) -> bool {
         self.address.as_ref().is_none_or(|address| {
             let rest = base_url.strip_prefix(address.trim_end_matches('/'));
@@ -144,7 +144,7 @@ fn per_million(sum: Decimal) -> Decimal {
 )]
 pub struct PriceError(String);
 
-/// The version of the price list's form.
+/// The version of the price list's format.
 pub(crate) const PRICES_VERSION: u32 = 1;
 
 /// Prices by model.
@@ -154,7 +154,7 @@ pub struct PriceList {
     models: BTreeMap<String, Price>,
 }
 
-/// The file of a list; its other fields say where the prices are from.
+/// The file of a list. Its other fields say where the prices are from.
 #[derive(Deserialize)]
 struct PriceFile {
     version: u32,
@@ -165,7 +165,7 @@ impl PriceList {
     /// The built-in list; its file names source and date.
     pub(crate) fn embedded() -> &'static Self {
         static LIST: OnceLock<PriceList> = OnceLock::new();
-        // A test reads the file, so the empty list of a broken one never ships.
+        // A test reads the file, so the empty list of a broken one is never shipped.
         LIST.get_or_init(|| Self::from_json(TABLE).unwrap_or_default())
     }
 
@@ -184,14 +184,14 @@ impl PriceList {
         }
     }
 
-    /// True if neither this list nor the built-in one has a price of `model`, wherever it is.
+    /// True if neither this list nor the built-in one has a price of `model`, at any address.
     pub fn lacks(&self, model: &str) -> bool {
         let has = |list: &Self| list.named(model).is_some();
         !has(self) && !has(Self::embedded())
     }
 
-    /// The price of `model` on a server: under its own name, or for a dated snapshot
-    /// (`-2024-08-06`, `-20250929`) under its family's.
+    /// The price of `model` on a server, under its own name or, for a dated snapshot
+    /// (`-2024-08-06`, `-20250929`), under that of its family.
     pub(super) fn price(&self, base_url: &str, model: &str) -> Option<&Price> {
         self.named(model).filter(|price| price.applies(base_url))
     }
@@ -208,7 +208,7 @@ impl PriceList {
     }
 }
 
-/// `-2024-08-06` or `-20240806`.
+/// True for `-2024-08-06` or `-20240806`.
 fn is_date(text: &str) -> bool {
     let long = text.len() == 11;
     text.bytes().enumerate().all(|(at, byte)| match at {

@@ -1,7 +1,8 @@
-//! The providers: what differs between them, in one place.
+//! The providers, and what differs between them.
 //!
-//! A provider with its own key and one of the known protocols needs a variant and its
-//! [`ProviderProfile`]. The compiler names some of the other places, `CONTRIBUTING.md` all.
+//! A provider with its own key and one of the known protocols needs a variant and a
+//! [`ProviderProfile`]. The compiler names some of the other places, and `CONTRIBUTING.md` lists
+//! all of them.
 
 use clap::ValueEnum;
 use finqa_core::net::is_loopback;
@@ -26,23 +27,24 @@ pub enum Provider {
     Anthropic,
 }
 
-/// The facts about a provider.
+/// What is specific to a provider.
 pub(super) struct ProviderProfile {
     /// The variable with its key, which is removed from logs and traces.
     pub key_variable: &'static str,
-    /// The variables with its address: the one of its own clients, then its aliases.
+    /// The variables with its address: first the one that its own clients read, then aliases.
     pub address_variables: &'static [&'static str],
-    /// Its own address; `None` where each customer has another.
+    /// Its own address; `None` if every customer has a different one.
     pub base_url: Option<&'static str>,
-    /// Its own hosts, with those below them. They need a key; models and prices are known.
+    /// Its own hosts, with their subdomains. They need a key, and their models and prices are
+    /// known.
     pub hosts: &'static [&'static str],
-    /// The header of the key, and what precedes the key there.
+    /// The header that contains the key, and what precedes the key in it.
     pub key_header: (&'static str, &'static str),
     /// Headers with a fixed value.
     pub headers: &'static [(&'static str, &'static str)],
-    /// The protocol; `None` where `--api` chooses among OpenAI's.
+    /// The protocol; `None` if `--api` chooses among OpenAI's.
     pub protocol: Option<Protocol>,
-    /// Name in traces, by the semantic conventions for generative AI of OpenTelemetry.
+    /// Name in traces, by OpenTelemetry's conventions for generative AI.
     pub trace_name: &'static str,
 }
 
@@ -51,7 +53,7 @@ impl Provider {
         match self {
             Self::OpenAi => &ProviderProfile {
                 key_variable: "OPENAI_API_KEY",
-                // The second one by LangChain, LiteLLM and OpenAI's clients before 1.0.
+                // The second one is used by LangChain, LiteLLM, and OpenAI's clients before 1.0.
                 address_variables: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
                 base_url: Some(OPENAI_BASE_URL),
                 hosts: &["api.openai.com"],
@@ -91,7 +93,7 @@ impl Provider {
         std::iter::once(profile.key_variable).chain(addresses)
     }
 
-    /// The beginning of the variables that are about it.
+    /// The prefix of its variables, e.g. `OPENAI`.
     pub fn prefix(self) -> &'static str {
         let name = self.profile().key_variable;
         name.split_once('_').map_or(name, |(prefix, _)| prefix)
@@ -115,7 +117,7 @@ impl Provider {
 /// OpenAI's own address.
 pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 
-/// The operator of a server, on which depends what is known of its models and prices.
+/// Who operates a server, which decides what is known about its models and prices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Endpoint {
     /// The provider itself.

@@ -1,7 +1,7 @@
-//! The rule by which flags and environment variables select a server and a key.
+//! The rules by which flags and environment variables select a server and a key.
 //!
-//! Variables are passed in; none is read here. Everything that would fail or panic later,
-//! deep in a library, is refused here in one line.
+//! Variables are passed in; none is read here. Whatever would fail or panic later, deep in a
+//! library, is refused here in one line.
 
 use std::time::Duration;
 
@@ -25,9 +25,9 @@ type VariableLookup<'v> = &'v dyn Fn(&str) -> Option<String>;
 impl ModelConnection {
     /// Chooses provider, address and key.
     ///
-    /// `--provider` decides. Without it and `--base-url`: the first provider of which a
-    /// variable is set. An empty one counts as unset. Only the three companies' own servers
-    /// need a key.
+    /// `--provider` decides. Without it and without `--base-url`, the first provider with a
+    /// variable that is set is chosen. An empty variable counts as unset. Only the three companies'
+    /// own servers need a key.
     pub fn resolve(vars: VariableLookup<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
         let var = |name: &str| {
             vars(name)
@@ -78,7 +78,7 @@ impl ModelConnection {
                 },
             });
         }
-        // A local model on a small machine takes minutes.
+        // A local model on a small machine may take minutes.
         let timeout = flags.timeout.unwrap_or(match endpoint {
             Endpoint::Loopback => 600,
             Endpoint::Own(_) | Endpoint::Compatible => 120,
@@ -118,8 +118,8 @@ impl ModelConnection {
     }
 }
 
-/// The proxy that the HTTP client uses for an address, and the variable that names it. `proxies`
-/// is the client's own rule.
+/// The proxy that the HTTP client uses for an address, and the variable that names it. `proxies` is
+/// the client's own rule.
 fn proxy(proxies: &Matcher, var: VariableLookup<'_>, url: &Url) -> Option<String> {
     let uri = url.as_str().parse().ok()?;
     let used = proxies.intercept(&uri)?;
@@ -138,22 +138,22 @@ fn proxy(proxies: &Matcher, var: VariableLookup<'_>, url: &Url) -> Option<String
     })
 }
 
-/// An address as a user gives it, read into its parts.
+/// The parts of an address as the user gives it.
 struct GivenAddress {
-    /// Without the path of an API, a deployment or a query.
+    /// The address without the path of an API, a deployment or a query.
     url: Url,
-    /// The API that its path names.
+    /// The API that the path names.
     api: Option<OpenAiApi>,
-    /// Azure's API version that its query names.
+    /// The API version that the query of an Azure address names.
     api_version: Option<String>,
-    /// The whole, if it names an API or a version.
+    /// The address as given, if it names an API or a version.
     kept: Option<String>,
 }
 
 /// The value of the first of these variables that is set, with its name.
 ///
 /// # Errors
-/// Two of them with different values.
+/// If two of them have different values.
 fn one_of(
     var: VariableLookup<'_>,
     names: &[&'static str],
@@ -172,7 +172,7 @@ fn one_of(
     }
 }
 
-/// The address by flag, variable or the provider's own.
+/// The address from the flag, from a variable, or the provider's own.
 fn address(
     provider: Provider,
     var: VariableLookup<'_>,
@@ -194,8 +194,8 @@ fn address(
     }
 }
 
-/// The paths of APIs with which consoles and documentation show addresses: whose API it is, and
-/// which of OpenAI's. A server with the legacy completions has chat completions too.
+/// The paths of APIs at the end of addresses that consoles and documentation show: whose API it is,
+/// and which of OpenAI's. A server with the legacy completions has chat completions too.
 const API_PATHS: [(&str, Provider, Option<OpenAiApi>); 4] = [
     ("/chat/completions", Provider::OpenAi, Some(OpenAiApi::Chat)),
     ("/completions", Provider::OpenAi, Some(OpenAiApi::Chat)),
@@ -203,8 +203,8 @@ const API_PATHS: [(&str, Provider, Option<OpenAiApi>); 4] = [
     ("/messages", Provider::Anthropic, None),
 ];
 
-/// Reads an address. Besides a base URL these are understood: one that ends in the path of an
-/// API, and what Azure's portal calls the target URI, with deployment and version.
+/// Reads an address. Besides a base URL, it may end in the path of an API, or be what Azure's
+/// portal calls the target URI, with deployment and version.
 fn read_address(
     provider: Provider,
     variable: &'static str,
@@ -264,8 +264,8 @@ fn read_address(
     })
 }
 
-/// The address without trailing slashes. Anthropic's own clients take theirs without the
-/// version.
+/// The address without trailing slashes. Anthropic's is stored without the version, as its own
+/// clients take it.
 fn base_url(provider: Provider, url: &Url) -> String {
     let text = url.as_str().trim_end_matches('/');
     match text.strip_suffix("/v1") {
@@ -274,7 +274,8 @@ fn base_url(provider: Provider, url: &Url) -> String {
     }
 }
 
-/// A deployment of Azure becomes a part of the path.
+/// Checks the name of a model. A deployment of Azure becomes part of the path, so fewer characters
+/// are allowed.
 fn checked_model(provider: Provider, name: &str) -> Result<String, SettingsError> {
     let name = name.trim();
     let is_usable = match provider {

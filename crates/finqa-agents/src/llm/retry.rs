@@ -1,7 +1,7 @@
 //! The one retry loop: how often, how long, and how it is interrupted.
 //!
-//! The waits are those of `backoff`, which is used here and nowhere else. Its own loops are
-//! not used: their hint of a server bypasses every budget, and they do not count attempts.
+//! The waits are those of `backoff`, which is used only here. Its own loops are not used, because
+//! they obey a server's hint beyond every budget, and do not count attempts.
 
 use std::future::Future;
 use std::time::Duration;
@@ -15,29 +15,29 @@ use tokio::time::Instant;
 use super::error::{ErrorKind, ModelError, constant_words};
 use super::types::Stop;
 
+/// How often and how long a request is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryOptions {
-    /// Maximum attempts of one request, the first included; at least one is made.
+    /// Maximum attempts of one request, including the first; at least one is made.
     pub max_attempts: u32,
-    /// Maximum attempts to connect; few for a server that has not answered yet, so that a
+    /// Maximum attempts to connect. It is small for a server that has not answered yet, so that a
     /// mistyped address is reported within seconds.
     pub connect_attempts: u32,
-    /// Maximum attempts that time out: each may have been answered and billed, and would be
-    /// again.
+    /// Maximum attempts that may time out, because each of them may have been answered and billed.
     pub max_timeouts: u32,
-    /// No attempt starts later than this after the first one, or after the beginning of an
-    /// outage.
+    /// No attempt starts later than this after the first one, or after the beginning of an outage.
     pub give_up_after: Duration,
     /// The first wait; each further one is twice as long.
     pub first_delay: Duration,
-    /// The longest wait without a hint; a server's hint is obeyed within `give_up_after`.
+    /// The longest wait if the server does not ask for one. A wait that it asks for is obeyed up to
+    /// `give_up_after`.
     pub max_delay: Duration,
 }
 
-/// A wait that the server asks for is said from here on.
+/// From this length on, the error mentions the wait that the server asks for.
 const LONG_HINT: Duration = Duration::from_secs(60);
 
-/// The words between the reason why a reply cannot be read and its beginning.
+/// Stands between the reason why a reply cannot be read and the beginning of that reply.
 pub(super) const QUOTE: &str = "; it begins with ";
 
 /// The default of `--attempts`.
@@ -56,6 +56,7 @@ impl Default for RetryOptions {
     }
 }
 
+/// A failed attempt that will be repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryNotice {
     /// From 1.
@@ -77,10 +78,10 @@ impl RetryNotice {
     }
 }
 
-/// Runs `operation` until it succeeds, fails permanently, has failed as often or as long as
-/// the options allow, gives an unusable reply twice in the same way, or is stopped. While its
-/// server is down, only time counts. Draining ends a wait at once, aborting ends a running
-/// attempt too, unless its outcome is there.
+/// Runs `operation` until it succeeds, fails permanently, has failed as often or as long as the
+/// options allow, returns an unusable reply twice in the same way, or is stopped. While the server
+/// is down, only time counts, not attempts. Draining ends a wait at once; aborting also ends a
+/// running attempt, unless its outcome has arrived.
 pub(super) async fn retry<T, F, Fut>(
     options: RetryOptions,
     stop: &Stop,
@@ -92,8 +93,8 @@ where
     Fut: Future<Output = Result<T, Box<ModelError>>>,
 {
     let mut started = Instant::now();
-    // Each wait is between half and all of its delay, so that calls that failed together do
-    // not return together.
+    // Each wait is between half and all of its delay, so that calls that failed together are not
+    // repeated together.
     let mut waits = ExponentialBackoffBuilder::new()
         .with_initial_interval(options.first_delay.mul_f64(0.75))
         .with_max_interval(options.max_delay.mul_f64(0.75))
@@ -103,7 +104,7 @@ where
         .build();
     // Attempts that count, and those that timed out.
     let (mut counted, mut timeouts) = (0, 0);
-    // The way in which the last reply could not be used.
+    // Why the last reply could not be used.
     let mut unusable = None;
     for attempt in 1.. {
         if stop.abort.is_cancelled() {
@@ -113,7 +114,7 @@ where
         tokio::pin!(running);
         let outcome = tokio::select! {
             biased;
-            // A reply that has arrived is paid for.
+            // A reply that has already arrived is paid for.
             () = stop.abort.cancelled() => match running.as_mut().now_or_never() {
                 Some(outcome) => outcome,
                 None => break,
@@ -126,7 +127,8 @@ where
         };
         let own = waits.next_backoff().unwrap_or(options.max_delay);
         let delay = match error.retry_after {
-            // Every refused call got the same hint: spread them behind it.
+            // A hint never shortens our own wait. Calls that were refused together got the same
+            // hint, so a random wait is added.
             Some(hint) => hint.max(own).saturating_add(own / 4),
             None => own,
         };
@@ -137,7 +139,7 @@ where
         timeouts += u32::from(error.kind == ErrorKind::Timeout);
         counted += u32::from(error.outage.is_none());
         let way = match error.kind {
-            // The words quote what was written, which differs each time.
+            // The words quote what the model wrote, which differs each time.
             ErrorKind::BadGeneration => Some(String::new()),
             ErrorKind::Malformed => error.message.split(QUOTE).next().map(constant_words),
             _ => None,
@@ -146,10 +148,10 @@ where
         if !error.kind.is_transient() || is_same || timeouts >= options.max_timeouts {
             return Err(error);
         }
-        // Other calls had that time.
+        // Do not charge the wait for the limits to this call's deadline.
         started += error.queued;
         if error.outage.is_some() {
-            // The time of the outage is not the call's own.
+            // Do not charge the outage to this call's deadline.
             started = Instant::now();
         }
         let limit = options.give_up_after;
@@ -187,13 +189,13 @@ where
     Err(cancelled())
 }
 
-/// A time with its unit, as an option takes it.
+/// A time with its unit, as options take it.
 fn shown(time: Duration) -> String {
     let time = SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
     format!("{time:#}")
 }
 
-/// The call was stopped from outside.
+/// The error of a call that was stopped from outside.
 pub(super) fn cancelled() -> ModelError {
     ModelError::new(ErrorKind::Cancelled, "")
 }
@@ -213,7 +215,7 @@ mod tests {
         })
     }
 
-    /// Milliseconds in place of seconds: the arithmetic is the same.
+    /// Milliseconds in place of seconds, which does not change the arithmetic.
     const QUICK: RetryOptions = RetryOptions {
         max_attempts: 6,
         connect_attempts: 3,
@@ -265,7 +267,7 @@ mod tests {
     async fn a_reply_that_is_unusable_twice_in_the_same_way_is_not_asked_for_again() {
         let unusable = |kind, words: &str| Err(Box::new(ModelError::new(kind, words)));
         use ErrorKind::{BadGeneration, Malformed};
-        // What was written differs each time, and is as useless.
+        // What the model writes differs each time, and is equally useless.
         let (_, _, calls) = run(QUICK, |at| {
             unusable(BadGeneration, &"{ \"answer\": ".repeat(at as usize))
         })
@@ -309,7 +311,7 @@ mod tests {
         assert!((1.0..2.6).contains(&waits[2]), "{waits:?}");
     }
 
-    /// It was once cut to 90 s without a word, and the server refused again.
+    /// The wait was once cut to 90 s without saying so, and the server refused again.
     #[tokio::test(start_paused = true)]
     async fn a_retry_after_above_90_seconds_is_obeyed_and_above_the_total_time_ends_the_call() {
         let hint = |seconds: u64| {
@@ -331,7 +333,7 @@ mod tests {
         assert_eq!(error.message, said);
     }
 
-    /// The first 429 after an outage was final.
+    /// The first 429 after an outage once ended the call.
     #[tokio::test(start_paused = true)]
     async fn the_time_of_an_outage_is_not_the_calls_own() {
         let options = RetryOptions::default();

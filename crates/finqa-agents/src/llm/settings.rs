@@ -1,6 +1,6 @@
-//! Which server is asked, with what key, and with which timeouts and retries.
+//! Which server is asked, with which key, and with which timeouts and retries.
 //!
-//! Plain values; `resolve` makes them from flags and variables.
+//! These are plain values, which `resolve` makes from flags and variables.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,11 +15,10 @@ use super::protocol::Protocol;
 use super::provider::{Endpoint, Provider};
 use super::retry::{DEFAULT_ATTEMPTS, RetryOptions};
 
-/// Azure's API version where none is set: the newest generally available one with JSON
-/// schemas.
+/// Azure's API version if none is set: the newest generally available one with JSON schemas.
 pub(crate) const AZURE_API_VERSION: &str = "2024-10-21";
-/// The ends of Azure's addresses whose requests name the deployment in the body: OpenAI's own
-/// paths and the model inference API. Only their address names an API version.
+/// Endings of the Azure addresses whose requests name the deployment in the body: OpenAI's own
+/// paths, and the model inference API. An API version is sent only if such an address names one.
 const NEWER_PATHS: [&str; 2] = ["/openai/v1", ".services.ai.azure.com/models"];
 
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +27,7 @@ pub enum SettingsError {
     NoKey {
         variable: &'static str,
         host: String,
-        /// The option that is missing, if the model's name tells.
+        /// The option that is missing, if the model's name shows it.
         hint: &'static str,
     },
     #[error(
@@ -54,7 +53,7 @@ pub enum SettingsError {
         /// Without a password.
         value: String,
     },
-    /// An address that is well formed and not of this provider, or two of them.
+    /// An address that is well formed but not this provider's, or two addresses that differ.
     #[error("{variable} {problem}")]
     Address {
         /// The variable or setting that holds it.
@@ -87,27 +86,27 @@ pub enum OpenAiApi {
     Responses,
 }
 
-/// A server, a model on it, and how to reach them.
+/// A server, a model on it, and how they are reached.
 #[derive(Debug, Clone)]
 pub struct ModelConnection {
     pub provider: Provider,
-    /// For OpenAI and Azure.
+    /// Which of OpenAI's APIs is used; for OpenAI and Azure only.
     pub api: OpenAiApi,
-    /// Its address without a trailing slash: `https://api.openai.com/v1`,
+    /// The server's address without a trailing slash: `https://api.openai.com/v1`,
     /// `https://NAME.openai.azure.com`, `https://api.anthropic.com`.
     pub base_url: String,
-    /// The address for settings that resolve to the same connection without the variables: as
-    /// given, if it names an API or a version.
+    /// The address from which settings resolve to the same connection without the variables: as
+    /// given if it names an API or a version, otherwise `base_url`.
     pub address: String,
     /// `None` for a server that needs none.
     pub api_key: Option<SecretString>,
-    /// Azure's API version; `None` where none is sent.
+    /// Azure's API version; `None` if none is sent.
     pub api_version: Option<String>,
     /// The model; on Azure the deployment.
     pub model: String,
-    /// The proxy that the environment names for the address, and the variable, for messages.
+    /// The proxy for the address, and the variable that names it, for messages.
     pub proxy: Option<String>,
-    /// For one whole attempt: connection, answer, body.
+    /// Maximum time of one attempt: connection, answer and body.
     pub timeout: Duration,
     pub retry: RetryOptions,
 }
@@ -190,7 +189,7 @@ impl ModelConnection {
         }
     }
 
-    /// True for Azure's paths that name the deployment, unlike its newer ones.
+    /// True for the paths of Azure that name the deployment, unlike its newer ones.
     pub(super) fn has_deployment_paths(&self) -> bool {
         self.provider == Provider::Azure && !has_newer_paths(&self.base_url)
     }

@@ -1,5 +1,5 @@
-//! The span of a model call, by OpenTelemetry's GenAI conventions. Models open it, and
-//! so do wrappers that answer from a store.
+//! Creates and fills the span of a model call, by OpenTelemetry's GenAI conventions. Models use it,
+//! and so do calls that are answered from a store.
 
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
@@ -64,7 +64,7 @@ pub(super) fn server(span: &Span, settings: &ModelConnection) {
     }
 }
 
-/// Records the reply.
+/// Records the reply, with its usage.
 pub fn record_reply(span: &Span, reply: &ChatReply) {
     if span.is_disabled() {
         return;
@@ -116,7 +116,7 @@ pub fn record_reply(span: &Span, reply: &ChatReply) {
     });
 }
 
-/// Records how the server's call ended.
+/// Records how a call of the server ended.
 pub(super) fn record_end(
     span: &Span,
     outcome: &Result<ChatReply, ModelError>,
@@ -154,7 +154,7 @@ pub(super) fn record_end(
     }
 }
 
-/// A message in the conventions' form, with its calls and results.
+/// A message in the form of the conventions, with its tool calls or its result.
 fn in_parts(sent: &ChatMessage) -> Value {
     let role = match sent.role {
         Role::System => "system",

@@ -1,8 +1,8 @@
-//! One HTTP exchange: sent once, read whole, kept whole.
+//! One HTTP exchange: sends a request once, and keeps the whole answer.
 //!
-//! async-openai addresses and serialises a request; this service sends it and keeps
-//! status, headers and body, which async-openai would drop or misread (plain-text errors,
-//! integer codes, `retry-after-ms`). It classifies nothing.
+//! async-openai addresses and serialises a request; this service sends it and keeps status, headers
+//! and body, which async-openai would drop or misread (plain-text errors, integer codes,
+//! `retry-after-ms`). It does not decide what an answer means.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -20,22 +20,22 @@ use tokio_util::bytes::{Bytes, BytesMut};
 
 use super::error::{ErrorKind, ModelError};
 
-/// A complete answer, whatever its status.
+/// An answer, whatever its status, as far as it arrived.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HttpReply {
-    /// 0 when none came.
+    /// 0 if no answer arrived.
     pub status: u16,
     pub headers: HeaderMap,
-    /// As far as it came.
     pub body: Bytes,
-    /// The reason why it is incomplete, if it is.
+    /// Why the answer is incomplete, if it is.
     pub broken: Option<ModelError>,
-    /// The batch that it came from.
+    /// The batch that the answer is from.
     pub batch: Option<String>,
 }
 
 impl HttpReply {
-    /// A reply that arrived inside another one, as if it had come by itself, even as a text.
+    /// Makes an HTTP reply from one that arrived inside another, e.g. in a file of results. A body
+    /// that is a JSON string is taken as its text.
     pub(super) fn of_json(status: u16, body: &Value, request_id: Option<&str>) -> Self {
         let mut reply = Self {
             status,
@@ -58,6 +58,7 @@ pub(super) struct Transport {
     client: reqwest::Client,
     timeout: Duration,
     max_body: usize,
+    /// Shared by all clones of this service.
     call: Arc<Mutex<CallAccount>>,
 }
 
@@ -65,18 +66,19 @@ pub(super) struct Transport {
 #[derive(Debug, Default)]
 struct CallAccount {
     sent: u32,
-    /// Of these, requests that were neither answered nor refused.
+    /// Those of them that were neither answered nor refused.
     lost: u32,
-    /// Its attempts and the waits between them.
+    /// Time of the attempts, and of the waits between them.
     spent: Duration,
-    /// The wait since the last attempt.
+    /// The wait since the last attempt, which counts once another attempt is made.
     waited: Duration,
+    /// The last answer, until it is taken.
     last: Option<HttpReply>,
 }
 
 impl Transport {
     pub(crate) fn new(client: reqwest::Client, timeout: Duration) -> Self {
-        /// A long answer takes a few hundred kilobytes.
+        /// Far above any answer: a long one takes a few hundred kilobytes.
         const MAX_BODY: usize = 16 * 1024 * 1024;
         Self {
             client,
@@ -86,7 +88,7 @@ impl Transport {
         }
     }
 
-    /// The same connections for a new call.
+    /// Uses the same connections for a new call.
     pub(crate) fn fresh(&self) -> Self {
         Self {
             call: Arc::default(),
@@ -94,7 +96,7 @@ impl Transport {
         }
     }
 
-    /// The same connections with other limits.
+    /// Uses the same connections with other limits.
     pub(super) fn within(&self, timeout: Duration, max_body: usize) -> Self {
         Self {
             timeout,
@@ -103,7 +105,7 @@ impl Transport {
         }
     }
 
-    /// From the first request to the end of the last one, the waits between them included.
+    /// Time from the first request to the end of the last one, including the waits between them.
     pub(crate) fn latency(&self) -> Duration {
         self.call.lock().spent
     }
@@ -117,7 +119,7 @@ impl Transport {
         self.call.lock().sent
     }
 
-    /// Of these, requests that were neither answered nor refused.
+    /// Number of sent requests that were neither answered nor refused.
     pub(crate) fn lost(&self) -> u32 {
         self.call.lock().lost
     }
@@ -134,7 +136,8 @@ impl Transport {
         self.call.lock().lost -= 1;
     }
 
-    /// Takes the reply to a request that async-openai `sent`, or why it never came here.
+    /// Takes the reply to a request that async-openai `sent`. If there is none, the error says why
+    /// the request never came here.
     pub(super) fn take(
         &self,
         sent: Result<IgnoredAny, OpenAIError>,
@@ -160,6 +163,7 @@ impl Transport {
         self.count(true);
         let started = Instant::now();
         let ended = self.send(request).await;
+        // Without a connection, nothing was sent.
         let is_unsent = matches!(
             &ended.broken,
             Some(error) if error.kind == ErrorKind::Connect
@@ -187,7 +191,7 @@ impl Transport {
         request: reqwest::Request,
         into: &mut HttpReply,
     ) -> Result<(), ModelError> {
-        // The caller names the URL, without its query.
+        // The caller adds the address, without its query.
         let failed = |answered| {
             move |source: reqwest::Error| broken(kind_of(&source, answered), source.without_url())
         };
@@ -233,19 +237,19 @@ impl tower::Service<HttpRequestFactory> for Transport {
         Box::pin(async move {
             let attempt = this.attempt(factory).await;
             this.call.lock().last = Some(attempt);
-            // Nothing is left of it for async-openai to read.
+            // The answer is kept in `last`. async-openai gets an error, so that it reads nothing.
             Err(OpenAIError::InvalidArgument("read already".to_owned()))
         })
     }
 }
 
-/// What an error of the HTTP client means; `answered` if a status has come.
+/// The kind of an error of the HTTP client; `answered` is true once a status has arrived.
 fn kind_of(error: &reqwest::Error, answered: bool) -> ErrorKind {
     match error {
         error if error.is_connect() => ErrorKind::Connect,
         error if error.is_timeout() => ErrorKind::Timeout,
         error if !answered && error.is_builder() => ErrorKind::Settings,
-        // A compressed body that is not what its header says.
+        // A body that is not compressed in the way that its header says.
         error if error.is_decode() => ErrorKind::Malformed,
         _ => ErrorKind::CutOff,
     }

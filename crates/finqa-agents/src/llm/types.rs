@@ -1,7 +1,8 @@
-//! The provider-neutral request and reply, and the trait that connects them.
+//! The request and the reply that are the same for every provider, and the trait that connects
+//! them.
 //!
-//! Nothing here is a wire format: `protocol` turns these into JSON and back, so
-//! that a renamed field of a provider never reaches an agent.
+//! Nothing here is a wire format: `protocol` turns these types into JSON and back, so that an agent
+//! never sees a field that a provider renames.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -16,11 +17,11 @@ use tokio_util::sync::CancellationToken;
 use super::error::ModelError;
 use super::failures::{FinishMeaning, finish_meaning};
 
-/// Stops work from outside.
+/// The tokens by which a caller stops work.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
-    /// Nothing new begins: no question, and no further attempt of a failed request.
-    /// Requests in flight are finished.
+    /// No question and no further attempt of a failed request begins. Requests in flight are
+    /// finished.
     pub drain: CancellationToken,
     /// Requests in flight are cancelled too.
     pub abort: CancellationToken,
@@ -28,21 +29,21 @@ pub struct Stop {
 
 /// Anything that answers chat requests: a provider, or a wrapper around one.
 ///
-/// One call is one answer to the caller: retries, the correction of a refused parameter
-/// and the step down from JSON schema happen inside, and [`ChatReply::attempts`] counts
-/// the HTTP requests that they took.
+/// A call returns one answer. Retries, the correction of a refused parameter and the step down from
+/// a JSON schema happen inside it, and [`ChatReply::attempts`] counts the HTTP requests that they
+/// took.
 #[async_trait]
 pub trait ChatModel: Send + Sync {
     /// The model (on Azure the deployment) as the user named it.
     fn name(&self) -> &str;
 
-    /// The cost of a reply's tokens in US dollars; `None` if unknown. Lost requests of the
-    /// call are not included.
+    /// The cost of a reply's tokens in US dollars; `None` if unknown. Requests of the call that
+    /// were lost are not included.
     fn cost(&self, _: &ChatReply) -> Option<Decimal> {
         None
     }
 
-    /// True if its requests wait for each other, to be sent in one batch.
+    /// True if requests wait for each other, to be sent in one batch.
     fn sends_batches(&self) -> bool {
         false
     }
@@ -50,35 +51,36 @@ pub trait ChatModel: Send + Sync {
     /// Sends one request, retries included.
     ///
     /// # Errors
-    /// [`ModelError`]; a content filter that stopped the *answer* is not an error
-    /// but [`FinishReason::ContentFilter`], and a refusal is
-    /// [`ChatReply::refusal`]. `stop.drain` ends a wait between two attempts at
-    /// once, `stop.abort` a request too, with
-    /// [`ErrorKind::Cancelled`](super::ErrorKind::Cancelled).
+    /// [`ModelError`]. A content filter that stopped the *answer* is not an error but
+    /// [`FinishReason::ContentFilter`], and a refusal is [`ChatReply::refusal`]. `stop.drain` ends
+    /// a wait between two attempts, and `stop.abort` also a request in flight, both at once and
+    /// with [`ErrorKind::Cancelled`](super::ErrorKind::Cancelled).
     async fn chat(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError>;
 }
 
+/// A request for one reply.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChatRequest {
-    /// Who sends it, e.g. `analyst`: for usage by node. Not sent.
+    /// The node that asks, e.g. `analyst`, by which usage is counted. Not sent.
     pub node: String,
     /// The conversation, oldest first.
     pub messages: Vec<ChatMessage>,
     /// Left out where the model does not accept one.
     pub temperature: Option<f64>,
-    /// Maximum tokens of the answer, reasoning included.
+    /// Maximum tokens of the answer, including reasoning.
     pub max_output_tokens: Option<u32>,
     /// Left out where the model does not accept one.
     pub seed: Option<u64>,
     pub format: ReplyFormat,
     pub tools: Vec<ToolSpec>,
     pub tool_choice: ToolChoice,
-    /// The call that it belongs to. Not sent, and not part of its journal key.
+    /// The call that the request belongs to. Not sent, and not part of its key in the journal.
     #[serde(skip)]
     pub origin: RequestOrigin,
 }
 
-/// The call of a run that a request belongs to. Distinguishes replies to equal requests.
+/// The call of a run that a request belongs to. It distinguishes equal requests, so that each gets
+/// a reply of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestOrigin {
@@ -86,12 +88,12 @@ pub struct RequestOrigin {
     pub question: String,
     /// The pass over the questions, from 0.
     pub epoch: u32,
-    /// The number of equal requests of the same node answered before.
+    /// How many equal requests of the same node were answered before.
     pub repeat: u32,
 }
 
 impl ChatRequest {
-    /// A plain text request of `node`.
+    /// A request of `node` for plain text.
     pub fn new(node: impl Into<String>, messages: Vec<ChatMessage>) -> Self {
         Self {
             node: node.into(),
@@ -111,6 +113,7 @@ pub enum Role {
     Tool,
 }
 
+/// A message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatMessage {
     pub role: Role,
@@ -122,8 +125,8 @@ pub struct ChatMessage {
     /// For [`Role::Tool`]: the call that this is the result of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// Bytes at the beginning of the text that later requests repeat: a provider that caches
-    /// prompts only where it is asked to may do so up to here. 0 for none; not stored.
+    /// Number of bytes at the beginning of the text that later requests repeat. A provider that
+    /// caches prompts only on request is asked to cache up to here. 0 for none; not stored.
     #[serde(skip)]
     pub stable_bytes: usize,
 }
@@ -160,7 +163,7 @@ impl ChatMessage {
     }
 }
 
-/// The requested shape of an answer. A provider without it gets the next weaker one:
+/// The requested format of an answer. A provider that lacks it is asked for the next weaker one:
 /// schema, object, text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
@@ -172,26 +175,27 @@ pub enum ReplyFormat {
         /// Letters, digits, `_` and `-`, at most 64.
         name: String,
         schema: Value,
-        /// The provider must enforce it token by token.
+        /// The provider must enforce the schema token by token.
         strict: bool,
-        /// Request text from a provider without schemas, because not every reply in text is
-        /// an object.
+        /// Ask a provider without schemas for text and not for an object, because not every reply
+        /// that is allowed in text is an object.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         or_text: bool,
     },
 }
 
+/// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolSpec {
     pub name: String,
-    /// Its description for the model.
+    /// The description that the model reads.
     pub description: String,
     /// JSON schema of its arguments.
     pub parameters: Value,
 }
 
-/// The model is free to call tools: the only choice, which is a part of the keys of stored
-/// replies and of the journal's calls.
+/// Whether the model must call a tool. It is always free to; the field remains because it is part
+/// of the keys of stored replies and of the journal's calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
@@ -202,13 +206,14 @@ pub enum ToolChoice {
 /// A tool call by a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Quoted by the result.
+    /// The id that the result of the call must quote.
     pub id: String,
     pub name: String,
-    /// JSON, if the model followed the rules.
+    /// The arguments as the model wrote them: JSON, if it followed the rules.
     pub arguments: String,
 }
 
+/// Why a reply ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum FinishReason {
@@ -218,7 +223,7 @@ pub enum FinishReason {
     Length,
     ContentFilter,
     ToolCalls,
-    /// A reason that is unknown or a failure of the provider, as sent; empty if none was sent.
+    /// An unknown reason, or a failure of the provider, as sent; empty if none was sent.
     Other(String),
 }
 
@@ -233,7 +238,7 @@ impl FinishReason {
         finish_meaning(self.as_str()) == Some(FinishMeaning::BadGeneration)
     }
 
-    /// True if it says why a reply has no content.
+    /// True if the reason explains why a reply has no content.
     pub(crate) fn explains_silence(&self) -> bool {
         !matches!(self, Self::Stop | Self::ToolCalls) && !self.as_str().is_empty()
     }
@@ -284,8 +289,8 @@ pub struct Usage {
     /// The part of `input_tokens` that came from the provider's cache.
     #[serde(default)]
     pub cached_input_tokens: u64,
-    /// The part of `input_tokens` that was written to the provider's cache, where that is
-    /// billed apart.
+    /// The part of `input_tokens` that was written to the provider's cache, if that is billed
+    /// separately.
     #[serde(default, skip_serializing_if = "super::usage::is_zero")]
     pub cache_write_tokens: u64,
     /// The part of `output_tokens` that was hidden reasoning.
@@ -313,32 +318,33 @@ impl AddAssign for Usage {
     }
 }
 
+/// A model's reply to a request, with what it took.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatReply {
-    /// The text; empty when the model only called tools, refused, or said nothing.
+    /// The text; empty if the model only called tools, refused, or said nothing.
     pub content: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
     pub finish: FinishReason,
-    /// The model's refusal, where the provider marks it as one.
+    /// The model's refusal, if the provider marks it as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
-    /// Why it is not the answer although the status is a success: the words of an error inside
-    /// it, or what is wrong with it.
+    /// Why the reply is not an answer although its status is a success: the words of an error
+    /// inside it, or what is wrong with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// `None` when the server did not say, which is not zero.
+    /// `None` if the server did not say, which is not zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// The server's counts contradict each other: `usage` is the least that fits them.
+    /// True if the server's counts contradict each other; `usage` is then the least that fits them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_usage_doubtful: bool,
-    /// The tier that the provider served it in, as sent.
+    /// The service tier, as the provider sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_tier: Option<String>,
-    /// The server's name of the model that answered, often a dated snapshot.
+    /// The server's name for the model that answered, often a dated snapshot.
     pub model: String,
-    /// The model that was asked for, if the server names another one.
+    /// The model that was asked for, if the server names a different one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_model: Option<String>,
     /// The provider's id of the answered request, to quote to its support.
@@ -347,26 +353,26 @@ pub struct ChatReply {
     /// HTTP requests sent for this answer: at least 1 over a network, 0 for a model inside
     /// this process or a stored answer.
     pub attempts: u32,
-    /// Of these, requests without an answer that may have been billed.
+    /// Those of them that got no answer but may have been billed.
     #[serde(default)]
     pub lost: u32,
-    /// The reply was stored by an earlier call, which paid for its tokens.
+    /// True if the reply was stored by an earlier call, which paid for its tokens.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
-    /// The batch that it came from, at half the price.
+    /// The batch that the reply came from, at half the price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
-    /// Sampling settings of the request that the model does not accept and that were left
-    /// out: `temperature`, `seed`.
+    /// Sampling settings that were left out of the request because the model does not accept them:
+    /// `temperature`, `seed`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// From the first request sent to the complete answer, retries and their waits included,
-    /// waiting for a slot, a batch or the budget excluded.
+    /// Time from the first request to the complete answer, including retries and the waits between
+    /// them, but not the waits for a slot, a batch or the budget.
     pub latency: Duration,
 }
 
 impl ChatReply {
-    /// A complete text answer without usage: for models inside the process and tests.
+    /// A complete text answer without usage, for models inside the process and for tests.
     pub fn text(content: impl Into<String>) -> Self {
         Self {
             content: content.into(),
@@ -374,17 +380,17 @@ impl ChatReply {
         }
     }
 
-    /// The tokens of this call, if it was made now.
+    /// The tokens that this call used; `None` if they are unknown or the reply was stored.
     pub(crate) fn known_tokens(&self) -> Option<Usage> {
         self.usage.filter(|_| !self.cached)
     }
 
-    /// True if its tokens at the listed price are only the least that it costs.
+    /// True if the listed price of its tokens is only a lower bound of its cost.
     pub(crate) fn costs_at_least(&self) -> bool {
         self.is_usage_doubtful || self.unlisted_tier().is_some()
     }
 
-    /// The tier that it was served in, if the price lists do not have it.
+    /// The service tier, if the price lists do not cover it.
     pub fn unlisted_tier(&self) -> Option<&str> {
         const LISTED: [&str; 5] = ["", "default", "standard", "auto", "on_demand"];
         let batch = self.batch.as_ref().map(|_| "batch");

@@ -1,4 +1,4 @@
-//! Calls, tokens and money by node, for a run, a conversation or a question.
+//! Sums calls, tokens and money by node, for a run, a conversation or a question.
 
 use std::collections::BTreeMap;
 use std::iter::Sum;
@@ -13,24 +13,26 @@ pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+/// The calls of one node, with their tokens and their cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeUsage {
-    /// Failed ones included.
+    /// All calls, including failed ones.
     pub calls: u64,
     pub failed: u64,
     /// HTTP requests, retries included.
     pub requests: u64,
-    /// Requests without an answer that may have been billed: `tokens` and `cost` lack theirs.
+    /// Requests without an answer that may have been billed. `tokens` and `cost` do not include
+    /// theirs.
     pub lost: u64,
     /// Tokens of the answers, as far as the servers reported them.
     #[serde(flatten)]
     pub tokens: Usage,
-    /// Answers whose tokens are not all known: `tokens` lacks theirs.
+    /// Answers whose tokens are not all known, so that `tokens` lacks some.
     pub without_usage: u64,
-    /// Calls answered by stored replies.
+    /// Calls that were answered by stored replies.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_calls: u64,
-    /// Tokens, read and written, that those calls did not need.
+    /// Tokens, read and written, that those calls would have used.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub saved_tokens: u64,
     #[serde(default)]

@@ -1,4 +1,5 @@
-//! A call of a model on an HTTP server: requests in one dialect after the other, each with retries.
+//! A call of a model on an HTTP server: it sends the request in one dialect after another, each
+//! with retries.
 
 use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
@@ -48,7 +49,7 @@ impl HttpModel {
         let transport = self.transport.fresh();
         let batches = self.batches.as_ref();
         let _begun = batches.map(|sender| sender.begin(&request.origin));
-        // A batch takes hours, which is not worth a word.
+        // A call in a batch waits for hours, so it is not reported as waiting long.
         let _open = batches.is_none().then(|| {
             let name = format!("{} of {}", request.node, request.origin.question);
             self.limiter.open.begin(name)
@@ -89,9 +90,11 @@ impl ChatModel for HttpModel {
 }
 
 impl HttpCall<'_> {
-    /// The reply, in a dialect that the server accepts.
+    /// Sends the request until the server accepts its dialect.
     pub(super) async fn converse(&self) -> Result<ChatReply, ModelError> {
         let mut dialect = *self.model.dialect.lock();
+        // No dialect is tried twice, because a server that refuses both names of a parameter would
+        // be asked for ever.
         let mut tried = vec![dialect];
         loop {
             let mut error = match self.send(dialect).await {
@@ -124,7 +127,7 @@ impl HttpCall<'_> {
         }
     }
 
-    /// One request in one dialect, with retries.
+    /// Sends the request in one dialect, with retries.
     async fn send(&self, dialect: ApiDialect) -> Result<ChatReply, ModelError> {
         let Self { model, request, .. } = self;
         let encoded = model
@@ -145,6 +148,8 @@ impl HttpCall<'_> {
             }
         };
         let mut options = model.settings.retry;
+        // The address is right if the server has answered, so connecting is tried as often as
+        // anything else.
         if model.limiter.outage().has_answered {
             options.connect_attempts = options.max_attempts;
         }
@@ -152,8 +157,9 @@ impl HttpCall<'_> {
         retry(options, self.stop, &notify, attempt).await
     }
 
-    /// Sends one HTTP request once its limits allow it, and reads how it ended: the only
-    /// place where a request of a model call leaves. Dropped in the middle when the call is aborted.
+    /// Sends one HTTP request as soon as the limits allow it, and reads its outcome. This is the
+    /// only place that sends a live request of a model call. If the call is aborted, the future is
+    /// dropped in the middle.
     async fn attempt(&self, encoded: &EncodedRequest) -> Result<ChatReply, Box<ModelError>> {
         let Self {
             model,
@@ -169,7 +175,7 @@ impl HttpCall<'_> {
         let slot = model.limiter.slot(question, most_tokens(encoded), stop);
         let slot = slot.await.ok_or_else(cancelled)?;
         let queued = asked.elapsed();
-        // Behind the slot, so that a request that waits for one reserves nothing.
+        // After the slot, so that a request that still waits for one reserves nothing.
         let reservation = model.reserve(encoded, stop).await?;
         let before = transport.sent();
         let posted = match self.client.chat().path(model.protocol.path()) {
@@ -179,6 +185,7 @@ impl HttpCall<'_> {
         let reply = transport.take(posted)?;
         let mut judged = self.judge(&reply);
         let lost = judged.as_ref().is_err_and(|error| error.lost_an_answer());
+        // A request that was sent counts as lost until its answer accounts for it.
         if transport.sent() > before && !lost {
             transport.accounted_for();
         }
@@ -198,7 +205,7 @@ impl HttpCall<'_> {
         judged
     }
 
-    /// Sends a request in a batch, and reads its result like a reply.
+    /// Sends a request in a batch, and reads its result like a live reply.
     async fn in_batch(
         &self,
         sender: &BatchSender,
@@ -219,7 +226,7 @@ impl HttpCall<'_> {
         judged
     }
 
-    /// The answer in a reply, or what its failure means.
+    /// Reads the answer in a reply, or what its failure means.
     fn judge(&self, exchange: &HttpReply) -> Result<ChatReply, Box<ModelError>> {
         let model = self.model;
         let secret = model.settings.key();
@@ -238,7 +245,7 @@ impl HttpCall<'_> {
         let mut body = body::json(&exchange.body).map_err(|nature| {
             let encoding = exchange.headers.get(CONTENT_ENCODING);
             let encoding = encoding.and_then(|it| it.to_str().ok());
-            // What the client decodes, it does not show.
+            // The client removes this header from a body that it decodes.
             match encoding.filter(|it| !it.eq_ignore_ascii_case("identity")) {
                 Some(encoding) => malformed(&format!(
                     "the body is compressed ({encoding}), although that was refused"
@@ -246,14 +253,14 @@ impl HttpCall<'_> {
                 None => malformed(&format!("the body is not a reply: {nature}")),
             }
         })?;
-        // From here on, what is read is kept and shown.
+        // What is read from here on is kept and shown, so the key is removed from it too.
         redact_json(&mut body, &[secret]);
         if let Some(id) = body.get("id").and_then(Value::as_str) {
             set(&Span::current(), "gen_ai.response.id", id.to_owned());
         }
         let decoded = model.protocol.decode(&body, self.request);
         let mut decoded = decoded.map_err(|missing| {
-            // Some gateways return the failure of the server behind them as a success.
+            // Some gateways return the failure of the server behind them with a success status.
             let words = ErrorDetails::of(&body);
             let status = words.status();
             let is_error = |name: &str| body.get(name).is_some_and(|error| !error.is_null());
@@ -290,7 +297,8 @@ impl HttpCall<'_> {
         })
     }
 
-    /// The dialect to use from now on, if `error` names what can be changed.
+    /// The dialect to try next, if `error` names something that can be changed. It is used from now
+    /// on.
     fn correct(&self, dialect: ApiDialect, error: &ModelError) -> Option<ApiDialect> {
         let refused = matches!(
             error.kind,
@@ -304,8 +312,9 @@ impl HttpCall<'_> {
         let protocol = self.model.protocol;
         let (better, parameter) = corrected(protocol, dialect, &words, formatted)?;
         let mut present = self.model.dialect.lock();
-        // What another call has learnt in the meantime stays; the next call learns the rest.
-        // A limit may have been too high for this prompt alone.
+        // If another call has changed the shared dialect in the meantime, its change stays, and the
+        // next call learns this one. The reply limit is not compared, because it may belong to one
+        // prompt only.
         let kept = |dialect| ApiDialect {
             reply_limit: present.reply_limit,
             ..dialect
@@ -318,12 +327,13 @@ impl HttpCall<'_> {
         Some(better)
     }
 
-    /// The dialect with a lower limit for this request, after the default limit was refused as
-    /// too high. One that the user has chosen, and a prompt that leaves no room, is an error.
+    /// The dialect with a lower output limit for this request, after the server refused the limit
+    /// as too high. `None` for a limit that the user has set, and for a prompt that leaves no room;
+    /// the error then says so.
     fn lowered(&self, dialect: ApiDialect, error: &mut ModelError) -> Option<ApiDialect> {
         let asked = dialect.max_tokens(self.request)?;
         let is_own = self.request.max_output_tokens.is_some();
-        // A user may want a short reply.
+        // The user may have asked for a short reply.
         let least = if is_own { 1 } else { output_limit::LEAST };
         let Some(limit) = output_limit::lower(&words_of(error).text, asked, least) else {
             error.kind = ErrorKind::ContextTooLong;
@@ -335,7 +345,8 @@ impl HttpCall<'_> {
         }
         let reply_limit = Some(limit.tokens);
         if limit.is_maximum {
-            // The room in a context is that of one prompt.
+            // Kept for later requests only if it is the model's maximum; the room in a context
+            // depends on the prompt.
             self.model.dialect.lock().reply_limit = reply_limit;
         }
         tracing::info!(node = self.request.node, limit.tokens, "correction");
@@ -345,7 +356,7 @@ impl HttpCall<'_> {
         })
     }
 
-    /// The error with the model and address in its words, and what the call took.
+    /// Adds the model and the address to the words of an error, and what the call took.
     fn located(&self, mut error: ModelError) -> ModelError {
         let Self {
             model, transport, ..
@@ -383,8 +394,8 @@ impl HttpCall<'_> {
     }
 }
 
-/// An upper bound of tokens, until the reply corrects the count. An answer without a limit
-/// is rarely longer than this.
+/// The tokens that a request counts as until its reply corrects the count. If the request has no
+/// output limit, this is not strictly an upper bound, but an answer is rarely longer.
 fn most_tokens(request: &EncodedRequest) -> u64 {
     let output = request.max_output_tokens.unwrap_or(MAX_TOKENS);
     request.most_input_tokens().saturating_add(output.into())

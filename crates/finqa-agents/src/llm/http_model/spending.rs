@@ -1,5 +1,5 @@
-//! The reservations and the spending of one model's requests: its prices on its server, the
-//! user's own before the built-in ones, and the budget that its requests spend from.
+//! What the requests of one model reserve and spend. The user's own prices come before the built-in
+//! ones.
 
 use std::sync::atomic::Ordering;
 
@@ -13,7 +13,7 @@ use crate::llm::protocol::EncodedRequest;
 use crate::llm::retry::cancelled;
 use crate::llm::types::{ChatReply, Stop, Usage};
 
-/// The charge in a batch: OpenAI, Azure and Anthropic take half of the list price.
+/// The price in a batch: OpenAI, Azure and Anthropic charge half of the list price.
 fn charged(live: Decimal, batched: bool) -> Decimal {
     match batched {
         true => live / Decimal::TWO,
@@ -22,13 +22,13 @@ fn charged(live: Decimal, batched: bool) -> Decimal {
 }
 
 impl HttpModel {
-    /// True if the price that is expected before the first reply is known.
+    /// True if a price is known before the first reply, by the model's configured name.
     pub fn has_price(&self) -> bool {
         self.price(&self.settings.model).is_some()
     }
 
-    /// The price of a reply from the model that the server calls `served`: on Azure that is
-    /// the model behind the deployment, whose name the user's list may use.
+    /// The price of a reply from the model that the server calls `served`. On Azure that is the
+    /// model behind the deployment. The user's list may name either of the two.
     fn price(&self, served: &str) -> Option<&Price> {
         let base_url = &self.settings.base_url;
         let own = |model| self.prices.price(base_url, model);
@@ -47,7 +47,10 @@ impl HttpModel {
         Some(charged(self.price(served)?.of(usage?)?, batched))
     }
 
-    /// The most dollars that a request may cost, where the run has a limit.
+    /// The most dollars that a request may cost; `None` if the run has no limit.
+    ///
+    /// # Errors
+    /// If the run has a limit and the request has no output limit, or no price is known.
     pub(super) fn upper_bound(
         &self,
         request: &EncodedRequest,
@@ -71,7 +74,7 @@ impl HttpModel {
         Ok(Some(charged(dollars, batched)))
     }
 
-    /// Reserves the upper bound of a request, where the run has a limit.
+    /// Reserves the upper bound of a request; `None` if the run has no limit.
     pub(super) async fn reserve(
         &self,
         request: &EncodedRequest,
@@ -84,8 +87,9 @@ impl HttpModel {
         Ok(Some(reservation.ok_or_else(cancelled)?))
     }
 
-    /// Counts what a request used. A lost one, and an answer that does not say what it used,
-    /// stay at the upper bound, or at the least that they cost where this is more.
+    /// Counts what a request cost in place of its reservation. A lost request, and an answer of
+    /// unknown cost, stay at the upper bound. An answer whose cost is only a lower bound stays
+    /// there too, unless it costs more.
     pub(super) fn record_actual(
         &self,
         request: &EncodedRequest,

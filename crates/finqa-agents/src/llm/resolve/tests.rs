@@ -1,3 +1,5 @@
+//! Servers and keys that are selected by flags and variables.
+
 use super::super::provider::OPENAI_BASE_URL;
 use super::*;
 
