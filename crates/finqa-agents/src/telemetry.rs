@@ -1,7 +1,7 @@
-//! Attributes on `tracing` spans, by the names of OpenTelemetry's GenAI conventions (1.41;
-//! all of `gen_ai.*` is still in development) and of MLflow. On a span without a subscriber
-//! every function is a cheap no-op; prompts and replies are content, which is only recorded
-//! on request ([`Content`]).
+//! Helpers that set attributes on `tracing` spans. Their names follow OpenTelemetry's GenAI
+//! conventions (1.41, in which all of `gen_ai.*` is still in development) and MLflow. On a span
+//! that nobody records, the setters are cheap no-ops. Prompts and replies are content, which is
+//! recorded only on request ([`Content`]).
 
 use opentelemetry::trace::Status;
 use opentelemetry::{Array, StringValue, Value};
@@ -10,7 +10,8 @@ use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::Layer;
 
-/// Sets an attribute, which must be done once for each key: the SDK keeps both of two.
+/// Sets an attribute. Call it once per key: the SDK does not replace the first value, it keeps
+/// both.
 pub fn set(span: &Span, key: &'static str, value: impl Into<Value>) {
     if !span.is_disabled() {
         span.set_attribute(key, value);
@@ -30,11 +31,12 @@ pub(crate) fn set_list<'a>(
     }
 }
 
+/// A count as the integer that attributes take; `i64::MAX` if it does not fit.
 pub fn count(n: impl TryInto<i64>) -> i64 {
     n.try_into().unwrap_or(i64::MAX)
 }
 
-/// The serialised name of a plain variant.
+/// The serialised name of a unit variant; empty for a value that does not serialise to a string.
 pub fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
@@ -42,7 +44,8 @@ pub fn word(value: &impl serde::Serialize) -> String {
     }
 }
 
-/// Marks a span as failed, with a stable word and a message.
+/// Marks a span as failed. `kind` is a stable word that dashboards can group by; `message` is for
+/// people.
 pub fn fail(span: &Span, kind: &str, message: &str) {
     if !span.is_disabled() {
         span.set_attribute("error.type", kind.to_owned());
@@ -50,7 +53,8 @@ pub fn fail(span: &Span, kind: &str, message: &str) {
     }
 }
 
-/// In the subscriber if content is recorded; found by its type.
+/// A marker: content is recorded if the subscriber has this layer, which is found by its type. The
+/// layer itself does nothing.
 pub struct Content;
 
 impl<S: tracing::Subscriber> Layer<S> for Content {}
@@ -60,8 +64,8 @@ pub(crate) fn wants_content() -> bool {
     tracing::dispatcher::get_default(|subscriber| subscriber.downcast_ref::<Content>().is_some())
 }
 
-/// A message that may quote a prompt or a reply: unchanged if content is recorded, else
-/// nothing.
+/// Returns a message that may quote a prompt or a reply, or an empty string if content is not
+/// recorded.
 pub fn if_content(message: &str) -> &str {
     if wants_content() { message } else { "" }
 }
@@ -73,23 +77,23 @@ pub(crate) fn set_content(span: &Span, key: &'static str, make: impl FnOnce() ->
     }
 }
 
-/// A message in the form of the GenAI conventions.
+/// A message in the JSON form of the GenAI conventions.
 pub fn message(role: &str, text: &str) -> serde_json::Value {
     json!({"role": role, "parts": [{"type": "text", "content": text}]})
 }
 
-/// Records the question that an agent is asked.
+/// Records the question as the span's input.
 pub(crate) fn set_question(span: &Span, text: &str) {
     set_content(span, "gen_ai.input.messages", || {
         json!([message("user", text)]).to_string()
     });
     set_content(span, "mlflow.spanInputs", || {
-        // MLflow's list shows the text of messages, and raw JSON for anything else.
+        // MLflow's list shows the text of `messages`, but raw JSON for any other input.
         json!({"messages": [{"role": "user", "content": text}]}).to_string()
     });
 }
 
-/// Records what an agent has said.
+/// Records an agent's reply as the span's output.
 pub(crate) fn set_output(span: &Span, text: &str) {
     set_content(span, "gen_ai.output.messages", || {
         let mut entry = message("assistant", text);
