@@ -1,4 +1,5 @@
-//! The agents' integration tests.
+//! Integration tests of the agents: one module for each module of the package, and the servers in
+//! `support`.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,5 +1,5 @@
-//! The provider against a real server that breaks on purpose: what is sent, what
-//! comes back, and that the requests it says it sent are those the server saw.
+//! Tests of models against a real server that breaks on purpose: what is sent, what comes back, and
+//! that the requests that a reply counts are those that the server saw.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -22,7 +22,7 @@ mod replies;
 mod shapes;
 mod wire;
 
-/// Waits short enough for tests; the number of attempts is the default.
+/// Waits that are short enough for tests. The number of attempts is the default.
 const QUICK: RetryOptions = RetryOptions {
     max_attempts: 6,
     connect_attempts: 3,
@@ -94,7 +94,7 @@ async fn chat(model: &HttpModel, request: &ChatRequest) -> Result<ChatReply, Mod
     model.chat(request, &Stop::default()).await
 }
 
-/// One call to a server that always answers like this.
+/// Makes one call to a server that always answers like this.
 async fn one(reply: Reply) -> (Result<ChatReply, ModelError>, FaultServer) {
     let server = FaultServer::start(move |_| reply.clone());
     let model = HttpModel::new(openai(&server)).unwrap();
@@ -102,7 +102,7 @@ async fn one(reply: Reply) -> (Result<ChatReply, ModelError>, FaultServer) {
     (outcome, server)
 }
 
-/// One call to a server that fails once like this and then answers.
+/// Makes one call to a server that fails once like this, and then answers.
 async fn once(reply: Reply) -> (Result<ChatReply, ModelError>, FaultServer) {
     let server = FaultServer::start(move |request| match request.repeat {
         0 => reply.clone(),

@@ -1,4 +1,5 @@
-//! What the two agents accept as an answer: by the analysis alone, and with a scripted model.
+//! Tests of what the two agents accept as an answer: from an analysis alone, and with a scripted
+//! model.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,8 +24,8 @@ use crate::support::fault_server::{FaultServer, Reply, Request, completion};
 mod critic;
 mod finish;
 
-/// A page with amounts, a percentage with its sign, one by its label and one
-/// that only the reader knows to be one.
+/// A question about a page with amounts, a percentage with its sign, one that its label marks, and
+/// one that only a reader recognises.
 fn question(text: &str) -> Question {
     let rows: [[&str; 3]; 6] = [
         ["", "2019", "2018"],
@@ -139,7 +140,7 @@ fn a_cited_place_must_hold_the_literal_of_the_program(
     assert!(citation.is_none_or(|f| f.kind.sends_back()));
 }
 
-/// The kinds of what the checks find in a program's answer.
+/// The checks find exactly these kinds of errors in a program's answer.
 #[rstest]
 #[case::right("what was revenue in 2019?", "1250", UnitKind::Number, &[])]
 #[case::a_constant("what was revenue by month in 2019?", "divide(1250, 12)", UnitKind::Number, &[])]
@@ -171,7 +172,7 @@ fn each_check_finds_its_own_error_and_no_other(
     assert_eq!(kinds, expected, "{found:?}");
 }
 
-/// It was "beyond 1,000 %", which 50.00 is not for a reader.
+/// The finding was once "beyond 1,000 %", which makes no sense to a reader of 50.00.
 #[test]
 fn a_percentage_without_its_sign_is_told_to_have_one() {
     let answer = settle(&analysis("", UnitKind::Percent, "50.00", &[]));
@@ -206,7 +207,7 @@ fn a_year_that_opens_a_sentence_is_not_its_value() {
 
 const REVENUE: &str = "what was revenue in 2019?";
 
-/// Asks with a scripted model; the solution and what the server saw.
+/// Asks a question with a scripted model; returns the solution, and the server with what it saw.
 async fn ask(
     text: &str,
     change: impl FnOnce(&mut PairOptions),
@@ -215,7 +216,7 @@ async fn ask(
     ask_again(text, change, CallMemory::default(), script).await
 }
 
-/// The same after an earlier process.
+/// The same, with the calls that an earlier process made.
 async fn ask_again(
     text: &str,
     change: impl FnOnce(&mut PairOptions),
@@ -235,7 +236,7 @@ async fn ask_again(
     (solution, server)
 }
 
-/// The solution, also of a question that the provider failed.
+/// The solution, even of a question that the provider failed.
 fn solved(solved: Result<Solution, Interruption>) -> Solution {
     solved.unwrap_or_else(|why| match why {
         Interruption::Provider(solution) => Solution {
@@ -256,7 +257,7 @@ fn reply(program: &str, answer: &str) -> Reply {
     Reply::chat(&analysis.to_string())
 }
 
-/// An analyst whose program cannot be executed, and a critic who approves.
+/// An analyst whose program cannot be executed, and a critic that approves.
 fn failing(answer: &'static str) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
     move |request| match is_critic(request) {
         true => Reply::chat("ALL_OK"),
@@ -287,7 +288,7 @@ async fn an_answer_without_a_value_is_asked_for_again_and_then_a_parse_failure()
     );
 }
 
-/// Unless the user limits replies.
+/// A reply that was cut at a limit of the user's own is not asked for again.
 #[tokio::test]
 async fn a_reply_that_was_cut_is_asked_for_in_fewer_words() {
     let cut = |request: &Request| match request.index {
@@ -338,7 +339,8 @@ async fn a_critic_that_failed_before_the_accepted_round_is_not_the_questions_err
     assert_eq!((solution.chosen_round, solution.error), (Some(2), None));
 }
 
-/// An analyst who gives this answer, or `another` each time, or `prose`; and a critic.
+/// An analyst that gives this answer, or a different one each time (`another`), or none (`prose`);
+/// and a critic that approves, fails or objects.
 fn scripted(
     analyst: &'static str,
     critic: &'static str,

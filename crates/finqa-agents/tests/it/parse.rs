@@ -1,4 +1,4 @@
-//! Replies as models write them, through `parse`.
+//! Tests of replies as models write them, read by `parse`.
 
 mod verdict;
 
@@ -13,7 +13,7 @@ const PLAIN: &str = r#"{"steps": ["206,588 - 181,001 = 25,587"], "answer": "14.1
  "evidence": [{"id": "r6c1", "literal": "206,588"}], "program": "subtract(206588, 181001), divide(#0, 181001)",
  "unit": "percent", "label": "change in net cash", "confidence": 0.9}"#;
 
-/// The same with its lists written as texts, so many times, and its number in quotes.
+/// The same analysis, with its lists and its number written as JSON strings, this many times over.
 fn as_texts(times: usize) -> String {
     let mut object: serde_json::Value = serde_json::from_str(PLAIN).unwrap();
     for key in ["steps", "evidence", "confidence"] {
@@ -67,7 +67,7 @@ fn departures_from_the_format_are_read(#[case] text: String) {
     assert_eq!(analysis(&text).unwrap(), expected(), "{text}");
 }
 
-/// One discarded a complete answer.
+/// Such a confidence once discarded a complete answer.
 #[test]
 fn a_confidence_that_is_no_number_is_none() {
     for word in ["NaN", "Infinity", "-Infinity"] {
@@ -110,7 +110,7 @@ fn labelled_lines_without_json() {
     assert_eq!(parsed.steps, ["The change is 25,587."]);
 }
 
-/// Models often end a full reply with a small object of their own.
+/// Models often end a complete reply with a small object of their own.
 #[rstest]
 #[case("{full}\n{\"value\": 0.5}")]
 #[case("{full}\nIn short: {\"answer\": \"0.5\"}")]
@@ -164,8 +164,8 @@ fn failures_say_what_and_where(#[case] text: &str, #[case] message: &str) {
     assert_eq!(analysis(text).unwrap_err().to_string(), message);
 }
 
-/// Hostile replies of a quarter megabyte: no overflow, no stall. There is no
-/// timed assertion: where a step is not linear, one of these runs for minutes.
+/// Hostile replies of a quarter of a megabyte neither overflow the stack nor stall. No time is
+/// asserted: if a step is not linear, one of them runs for minutes.
 #[test]
 fn long_runs_of_anything_are_survived() {
     const SIZE: usize = 1 << 18;
@@ -211,7 +211,7 @@ proptest! {
         let _ = verdict(&text);
     }
 
-    /// Near-JSON: no panic, and whatever was read reads back the same.
+    /// Near-JSON causes no panic, and whatever is read from it reads back the same.
     #[test]
     fn near_json_is_read_stably(parts in proptest::collection::vec(near_json(), 0..40), keyed in any::<bool>()) {
         let mut text = parts.concat();

@@ -1,4 +1,4 @@
-//! What a model is shown.
+//! Tests of what a model is shown.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ Question: by what percentage did fees grow?"#;
     assert_eq!(prompt.user, expected);
 }
 
-/// It sees what the analyst saw, and then the analysis.
+/// The critic sees what the analyst saw, and then the analysis.
 #[test]
 fn the_user_message_of_the_critic() {
     let prompts = Prompts::embedded();
@@ -127,8 +127,8 @@ fn the_follow_ups() {
     );
 }
 
-/// Prefix caches: everything up to the earlier turns is the same for each turn
-/// of a page and for both agents, and a longer history only appends.
+/// For prefix caches, everything up to the earlier turns is the same for each turn about a page and
+/// for both agents, and a longer history only appends.
 #[test]
 fn stable_text_comes_first() {
     let prompts = Prompts::embedded();
@@ -145,7 +145,7 @@ fn stable_text_comes_first() {
     let shared = a.user.find("\n\nQuestion: ").unwrap();
     assert!(b.user.starts_with(&a.user[..shared]));
     assert!(critic.user.starts_with(&b.user));
-    // Every turn agrees on where the page ends, which a provider's cache needs.
+    // Every turn has the page end at the same byte, which a provider's cache needs.
     let page = &a.user[..a.page_bytes];
     assert!(page.ends_with("END OF THE PAGE"), "{page}");
     for prompt in [&b, &critic] {
@@ -153,7 +153,7 @@ fn stable_text_comes_first() {
     }
 }
 
-/// What the prompt shows as a reply has the requested form.
+/// The reply that the prompt shows as an example has the requested form.
 #[test]
 fn the_example_in_the_prompt_has_the_form_of_the_schema() {
     let prompt = Prompts::embedded().analyst(&question()).unwrap();
@@ -168,7 +168,7 @@ fn the_example_in_the_prompt_has_the_form_of_the_schema() {
     assert!(!schema.is_valid(&other));
 }
 
-/// The shorter instructions for small models, which `--prompts prompts/small` takes.
+/// Tests the shorter instructions for small models, which `--prompts prompts/small` uses.
 #[test]
 fn the_small_prompt_is_short_and_its_example_is_json() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../prompts/small");

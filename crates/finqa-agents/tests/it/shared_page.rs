@@ -1,4 +1,4 @@
-//! A page is read once, whatever works on it and however many questions it has.
+//! Tests that a page is read only once, whatever works on it and however many questions it has.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What several tests need. The root package's tests include the servers.
+//! What several tests need. The tests of the root package include the servers too.
 
 #![allow(dead_code, unused_imports, reason = "each test uses its own part")]
 

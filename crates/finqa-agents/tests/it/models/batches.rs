@@ -1,5 +1,5 @@
-//! The batch engine below the binary: what a process does with a batch, and what the next one
-//! finds.
+//! Tests of the batch engine below the binary: what a process does with a batch, and what the next
+//! one finds.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,7 +24,7 @@ struct BatchRun {
     stop: Stop,
     journal: Arc<Mutex<BTreeMap<u32, BatchRecord>>>,
     notices: Arc<Mutex<Vec<String>>>,
-    /// How often batches can be stored.
+    /// How many more times the journal can store a batch.
     stores: usize,
     /// Cancelled once every call has ended.
     calls_ended: CancellationToken,
@@ -50,7 +50,7 @@ impl BatchRun {
         }
     }
 
-    /// The same run, continued by another process.
+    /// The same run, as another process continues it.
     fn next_process(self) -> Self {
         Self {
             stop: Stop::default(),
@@ -156,7 +156,7 @@ impl Ended {
 
 const QUESTIONS: [&str; 3] = ["one", "two", "three"];
 
-/// A server that answers each question with its own words.
+/// A server that answers each question with the question itself.
 fn server(endings: impl Fn(usize) -> Ending + Send + Sync + 'static) -> BatchServer {
     BatchServer::start(|request| Reply::chat(request.user().trim()), endings)
 }
@@ -173,7 +173,7 @@ async fn results_that_arrive_while_a_run_stops_are_fetched_again_and_not_paid_ag
     server.intercept(move |request| {
         if request.path.ends_with("/content") {
             stop.drain.cancel();
-            // The calls end before the results are there.
+            // Wait until the calls have ended, and only then send the results.
             while !calls_ended.is_cancelled() {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -191,7 +191,7 @@ async fn results_that_arrive_while_a_run_stops_are_fetched_again_and_not_paid_ag
     assert_eq!(next.batches()[0].stage, BatchStage::Ended);
 }
 
-/// It would be a part of the next request's path.
+/// The id would become part of the next request's path.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_id_that_is_not_a_part_of_a_path_is_refused() {
     for id in ["../files", "a?limit=1", "a b"] {
@@ -234,7 +234,7 @@ async fn a_journal_that_cannot_be_written_ends_the_wave_at_each_of_its_entries()
             ..BatchRun::new(openai(&server.http))
         };
         let ended = run.ask(&QUESTIONS).await;
-        // The last entry notes that the results are recorded.
+        // Only the last entry, which says that the results are recorded, may be missing.
         if ended.replies[0].is_ok() {
             ended.answers(&QUESTIONS);
             break;

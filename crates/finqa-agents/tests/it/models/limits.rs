@@ -1,11 +1,11 @@
-//! Limits against a server that refuses and reports: what is sent, what waits, what ends.
+//! Tests of limits against a server that refuses and reports: what is sent, what waits, what ends.
 
 use finqa_agents::llm::{LimitOptions, Limiter, Limits};
 use tokio::sync::mpsc;
 
 use super::*;
 
-/// A model with limits, and what its retries say.
+/// A model with limits, and the events of its retries.
 fn limited(
     server: &FaultServer,
     options: LimitOptions,

@@ -1,4 +1,5 @@
-//! Stored replies: what is stored, what is reused and replayed, and what happens to damage.
+//! Tests of stored replies: what is stored, what is reused and replayed, and what happens to
+//! damaged entries.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ mod replay;
 
 const SERVER: &str = "openai http://a/v1 m";
 
-/// A cache in a folder, and what it warned of.
+/// A folder of stored replies, and the warnings about it.
 struct Cached {
     folder: tempfile::TempDir,
     warnings: Arc<Mutex<Vec<String>>>,
@@ -40,7 +41,7 @@ impl Cached {
         self.cache().wrap(Arc::new(model), SERVER)
     }
 
-    /// A model that is not asked.
+    /// A model that answers from the folder alone; its server does not exist.
     fn replayed(&self) -> Arc<dyn ChatModel> {
         let vars = [
             ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"),
@@ -79,7 +80,7 @@ async fn a_stored_reply_is_given_again_without_a_request() {
     let server = FaultServer::start(|_| Reply::chat("42").header("x-request-id", "req_1"));
     let request = ask("How much?");
     let first = ask_model(&cached.model(&server), &request).await.unwrap();
-    // Another process.
+    // A second model, as in another process.
     let second = ask_model(&cached.model(&server), &request).await.unwrap();
     assert_eq!(server.count(), 1);
     assert!(!first.cached && second.cached);
@@ -127,7 +128,7 @@ async fn whatever_changes_the_reply_is_part_of_the_key() {
         ask_model(&model, request).await.unwrap();
     }
     assert_eq!(server.count(), requests.len());
-    // The same request of another question is the same.
+    // An equal request about another question gets the same reply.
     let mut other = plain.clone();
     other.origin.question = "q".to_owned();
     assert!(ask_model(&model, &other).await.unwrap().cached);
@@ -142,17 +143,17 @@ fn refusal(content: &str) -> Reply {
     Reply::json(200, &refusal)
 }
 
-/// What a call came to.
+/// Where the outcome of a call is used again.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kept {
-    /// Given again, to a run and to a replay.
+    /// In a run and in a replay.
     Reused,
-    /// Given again to a replay only.
+    /// Only in a replay.
     Replayed,
     Nowhere,
 }
 
-/// A refusal settles its call, like an answer; what may pass is asked for again.
+/// A refusal settles its call, as an answer does. A failure that may pass is asked for again.
 #[rstest]
 #[case::refusal(refusal(""), Kept::Reused)]
 #[case::refusal_in_words(refusal("I am sorry."), Kept::Reused)]
@@ -237,7 +238,7 @@ async fn a_cancelled_call_is_never_stored() {
     assert_eq!(cached.entries().len(), 0);
 }
 
-/// Both were sent, and paid for.
+/// Both requests were once sent, and paid for.
 #[tokio::test]
 async fn of_equal_requests_at_the_same_time_the_second_waits_for_the_first() {
     let cached = Cached::new();
@@ -280,7 +281,8 @@ async fn a_folder_that_cannot_be_written_warns_once_and_fails_nothing() {
     let cached = Cached::new();
     let server = FaultServer::start(|_| Reply::chat("42"));
     let model = cached.model(&server);
-    // Files in the places of the entries' folders, as a full disk refuses them to anybody.
+    // Files take the places of the entries' folders, which fails for every user, as a full disk
+    // does.
     for first in 0..=255_u8 {
         std::fs::write(cached.path().join(format!("{first:02x}")), "").unwrap();
     }

@@ -1,5 +1,6 @@
-//! Replies in shapes of other servers: where an answer may be, what an event stream is made of,
-//! how a body is compressed, which words end a generation, and what was hidden.
+//! Tests of replies in the shapes of other servers: where an answer may be, what an event stream
+//! consists of, how a body is compressed, which words end a generation, and which tokens are
+//! hidden.
 
 use std::io::Write as _;
 
@@ -46,7 +47,7 @@ fn message_of(content: serde_json::Value) -> serde_json::Value {
         "usage": {"input_tokens": 10, "output_tokens": 2}})
 }
 
-/// They were empty replies, and scored as the model's.
+/// Such replies once counted as empty, and were scored as the model's answers.
 #[tokio::test]
 async fn a_complete_answer_is_used_wherever_it_is() {
     let text = || analysis().to_string();
@@ -90,7 +91,7 @@ async fn a_complete_answer_is_used_wherever_it_is() {
         assert_eq!((read, requests), (analysis(), 1), "{told}");
         assert!(reply.tool_calls.is_empty(), "{told}");
     }
-    // A call that is cut is no answer.
+    // A call that is cut off is not an answer.
     let cut = &text()[..20];
     let body = with_message(
         json!({"content": null, "tool_calls": call(cut.into())}),
@@ -100,7 +101,7 @@ async fn a_complete_answer_is_used_wherever_it_is() {
     assert_eq!((reply.content.as_str(), reply.tool_calls.len()), ("", 1));
 }
 
-/// Anthropic's events, as they are documented, with a block of each kind.
+/// Anthropic's events as documented, with a block of each kind.
 fn events(ending: bool) -> String {
     let whole = analysis().to_string();
     let (first, rest) = whole.split_at(9);
@@ -153,11 +154,11 @@ async fn anthropics_events_that_were_not_asked_for_are_put_together() {
         (1000, 100, 1)
     );
     assert_eq!(reply.finish, FinishReason::Stop);
-    // Without its end it is what it is.
+    // Without its last events, the reply has no finish word.
     let reply = asked(anthropic, stream(events(false))).await.0.unwrap();
     assert_eq!(reply.content, analysis().to_string());
     assert_eq!(reply.finish, FinishReason::Other(String::new()));
-    // A text, and an error in the middle.
+    // The answer as a text block, and then an error in the middle of a stream.
     let text = events(true)
         .replace("input_json_delta", "text_delta")
         .replace("partial_json", "text")
@@ -173,7 +174,7 @@ async fn anthropics_events_that_were_not_asked_for_are_put_together() {
     assert!(error.message.contains("Overloaded"), "{error}");
 }
 
-/// Some were six requests for one body, each of which may be billed.
+/// Some of these once took six requests for one body, each of which may be billed.
 #[tokio::test]
 async fn an_encoding_that_is_not_decoded_is_named_and_asked_for_twice() {
     let answer = completion("42", "stop").to_string().into_bytes();
@@ -199,7 +200,7 @@ async fn an_encoding_that_is_not_decoded_is_named_and_asked_for_twice() {
     }
 }
 
-/// Gemini's compatible endpoint joins two words.
+/// Gemini's compatible endpoint joins two words to one.
 #[tokio::test]
 async fn a_finish_word_with_a_reason_means_what_the_word_means() {
     let ended = |content: serde_json::Value, finish: &str| {
@@ -228,7 +229,7 @@ async fn a_finish_word_with_a_reason_means_what_the_word_means() {
     }
 }
 
-/// They were lost: the error had no words.
+/// These words were once lost, and the error had none.
 #[tokio::test]
 async fn the_words_of_each_form_of_error_are_shown() {
     for (status, body) in [
@@ -255,7 +256,7 @@ async fn the_words_of_each_form_of_error_are_shown() {
     }
 }
 
-/// A gateway's 400 hides what the server behind it said.
+/// A gateway's 400 hides the failure of the server behind it.
 #[tokio::test]
 async fn a_passing_failure_inside_a_refusal_is_retried() {
     for body in [
@@ -273,7 +274,7 @@ async fn a_passing_failure_inside_a_refusal_is_retried() {
     }
 }
 
-/// 74,000 tokens that were not counted let $1.11 pass a limit of $0.30.
+/// 74,000 tokens that were not counted once let a run spend $1.11 with a limit of $0.30.
 #[tokio::test]
 async fn hidden_output_is_counted_wherever_its_field_stands() {
     let usage = |more: serde_json::Value| {
@@ -297,7 +298,7 @@ async fn hidden_output_is_counted_wherever_its_field_stands() {
         assert_eq!(usage.output_tokens, 74_097, "{more}");
         assert!(reply.is_usage_doubtful, "{more}");
     }
-    // More from the cache than was read.
+    // More tokens from the cache than were read.
     for more in [
         json!({"total_tokens": 1100, "prompt_tokens_details": {"cached_tokens": 9000}}),
         json!({"total_tokens": 1100, "prompt_cache_hit_tokens": 9000}),
@@ -308,7 +309,7 @@ async fn hidden_output_is_counted_wherever_its_field_stands() {
     }
 }
 
-/// The wordings that ended runs at their first five prompts.
+/// Wordings that once ended runs at their first five prompts.
 #[tokio::test]
 async fn a_stated_maximum_of_output_tokens_is_kept_in_each_wording() {
     for (body, kept) in [

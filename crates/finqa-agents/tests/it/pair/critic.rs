@@ -1,8 +1,8 @@
-//! What becomes of a critic's reply.
+//! Tests of what follows from a critic's reply.
 
 use super::*;
 
-/// Such an answer was accepted.
+/// An answer was once accepted after such a reply.
 #[tokio::test]
 async fn a_revision_without_readable_findings_is_asked_for_again_and_then_its_text_is_the_finding()
 {

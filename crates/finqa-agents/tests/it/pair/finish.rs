@@ -1,10 +1,11 @@
-//! How a reply ended: by the model, at a limit, by a filter, or by a failure of its provider.
+//! Tests of replies by how they ended: by the model, at a limit, by a filter, or by a failure of
+//! the provider.
 
 use std::sync::Mutex;
 
 use super::*;
 
-/// A pair whose server gives the analyst and the critic these replies.
+/// A pair whose server sends the analyst and the critic these replies.
 struct ScriptedPair {
     server: FaultServer,
     pair: Pair,
@@ -32,7 +33,7 @@ impl ScriptedPair {
         }
     }
 
-    /// The solution, and how many requests it took.
+    /// The solution, and the number of requests that it took.
     async fn solve(&self, analyst: Reply, critic: Reply) -> (Solution, usize) {
         *self.replies.lock().unwrap() = [analyst, critic];
         let before = self.server.count();
@@ -44,7 +45,7 @@ impl ScriptedPair {
     }
 }
 
-/// Every finish word of the table in two spellings, with its meaning, and some that are unknown.
+/// Every finish word of the table in two spellings with its meaning, and some unknown words.
 fn finish_words() -> Vec<(serde_json::Value, String)> {
     let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/failures.json");
     let table: serde_json::Value =
@@ -72,7 +73,7 @@ fn finish_words() -> Vec<(serde_json::Value, String)> {
         .collect()
 }
 
-/// Such replies were scored as the model's.
+/// Failures of the provider were once scored as the model's answers.
 #[tokio::test]
 async fn each_finish_word_with_each_content_is_an_answer_or_whose_failure_it_is() {
     let analysis = json!({"steps": ["read"], "evidence": [], "unit": "number", "label": "revenue",
@@ -139,8 +140,8 @@ async fn each_finish_word_with_each_content_is_an_answer_or_whose_failure_it_is(
             );
         }
     }
-    // A whole call is complete, whatever the word; one that is announced and missing is not, nor
-    // one that is cut, unless the model is said to have ended it.
+    // A whole call is complete, whatever the finish word. A call that is announced but missing is
+    // not, nor is one that is cut off, unless the server says that the calls ended.
     let with_arguments = |arguments: &str| {
         let mut calls = calls.clone();
         calls[0]["function"]["arguments"] = arguments.into();
@@ -209,7 +210,7 @@ async fn an_error_inside_a_choice_and_an_answer_in_the_reasoning_are_the_provide
             Outcome::ProviderError,
             "upstream connection lost",
         ),
-        // They were empty or unreadable replies of the model.
+        // These once counted as empty or unreadable replies of the model.
         (
             with("stop", json!(""), "body", lost.clone()),
             Outcome::ProviderError,
@@ -297,7 +298,7 @@ async fn an_error_inside_a_choice_and_an_answer_in_the_reasoning_are_the_provide
     }
 }
 
-/// It was `truncated`, after a second paid reply of the same kind.
+/// The outcome was once `truncated`, after a second paid reply of the same kind.
 #[tokio::test]
 async fn a_whole_object_that_white_space_follows_to_the_limit_is_the_answer() {
     let object = json!({"steps": ["read"], "answer": "1250", "program": "1250",
@@ -333,7 +334,7 @@ async fn a_whole_object_that_white_space_follows_to_the_limit_is_the_answer() {
             "{after}"
         );
     }
-    // Without its last brace.
+    // Without the last brace, the object is cut off.
     let cut = object.to_string();
     let cut = cut.trim_end_matches('}').to_owned() + &white;
     let script = move |_: &Request| Reply::json(200, &completion(&cut, "length"));

@@ -1,4 +1,4 @@
-//! What the critic's replies are read as.
+//! Tests of what the critic's replies are read as.
 
 use finqa_agents::parse::{CriticVerdict, verdict};
 
@@ -35,7 +35,7 @@ const APPROVALS: [&str; 29] = [
     r#""{\"verdict\":\"ALL_OK\",\"findings\":[]}""#,
 ];
 
-/// Replies that find something, also in a list without JSON.
+/// Replies that find something, some of them in a list without JSON.
 const OBJECTIONS: [&str; 13] = [
     r#"{"verdict":"ALL_OK","findings":[{"where":"step 2","problem":"sign","fix":""}]}"#,
     r#"{"findings":[{"problem":"sign"}]}"#,

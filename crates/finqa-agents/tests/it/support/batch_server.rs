@@ -1,7 +1,7 @@
-//! A local Batch API in the forms of OpenAI, Azure and Anthropic, which fails on purpose.
+//! A local server with the Batch APIs of OpenAI, Azure and Anthropic, which fails on purpose.
 //!
-//! It answers each request of a batch as the live server of the same test would, in reversed
-//! order, and never answers a request of a batch outside of it.
+//! It answers each request of a batch as the live server of the same test would, but in reversed
+//! order, and never outside of the batch.
 
 use std::collections::{HashMap, HashSet};
 use std::process::{Child, Command};
@@ -15,20 +15,20 @@ use super::fault_server::{FaultServer, Reply, Request, spoken};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     Complete,
-    /// It is in progress when it is first asked about so many times.
+    /// In progress for this many requests for its state.
     After(usize),
-    /// It stays in progress.
+    /// In progress for ever.
     Never,
     /// No request was answered.
     WithoutOutput,
-    /// So many requests fail with a server error.
+    /// This many requests fail with a server error.
     PartlyFailed(usize),
-    /// So many requests are done when it expires.
+    /// It expires after this many requests.
     Expired(usize),
-    /// So many requests are done when somebody cancels it.
+    /// Somebody cancels it after this many requests.
     Cancelled(usize),
     Refused,
-    /// It is refused if it has more requests than this.
+    /// Refused if it has more requests than this.
     AtMost(usize),
 }
 
@@ -36,7 +36,7 @@ pub enum Ending {
 #[derive(Debug, Clone)]
 pub struct SubmittedBatch {
     pub id: String,
-    /// The key that it was submitted with.
+    /// The API key that it was submitted with.
     key: String,
     path: String,
     metadata: Value,
@@ -46,14 +46,14 @@ pub struct SubmittedBatch {
     asked: usize,
 }
 
-/// What the server does to the process that asks it.
+/// What the server does to the process that sends it requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blow {
-    /// It is killed before a request is processed.
+    /// The process is killed before a request is handled.
     Before,
-    /// It is killed after a request was processed, before the reply.
+    /// The process is killed after a request was handled, but before the reply.
     After,
-    /// It is asked to end, and the request is answered.
+    /// The process is asked to end, and the request is answered.
     Terminate,
 }
 
@@ -67,15 +67,15 @@ struct State {
     batches: Vec<SubmittedBatch>,
     answer: Box<Answer>,
     endings: Box<Endings>,
-    /// The process that is killed at a request, counted down.
+    /// The process to kill, the number of requests until then, and how.
     victim: Option<(Child, usize, Blow)>,
-    /// Answers in place of the API where it gives a reply.
+    /// Answers in place of the API, if it returns a reply.
     intercept: Box<Intercept>,
     /// Changes the lines of the results of a batch.
     edit: Box<Edit>,
-    /// Changes how a batch is described.
+    /// Changes the description of a batch.
     edit_state: Box<dyn Fn(&mut Value) + Send + Sync>,
-    /// How often the reply to a submission is lost.
+    /// How many more times the reply to a submission is lost.
     lost_replies: usize,
     seen: Vec<String>,
 }
@@ -86,7 +86,8 @@ pub struct BatchServer {
 }
 
 impl BatchServer {
-    /// A server whose replies are `answer`'s and whose n-th batch ends as `endings` says.
+    /// Starts a server that answers requests with `answer`, and whose n-th batch ends as `endings`
+    /// says.
     pub fn start(
         answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
         endings: impl Fn(usize) -> Ending + Send + Sync + 'static,
@@ -132,8 +133,8 @@ impl BatchServer {
         counts
     }
 
-    /// From now on a reply of `intercept` takes the place of the API's. It may not ask this
-    /// server.
+    /// From now on, a reply of `intercept` takes the place of the API's. It must not send requests
+    /// to this server, whose state is locked meanwhile.
     pub fn intercept(
         &self,
         intercept: impl FnMut(&Request) -> Option<Reply> + Send + Sync + 'static,
@@ -141,17 +142,17 @@ impl BatchServer {
         self.state().intercept = Box::new(intercept);
     }
 
-    /// From now on `edit` changes the lines of the results of the batch of an id.
+    /// From now on, `edit` changes the lines of the results of the batch with this id.
     pub fn edit_results(&self, edit: impl Fn(&str, &mut Vec<String>) + Send + Sync + 'static) {
         self.state().edit = Box::new(edit);
     }
 
-    /// From now on `edit` changes how a batch is described.
+    /// From now on, `edit` changes the descriptions of batches.
     pub fn edit_states(&self, edit: impl Fn(&mut Value) + Send + Sync + 'static) {
         self.state().edit_state = Box::new(edit);
     }
 
-    /// A batch of another run with this key, of so many requests for `model`.
+    /// Adds a batch of another run, with this API key and number of requests.
     pub fn add_foreign(&self, key: &str, count: usize, ending: Ending) {
         let body = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user",
             "content": [{"type": "text", "text": "Question: whose?"}]}]});
@@ -173,7 +174,7 @@ impl BatchServer {
         self.state().lost_replies = count;
     }
 
-    /// From now on batches end like this, also those that were submitted.
+    /// From now on, batches end like this, including those that were already submitted.
     pub fn end_as(&self, ending: Ending) {
         let mut state = self.state();
         state.endings = Box::new(move |_| ending);
@@ -182,8 +183,8 @@ impl BatchServer {
         }
     }
 
-    /// Kills `child` at its `at`-th request from now, and waits until it has ended; its exit
-    /// code if it ended before that.
+    /// Kills `child` at its `at`-th request from now on, and waits until it has ended. Returns its
+    /// exit code if it ended before that.
     pub fn kill_at(&self, child: Child, at: usize, blow: Blow) -> Option<i32> {
         let id = child.id();
         self.state().victim = Some((child, at, blow));
@@ -193,7 +194,7 @@ impl BatchServer {
             let (child, _, blow) = state.victim.as_mut().unwrap();
             assert_eq!(child.id(), id);
             if let Some(status) = child.try_wait().unwrap() {
-                // A process that was asked to end says that it was interrupted.
+                // A process that was asked to end exits with the code for an interruption.
                 let code = match (*blow, status.code()) {
                     (Blow::Terminate, Some(130)) => None,
                     (_, code) => code,
@@ -287,7 +288,7 @@ impl State {
                 let at = batches.position(|it| it.id == *id && it.key == key);
                 at.map_or_else(not_found, |at| self.described(at))
             }
-            // Nothing is sent live but what a test wants live.
+            // Requests outside of a batch are answered live, for tests that want that.
             _ => (self.answer)(request),
         }
     }
@@ -318,7 +319,7 @@ impl State {
         Reply::json(200, &self.batches[number].described())
     }
 
-    /// A batch as it is now, with its files.
+    /// The description of a batch as it is now, with its files.
     fn described(&mut self, at: usize) -> Reply {
         self.batches[at].asked += 1;
         let batch = self.batches[at].clone();
@@ -343,7 +344,7 @@ impl State {
         Reply::json(200, &described)
     }
 
-    /// The result of every request, last one first.
+    /// The results of all requests, the last one first.
     fn results(&self, batch: &SubmittedBatch) -> Vec<Value> {
         let results = batch.requests.iter().enumerate().rev();
         let results = results.map(|(at, (id, body))| {
@@ -372,7 +373,7 @@ impl State {
                 return json!({"id": "batch_req", "custom_id": id, "response": null, "error": error});
             }
             let response = json!({"status_code": status, "request_id": "req_1", "body": body});
-            // As Azure writes it: without an id.
+            // Azure writes lines without an id.
             json!({"custom_id": id, "response": response, "error": null})
         });
         results.collect()
@@ -454,7 +455,7 @@ fn not_found() -> Reply {
     Reply::error(404, "not_found", "No batch found with that id.")
 }
 
-/// The content of the file in a form.
+/// The content of the file in an uploaded form.
 fn uploaded(form: &[u8]) -> Vec<u8> {
     let find = |part: &[u8], from: usize| {
         let found = form[from..].windows(part.len()).position(|it| it == part);

@@ -1,10 +1,11 @@
-//! Lost submissions at a provider whose batches have no metadata, next to batches of others.
+//! Tests of lost submissions at a provider whose batches have no metadata, next to batches of other
+//! runs.
 
 use super::*;
 
 const FOREIGN: &str = "batch foreign_0 is of another run";
 
-/// In Anthropic's form. The submission is lost before or after it arrives.
+/// The submission, in Anthropic's form, is lost before or after it arrives.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_foreign_batch_of_equal_size_is_rejected_and_the_own_one_found_or_submitted_again() {
     for (arrives, words) in [

@@ -1,19 +1,19 @@
-//! Results in every order and shape, and of every size.
+//! Tests of results in every order and shape.
 
 use super::*;
 
 /// An edit of the lines of results.
 type Edit = fn(&mut Vec<String>);
 
-/// A line of the results of a request that was not sent.
+/// Makes a line the result of a request that was not sent.
 fn of_another(lines: &mut [String]) {
     let mut line: serde_json::Value = serde_json::from_str(&lines[1]).unwrap();
     line["custom_id"] = "of-another".into();
     lines[1] = line.to_string();
 }
 
-/// The run says the words after the results of its first batch were edited, and every call
-/// has its own reply in the end.
+/// After the results of its first batch were edited, the run prints these words, and in the end
+/// every call has its own reply.
 #[tokio::test(flavor = "multi_thread")]
 async fn results_in_every_order_and_shape_reach_their_own_calls() {
     const ONE_LACKS: &str =
@@ -21,7 +21,7 @@ async fn results_in_every_order_and_shape_reach_their_own_calls() {
     let edits: [(Edit, &str); 6] = [
         (|lines| lines.sort(), "ended, results: 3"),
         (|lines| lines.rotate_left(1), "ended, results: 3"),
-        // Of two results of one request the first is taken.
+        // The first of two results of one request is used.
         (
             |lines| lines.push(lines[0].replace("three", "another")),
             "results: 3, errors: 0, requests without a result: 0, lines that are not used: 1",
@@ -72,7 +72,7 @@ async fn a_request_that_fails_and_is_left_out_by_turns_is_submitted_once_for_eac
     assert_eq!(ended.replies[1].as_ref().unwrap_err().attempts, 3);
 }
 
-/// The batch as the server describes it, changed.
+/// A batch as the server describes it, with a change.
 pub(super) fn described(edit: impl Fn(&mut serde_json::Value)) -> Reply {
     let mut batch = json!({
         "id": "batch_0", "object": "batch", "endpoint": "/v1/chat/completions", "errors": null,
@@ -84,7 +84,7 @@ pub(super) fn described(edit: impl Fn(&mut serde_json::Value)) -> Reply {
     Reply::json(200, &batch)
 }
 
-/// All were submitted again, and paid again.
+/// All requests of such a batch were once submitted, and paid, a second time.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_that_is_over_before_its_results_are_named_or_there_is_asked_about_again() {
     type State = fn(&mut serde_json::Value);
@@ -169,7 +169,7 @@ async fn results_that_do_not_come_end_the_run_and_the_next_process_fetches_them(
     }
 }
 
-/// Where nothing was answered, nothing is paid twice.
+/// Nothing was answered, so nothing is paid twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_of_errors_alone_has_ended() {
     let server = BatchServer::start(

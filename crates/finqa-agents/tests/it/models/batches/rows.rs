@@ -1,10 +1,10 @@
-//! States and rows of other servers' batch APIs, and what cannot be read of them.
+//! Tests of states and rows of other servers' batch APIs, and of what cannot be read in them.
 
 use super::results::described;
 use super::*;
 use crate::support::fault_server::Request;
 
-/// Replies that say nothing of how the batch is.
+/// Replies that do not say what state the batch is in.
 fn unclear() -> [Reply; 6] {
     [
         described(|batch| {
@@ -24,7 +24,8 @@ fn is_look(request: &Request) -> bool {
         && !request.path.ends_with("/results")
 }
 
-/// Some ended the run, and one submitted and paid for all requests a second time.
+/// Some of these states once ended the run, and one had all requests submitted and paid a second
+/// time.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_state_that_is_not_understood_is_asked_for_again_with_a_limit_and_a_clear_end() {
     for state in unclear() {
@@ -74,7 +75,7 @@ async fn states_are_compared_without_case() {
     }
 }
 
-/// Such rows counted as not there, and their requests were submitted again.
+/// Such rows once counted as missing, and their requests were submitted again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_is_read_however_its_status_and_body_are_written() {
     type Edit = fn(&mut serde_json::Value);

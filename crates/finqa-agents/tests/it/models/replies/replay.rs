@@ -1,4 +1,4 @@
-//! Replays: what they answer, and what a miss says.
+//! Tests of replays: what they answer, and what they say about a missing reply.
 
 use finqa_agents::llm::RequestOrigin;
 
@@ -42,7 +42,8 @@ async fn a_miss_in_a_replay_names_the_nearest_request_and_its_fields() {
     );
 }
 
-/// Also where the calls are made in another order, and by another server's dialect.
+/// Replies are replayed even if the calls are made in another order, and with another server's
+/// dialect.
 #[tokio::test]
 async fn a_replay_gives_the_recorded_replies_with_their_retries() {
     let cached = Cached::new();

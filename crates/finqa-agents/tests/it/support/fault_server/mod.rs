@@ -1,4 +1,4 @@
-//! A real HTTP server that speaks chat completions and breaks on purpose.
+//! A real HTTP server for tests, which speaks chat completions and breaks on purpose.
 //!
 //! ```ignore
 //! let server = FaultServer::start(|request| Reply::chat(&format!("you said {}", request.user())));
@@ -6,10 +6,9 @@
 //! // server.base_url(), server.azure_endpoint(), server.count(), server.requests()
 //! ```
 //!
-//! It runs on a thread and a runtime of its own, so that it serves async tests,
-//! tests with a paused clock, and the binary started as a process alike. What a
-//! faulty server does depends on the request body, the seed and how often the
-//! body was seen before: never on the order of arrival.
+//! It runs on a thread and a runtime of its own, so that it serves async tests, tests with a paused
+//! clock, and the binary that is started as a process. What a faulty server does depends on the
+//! request body, the seed and how often it saw the body before, but never on the order of arrival.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -26,7 +25,7 @@ mod reply;
 use reply::Delivery;
 pub use reply::{Reply, completion};
 
-/// A request as it came.
+/// A request as the server received it.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// How many requests came before it.
@@ -34,12 +33,12 @@ pub struct Request {
     /// How many requests with the same body came before it.
     pub repeat: usize,
     pub method: String,
-    /// Path without query.
+    /// The path without the query.
     pub path: String,
     pub query: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The JSON body; `null` if it is none.
+    /// The body as JSON; `null` if it is not JSON.
     pub body: Value,
     pub raw: Vec<u8>,
 }
@@ -53,7 +52,7 @@ pub fn spoken(request: &Request, reply: Reply) -> (u16, Value) {
 }
 
 impl Request {
-    /// A request that came in a batch.
+    /// A request that is a line of a batch.
     pub fn of(path: &str, body: Value) -> Self {
         Self {
             index: 0,
@@ -74,12 +73,12 @@ impl Request {
             .map(|(_, value)| value.as_str())
     }
 
-    /// What its path speaks: `messages`, `responses` or `completions`.
+    /// The protocol of its path: `messages`, `responses` or `completions`.
     pub fn protocol(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// The key it came with, in any provider's header.
+    /// The API key, from any provider's header.
     pub fn key(&self) -> Option<&str> {
         let apart = self.header("api-key").or_else(|| self.header("x-api-key"));
         apart.or_else(|| {
@@ -114,7 +113,7 @@ impl Request {
         self.last("user")
     }
 
-    /// The instructions, wherever they came.
+    /// The instructions, wherever the protocol has them.
     pub fn system(&self) -> String {
         match self.protocol() {
             "messages" => text_of(&self.body["system"]),
@@ -127,7 +126,7 @@ impl Request {
     }
 }
 
-/// A text, or the texts of blocks.
+/// A text, or the joined texts of blocks.
 fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -140,13 +139,13 @@ type Handler = dyn Fn(&Request) -> Reply + Send + Sync;
 
 struct Shared {
     handler: Box<Handler>,
-    /// Read whole so far.
+    /// The requests that were read completely so far.
     requests: Mutex<Vec<Request>>,
-    /// Now, and at most so far.
+    /// The requests being answered now, and the most at any time so far.
     in_flight: Mutex<(usize, usize)>,
 }
 
-/// A running server; it ends when dropped.
+/// A running server, which stops when it is dropped.
 pub struct FaultServer {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -155,12 +154,12 @@ pub struct FaultServer {
 }
 
 impl FaultServer {
-    /// A server on a free port of this machine that answers by `handler`.
+    /// Starts a server on a free port of this machine that answers with `handler`.
     pub fn start(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         Self::at(SocketAddr::from(([127, 0, 0, 1], 0)), handler)
     }
 
-    /// A server at an address that an earlier one had, say.
+    /// Starts a server at this address, e.g. that of an earlier one.
     pub fn at(
         address: SocketAddr,
         handler: impl Fn(&Request) -> Reply + Send + Sync + 'static,
@@ -201,7 +200,7 @@ impl FaultServer {
         }
     }
 
-    /// A server that answers by `handler`, but fails for this share of all bodies.
+    /// Starts a server that answers with `handler`, but fails for this share of all bodies.
     pub fn with_faults(
         rate: f64,
         seed: u64,
@@ -214,12 +213,12 @@ impl FaultServer {
         format!("http://{}", self.address)
     }
 
-    /// For `OPENAI_BASE_URL`.
+    /// The value for `OPENAI_BASE_URL`.
     pub fn base_url(&self) -> String {
         format!("{}/v1", self.url())
     }
 
-    /// For `AZURE_OPENAI_ENDPOINT` and `ANTHROPIC_BASE_URL`.
+    /// The value for `AZURE_OPENAI_ENDPOINT` and `ANTHROPIC_BASE_URL`.
     pub fn azure_endpoint(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -228,7 +227,7 @@ impl FaultServer {
         self.address
     }
 
-    /// Requests read whole so far.
+    /// Number of requests that were read completely so far.
     pub fn count(&self) -> usize {
         self.shared.requests.lock().unwrap().len()
     }
@@ -237,7 +236,7 @@ impl FaultServer {
         self.shared.requests.lock().unwrap().clone()
     }
 
-    /// Most requests that were being answered at the same time.
+    /// The most requests that were being answered at the same time.
     pub fn most_in_flight(&self) -> usize {
         self.shared.in_flight.lock().unwrap().1
     }
@@ -247,7 +246,7 @@ impl Drop for FaultServer {
     fn drop(&mut self) {
         self.stop.cancel();
         if let Some(thread) = self.thread.take() {
-            // A panic of the server was seen by the client already.
+            // If the server panicked, the client has already seen it.
             let _ = thread.join();
         }
     }
@@ -284,7 +283,7 @@ async fn read_request(
             return None;
         }
         if !buffer[0].is_ascii_uppercase() {
-            // A TLS greeting, say: what web servers answer to that.
+            // Not HTTP, e.g. a TLS greeting: answer as web servers do.
             let told = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
             stream.write_all(told).await.ok()?;
             return None;
@@ -325,11 +324,11 @@ async fn read_request(
     Some(request)
 }
 
-/// Whether the connection stays open.
+/// Sends a reply; returns true if the connection stays open.
 async fn write_reply(stream: &mut TcpStream, reply: &Reply) -> bool {
     match reply.delivery {
         Delivery::Hang => {
-            // Until the client goes away.
+            // Wait until the client closes the connection.
             let mut rest = [0; 64];
             while stream.read(&mut rest).await.is_ok_and(|read| read > 0) {}
             return false;

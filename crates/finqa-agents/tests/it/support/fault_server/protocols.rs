@@ -1,11 +1,11 @@
-//! Anthropic's Messages and OpenAI's Responses: handlers answer in chat completions, and the
-//! server turns that into the protocol of the path. What the real servers refuse is refused.
+//! Anthropic's Messages and OpenAI's Responses. Handlers answer in chat completions, which the
+//! server turns into the protocol of the path. It refuses what the real servers refuse.
 
 use serde_json::{Value, json};
 
 use super::{Reply, Request};
 
-/// A refusal of a request that is not of its path's protocol.
+/// The refusal of a request that does not fit the protocol of its path; `None` if it does.
 pub(super) fn refused(request: &Request) -> Option<Reply> {
     let fault = match request.protocol() {
         "messages" => message_fault(request),
@@ -56,13 +56,13 @@ fn response_fault(request: &Request) -> Option<String> {
     };
     let short = |item: &&Value| item["role"] == "assistant" && !item["content"].is_array();
     if items.iter().any(|item| short(&item)) {
-        // As llama-server says it.
+        // llama-server's words.
         return Some("Cannot determine type of 'item'".into());
     }
     (body["store"] != false).then(|| "the test wants nothing stored".into())
 }
 
-/// The reply in the protocol of the request's path.
+/// Translates a reply into the protocol of the request's path.
 pub(super) fn translated(request: &Request, mut reply: Reply) -> Reply {
     let Ok(body) = serde_json::from_slice::<Value>(&reply.body) else {
         return reply;
@@ -103,7 +103,7 @@ fn said(body: &Value) -> (&Value, &str, &str, u64) {
     (&choice["message"]["tool_calls"], text, finish, output)
 }
 
-/// As Anthropic counts: 100 tokens read, 40 of them from the cache and 10 written to it.
+/// Counts as Anthropic does: 100 tokens read, 40 of them from the cache and 10 written to it.
 fn message_of(content: Value, stop_reason: &str, output: u64) -> Value {
     json!({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "served-model",

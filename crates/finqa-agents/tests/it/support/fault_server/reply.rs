@@ -1,4 +1,4 @@
-//! What the server answers, and how it delivers it.
+//! The server's replies, and how they are delivered.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delivery {
     Whole,
-    /// Half of the announced body, then the connection ends.
+    /// Half of the announced body, and then the connection ends.
     CutOff,
-    /// A reset before any byte.
+    /// A connection reset before any byte.
     Reset,
-    /// No answer while the connection is open.
+    /// No answer, while the connection stays open.
     Hang,
 }
 
-/// What the server answers.
+/// A reply of the server.
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub(super) status: u16,
@@ -45,12 +45,12 @@ impl Reply {
         Self::new(status, "text/plain", text)
     }
 
-    /// A finished answer with this text.
+    /// A complete answer with this text.
     pub fn chat(content: &str) -> Self {
         Self::json(200, &completion(content, "stop"))
     }
 
-    /// An answer that calls these tools, each with its arguments as text.
+    /// A reply that calls these tools, each with its arguments as text.
     pub fn tool_calls(calls: &[(&str, String)]) -> Self {
         let mut body = completion("", "tool_calls");
         let calls: Vec<Value> = calls
@@ -66,14 +66,14 @@ impl Reply {
         Self::json(200, &body)
     }
 
-    /// An error as OpenAI writes it.
+    /// An error in OpenAI's form.
     pub fn error(status: u16, code: &str, message: &str) -> Self {
         let error = json!({"error": {
             "message": message, "type": "error", "param": null, "code": code}});
         Self::json(status, &error)
     }
 
-    /// A 400 that names a parameter.
+    /// A 400 that refuses a parameter by name.
     pub fn unsupported(parameter: &str, message: &str) -> Self {
         let error = json!({"error": {
             "message": message, "type": "invalid_request_error",
@@ -90,7 +90,7 @@ impl Reply {
         Self::json(400, &error)
     }
 
-    /// The same answer with this usage, or with none for `null`.
+    /// The same answer with this usage, or without one for `null`.
     pub fn with_usage(mut self, usage: Value) -> Self {
         let mut body: Value = serde_json::from_slice(&self.body).unwrap();
         body["usage"] = usage;
@@ -127,14 +127,14 @@ impl Reply {
         self
     }
 
-    /// The first half of the body as if it were the whole.
+    /// The first half of the body, as if it were all of it.
     pub fn truncated(mut self) -> Self {
         self.body.truncate(self.body.len() / 2);
         self
     }
 }
 
-/// A chat completion with usage by the length of the text.
+/// A chat completion, with a usage that depends on the length of the text.
 pub fn completion(content: &str, finish: &str) -> Value {
     json!({
         "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "served-model",
