@@ -24,6 +24,9 @@ static NAME: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// What brackets enclose, or what follows one that is never closed.
+static ASIDE: LazyLock<Regex> = LazyLock::new(|| regex!(r"\([^()]*(?:\)|$)|\[[^\[\]]*(?:\]|$)"));
+
 /// Words in titles that mention a statement without being its name.
 const MENTIONS: [&str; 40] = [
     "our", "we", "are", "is", "was", "were", "follows", "following", "included", "recorded",
@@ -41,15 +44,14 @@ impl Statement {
     /// The statement that a title names. The company may come before the name, and a unit, a
     /// period or "(unaudited)" after it. `None` if the title only mentions a statement.
     pub fn named(title: &str) -> Option<Self> {
-        let found = NAME.captures(title)?;
+        // Words in brackets, as in "(See Note 1)", do not make a title a mention.
+        let plain = ASIDE.replace_all(title, " ").to_lowercase();
+        let found = NAME.captures(&plain)?;
         let words = || {
             title
                 .split(|c: char| !c.is_alphanumeric())
                 .filter(|word| !word.is_empty())
         };
-        // Words in brackets, as in "(See Note 1)", do not make a title a mention.
-        let plain = title.split(['(', '[']).next().unwrap_or_default();
-        let plain = plain.to_lowercase();
         let mut named = plain.split(|c: char| !c.is_alphanumeric());
         let mentions = named.any(|word| MENTIONS.contains(&word));
         (!mentions && words().count() <= LONGEST).then_some(match found.name("balances") {
@@ -94,6 +96,7 @@ mod tests {
             "Supplemental cash flow statement data",
             "Income taxes",
             "Note 3: Statement of cash flows",
+            "The gain (loss) recognized on the consolidated statements of operations is below:",
         ] {
             assert_eq!(Statement::named(title), None, "{title}");
         }

@@ -303,6 +303,7 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
     for (at, token) in tokens.iter().enumerate() {
         match &token.part {
             TokenPart::Filler => {}
+            TokenPart::Statement(named) => out.statement = Some(*named),
             TokenPart::Word(stems) => {
                 let words = stems.iter().map(|stem| (stem.clone(), token.text.clone()));
                 out.words.extend(words);

@@ -67,7 +67,7 @@ pub(super) fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= ROUNDED * a.abs().max(b.abs())
 }
 
-pub(super) fn keep(all: &mut Vec<FitFigure>, is: impl Fn(&FitFigure) -> bool) {
+pub(super) fn keep<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool) {
     if all.iter().any(&is) {
         all.retain(is);
     }
@@ -197,7 +197,7 @@ impl Tables {
     }
 
     /// Why a figure is not there in a period.
-    fn no_period(&self, one: &FitFigure, asked: Period) -> Doubt {
+    pub(super) fn no_period(&self, one: &FitFigure, asked: Period) -> Doubt {
         let mut all = self
             .tables
             .iter()
@@ -233,6 +233,9 @@ impl Tables {
     ) -> Reading<Amount> {
         let own = of.spans.iter().copied();
         let asked = own.max_by_key(|one| one.end.day.is_some()).or(asked);
+        if !of.rows.is_empty() {
+            return self.of_rows(of, asked);
+        }
         let printed = self.printed(of, asked, near);
         let quotient = of.quotient();
         let sure = printed.as_ref().ok().and_then(|one| one.at.as_ref());
@@ -293,13 +296,27 @@ impl Tables {
         asked.map_or(Ok(()), |asked| self.is_clear(asked))?;
         let mut all = self.candidates(of, asked);
         self.is_read(of, asked, &all)?;
+        if let Some(named) = of.statement {
+            let is_in =
+                |one: &FitFigure| self.table(one.place()).is_some_and(|table| named.is(table));
+            if self.tables.iter().any(|table| named.is(table)) {
+                all.retain(is_in);
+            }
+        }
         let mut doubt = None;
         if all.is_empty() {
             all = self.candidates(of, None);
             let Some(first) = all.first() else {
                 return missing(format!("no figure of the table is of {:?}", of.spelled()));
             };
-            doubt = asked.map(|asked| self.no_period(first, asked));
+            doubt = match of.statement {
+                Some(named) => Some(Doubt::Missing(format!(
+                    "the {} has no figure of {:?}",
+                    named.name(),
+                    of.spelled()
+                ))),
+                None => asked.map(|asked| self.no_period(first, asked)),
+            };
         }
         if let Some(near) = near {
             all.retain(|one| one.table == near.table);

@@ -142,6 +142,10 @@ impl Weights {
         SOFT_STEMS.contains(word) || self.company.contains(word)
     }
 
+    pub(super) fn is_of_company(&self, word: &String) -> bool {
+        self.company.contains(word)
+    }
+
     /// Whether a label or a title has a word.
     pub(super) fn knows(&self, word: &str) -> bool {
         self.of.contains_key(word)

@@ -13,7 +13,7 @@ const ELLIPTICAL: &str = "and then so also but same";
 /// Words that lead to what it changes.
 const LEADS: &str = "and then so also but same about";
 
-fn is_elliptical(tokens: &[Token]) -> bool {
+pub(super) fn is_elliptical(tokens: &[Token]) -> bool {
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
     lists(ELLIPTICAL, text(0)) || text(1) == "about"
 }
@@ -63,6 +63,7 @@ pub(super) fn completed(
             }
         }
         if !stems.is_empty() {
+            of.rows.clear();
             of.words.retain(|(word, _)| !alike(&stems, word));
             of.names.retain(|(concept, said)| {
                 let mut own = concept.names.get(*said).into_iter().flatten();

@@ -8,7 +8,7 @@
 //!
 //! In the order of reading: `words`; `table`; `names`, with `concepts.txt`, and `operand`;
 //! `fit`; `page`; `question` and its `phrases`; `asked`, the operation as data; `find`, from an
-//! operand to a figure; `statements`; `unread`; `measure`; `series`; `groups`; `pairs`;
+//! operand to a figure; `statements`; `unread`; `whole_label`; `measure`; `series`; `groups`; `pairs`;
 //! `several`; `compute`; `follow_up`.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
@@ -32,6 +32,7 @@ mod several;
 mod statements;
 mod table;
 mod unread;
+mod whole_label;
 pub(crate) mod words;
 
 use finqa_core::number::Scale;
@@ -69,7 +70,8 @@ impl Tables {
             before = match completed {
                 Some(completed) => Some(Some(completed)),
                 None if complete || earlier.is_empty() || !self.is_plain() => {
-                    let asked = asked::read(&tokens, self.is_plain());
+                    let whole = || (!self.is_plain()).then(|| self.whole_label(text))?;
+                    let asked = whole().or_else(|| asked::read(&tokens, self.is_plain()));
                     let guess = || (!self.is_plain()).then(|| asked::guess(&tokens));
                     Some(asked.or_else(guess))
                 }

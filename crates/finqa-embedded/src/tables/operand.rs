@@ -3,6 +3,7 @@
 use finqa_core::page::period::Period;
 
 use super::names::{Concept, Formula, Term, amount_named, instead_of, name_at, quotients};
+use super::question::NamedStatement;
 use super::words::stems;
 
 /// The most ways to say an operand that are tried.
@@ -48,6 +49,10 @@ pub(super) struct Operand {
     pub(super) joins: bool,
     /// "How many": no money.
     pub(super) counts: bool,
+    /// The statement in which it is.
+    pub(super) statement: Option<NamedStatement>,
+    /// The rows that it names by their whole label, each with its table.
+    pub(super) rows: Vec<(usize, usize)>,
 }
 
 impl Operand {
@@ -132,7 +137,7 @@ impl Operand {
 
     /// Whether it names a figure.
     pub(super) fn is_named(&self) -> bool {
-        !self.words.is_empty() || !self.names.is_empty()
+        !self.words.is_empty() || !self.names.is_empty() || !self.rows.is_empty()
     }
 
     /// The operand in each of its ways to say it, as it is said first.

@@ -30,6 +30,33 @@ pub(super) enum TokenPart {
     /// By a name that has others, and which of them it is.
     Name(&'static Concept, usize),
     Period(Period),
+    Statement(NamedStatement),
+}
+
+/// A primary statement as a question names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NamedStatement {
+    Balances,
+    CashFlows,
+    Income,
+}
+
+impl NamedStatement {
+    fn read(name: &str) -> Self {
+        match name {
+            _ if name.contains("balance") || name.contains("position") => Self::Balances,
+            _ if name.contains("cash") => Self::CashFlows,
+            _ => Self::Income,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Balances => "balance sheet",
+            Self::CashFlows => "cash flow statement",
+            Self::Income => "income statement",
+        }
+    }
 }
 
 impl Token {
@@ -72,7 +99,7 @@ pub(super) static RELATIVE_TIME: LazyLock<Regex> = LazyLock::new(|| {
 /// Where a figure is, not what it is.
 static STATEMENT: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
-        r"\b(?:(?:in|on|from|per|by) )?(?:the )?(?:statements? of (?:cash flows?|income|operations|earnings)|(?:cash[- ]flow|income) statement|balance sheet)\b"
+        r"\b(?:(?:in|on|from|per|by) )?(?:the )?(?:statements? of (?:cash flows?|income|operations|earnings|financial position)|(?:cash[- ]flow|income) statement|balance sheet)\b"
     )
 });
 
@@ -139,12 +166,16 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     // What is read before the words, and leaves blanks.
     let mut marks: Vec<(Range<usize>, TokenPart)> = Vec::new();
     let mut text = lower.clone();
+    let filler: fn(&str) -> TokenPart = |_| TokenPart::Filler;
+    let of_year_ago: fn(&str) -> TokenPart = |_| TokenPart::Cue(Cue::YearAgo);
+    let of_statement: fn(&str) -> TokenPart =
+        |name| TokenPart::Statement(NamedStatement::read(name));
     let forms = [
-        (&YEAR_AGO, TokenPart::Cue(Cue::YearAgo)),
-        (&RELATIVE_TIME, TokenPart::Filler),
-        (&STATEMENT, TokenPart::Filler),
-        (&WHICH_PERIOD, TokenPart::Filler),
-        (&FIRST_MONTHS, TokenPart::Filler),
+        (&YEAR_AGO, of_year_ago),
+        (&RELATIVE_TIME, filler),
+        (&STATEMENT, of_statement),
+        (&WHICH_PERIOD, filler),
+        (&FIRST_MONTHS, filler),
     ];
     for (form, part) in forms {
         for found in form.captures_iter(&text.clone()) {
@@ -154,8 +185,9 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
                 .map(|found| found.range())
                 && !is_named(&at)
             {
+                let named = found.get(0).map_or("", |found| found.as_str());
                 blank(&mut text, &at);
-                marks.push((at, part.clone()));
+                marks.push((at, part(named)));
             }
         }
     }

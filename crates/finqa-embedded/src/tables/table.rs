@@ -311,7 +311,7 @@ fn is_same_day(a: Date, b: Date) -> bool {
 }
 
 /// A text before brackets with what follows them, and what is in them.
-fn brackets(text: &str) -> (String, &str) {
+pub(super) fn brackets(text: &str) -> (String, &str) {
     let (plain, inside) = text.split_once(['(', '[']).unwrap_or((text, ""));
     let (inside, after) = inside.split_once([')', ']']).unwrap_or((inside, ""));
     (format!("{plain} {after}"), inside)

@@ -1,0 +1,198 @@
+//! Questions whose words are a printed label of a primary statement: "What was the net change in
+//! cash in 2024?". Nothing is read into the label: its "change" is no operation, its "net" no
+//! qualifier.
+
+use std::ops::Range;
+
+use finqa_core::page::Statement;
+use finqa_core::page::period::Period;
+
+use super::asked::{Asked, Operation, operand};
+use super::find::{Amount, keep, latest};
+use super::fit::FitFigure;
+use super::operand::Operand;
+use super::page::{Doubt, Reading, Tables};
+use super::question::{self, NamedStatement, Token, TokenPart};
+use super::table::{ReportRow, ReportTable, brackets};
+use super::words::{lists, plain_stems, same_word};
+
+/// Words that lead to the section of a row.
+const LEADS: &str = "under within below section heading";
+
+/// The words of a text in lower case, with their places, without any mark.
+fn words(text: &str) -> Vec<(Range<usize>, String)> {
+    let mut out: Vec<(Range<usize>, String)> = Vec::new();
+    for (at, c) in text.char_indices().filter(|(_, c)| c.is_alphanumeric()) {
+        match out.last_mut().filter(|(range, _)| range.end == at) {
+            Some((range, word)) => {
+                range.end = at + c.len_utf8();
+                word.extend(c.to_lowercase());
+            }
+            None => out.push((at..at + c.len_utf8(), c.to_lowercase().collect())),
+        }
+    }
+    out
+}
+
+/// A label as questions repeat it: with what is in its brackets, and without.
+fn spellings(printed: &str) -> impl Iterator<Item = Vec<String>> {
+    let spelled = |text: &str| words(text).into_iter().map(|(_, word)| word).collect();
+    [spelled(printed), spelled(&brackets(printed).0)].into_iter()
+}
+
+/// Where a text has a label's words one after the other.
+fn find(text: &[(Range<usize>, String)], label: &[String]) -> Option<Range<usize>> {
+    let mut places = text.windows(label.len().max(1));
+    let found = places.find(|words| words.iter().map(|(_, word)| word).eq(label))?;
+    Some(found.first()?.0.start..found.last()?.0.end)
+}
+
+impl NamedStatement {
+    pub(super) fn is(self, table: &ReportTable) -> bool {
+        let of_cash = table.title.contains("cash");
+        match (self, table.statement) {
+            (Self::Balances, Some(Statement::Balances)) => true,
+            (Self::CashFlows, Some(Statement::Flows)) => of_cash,
+            (Self::Income, Some(Statement::Flows)) => !of_cash,
+            _ => false,
+        }
+    }
+}
+
+impl Tables {
+    /// The question as one for the rows whose label it repeats, if it says no more than that, a
+    /// period, the statement or the section.
+    pub(super) fn whole_label(&self, question: &str) -> Option<Asked> {
+        let (text, lower) = (words(question), question.to_lowercase());
+        let statements = self.tables.iter().enumerate();
+        let statements = statements.filter(|(_, table)| table.statement.is_some());
+        let rows = statements.flat_map(|(at, table)| {
+            let rows = table.rows.iter().enumerate().skip(1);
+            rows.map(move |(row, read)| ((at, row), read))
+        });
+        let mut labels: Vec<(Vec<String>, Range<usize>)> = rows
+            .clone()
+            .filter(|(_, row)| row.cells.iter().any(Option::is_some))
+            .flat_map(|(_, row)| spellings(&row.printed))
+            .filter_map(|label| Some((find(&text, &label)?, label)))
+            .map(|(place, label)| (label, place))
+            .collect();
+        labels.sort_by_key(|(label, _)| std::cmp::Reverse(label.len()));
+        labels.dedup();
+        labels.into_iter().find_map(|(label, place)| {
+            let rest = [question.get(..place.start)?, question.get(place.end..)?].join(" , ");
+            let tokens = question::read(self, &rest);
+            let beside = self.beside_label(&tokens)?;
+            let of = operand(&tokens, None)?;
+            let fits = |row: &ReportRow| {
+                let says = |word: &String| row.section.iter().any(|own| same_word(own, word));
+                spellings(&row.printed).any(|own| own == label) && beside.iter().all(says)
+            };
+            let mut found: Vec<((usize, usize), &ReportRow)> =
+                rows.clone().filter(|(_, row)| fits(row)).collect();
+            // "(Gains) losses" is not "Gains (losses)", "Revenue" is not "Cost of revenue".
+            let printed = |row: &ReportRow| lower.contains(&row.printed.trim().to_lowercase());
+            let exactly = |row: &ReportRow| row.section.iter().all(|own| beside.contains(own));
+            keep(&mut found, |(_, row)| printed(row));
+            keep(&mut found, |(_, row)| !beside.is_empty() && exactly(row));
+            let rows: Vec<(usize, usize)> = found.into_iter().map(|(place, _)| place).collect();
+            (!rows.is_empty() && !of.through).then(|| Asked {
+                operation: Operation::Figure,
+                operands: vec![Operand {
+                    rows,
+                    spans: of.spans,
+                    counts: of.counts,
+                    statement: of.statement,
+                    ..Operand::default()
+                }],
+                relative: false,
+                since: false,
+                unused: Vec::new(),
+                apart: Vec::new(),
+            })
+        })
+    }
+
+    /// The stems of what a question says beside a label that is no period; `None` if it begins
+    /// like one that refers to another, or compares.
+    fn beside_label(&self, tokens: &[Token]) -> Option<Vec<String>> {
+        let stems = |token: &Token| match token.part {
+            TokenPart::Word(_) | TokenPart::Name(..) => token.stems().to_vec(),
+            TokenPart::Cue(_) => plain_stems(&token.text),
+            _ => Vec::new(),
+        };
+        let all = tokens
+            .iter()
+            .filter(|token| !lists(LEADS, &token.text))
+            .flat_map(stems);
+        let named = all.filter(|word| !self.weights.is_of_company(word));
+        (!super::follow_up::is_elliptical(tokens)).then(|| named.collect())
+    }
+
+    /// The figure of rows that a question names by their whole label. Of rows that differ, a
+    /// balance is meant before its change of the same name.
+    pub(super) fn of_rows(&self, of: &Operand, asked: Option<Period>) -> Reading<Amount> {
+        let figures = of.rows.iter().flat_map(|(table, row)| {
+            let columns = self
+                .tables
+                .get(*table)
+                .map_or(0, |table| table.columns.len());
+            (1..columns).filter_map(move |c| self.tables.get(*table)?.figure(*table, *row, c))
+        });
+        let named = |one: &FitFigure| {
+            let table = self.table(one.place());
+            of.statement
+                .is_none_or(|named| table.is_some_and(|table| named.is(table)))
+        };
+        let every: Vec<FitFigure> = figures
+            .filter(|one| one.period.is_some() && named(one))
+            .collect();
+        let first = every.first().ok_or(Doubt::Open)?;
+        let mut all = every.clone();
+        all.retain(|one| self.fits(one.period.as_ref(), asked.as_ref()));
+        if all.is_empty() {
+            return Err(asked.map_or(Doubt::Open, |asked| self.no_period(first, asked)));
+        }
+        if asked.is_none_or(|asked| asked.end.year.is_none()) {
+            latest(&mut all);
+        }
+        let differ = |all: &[FitFigure]| {
+            let value = |one: &FitFigure| one.value.to_bits();
+            all.windows(2)
+                .any(|pair| matches!(pair, [a, b] if value(a) != value(b)))
+        };
+        // A statement of equity explains what the others state.
+        let of_equity = |one: &FitFigure| {
+            let table = self.table(one.place());
+            table.is_some_and(|table| table.title.contains("equity"))
+        };
+        keep(&mut all, |one| !of_equity(one));
+        if differ(&all) {
+            keep(&mut all, |one| {
+                self.statement_of(one) == Some(Statement::Balances)
+            });
+        }
+        let best = *all.first().ok_or(Doubt::Open)?;
+        let several = differ(&all).then(|| {
+            let names: Vec<String> = all.iter().map(|one| self.placed_name(one)).collect();
+            Doubt::Missing(format!("several figures fit: {}", names.join(" and ")))
+        });
+        let doubt = several.or_else(|| self.unclear_year(&best, asked));
+        Ok(Amount {
+            doubt,
+            ..self.amount(best).ok_or(Doubt::Open)?
+        })
+    }
+
+    /// The names of a cell's section, row and column.
+    fn placed_name(&self, one: &FitFigure) -> String {
+        let row = self
+            .table(one.place())
+            .and_then(|table| table.rows.get(one.row));
+        let section = row.map_or("", |row| row.heading.trim());
+        match section {
+            "" => self.full_name(one.place()),
+            _ => format!("{section}: {}", self.full_name(one.place())),
+        }
+    }
+}
