@@ -12,6 +12,11 @@ use finqa_core::text::single_spaced;
 
 use super::Session;
 
+/// Parts of the names of elements that are of a future year, by the us-gaap taxonomy.
+const SCHEDULED: [&str; 5] = [
+    "InNextTwelveMonths", "NextRollingTwelveMonths", "InYear", "RemainderOfFiscalYear", "DueYear",
+];
+
 impl Session {
     /// The reason why an answer is not sure: the analyst's own, that of a second opinion, of the
     /// tags, or of the reader of the document.
@@ -74,6 +79,10 @@ fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
                 "no scale is printed, but the tag of {} says 10^{}",
                 cited.literal, tag.scale
             ));
+        }
+        // A schedule's figures are of the years to come, their tags of the day of the report.
+        if SCHEDULED.iter().any(|part| tag.concept.contains(part)) {
+            return None;
         }
         let heading = &table.columns().get(place.1)?.label;
         let year = years_apart(question, tag);

@@ -228,7 +228,11 @@ impl Form {
             }
             Reversed(cue) => split(tokens, *cue).and_then(|(left, right)| both(right, left))?,
             WholeFirst(cue) => {
-                let mut wholes = wholes(split(tokens, *cue)?.1);
+                let (before, after) = split(tokens, *cue)?;
+                if before.iter().any(|token| !token.stems().is_empty()) {
+                    return None;
+                }
+                let mut wholes = wholes(after);
                 let mut found = wholes.find_map(|(whole, part)| both(part, whole))?;
                 // The label of the part may be above a row of the whole's name.
                 if let [part, whole] = found.as_mut_slice() {

@@ -236,7 +236,25 @@ impl Tables {
         if !of.rows.is_empty() {
             return self.of_rows(of, asked);
         }
-        let printed = self.printed(of, asked, near);
+        let mut printed = self.printed(of, asked, near);
+        // "Net income at the end of 2031" is that of the year.
+        if let Some(asked) = asked.filter(|asked| asked.instant && !self.is_plain())
+            && !printed.as_ref().is_ok_and(|one| one.doubt.is_none())
+            && let Ok(of_year) = self.printed(
+                of,
+                Some(Period {
+                    instant: false,
+                    ..asked
+                }),
+                near,
+            )
+            && of_year.doubt.is_none()
+            && of_year
+                .at
+                .is_some_and(|at| self.statement_of(&at) == Some(Statement::Flows))
+        {
+            printed = Ok(of_year);
+        }
         let quotient = of.quotient();
         let sure = printed.as_ref().ok().and_then(|one| one.at.as_ref());
         let is_meant = sure.is_some_and(|one| {
@@ -336,6 +354,7 @@ impl Tables {
             keep(&mut all, |one| one.full && self.statement_of(one).is_some());
             // A balance, unless the question asks for its change; the name that it says; and of
             // several the one that says no more.
+            keep(&mut all, |one| one.full && !self.is_of_equity(one));
             let of_balances = |one: &FitFigure| self.statement_of(one) == Some(Statement::Balances);
             keep(&mut all, |one| one.full && of_balances(one));
             keep(&mut all, |one| one.full && one.said);
@@ -354,7 +373,9 @@ impl Tables {
             true => one.place() != best.place() && one.percent == best.percent,
             false => !same(one.value, best.value) && one.full >= best.full,
         };
-        let rivals = every.iter().filter(|one| self.is_rival(one, &best));
+        let rivals = every
+            .iter()
+            .filter(|one| self.is_rival(one, &best) && !self.is_of_equity(one));
         let others: Vec<&FitFigure> = all.iter().filter(differs).chain(rivals).collect();
         doubt = doubt.or_else(|| match others.as_slice() {
             [] if best.plain => None,

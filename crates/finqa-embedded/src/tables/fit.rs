@@ -23,7 +23,8 @@ static STRUCTURAL: LazyLock<HashSet<String>> = LazyLock::new(|| {
         "assets liabilities equity current noncurrent non operating investing financing activities cash flow flows \
         costs expenses revenue revenues sales income earnings loss other statement adjustments reconcile \
         provided used change changes per share shares stockholders shareholders common stock capital basic \
-        diluted commitments contingencies continuing operations partners members deficit class b",
+        diluted commitments contingencies continuing operations partners members deficit class b \
+        calculation numerator denominator",
     )
 });
 
@@ -291,6 +292,8 @@ impl ReportTable {
                 Some(column.or(row))
             }
             (None, Some(row)) => Some(row),
+            // The title of a schedule has the day from which its years are counted.
+            (_, Some(row)) if self.columns.get(column)?.is_dated_by_title => Some(row),
             (column, _) => column,
         }
     }
@@ -332,6 +335,27 @@ impl ReportTable {
         self.plain && self.title.iter().any(|own| same_word(own, word))
     }
 
+    /// Whether what a question says of a part is true of no other part of the table: "Sam's Club"
+    /// of "Sam's Club U.S.".
+    fn is_only_part(
+        &self,
+        row: &ReportRow,
+        of_whom: &[String],
+        reading: &[String],
+        weights: &Weights,
+    ) -> bool {
+        let said = of_whom
+            .iter()
+            .filter(|word| reading.contains(word) && !weights.is_soft(word));
+        let said: Vec<&String> = said.collect();
+        let mut others = self
+            .rows
+            .iter()
+            .filter(|other| other.section != row.section);
+        !said.is_empty()
+            && !others.any(|other| said.iter().all(|word| other.section.contains(word)))
+    }
+
     /// How well a row and a column fit words, whether in full, and whether of the whole company.
     fn fit(
         &self,
@@ -353,7 +377,8 @@ impl ReportTable {
                 ASIDE
             } else if self.title.contains(word) && self.statement.is_none() {
                 // A year under "Maturities of debt" is named by its title alone.
-                named |= row.label.words.is_empty() && row.label.period.is_some();
+                let dated = row.label.period.or(column.label.period).is_some();
+                named |= dated && row.label.words.iter().all(|own| is_light(own));
                 IN_TITLE
             } else {
                 // The name of a statement is not that of its rows.
@@ -385,7 +410,9 @@ impl ReportTable {
         let beside = 4 * (more.len() + elsewhere.count()) + of_company.len();
         // Balances are net of what reduces them, flows may be printed gross too.
         let apart = |word: &&String| {
-            word.starts_with("attribut")
+            // Nobody earns anything a share but the owners of the shares.
+            let per_share = row.label.words.iter().any(|own| own == "share");
+            word.starts_with("attribut") && !per_share
                 || *word == "net" && self.statement != Some(Statement::Balances)
         };
         if extra.clone().any(|word| apart(&word)) {
@@ -400,7 +427,13 @@ impl ReportTable {
             Some(_) => PARTS.contains(*word),
             None => !STRUCTURAL.contains(*word) && !weights.is_soft(word),
         };
-        let of_whom: Vec<String> = row.section.iter().filter(of_part).cloned().collect();
+        let mut of_whom: Vec<String> = row.section.iter().filter(of_part).cloned().collect();
+        let heads = |word: &str| row.section.iter().any(|own| own.starts_with(word));
+        // The heading of all that is not an asset names each of its kinds.
+        if heads("liabilit") && heads("equit") || self.is_only_part(row, &of_whom, reading, weights)
+        {
+            of_whom.clear();
+        }
         let statement = self.statement.map_or(0.0, |_| STATEMENT);
         let score = found / all
             - UNASKED_LABEL * label

@@ -10,7 +10,7 @@ use super::find::Amount;
 use super::fit::FitFigure;
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
-use super::table::ReportTable;
+use super::table::{ReportRow, ReportTable};
 use super::words::{lists, plain_stems, stemmed};
 
 /// Parts are rounded one by one, so that their sum may differ from the printed whole by this many
@@ -203,13 +203,20 @@ fn rows_that_add_up(
             }
         }
     }
-    // "Net sales" under each segment.
-    let mut labels: Vec<&str> = table.rows.iter().map(|row| row.printed.as_str()).collect();
+    // "Operating income" under each segment, "Operating loss" under one.
+    let plain = |row: &ReportRow| {
+        row.printed
+            .to_lowercase()
+            .replace("(loss)", "")
+            .replace("loss", "income")
+    };
+    let plain = |row: &ReportRow| plain(row).trim().to_owned();
+    let mut labels: Vec<String> = table.rows.iter().map(plain).collect();
     labels.sort_unstable();
     labels.dedup();
     for label in labels {
         let rows = table.rows.iter().enumerate().skip(1);
-        let rows = rows.filter(|(_, row)| row.printed == label && !row.heading.is_empty());
+        let rows = rows.filter(|(_, row)| plain(row) == label && !row.heading.is_empty());
         let parts: Vec<(String, FitFigure)> = rows
             .filter_map(|(at, row)| Some((row.heading.clone(), figure(at, column)?)))
             .collect();

@@ -25,9 +25,9 @@ pub(super) struct Concept {
     pub(super) quotient: Option<(Vec<String>, Vec<String>)>,
     /// What it is computed from, if reports need not print it.
     pub(super) formula: Option<Formula>,
-    /// Another figure, by one of its names, and the words beside it that make it this one: income
+    /// Other figures, each by one of its names, and the words beside it that make it this one: income
     /// taxes and "paid".
-    instead_of: Option<(Vec<String>, Vec<String>)>,
+    instead_of: Option<(Vec<Vec<String>>, Vec<String>)>,
     /// With another name it may mean nothing: "how much cash went to dividends".
     pub(super) loose: bool,
 }
@@ -115,7 +115,12 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
             written: names,
             quotient: sides.map(|(part, whole)| (plain_stems(part), plain_stems(whole))),
             formula: line.starts_with('*').then(|| Formula::read(of)),
-            instead_of: instead_of.map(|of| (plain_stems(of), plain_stems(beside))),
+            instead_of: instead_of.map(|of| {
+                (
+                    of.split('|').map(plain_stems).collect(),
+                    plain_stems(beside),
+                )
+            }),
             loose: line.starts_with('~'),
         }
     };
@@ -209,7 +214,8 @@ pub(super) fn instead_of(
 ) -> Option<(&'static Concept, &'static [String])> {
     CONCEPTS.iter().find_map(|one| {
         let (of, words) = one.instead_of.as_ref()?;
-        (named.names.contains(of) && words.iter().any(beside)).then_some((one, words.as_slice()))
+        let is_named = of.iter().any(|of| named.names.contains(of));
+        (is_named && words.iter().any(beside)).then_some((one, words.as_slice()))
     })
 }
 

@@ -146,5 +146,19 @@ fn company(cover: &Cover, filename: &str) -> Vec<String> {
         .filter(|word| word.chars().all(char::is_alphabetic));
     // "Total Acme Incorporated equity", where the cover has "Acme Inc."
     let forms = plain_stems("inc incorporated corporation corp plc ltd limited holdings");
-    named.into_iter().chain(of_file).chain(forms).collect()
+    // "J&J", "P&G"
+    let initials = cover
+        .company
+        .split_whitespace()
+        .filter_map(|word| word.chars().next());
+    let initials = initials.map(|initial| initial.to_lowercase().to_string());
+    let initials: String = initials.collect();
+    let short = plain_stems(&initials).into_iter().chain([initials.clone()]);
+    let short = short.filter(|_| cover.company.contains('&'));
+    named
+        .into_iter()
+        .chain(of_file)
+        .chain(forms)
+        .chain(short)
+        .collect()
 }

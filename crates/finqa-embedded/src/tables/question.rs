@@ -103,6 +103,17 @@ static STATEMENT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Adverbs that may be inside a figure's name without changing it: "taxes actually paid".
+static ADVERBS: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)\b(?:actually|really|exactly|approximately|roughly) "));
+
+/// Which of several years.
+static OF_YEARS: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)\bwhich of (?:the )?(?:last |past )?(?:(?:two|three|four|five) )?(?:(?:fiscal )?years? ?|fiscal )"
+    )
+});
+
 /// What is asked for is a period.
 static WHICH_PERIOD: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\b(?:which|what) (?:fiscal )?(?P<unit>quarter|half)\b"));
@@ -160,7 +171,12 @@ fn in_both_cases(question: &str) -> (String, String) {
 
 /// Reads a question about tables.
 pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
-    let (question, lower) = in_both_cases(&STATES.replace_all(question, "usa "));
+    let question = STATES.replace_all(question, "usa ");
+    let question = match tables.is_plain() {
+        true => question,
+        false => ADVERBS.replace_all(&question, "").into_owned().into(),
+    };
+    let (question, lower) = in_both_cases(&OF_YEARS.replace_all(&question, "which year "));
     let labels = in_labels(tables, &lower);
     let is_named = |at: &Range<usize>| labels.iter().any(|label| overlap(label, at));
     // What is read before the words, and leaves blanks.
@@ -252,6 +268,8 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
                 || *cue == Cue::Share && !tables.is_plain() && units.contains(&range.start)
                 || *cue == Cue::Share && tables.is_plain() && tables.says("share")
                 || *cue == Cue::And && joins_periods
+                || *cue == Cue::Fall && texts.get(at + 1) == Some(&"due")
+                || *cue == Cue::To && texts.get(at + 1) == Some(&"be")
                 || matches!(cue, Cue::Except | Cue::Multiple | Cue::Covers) && tables.is_plain())
         });
         let name = name_at(texts.get(at..).unwrap_or_default());
@@ -297,6 +315,10 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
             _ if own.is_empty() || noun || lists(FILLERS, text) => (1, TokenPart::Filler),
             _ if !tables.is_plain() && lists(NOISE, text) && !is_named(range) => {
                 (1, TokenPart::Filler)
+            }
+            // "After refunds" is net of these.
+            _ if !tables.is_plain() && *text == "after" && at > 0 => {
+                (1, TokenPart::Word(vec!["net".to_owned()]))
             }
             _ => (1, TokenPart::Word(own)),
         };

@@ -60,7 +60,11 @@ impl Tables {
         // Of a report, the periods are those of the table that has the latest figure.
         let at = match self.is_plain() {
             true => None,
-            false => self.figure(&undated, None, None)?.place(),
+            false => {
+                let latest = self.figure(&undated, None, None)?;
+                let mut leaves = latest.expr.leaves().into_iter();
+                leaves.find_map(|leaf| leaf.source)
+            }
         };
         for span in self.series_of(of, length, at.map_or(0, |at| at.table)) {
             let amount = self.figure(&undated, Some(span), None)?;

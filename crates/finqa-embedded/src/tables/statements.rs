@@ -15,6 +15,23 @@ impl Tables {
         self.table(one.place())?.statement
     }
 
+    /// Whether a figure is in a statement of equity, which explains what the others state.
+    pub(super) fn is_of_equity(&self, one: &FitFigure) -> bool {
+        let table = self.table(one.place());
+        table.is_some_and(|table| table.statement.is_some() && table.title.contains("equity"))
+    }
+
+    /// All figures of the primary statements.
+    pub(super) fn statement_figures(&self) -> impl Iterator<Item = FitFigure> {
+        let tables = self.tables.iter().enumerate();
+        let tables = tables.filter(|(_, table)| table.statement.is_some());
+        tables.flat_map(|(at, table)| {
+            let rows =
+                (1..table.rows.len()).flat_map(|r| (1..table.columns.len()).map(move |c| (r, c)));
+            rows.filter_map(move |(r, c)| table.figure(at, r, c))
+        })
+    }
+
     /// Whether another primary statement of the same kind has another value for a row of the same
     /// name and period: depreciation by function and as a whole.
     pub(super) fn is_rival(&self, one: &FitFigure, best: &FitFigure) -> bool {

@@ -56,6 +56,8 @@ pub(super) struct ReportColumn {
     pub(super) printed: String,
     /// It is of a budget or a forecast.
     pub(super) plan: bool,
+    /// Only the title of the table has its period.
+    pub(super) is_dated_by_title: bool,
 }
 
 #[derive(Debug, Default)]
@@ -130,6 +132,7 @@ impl ReportTable {
             false => date_spanned(&mut columns),
         }
         for column in &mut columns {
+            column.is_dated_by_title = column.label.period.is_none();
             let period = column.label.period.unwrap_or_default().or(over);
             column.label.period = (period != Period::default()).then_some(period);
         }
@@ -366,6 +369,7 @@ impl ReportColumn {
         }
         Self {
             label,
+            is_dated_by_title: false,
             plan: PLAN.is_match(&printed.to_lowercase()),
             printed: printed.trim().to_owned(),
         }

@@ -16,6 +16,9 @@ use super::question::{self, NamedStatement, Token, TokenPart};
 use super::table::{ReportRow, ReportTable, brackets};
 use super::words::{lists, plain_stems, same_word};
 
+/// Words that a question has inside a label: "debt that is due within one year".
+const INSIDE: &str = "a an the that which is are was were";
+
 /// Words that lead to the section of a row.
 const LEADS: &str = "under within below section heading";
 
@@ -42,9 +45,24 @@ fn spellings(printed: &str) -> impl Iterator<Item = Vec<String>> {
 
 /// Where a text has a label's words one after the other.
 fn find(text: &[(Range<usize>, String)], label: &[String]) -> Option<Range<usize>> {
-    let mut places = text.windows(label.len().max(1));
-    let found = places.find(|words| words.iter().map(|(_, word)| word).eq(label))?;
-    Some(found.first()?.0.start..found.last()?.0.end)
+    let first = label.first()?;
+    let starts = text
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, word))| word == first);
+    starts
+        .map(|(at, _)| text.get(at..).unwrap_or_default())
+        .find_map(|rest| {
+            let mut words = rest
+                .iter()
+                .filter(|(_, word)| label.contains(word) || !lists(INSIDE, word));
+            let mut end = 0;
+            for own in label {
+                let (range, _) = words.next().filter(|(_, word)| word == own)?;
+                end = range.end;
+            }
+            Some(rest.first()?.0.start..end)
+        })
 }
 
 impl NamedStatement {
@@ -161,18 +179,20 @@ impl Tables {
             all.windows(2)
                 .any(|pair| matches!(pair, [a, b] if value(a) != value(b)))
         };
-        // A statement of equity explains what the others state.
-        let of_equity = |one: &FitFigure| {
-            let table = self.table(one.place());
-            table.is_some_and(|table| table.title.contains("equity"))
-        };
-        keep(&mut all, |one| !of_equity(one));
+        keep(&mut all, |one| !self.is_of_equity(one));
         if differ(&all) {
             keep(&mut all, |one| {
                 self.statement_of(one) == Some(Statement::Balances)
             });
         }
         let best = *all.first().ok_or(Doubt::Open)?;
+        // "Depreciation", and "Depreciation, excluding ..." in another statement.
+        if of.statement.is_none() {
+            let rivals = self
+                .statement_figures()
+                .filter(|one| self.is_rival(one, &best) && !self.is_of_equity(one));
+            all.extend(rivals);
+        }
         let several = differ(&all).then(|| {
             let names: Vec<String> = all.iter().map(|one| self.placed_name(one)).collect();
             Doubt::Missing(format!("several figures fit: {}", names.join(" and ")))
@@ -189,7 +209,7 @@ impl Tables {
         let row = self
             .table(one.place())
             .and_then(|table| table.rows.get(one.row));
-        let section = row.map_or("", |row| row.heading.trim());
+        let section = row.map_or("", |row| row.heading.trim_end_matches([':', ' ']));
         match section {
             "" => self.full_name(one.place()),
             _ => format!("{section}: {}", self.full_name(one.place())),

@@ -117,8 +117,7 @@ impl FiscalYears {
         if asked.quarter.is_some() && column.quarter.is_some() && asked.quarter != column.quarter {
             return false;
         }
-        if let (Some(quarter), Some(3), Some(_), None) =
-            (asked.quarter, asked.months, end.month, of.day)
+        if let (Some(quarter), Some(3), Some(_)) = (asked.quarter, asked.months, end.month)
             && self.quarter_of(end) != Some(quarter)
         {
             return false;
