@@ -5,7 +5,7 @@ use finqa_core::page::{Cell, CellSource, Cover, FigureTag, SheetPlaces, TableSta
 use finqa_core::question;
 
 use super::Document;
-use crate::block::PrintedTable;
+use crate::block::{Block, PrintedTable};
 use crate::grid::spans::PrintedCell;
 use crate::tags::Tag;
 
@@ -18,17 +18,20 @@ pub enum Shown<'d> {
 }
 
 impl Document {
-    /// All that is asked about: the page of a plain file, or all tables of a report, and what is
-    /// known of the hidden ones.
+    /// All that is asked about: the page of a plain file, or all paragraphs and tables of a
+    /// report, and what is known of the hidden ones.
     pub fn whole(&self) -> question::Document {
         let all = |table: &PrintedTable| (0..table.rows.len()).collect();
         match &self.plain {
             Some(page) => page.clone(),
-            None => self.page(
-                self.tables()
-                    .chain(&self.hidden)
-                    .map(|table| Shown::Rows(table, all(table))),
-            ),
+            None => {
+                let blocks = self.blocks.iter().map(|block| match block {
+                    Block::Text(text) => Shown::Text(text),
+                    Block::Table(table) => Shown::Rows(table, all(table)),
+                });
+                let hidden = self.hidden.iter();
+                self.page(blocks.chain(hidden.map(|table| Shown::Rows(table, all(table)))))
+            }
         }
     }
 

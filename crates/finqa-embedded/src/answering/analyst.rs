@@ -81,7 +81,15 @@ impl EmbeddedAnalyst {
         let earlier: Vec<&str> = earlier.collect();
         let direct = tables.answer(&question.text, &earlier);
         if !tables.is_plain() {
-            return EmbeddedAnswer::from_report(tables, question, &direct?.ok()?);
+            let direct = direct?;
+            let sure = direct.as_ref().is_ok_and(|found| found.doubt.is_none());
+            let stated = (!sure && earlier.is_empty())
+                .then(|| tables.stated(&question.document, &question.text))
+                .flatten();
+            return match stated {
+                Some(stated) => EmbeddedAnswer::from_sentence(&question.document, stated),
+                None => EmbeddedAnswer::from_report(tables, question, &direct.ok()?),
+            };
         }
         let alone = Question {
             kind: QuestionKind::StandAlone,

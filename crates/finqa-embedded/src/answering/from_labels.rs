@@ -1,7 +1,7 @@
 //! Answers from the labels of a user's table, in the form of all others.
 
 use finqa_core::number::{Unit, UnitKind, Value};
-use finqa_core::question::{CitedEvidence, Question};
+use finqa_core::question::{CitedEvidence, Document, Question};
 
 use super::analyst::UNREAD;
 use super::answer::{EmbeddedAnswer, RankedAnswer};
@@ -10,7 +10,7 @@ use super::scale;
 use crate::question::plan::ProgramPlan;
 use crate::question::wording::Wording;
 use crate::reading::facts::Facts;
-use crate::tables::{DirectAnswer, Doubt, FigureExpr, Place, Tables};
+use crate::tables::{DirectAnswer, Doubt, FigureExpr, Place, StatedFact, Tables};
 
 /// The confidence in an answer from labels: the rounded share of right answers
 /// (docs/embedded-analyst.md, "The user's own tables").
@@ -92,6 +92,35 @@ impl EmbeddedAnswer {
             doubt,
             ..Self::of(best, confidence)
         })
+    }
+
+    /// An answer from a sentence of a report.
+    pub(super) fn from_sentence(document: &Document, stated: StatedFact) -> Option<Self> {
+        let StatedFact {
+            paragraph,
+            literal,
+            percent,
+            scale,
+            ..
+        } = stated;
+        let id = format!("t{}", paragraph + 1);
+        let text = document.evidence(&id)?;
+        let kind = match percent {
+            true => UnitKind::Percent,
+            false => UnitKind::Number,
+        };
+        let program = literal.replace(',', "");
+        let best = RankedAnswer {
+            value: Value::Number(program.parse().ok()?),
+            program,
+            plan_name: "sentence",
+            in_percent: percent,
+            unit: Unit { kind, scale },
+            label: text.to_owned(),
+            steps: vec![format!("Take {literal} from {id} ({text}).")],
+            evidence: vec![CitedEvidence { id, literal }],
+        };
+        Some(Self::of(best, DIRECT))
     }
 
     /// An answer from labels, described like any other.

@@ -8,7 +8,7 @@
 //!
 //! In the order of reading: `words`; `table`; `names`, with `concepts.txt`, and `operand`;
 //! `fit`; `page`; `question` and its `phrases`; `asked`, the operation as data; `find`, from an
-//! operand to a figure; `statements`; `unread`; `whole_label`; `measure`; `series`; `groups`; `pairs`;
+//! operand to a figure; `statements`; `unread`; `whole_label`; `measure`; `sentences`; `series`; `groups`; `pairs`;
 //! `several`; `compute`; `follow_up`.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
@@ -27,6 +27,7 @@ mod page;
 mod pairs;
 mod phrases;
 mod question;
+mod sentences;
 mod series;
 mod several;
 mod statements;
@@ -47,6 +48,7 @@ pub(crate) use names::ways_to_say;
 use page::Reading;
 pub(crate) use page::{Doubt, Tables};
 use question::RELATIVE_TIME;
+pub(crate) use sentences::StatedFact;
 pub(crate) use table::Place;
 use table::ReportTable;
 

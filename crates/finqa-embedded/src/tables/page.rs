@@ -138,7 +138,10 @@ fn weekly(document: &Document) -> bool {
 
 /// The words of a company's name, from the cover or the name of the file.
 fn company(cover: &Cover, filename: &str) -> Vec<String> {
-    let named: HashSet<String> = plain_stems(&cover.company).into_iter().collect();
+    let named: HashSet<String> = plain_stems(&cover.company)
+        .into_iter()
+        .chain(plain_stems(&cover.company.replace('.', " ")))
+        .collect();
     let file = filename.rsplit_once('.').map_or(filename, |(name, _)| name);
     let of_file = plain_stems(&file.replace(['_', '.'], " "));
     let of_file = of_file

@@ -1,0 +1,249 @@
+//! Facts that a report states in a sentence: how many people it employs, an undrawn credit line.
+//!
+//! A sentence answers only if it has all words of the question and its period, and if no other
+//! one that does so has another number.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use finqa_core::number::Scale;
+use finqa_core::page::period::{Date, Period, Times};
+use finqa_core::question::Document;
+
+use super::asked::{self, Operation};
+use super::fit::is_light;
+use super::operand::Operand;
+use super::page::Tables;
+use super::question;
+use super::words::{same_word, stemmed};
+use crate::reading::prose::{self, ProseNumber};
+use crate::reading::text::{TextToken, TokenKind, tokenize};
+
+/// What a company calls those who work for it.
+static PEOPLE: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "people person persons employee associate staff worker colleague teammate personnel headcount workforce",
+    )
+});
+
+/// Verbs of having people, as stems: a number right behind one counts all of them, "our 4,700
+/// employees in the region" does not.
+static HAVING: LazyLock<HashSet<String>> =
+    LazyLock::new(|| stemmed("have has had employ employs employed employing work works worked"));
+
+/// The farthest that what is counted is behind its number, in tokens: "full-time and part-time
+/// employees"; and the farthest that the verb is before it.
+const BEHIND: usize = 8;
+const BEFORE: usize = 3;
+
+/// How far from an amount the words are that it is of, in tokens.
+const AROUND: usize = 12;
+
+/// Words between an amount and what is asked for that make it the amount of a change, of a reason
+/// or of what is only possible.
+static OTHERS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "increase increased decrease decreased growth grew decline offset driven contributed due compared \
+        change may could would expect additional up least exceed exceeded respectively excluding",
+    )
+});
+
+/// A number that a sentence of a report states.
+#[derive(Clone, Debug)]
+pub(crate) struct StatedFact {
+    /// The place of its paragraph among those of the document, from 0.
+    pub(crate) paragraph: usize,
+    pub(crate) literal: String,
+    pub(crate) percent: bool,
+    pub(crate) scale: Option<Scale>,
+    /// The latest date of its sentence.
+    end: Option<Date>,
+}
+
+/// What a sentence must say.
+struct Subject {
+    /// The stems of what is counted; nothing for an amount.
+    counted: HashSet<String>,
+    /// Each way to say the rest.
+    ways: Vec<Vec<String>>,
+    percent: bool,
+}
+
+impl Tables {
+    /// The number with which the sentences of a report answer a question that stands alone.
+    pub(crate) fn stated(&self, document: &Document, text: &str) -> Option<StatedFact> {
+        let tokens = question::read(self, text);
+        let asked = asked::read(&tokens, false)?;
+        let [of] = asked.operands.as_slice() else {
+            return None;
+        };
+        let plain = asked.operation == Operation::Figure && asked.unused.is_empty();
+        if !plain || of.spans.len() > 1 || !of.rows.is_empty() || of.statement.is_some() {
+            return None;
+        }
+        let subject = self.subject(of);
+        let period = of.spans.first();
+        let paragraphs = document.sentences().enumerate();
+        let mut found: Vec<StatedFact> = paragraphs
+            .filter(|(_, text)| subject.may_be_in(text))
+            .flat_map(|(at, text)| {
+                let text = text.to_lowercase();
+                let sentences = prose::sentences(tokenize(&text)).into_iter();
+                let owned = |sentence: Vec<TextToken<'_>>| -> Vec<TextToken<'static>> {
+                    sentence.into_iter().map(TextToken::into_owned).collect()
+                };
+                let sentences: Vec<_> = sentences.map(owned).collect();
+                sentences.into_iter().map(move |sentence| (at, sentence))
+            })
+            .filter_map(|(at, sentence)| self.fact(at, &sentence, &subject, period))
+            .collect();
+        // Without a period asked for, the latest that is stated.
+        let latest = found.iter().filter_map(|one| one.end).max();
+        found.retain(|one| one.end == latest);
+        let first = found.pop()?;
+        let same = |one: &StatedFact| one.literal == first.literal && one.scale == first.scale;
+        found.iter().all(same).then_some(first)
+    }
+
+    fn subject(&self, of: &Operand) -> Subject {
+        let is_people = |words: &[String]| words.iter().any(|word| PEOPLE.contains(word));
+        let of_people = of
+            .names
+            .iter()
+            .any(|(one, said)| one.names.get(*said).is_some_and(|name| is_people(name)));
+        let words = || of.words.iter().map(|(stem, _)| stem.clone());
+        let people = of_people || of.counts && words().any(|word| PEOPLE.contains(&word));
+        let counted: HashSet<String> = match (people, of.counts) {
+            (true, _) => PEOPLE.clone(),
+            (false, true) => words().take(1).collect(),
+            (false, false) => HashSet::new(),
+        };
+        let needed = |word: &String| {
+            let of_people = people && (PEOPLE.contains(word) || HAVING.contains(word));
+            let named = !is_light(word) && !self.weights.is_of_company(word);
+            named && !of_people && !counted.contains(word)
+        };
+        let readings = of.readings().into_iter().filter(|way| !way.opposite);
+        let mut ways: Vec<Vec<String>> = readings
+            .map(|way| way.words.into_iter().filter(needed).collect())
+            .collect();
+        ways.dedup();
+        Subject {
+            ways,
+            counted,
+            percent: of.wants_percent(),
+        }
+    }
+
+    /// The only number of a sentence that is of the subject, if the sentence has the period.
+    fn fact(
+        &self,
+        paragraph: usize,
+        sentence: &[TextToken<'_>],
+        subject: &Subject,
+        period: Option<&Period>,
+    ) -> Option<StatedFact> {
+        let text: Vec<&str> = sentence.iter().map(|token| token.text.as_ref()).collect();
+        // What follows is a part: "$37 billion, of which $16 billion is due".
+        let part = text
+            .windows(2)
+            .position(|pair| matches!(pair, ["of", "which" | "whom"]));
+        let whole = sentence.get(..part.unwrap_or(sentence.len()))?;
+        let numbers = prose::numbers(whole, true);
+        let amounts = numbers.iter().filter(|number| number.dollar).count();
+        if subject.counted.is_empty() && amounts > 1 {
+            return None;
+        }
+        let numbers = numbers.into_iter();
+        let of_subject =
+            |number: &ProseNumber| subject.is_of(whole, number) && subject.is_near(whole, number);
+        let mut numbers = numbers.filter(of_subject);
+        let (number, more) = (numbers.next()?, numbers.next());
+        let times = Times::read(&text.join(" ").replace(" ,", ","));
+        // A day is no period of months, however it is said.
+        let said = times.found.into_iter().map(|(_, period)| Period {
+            months: period.months.filter(|_| !period.instant),
+            ..period
+        });
+        let in_period = period.is_none_or(|asked| {
+            said.clone()
+                .any(|period| self.fits(Some(&period), Some(asked)))
+        });
+        (more.is_none() && in_period).then(|| StatedFact {
+            paragraph,
+            literal: number.digits,
+            percent: number.percent,
+            scale: number.scale,
+            end: said.map(|period| period.end).max(),
+        })
+    }
+}
+
+impl Subject {
+    /// Whether a paragraph has a number and, as far as letters tell, what is counted or asked for.
+    fn may_be_in(&self, text: &str) -> bool {
+        let lower = text.to_lowercase();
+        let has = |stem: &String| lower.contains(stem.as_str());
+        lower.contains(|c: char| c.is_ascii_digit())
+            && (self.counted.is_empty() || self.counted.iter().any(has))
+            && self.ways.iter().any(|way| way.iter().all(has))
+    }
+
+    /// Whether all other words of one way to ask are around a number: anywhere in the sentence for
+    /// a count, near an amount, with nothing between that makes it another's or only possible.
+    fn is_near(&self, sentence: &[TextToken<'_>], number: &ProseNumber) -> bool {
+        let reach = if self.counted.is_empty() {
+            AROUND
+        } else {
+            sentence.len()
+        };
+        let (first, last) = (number.at.saturating_sub(reach), number.end + reach);
+        let near = || {
+            sentence
+                .iter()
+                .enumerate()
+                .skip(first)
+                .take(last - first + 1)
+        };
+        let found = |word: &String| {
+            let places =
+                near().filter(|(_, token)| token.text.split('-').any(|part| same_word(part, word)));
+            places
+                .map(|(at, _)| at)
+                .min_by_key(|at| at.abs_diff(number.at))
+        };
+        self.ways.iter().any(|way| {
+            let Some(places) = way.iter().map(found).collect::<Option<Vec<usize>>>() else {
+                return false;
+            };
+            let ends = places.into_iter().chain([number.at, number.end]);
+            let (first, last) = (
+                ends.clone().min().unwrap_or_default(),
+                ends.max().unwrap_or_default(),
+            );
+            let mut between = near().filter(|(at, _)| (first..=last).contains(at));
+            !self.counted.is_empty()
+                || !between.any(|(_, token)| OTHERS.contains(token.text.as_ref()))
+        })
+    }
+
+    /// Whether a number is of what is asked for: a count of it, or an amount or a percentage.
+    fn is_of(&self, sentence: &[TextToken<'_>], number: &ProseNumber) -> bool {
+        if self.counted.is_empty() {
+            let amount = number.dollar || number.scale.is_some();
+            return number.percent == self.percent && (amount || number.percent);
+        }
+        let behind = sentence.get(number.end + 1..).unwrap_or_default();
+        let mut behind = behind
+            .iter()
+            .take(BEHIND)
+            .take_while(|token| token.kind != TokenKind::Number);
+        let counts = behind.any(|token| self.counted.contains(token.text.as_ref()));
+        let before = sentence.get(number.at.saturating_sub(BEFORE)..number.at);
+        let having = before.unwrap_or_default().iter();
+        let all = having
+            .clone()
+            .any(|token| HAVING.contains(token.text.as_ref()));
+        counts && !number.dollar && !number.percent && (all || self.counted.len() == 1)
+    }
+}
