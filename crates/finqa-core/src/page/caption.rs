@@ -103,7 +103,34 @@ impl Caption {
         plain.then(|| Self::new(tail))
     }
 
-    /// True if a text states nothing but a unit with a scale: "in € million".
+    /// The unit that the last words of a title name: "Statement of income, in EUR million".
+    pub(super) fn at_end(title: &str) -> Option<Self> {
+        let title = title.trim().trim_end_matches([':', '.', ' ']);
+        let tails = title.match_indices(' ').map(|(at, _)| title.split_at(at));
+        let mut tails = tails.filter(|(before, tail)| {
+            let tail = tail.trim_start().to_lowercase();
+            let money = CURRENCY.find(&tail).is_some_and(|found| found.start() == 0);
+            let amount = before.ends_with(|c: char| c.is_ascii_digit());
+            (money || tail.starts_with("in ")) && !amount
+        });
+        let (_, tail) = tails.find(|(_, tail)| Self::is_alone(tail))?;
+        Some(Self::new(tail))
+    }
+
+    /// The unit that the heading of a column names: "Sales (in millions)", "2031 US$m".
+    pub(super) fn of_column(heading: &str) -> Option<Self> {
+        let stated = Self::in_label(heading).filter(|unit| unit.scale.is_some());
+        stated.or_else(|| {
+            let (scale, power) = scale_of_label(heading)?;
+            Some(Self {
+                text: heading.to_owned(),
+                scale: Some(scale),
+                power,
+            })
+        })
+    }
+
+    /// True if a text says nothing but a unit with a scale: "in € million".
     pub fn is_alone(text: &str) -> bool {
         let lower = words(text);
         ONLY_UNIT.is_match(&lower) && scale_in(&lower).is_some()
@@ -130,6 +157,16 @@ impl Caption {
 /// word exceeds the scale: "Revenue ($m)", "Units (in thousands)".
 pub(super) fn scale_of_label(label: &str) -> Option<(Scale, u32)> {
     scale_in(&words(label))
+}
+
+/// A label in small letters without the unit that it names: "revenue" of "Revenue USD Mil"; `None`
+/// if it names none.
+pub fn without_unit(label: &str) -> Option<String> {
+    let lower = words(label);
+    let found = SCALE.find(&lower)?;
+    scale_in(&lower)?;
+    let (before, rest) = lower.split_at_checked(found.start())?;
+    Some(format!("{before} {}", rest.get(found.len()..)?))
 }
 
 fn scale_in(lower: &str) -> Option<(Scale, u32)> {
@@ -284,6 +321,35 @@ mod tests {
                 "{label}"
             );
         }
+    }
+
+    #[test]
+    fn a_title_ends_with_its_unit() {
+        for (title, text) in [
+            (
+                "Acme Holdings Statement of income in EUR million",
+                "in EUR million",
+            ),
+            ("Statement of income $ thousands", "$ thousands"),
+            (
+                "Statement of income, in millions of yen:",
+                "in millions of yen",
+            ),
+        ] {
+            let found = Caption::at_end(title).map(|unit| unit.text);
+            assert_eq!(found.as_deref(), Some(text), "{title}");
+        }
+        for title in [
+            "The price rose by 5 million euros", "Sales in Asia",
+            "They are sold in millions of shops", "Held in dollars",
+        ] {
+            assert_eq!(Caption::at_end(title), None, "{title}");
+        }
+        assert_eq!(
+            without_unit("Revenue USD Mil").as_deref(),
+            Some("revenue  ")
+        );
+        assert_eq!(without_unit("Revenue"), None);
     }
 
     #[test]

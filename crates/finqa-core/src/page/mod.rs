@@ -24,7 +24,7 @@ mod statement;
 mod text;
 mod years;
 
-pub use caption::Caption;
+pub use caption::{Caption, without_unit};
 pub use cell::{Cell, CellKind, CellNumber, CellSource, TagKind, TagUnit};
 pub use normalise::normalise_sentence;
 pub use page_table::{Column, Table, TableRow};

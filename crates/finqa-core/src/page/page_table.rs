@@ -117,9 +117,9 @@ impl Table {
                 number.scale = number.scale.or(by_format);
             }
         });
-        let unit =
-            |column: &Column| Caption::in_label(&column.label).filter(|one| one.scale.is_some());
-        let units = columns.iter().map(unit);
+        let units = columns
+            .iter()
+            .map(|column| Caption::of_column(&column.label));
         let mut read = Self {
             rows: rows(&cells, origin),
             caption,
@@ -131,8 +131,10 @@ impl Table {
             first_row,
         };
         if page.own {
+            let corner = read.columns.first().map_or("", |corner| &corner.label);
+            let shares = is_in_percent(corner) || corner.contains("% of ");
             let rows = read.rows.iter().zip(&mut read.cells).skip(1);
-            let rows = rows.filter(|(row, _)| is_in_percent(&row.label));
+            let rows = rows.filter(|(row, _)| shares || is_in_percent(&row.label));
             let figures = rows.flat_map(|(_, cells)| cells.iter_mut().skip(1));
             let figures = figures.filter_map(|cell| cell.number.as_mut());
             figures.for_each(CellNumber::mark_percent);
@@ -222,7 +224,7 @@ impl Table {
     /// The scale of a row's amounts by the table's caption, which may treat rows differently:
     /// "in millions, except per share amounts", "shares in thousands".
     pub fn scale_of(&self, row: usize) -> Option<Scale> {
-        self.scale_in(row, self.caption.as_ref()?)
+        self.scale_in(row, "", self.caption.as_ref()?)
     }
 
     /// The scale of a figure: its own or its tag's, else the one that the label of its row or
@@ -252,17 +254,22 @@ impl Table {
         };
         let column_name = &self.columns.get(column)?.label;
         of_row.or_else(|| {
-            // Not for "2031 (in millions, except per share data)", which states a unit.
-            if of_column().is_none() && has_no_scale(column_name) && !counts_shares(column_name) {
+            // "2031 (in millions, except per share data)" has one.
+            let unit = of_column().map_or("", |unit| unit.text.as_str());
+            let name = match column_name == unit {
+                true => column_name.to_lowercase(),
+                false => column_name.replace(unit, "").to_lowercase(),
+            };
+            if has_no_scale(&name) && !counts_shares(&name) {
                 return None;
             }
             let caption = of_column().or_else(of_table)?;
-            Some((self.scale_in(row, caption)?, caption.power))
+            Some((self.scale_in(row, &name, caption)?, caption.power))
         })
     }
 
-    /// The scale that a caption states for a row.
-    fn scale_in(&self, row: usize, caption: &Caption) -> Option<Scale> {
+    /// What a caption says of the scale of a row in a column of this name.
+    fn scale_in(&self, row: usize, column: &str, caption: &Caption) -> Option<Scale> {
         let cells = self.cells.get(row)?;
         let row = self.rows.get(row)?;
         let section = row.section.as_deref().unwrap_or_default().to_lowercase();
@@ -270,9 +277,11 @@ impl Table {
         if has_no_scale(&label) && !counts_shares(&label) || counts_things(&label) {
             return None;
         }
-        let shares =
+        let amount = says(&label, &["par value", "cost", "expense", "compensation"]);
+        let named =
             counts_shares(&format!("{section} {label}")) || section.starts_with("denominator");
-        if shares && !says(&label, &["par value", "cost", "expense", "compensation"]) {
+        let of_column = column.split_whitespace().next_back() == Some("shares");
+        if of_column || named && !amount {
             let unit = caption.text.to_lowercase().replace("per share", "");
             let (_, of_shares) = unit.split_once("share").unwrap_or_default();
             let figures = cells.iter().filter_map(Cell::value);
@@ -324,8 +333,7 @@ fn says(text: &str, words: &[&str]) -> bool {
 
 /// True if a lower-case name is that of a number of shares.
 fn counts_shares(name: &str) -> bool {
-    says(name, &["shares", "units"]) && says(name, &SHARE_COUNTS)
-        || name.contains("dilutive awards")
+    says(name, &["shares", "units", "awards"]) && says(name, &SHARE_COUNTS)
 }
 
 /// Words that, together with "shares" or "units", mark a count of shares.
@@ -431,12 +439,20 @@ fn caption(cells: &[Vec<Cell>], before: Option<&str>, own: bool) -> Option<Capti
     let words = |cell: &&Cell| cell.value().is_none_or(|value| value.abs() <= 0.0);
     let of = |cell: &Cell| Caption::in_label(&cell.raw);
     let above = || before.and_then(Caption::in_sentence);
-    let of_header = header.filter(words).find_map(of);
+    let mut header = header.filter(words);
     let mut headings = headings.filter(words);
+    let of_header = header.next().and_then(of);
     match own {
-        // In a user's table, a heading below the header may apply only to the rows below it, so
-        // the sentence above the table comes first.
-        true => of_header.or_else(above).or_else(|| headings.find_map(of)),
-        false => of_header.or_else(|| headings.find_map(of)).or_else(above),
+        // The heading of a column may be about it alone, and one below the header about the rows
+        // below it.
+        true => of_header
+            .or_else(above)
+            .or_else(|| header.find_map(of))
+            .or_else(|| before.and_then(Caption::at_end))
+            .or_else(|| headings.find_map(of)),
+        false => of_header
+            .or_else(|| header.find_map(of))
+            .or_else(|| headings.find_map(of))
+            .or_else(above),
     }
 }

@@ -1,15 +1,32 @@
 //! Recognises rows to which the caption's scale does not apply.
 
-/// Words that mark rates, ratios and amounts per share anywhere in a name.
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::regex;
+
+/// Words that a name has anywhere if it is of rates, ratios or amounts per share.
 const WORDS: [&str; 15] = [
     "eps", "dps", "per", "ratio", "ratios", "percent", "percentage", "%", "yield", "multiple",
     "score", "leverage", "roe", "roce", "bps",
 ];
 
-/// Words that mark such a name only at its end or before one of `AFTER`: an "interest rate
-/// swap" is money.
+/// Words that end such a name, or what comes before one of `AFTER`: an interest rate swap is money,
+/// as is tax at the statutory rate.
 const HEADS: [&str; 6] = ["rate", "rates", "price", "prices", "coverage", "nps"];
-const AFTER: [&str; 6] = ["of", "on", "for", "at", "paid", "received"];
+const AFTER: [&str; 11] = [
+    "of", "on", "for", "at", "in", "to", "by", "from", "with", "paid", "received",
+];
+
+/// What weighted averages are of, if they are of no money.
+const AVERAGED: [&str; 8] = [
+    "fair value", "price", "maturity", "term", "life", "discount", "volatility", "yield",
+];
+
+/// An amount of each: "Common stock, $1.00 par value per share".
+static OF_EACH: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"[$€£¥]\s*[\d.,]+(?:\s+par value)?\s+(?:per|a|each)\s+\w+"));
 
 /// Words that mark such a name only inside its brackets.
 const ASIDE: [&str; 5] = ["years", "days", "months", "times", "x"];
@@ -27,16 +44,21 @@ const THINGS: [&str; 12] = [
 /// amounts per share, ratios, rates, prices, days, scores, percentages, times in years.
 pub fn has_no_scale(name: &str) -> bool {
     let lower = without_figures(&name.to_lowercase());
-    let (plain, inside) = lower.split_once('(').unwrap_or((&lower, ""));
+    // Shares are counted, and what is used is not what is computed with it.
+    let used = ["excluded from", "used in", "used to", "used for"];
+    let used = used.iter().filter_map(|words| lower.find(words)).min();
+    let lower = used.and_then(|at| lower.get(..at)).unwrap_or(&lower);
+    let (plain, inside) = lower.split_once('(').unwrap_or((lower, ""));
     let between = |c: char| !c.is_alphanumeric() && c != '%';
     let words = |text| str::split(text, between).filter(|word| !word.is_empty());
-    let heads: Vec<&str> = words(plain).collect();
-    let ends = |at: usize| heads.get(at + 1).is_none_or(|next| AFTER.contains(next));
-    // A plain "years" is not enough: an amount due in "2 to 5 years" is money.
+    let head = words(plain).skip_while(|word| AFTER.contains(word));
+    let head = head.take_while(|word| !AFTER.contains(word)).last();
+    let average = lower.contains("weighted") && AVERAGED.iter().any(|of| lower.contains(of));
+    // What is due in "2 to 5 years" is money.
     let time = ["in years", "in months", "in days"];
-    let mut heads = heads.iter().enumerate();
-    words(&lower).any(|word| WORDS.contains(&word))
-        || heads.any(|(at, word)| HEADS.contains(word) && ends(at))
+    words(lower).any(|word| WORDS.contains(&word))
+        || head.is_some_and(|word| HEADS.contains(&word)) && !lower.starts_with("total ")
+        || average
         || lower.starts_with("days ")
         || time.iter().any(|end| plain.trim_end().ends_with(end))
         || words(inside).any(|word| ASIDE.contains(&word))
@@ -59,7 +81,9 @@ fn without_figures(label: &str) -> String {
             Some((before, inside)) if inside.contains(|c: char| c.is_ascii_digit()) => before,
             _ => part,
         });
-    parts.collect()
+    OF_EACH
+        .replace_all(&parts.collect::<String>(), "")
+        .into_owned()
 }
 
 /// True if the name of a row or column is that of things which no table counts in thousands:
@@ -97,6 +121,9 @@ mod tests {
             "Dividend yield",
             "Interest coverage",
             "Net promoter score",
+            "Income from continuing operations per share",
+            "Weighted average grant-date fair value of options granted",
+            "Average price of units sold",
         ] {
             assert!(has_no_scale(name), "{name}");
         }
@@ -112,6 +139,12 @@ mod tests {
             "Years of service awards",
             "Interest income",
             "Perishables",
+            "Tax at the federal statutory rate",
+            "Effect of exchange rates",
+            "Total sale price",
+            "Common stock, par value $1.00 per share",
+            "Preferred stock, $.01 par value per share",
+            "Awards excluded from diluted net income per share",
         ] {
             assert!(!has_no_scale(name), "{name}");
         }
