@@ -22,7 +22,7 @@ fn an_encrypted_pdf_without_a_password_is_read() {
 }
 
 #[test]
-fn a_figure_of_a_pdf_is_sure_only_if_a_total_confirms_it() {
+fn a_figure_of_a_pdf_is_sure_if_its_column_is_certain() {
     let place = workplace("report.pdf", ENCRYPTED);
     let json = |question: &str| {
         let ran = place.run(&format!("ask report.pdf '{question} in 2031?' --json"));
@@ -30,10 +30,8 @@ fn a_figure_of_a_pdf_is_sure_only_if_a_total_confirms_it() {
     };
     let employees = json("employees");
     assert_eq!(employees["evidence"][0]["literal"], "4310");
-    assert_eq!(
-        employees["doubt"],
-        "no total adds up with 4310 and it occurs once, so its column may be misread"
-    );
+    // A row with a figure under each heading.
+    assert!(employees["doubt"].is_null(), "{employees}");
     // 1,204 - 700 = 504, and 504 - 12 = 492.
     let gross = json("gross profit");
     assert_eq!(gross["plain_value"], 504_000_000.0);

@@ -50,6 +50,7 @@ pub(crate) fn is_figure(text: &str) -> bool {
 
 /// "2024", "2024 (1)", "2024*".
 pub(crate) fn is_year(text: &str) -> bool {
+    let text = whole_year(text).unwrap_or(text);
     text.len() <= 8
         && text.get(..4).is_some_and(|year| years_in(year).len() == 1)
         && !text.chars().skip(4).any(|c| matches!(c, ',' | '.' | '%'))

@@ -45,7 +45,8 @@ pub use block::{Block, PrintedTable};
 use decode::{DecodedText, bytes, decode};
 pub use document::{Document, Shown};
 pub use error::DocumentError;
-use formats::{html, pdf, plain, workbook};
+use formats::plain::{self, PlainFile};
+use formats::{html, pdf, workbook};
 pub use grid::spans::PrintedCell;
 use kind::{DOCUMENTS, Kind, SUBMISSIONS};
 pub use source::SheetCell;
@@ -127,12 +128,15 @@ fn page(
             reason: format!("it is larger than {} MB", LARGEST_PAGE / (1024 * 1024)),
         });
     }
-    let (page, notes) = plain::page(path, extension, name, decoded)?;
-    Ok(Document {
-        name: name.to_owned(),
-        notes,
-        plain: Some(page),
-        ..Document::default()
+    let (read, notes) = plain::read(path, extension, name, decoded)?;
+    Ok(match read {
+        PlainFile::Page(page) => Document {
+            name: name.to_owned(),
+            notes,
+            plain: Some(*page),
+            ..Document::default()
+        },
+        PlainFile::Tables(blocks) => Document::of_blocks(name, blocks, &HashMap::new(), notes),
     })
 }
 

@@ -40,7 +40,10 @@ impl Document {
             };
             self.blocks.iter().map(of_block).sum::<usize>()
         };
-        digits >= DIGITS && occurs() > 1 || self.tables().any(|table| table.adds_up_with(&figure))
+        digits >= DIGITS && occurs() > 1
+            || self
+                .tables()
+                .any(|table| table.has_in_full_row(&figure) || table.adds_up_with(&figure))
     }
 }
 
@@ -53,6 +56,22 @@ impl PrintedTable {
             let found = found.filter(move |(_, cell)| bare(&cell.text) == figure);
             found.map(move |(column, _)| (row, column))
         })
+    }
+
+    /// Whether a figure is in a row that has one in each column, each under a heading of its own:
+    /// it can be in no other column.
+    fn has_in_full_row(&self, figure: &str) -> bool {
+        let mut heads: Vec<&str> = self.headings().collect();
+        let named = heads.iter().all(|head| !head.is_empty());
+        heads.sort_unstable();
+        heads.dedup();
+        let full = |row: usize| {
+            let cells = self.rows.get(row).into_iter().flatten().skip(1);
+            let figures = cells.filter(|cell| number::whole(&cell.text).is_ok());
+            figures.count() == heads.len()
+        };
+        let apart = heads.len() > 1 && heads.len() == self.headings().count();
+        named && apart && self.places(figure).any(|(row, _)| full(row))
     }
 
     fn adds_up_with(&self, figure: &str) -> bool {
@@ -83,16 +102,18 @@ fn adds_up(column: &[Option<f64>], row: usize) -> bool {
     totals
         .filter_map(|(at, total)| Some((at, (*total)?)))
         .any(|(at, total)| {
+            // The rows above it, and those below the first of them.
             let mut sum = 0.0;
             let mut rows = 0_u32;
             let above = column.iter().enumerate().take(at).rev();
             above
                 .filter_map(|(at, value)| Some((at, (*value)?)))
                 .any(|(first, value)| {
+                    let rest = value - sum;
                     sum += value;
                     rows += 1;
-                    let parts = rows > 1 && (sum - total).abs() < ROUNDED * last_digit(total);
-                    parts && first <= row
+                    let is_total = |of: f64| (of - total).abs() < ROUNDED * last_digit(total);
+                    rows > 1 && (is_total(sum) || is_total(rest)) && first <= row
                 })
         })
 }
@@ -106,6 +127,7 @@ fn last_digit(of: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::spans::PrintedCell;
 
     #[test]
     fn a_total_confirms_itself_and_its_rows() {
@@ -115,6 +137,33 @@ mod tests {
         let gap = [Some(100.0), None, Some(-30.0), Some(70.1)];
         assert!(adds_up(&gap, 0));
         assert!(!adds_up(&[Some(70.0), Some(70.0)], 1));
+        // Costs are printed without a sign.
+        assert!(adds_up(&[Some(8410.5), Some(5046.3), Some(3364.2)], 1));
+        assert!(!adds_up(&[Some(8410.5), Some(5046.3), Some(364.2)], 1));
+    }
+
+    #[test]
+    fn a_figure_of_a_full_row_is_in_its_column() {
+        let table = |rows: [[&str; 3]; 2]| PrintedTable {
+            rows: rows
+                .map(|row| {
+                    row.map(|text| PrintedCell {
+                        text: text.to_owned(),
+                        ..PrintedCell::default()
+                    })
+                    .into()
+                })
+                .into(),
+            ..PrintedTable::default()
+        };
+        for (rows, certain) in [
+            ([["", "2031", "2030"], ["Staff", "4,310", "4,120"]], true),
+            ([["", "2031", "2030"], ["Staff", "4,310", ""]], false),
+            ([["", "2031", ""], ["Staff", "4,310", "4,120"]], false),
+            ([["", "2031", "2031"], ["Staff", "4,310", "4,120"]], false),
+        ] {
+            assert_eq!(table(rows).has_in_full_row("4310"), certain, "{rows:?}");
+        }
     }
 
     #[test]

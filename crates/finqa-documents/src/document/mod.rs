@@ -1,6 +1,7 @@
 //! A report as it was read: its paragraphs and tables in their order, each table with the heading
 //! and the unit above it.
 
+mod above;
 mod confirm;
 mod cover;
 mod page;
@@ -13,15 +14,14 @@ use finqa_core::page::{Caption, Cell, Cover, Statement};
 use finqa_core::question;
 use serde_json::json;
 
+use above::{HEADING, is_footnote, is_page_mark, states_every_unit, states_unit, unit_line};
+
 use crate::block::{self, Block, PrintedTable};
 use crate::cells::is_year;
 use crate::grid::spans::PrintedCell;
 
 /// The most paragraphs above a table that may name it.
 const ABOVE: usize = 4;
-
-/// The most characters of a heading; a longer paragraph is text.
-const HEADING: usize = 240;
 
 /// A document, read once for all questions about it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -86,17 +86,13 @@ impl Document {
             .take(ABOVE)
             .filter(|text| !is_page_mark(text))
             .collect();
-        table.unit = above
-            .iter()
-            .find(|text| states_unit(text))
-            .map(|text| (*text).to_owned())
-            .or_else(|| {
-                let unit = self.unit_before().or_else(|| self.every_unit.clone());
-                unit.filter(|_| table.own_unit().is_none())
-            });
-        let mut headings = above
-            .iter()
-            .filter(|text| text.len() <= HEADING && !text.starts_with('('));
+        table.unit = above.iter().find_map(|text| unit_line(text)).or_else(|| {
+            let unit = self.unit_before().or_else(|| self.every_unit.clone());
+            unit.filter(|_| !table.has_unit())
+        });
+        let mut headings = above.iter().filter(|text| {
+            text.len() <= HEADING && !text.starts_with('(') && !Caption::is_alone(text)
+        });
         table.title = headings.next().copied().unwrap_or_default().to_owned();
         let cut = above.is_empty();
         // The texts above a table are shown with it.
@@ -125,7 +121,7 @@ impl Document {
         let mut only_marks = true;
         for block in self.blocks.iter().rev() {
             match block {
-                Block::Text(text) if is_page_mark(text) => {}
+                Block::Text(text) if is_page_mark(text) || is_footnote(text) => {}
                 Block::Text(text)
                     if text.len() > HEADING / 2
                         || text.ends_with('.')
@@ -137,10 +133,9 @@ impl Document {
                 }
                 Block::Text(_) => only_marks = false,
                 Block::Table(last) => {
-                    let unit = last.unit.as_ref();
-                    return unit
-                        .filter(|unit| only_marks || unit.contains("tables"))
-                        .cloned();
+                    let unit = last.unit.clone();
+                    let unit = unit.or_else(|| last.own_unit().map(|unit| format!("({unit})")));
+                    return unit.filter(|unit| only_marks || unit.contains("tables"));
                 }
             }
         }
@@ -233,6 +228,7 @@ impl PrintedTable {
             pre_text: self.above(),
             table: self.printed().collect(),
             own: true,
+            cover: Some(Cover::default()),
             ..question::Document::default()
         }
     }
@@ -241,6 +237,13 @@ impl PrintedTable {
     pub fn stated_unit(&self) -> Option<String> {
         let line = self.unit.clone().filter(|unit| *unit != self.title);
         line.or_else(|| self.own_unit())
+    }
+
+    /// Whether its title or its cells say its unit, and not only that of a column.
+    fn has_unit(&self) -> bool {
+        let document = self.document();
+        let table = &document.page().table;
+        table.caption().is_some_and(|one| one.scale.is_none()) || table.scale().is_some()
     }
 
     /// What its title or its cells say of its unit.
@@ -303,34 +306,6 @@ fn without_numbers(text: &str) -> String {
     let runs = runs.map(|run| run.iter().collect::<String>());
     runs.filter(|run| !run.starts_with(|c: char| c.is_ascii_digit()) || is_year(run))
         .collect()
-}
-
-/// A page number, or the link to the table of contents.
-fn is_page_mark(text: &str) -> bool {
-    let mark = |c: char| c.is_whitespace() || c.is_ascii_digit() || "-–—|.".contains(c);
-    let bare = text.trim_matches(mark);
-    bare.is_empty() || bare.eq_ignore_ascii_case("table of contents")
-}
-
-/// "(In millions, except per share amounts)", or a sentence that ends with it.
-fn states_unit(text: &str) -> bool {
-    let unit = Caption::in_label(text).and_then(|unit| unit.scale);
-    let ends = text.starts_with('(') || text.trim_end_matches('.').ends_with([':', ')']);
-    unit.is_some() && ends || Caption::is_alone(text)
-}
-
-/// "Amounts in millions of dollars except per share amounts or as otherwise specified."
-fn states_every_unit(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let otherwise = [
-        "unless otherwise", "except as otherwise", "or as otherwise", "except where otherwise",
-    ];
-    text.len() <= HEADING
-        && otherwise.iter().any(|words| lower.contains(words))
-        && ["amount", "figures", "dollars", "values"]
-            .iter()
-            .any(|of| lower.contains(of))
-        && Caption::in_label(text).is_some_and(|unit| unit.scale.is_some())
 }
 
 #[cfg(test)]

@@ -9,26 +9,46 @@ use std::path::Path;
 use finqa_core::question;
 
 use super::markdown::{self, MarkdownPage};
+use crate::block::{Block, PrintedTable};
 use crate::decode::DecodedText;
 use crate::error::DocumentError;
-use crate::grid::plain::{self, PlainBlock};
+use crate::grid::plain::{self, Grid, PlainBlock};
 use crate::grid::spans::PrintedCell;
 use crate::lines::{self, Part, PlacedLine};
 
-/// Reads a file by its extension. Returns the page, and notes on what is read differently from
-/// the file.
-pub(crate) fn page(
+/// What a file of text is.
+pub(crate) enum PlainFile {
+    /// One table and its text.
+    Page(Box<question::Document>),
+    /// Several tables, each below its titles.
+    Tables(Vec<Block>),
+}
+
+/// Reads a file, by its extension, and what is read differently from it.
+pub(crate) fn read(
     path: &Path,
     extension: &str,
     name: &str,
     decoded: DecodedText,
-) -> Result<(question::Document, Vec<String>), DocumentError> {
+) -> Result<(PlainFile, Vec<String>), DocumentError> {
     let text = decoded.text.as_str();
-    let alone = |grid| MarkdownPage {
-        grid,
-        ..MarkdownPage::default()
+    let separator = match extension {
+        // Many programs call such a file a workbook.
+        "csv" | "xls" | "xlsx" => Some(None),
+        "tsv" | "tab" => Some(Some(b'\t')),
+        _ => None,
     };
-    // Markdown has tables of pipes, plain text has tables of aligned columns.
+    let separated = separator.map(|separator| plain::separated(path, text, separator));
+    let mut grids = separated.transpose()?.unwrap_or_default();
+    if grids.len() > 1 {
+        let notes = grids
+            .iter_mut()
+            .flat_map(|grid| std::mem::take(&mut grid.notes));
+        let notes = decoded.notes.into_iter().chain(notes).collect();
+        let blocks = grids.into_iter().flat_map(blocks_of).collect();
+        return Ok((PlainFile::Tables(blocks), notes));
+    }
+    // Tables are of pipes in Markdown, of aligned columns in plain text.
     let page = match extension {
         "json" | "jsonl" => {
             return Err(DocumentError::Nothing {
@@ -36,9 +56,10 @@ pub(crate) fn page(
                 reason: "it is JSON, not a page; a run reads records with --data-path".to_owned(),
             });
         }
-        // Some programs write text with the extension of a workbook.
-        "csv" | "xls" | "xlsx" => alone(plain::separated(path, text, None)?),
-        "tsv" | "tab" => alone(plain::separated(path, text, Some(b'\t'))?),
+        _ if separator.is_some() => MarkdownPage {
+            grid: grids.pop().unwrap_or_default(),
+            ..MarkdownPage::default()
+        },
         "txt" | "text" => markdown::page_of(path, aligned(text))?,
         _ => markdown::page(path, text)?,
     };
@@ -59,7 +80,24 @@ pub(crate) fn page(
         });
     }
     let notes = [decoded.notes, page.grid.notes].concat();
-    Ok((document, notes))
+    Ok((PlainFile::Page(Box::new(document)), notes))
+}
+
+/// The titles and the table of a grid.
+fn blocks_of(grid: Grid) -> impl Iterator<Item = Block> {
+    let cell = |text| PrintedCell {
+        text,
+        ..PrintedCell::default()
+    };
+    let rows = grid.rows.into_iter();
+    let table = PrintedTable {
+        rows: rows
+            .map(|row| row.into_iter().map(cell).collect())
+            .collect(),
+        ..PrintedTable::default()
+    };
+    let titles = grid.titles.into_iter().map(Block::Text);
+    titles.chain([Block::Table(table)])
 }
 
 /// The number of rows without a blank cell from which on the columns of a table are certain.

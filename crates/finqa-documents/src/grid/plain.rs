@@ -2,13 +2,15 @@
 //! or header is filled in, and rows of different lengths are refused where a comma
 //! inside a number could have split a cell.
 
+use std::collections::HashMap;
 use std::path::Path;
 
-use finqa_core::page::years_in;
+use finqa_core::page::period::Times;
+use finqa_core::page::{Caption, year_of, years_in};
 use finqa_core::text::single_spaced;
 
 use super::spans::{self, PrintedCell, SpannedCell};
-use crate::cells::{self, is_figure, is_year, whole_year};
+use crate::cells::{self, is_figure, is_year, names_period, whole_year};
 use crate::error::DocumentError;
 
 /// A row with the line it begins in.
@@ -30,13 +32,13 @@ pub(crate) struct Grid {
     pub(crate) notes: Vec<String>,
 }
 
-/// Reads separated values; without a separator, commas or semicolons,
-/// whichever splits the lines into more cells.
+/// Reads the tables of separated values; without a separator, commas, semicolons or tabs, whichever
+/// splits the lines.
 pub(crate) fn separated(
     path: &Path,
     text: &str,
     separator: Option<u8>,
-) -> Result<Grid, DocumentError> {
+) -> Result<Vec<Grid>, DocumentError> {
     let separator = separator.unwrap_or_else(|| separator_of(text));
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -53,17 +55,72 @@ pub(crate) fn separated(
         let line = record.position().map_or(1, csv::Position::line);
         lines.push((line, record.iter().map(single_spaced).collect()));
     }
-    shape(path, lines)
+    let parts = parts(lines).into_iter();
+    parts.map(|lines| shape(path, lines)).collect()
 }
 
-/// The separator that is most frequent in the first line with one; decimal commas come with
+/// The most lines that tell the separator.
+const LINES: usize = 1000;
+
+/// The separator that splits most lines into equally many cells; decimal commas come with
 /// semicolons, so these win a tie.
 fn separator_of(text: &str) -> u8 {
+    let alike = |mark: &u8| {
+        let mut lines: HashMap<usize, usize> = HashMap::new();
+        for line in text.lines().take(LINES) {
+            let open = line.split('"').step_by(2).flat_map(str::bytes);
+            *lines
+                .entry(open.filter(|byte| byte == mark).count())
+                .or_default() += 1;
+        }
+        lines.remove(&0);
+        lines.into_iter().map(|(cells, lines)| (lines, cells)).max()
+    };
     let marks = [b',', b';', b'\t'];
-    let mut lines = text.lines().map(str::as_bytes);
-    let first = lines.find(|line| line.iter().any(|byte| marks.contains(byte)));
-    let count = |mark: &u8| first.map(|line| line.iter().filter(|byte| *byte == mark).count());
-    marks.into_iter().max_by_key(count).unwrap_or(b',')
+    marks.into_iter().max_by_key(alike).unwrap_or(b',')
+}
+
+/// The rows of each table of a file: below figures, another row of periods begins the next one,
+/// with the lines above it that are not rows.
+fn parts(lines: Vec<NumberedRow>) -> Vec<Vec<NumberedRow>> {
+    let mut parts: Vec<Vec<NumberedRow>> = Vec::new();
+    let mut open: Vec<NumberedRow> = Vec::new();
+    let mut head: Option<Vec<String>> = None;
+    for (line, row) in lines {
+        let above = open
+            .iter()
+            .rev()
+            .take_while(|(_, row)| filled(row) <= 1)
+            .count();
+        let figures = open.iter().any(|(_, row)| has_figures(row));
+        if let Some(before) = head.as_ref().filter(|_| figures && is_heading(&row)) {
+            let corner = row.first().map_or("", String::as_str);
+            let again = row.iter().skip(1).eq(before.iter().skip(1));
+            if again || corner.is_empty() || Caption::in_label(corner).is_some() || above > 0 {
+                let next = open.split_off(open.len() - above);
+                parts.push(std::mem::replace(&mut open, next));
+            }
+        }
+        if is_heading(&row) {
+            head = Some(row.clone());
+        }
+        open.push((line, row));
+    }
+    parts.push(open);
+    parts
+}
+
+/// Whether a row only names periods, of which years follow each other: "First year, 1998, 2012" is
+/// a row of figures.
+fn is_heading(row: &[String]) -> bool {
+    let cells = row.iter().skip(1).filter(|cell| !cell.is_empty());
+    let dated = |cell: &&String| names_period(cell) || Times::heading(cell).0.is_some();
+    let dated = cells.clone().filter(dated);
+    let years: Vec<u16> = cells
+        .filter_map(|cell| year_of(whole_year(cell).unwrap_or(cell)))
+        .collect();
+    let follow = |pair: &[u16]| matches!(pair, [a, b] if a.abs_diff(*b) <= 1);
+    dated.count() > 1 && !has_figures(row) && years.windows(2).all(follow)
 }
 
 /// Builds a table from rows.
@@ -246,8 +303,65 @@ fn is_data(row: &[String]) -> bool {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Grid, String> {
+    fn read_all(text: &str) -> Result<Vec<Grid>, String> {
         separated(Path::new("t.csv"), text, None).map_err(|error| error.to_string())
+    }
+
+    fn read(text: &str) -> Result<Grid, String> {
+        let mut grids = read_all(text)?;
+        assert_eq!(grids.len(), 1, "{grids:?}");
+        Ok(grids.remove(0))
+    }
+
+    #[test]
+    fn another_row_of_periods_begins_a_table() {
+        let first = "Key figures\n,2032,2031\nSales,\"8,410\",\"7,950\"\nStaff,40,50\n";
+        for (rest, titles, head) in [
+            (",2032,2031\nSales,100,100\n", &[][..], ["", "2032", "2031"]),
+            (
+                "\nMargins\n% of sales,2032,2031\nSales,100,100\n",
+                &["Margins"],
+                ["% of sales", "2032", "2031"],
+            ),
+            (
+                "\nBy quarter\n(in thousands)\n,Q1 2032,Q2 2032\nSales,4,5\n",
+                &["By quarter", "(in thousands)"],
+                ["", "Q1 2032", "Q2 2032"],
+            ),
+        ] {
+            let grids = read_all(&format!("{first}{rest}")).unwrap();
+            let [above, below] = grids.as_slice() else {
+                panic!("{grids:?}");
+            };
+            assert_eq!(above.titles, ["Key figures"]);
+            assert_eq!(above.rows.len(), 3, "{above:?}");
+            assert_eq!(below.titles, titles);
+            assert_eq!(below.rows[0], head);
+            assert_eq!(below.rows.len(), 2);
+        }
+        for row in [
+            "First year,1998,2012", "Costs:,,", "Note,a,b", "Base year,2031,2031.5",
+        ] {
+            read(&format!("{first}{row}\nFees,5,4\n")).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_separator_is_the_one_of_most_lines() {
+        let title = "Statement (in millions, except per share data)\n";
+        for (text, cell) in [
+            (
+                format!("{title};2033;2032\nSales;8,410.5;7,950.2\n"),
+                "8,410.5",
+            ),
+            (format!("{title};2033;2032\nSales;8,4;7,9\n"), "8.4"),
+            (
+                "a; b,2033,2032\n\"Sales; net; all\",\"8,4\",5\n".to_owned(),
+                "8.4",
+            ),
+        ] {
+            assert_eq!(read(&text).unwrap().rows[1][1], cell, "{text}");
+        }
     }
 
     #[test]

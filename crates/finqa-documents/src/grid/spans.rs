@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 
 use serde::Serialize;
 
-use crate::cells::{closes, is_duration, is_figure, is_year, names_period, opens};
+use crate::cells::{closes, is_duration, is_figure, is_year, names_period, opens, whole_year};
 use crate::source::SheetCell;
 use crate::tags::Tag;
 
@@ -189,7 +189,7 @@ pub(super) fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<Pri
                 if !name.is_empty() {
                     name.push(' ');
                 }
-                name.push_str(cell.text());
+                name.push_str(whole_year(cell.text()).unwrap_or(cell.text()));
             }
         }
     }

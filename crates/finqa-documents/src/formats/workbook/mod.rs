@@ -15,7 +15,7 @@ use finqa_core::page::column_name;
 use finqa_core::text::{counted, single_spaced};
 
 use crate::block::{Block, PrintedTable};
-use crate::cells::names_period;
+use crate::cells::{is_year, names_period};
 use crate::grid::spans::{self, PrintedCell, SpannedCell};
 use crate::source::SheetCell;
 use crate::text::printed as as_seen;
@@ -364,9 +364,11 @@ fn rows(cells: &Cells, ends: &HashMap<Place, u32>) -> Vec<Vec<SpannedCell>> {
 fn add_tables(blocks: &mut Vec<Block>, sheet: &str, rows: Vec<Vec<SpannedCell>>) {
     let mut open: Vec<Vec<SpannedCell>> = Vec::new();
     for row in rows.into_iter().chain([Vec::new()]) {
+        // A blank row below the headings makes room.
+        let figure = |cell: &SpannedCell| cell.is_figure() && !is_year(&cell.content.text);
         if !row.is_empty() {
             open.push(row);
-        } else if open.iter().flatten().any(SpannedCell::is_figure) {
+        } else if open.iter().flatten().any(figure) {
             add_table(blocks, sheet, std::mem::take(&mut open));
         }
     }
