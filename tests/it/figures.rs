@@ -334,3 +334,72 @@ fn a_row_of_a_statement_answers_before_the_same_row_of_a_note() {
         "several figures fit",
     );
 }
+
+/// Revenue was 100, of the section in percent.
+#[test]
+fn another_heading_in_a_csv_begins_a_table() {
+    let place = Workplace::new();
+    place.write(
+        "ratios.csv",
+        "Key figures of Sorrel\nFinancials\n,2031-12,2032-12,TTM\nRevenue USD Mil,\"5,210\",\"6,030\",\"6,410\"\n\
+         Operating Income USD Mil,812,990,\"1,004\"\nRatios\nMargins % of Sales,2031-12,2032-12,TTM\n\
+         Revenue,100.00,100.00,100.00\nSG&A,21.30,20.90,20.70\n",
+    );
+    is_sure(&place, "ratios.csv", "what was revenue in 2032?", 6030e6);
+    is_sure(&place, "ratios.csv", "what was the TTM revenue?", 6410e6);
+    is_sure(
+        &place, "ratios.csv", "what was operating income in 2031?", 812e6,
+    );
+    let growth = "what was revenue growth in 2032 in percent?";
+    assert!(
+        (ask(&place, "ratios.csv", growth)["plain_value"]
+            .as_f64()
+            .unwrap()
+            - 15.739)
+            .abs()
+            < 0.01
+    );
+    is_open(
+        &place, "ratios.csv", "what was SG&A in 2032?", "may not be what is meant",
+    );
+}
+
+/// The balances differ from it by what was bought and by exchange rates.
+#[test]
+fn a_row_of_the_cash_flow_answers_for_a_change() {
+    let place = Workplace::new();
+    place.write(
+        "report.htm",
+        "<html><p>BALANCE SHEETS</p><p>(in millions)</p><table><tr><td></td><td>December 31, 2032</td><td>December 31, 2031</td></tr>\
+         <tr><td>Inventories</td><td>640</td><td>610</td></tr><tr><td>Trade receivables</td><td>905</td><td>880</td></tr></table>\
+         <p>STATEMENTS OF CASH FLOWS</p><p>(in millions)</p><table><tr><td></td><td>2032</td><td>2031</td></tr>\
+         <tr><td>Net income</td><td>300</td><td>280</td></tr><tr><td>Change in inventories</td><td>(18)</td><td>9</td></tr>\
+         <tr><td>Change in trade receivables</td><td>(12)</td><td>(7)</td></tr></table></html>",
+    );
+    for (question, value) in [
+        ("what was the change in inventories in 2032?", -18e6),
+        ("what was the change in inventories in 2031?", 9e6),
+        ("what was the change in trade receivables in 2032?", -12e6),
+    ] {
+        is_sure(&place, "report.htm", question, value);
+    }
+}
+
+/// "Group" is the sum of the others, whatever it is called.
+#[test]
+fn a_total_is_not_added_to_its_parts() {
+    let place = Workplace::new();
+    place.write(
+        "sales.csv",
+        "Region,2032\nNorth,120\nSouth,80\nWest,45\nWorldwide,245\n",
+    );
+    let json = ask(
+        &place,
+        "sales.csv",
+        "what was the sum of all regions in 2032?",
+    );
+    assert!(
+        json["plain_value"] == 245.0 || !json["doubt"].is_null(),
+        "{json}"
+    );
+}

@@ -227,3 +227,35 @@ fn a_title_states_the_unit_of_its_table() {
     let doubt = "the question asks for a number of things";
     has(&json, json!({"doubt": doubt}));
 }
+
+/// A model has the same table for each case.
+#[test]
+fn the_same_row_on_several_sheets_is_not_sure() {
+    let base: &[(&str, &[&str])] = &[
+        ("", &["Income statement (in millions)"]),
+        ("", &["", "2032", "2031"]),
+        ("", &["Revenue", "0|1250", "0|1100"]),
+        ("", &["Costs", "0|900", "0|850"]),
+        ("", &["Profit", "0|350", "0|250"]),
+    ];
+    let bull: &[(&str, &[&str])] = &[
+        ("", &["Assumes two new plants (in millions)"]),
+        ("", &["", "2032", "2031"]),
+        ("", &["Revenue", "0|1400", "0|1100"]),
+        ("", &["Costs", "0|950", "0|850"]),
+        ("", &["Profit", "0|450", "0|250"]),
+    ];
+    let place = workplace(
+        &[],
+        &[Sheet("Base", "", "", base), Sheet("Bull", "", "", bull)],
+    );
+    let json = ask(&place, "revenue in 2032?");
+    let doubt = json["doubt"].as_str().unwrap_or_default();
+    assert!(doubt.contains("Revenue · 2032 (Base)"), "{json}");
+    assert!(doubt.contains("Revenue · 2032 (Bull)"), "{json}");
+    // Where they agree, any of them answers.
+    let agreed = ask(&place, "revenue in 2031?");
+    has(&agreed, json!({"plain_value": 1100e6, "doubt": null}));
+    let named = ask(&place, "revenue in the bull case in 2032?");
+    assert_eq!(named["plain_value"], 1400e6, "{named}");
+}

@@ -12,11 +12,13 @@ use super::find::{Amount, AmountKind, FigureExpr};
 use super::fit::FitFigure;
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
+use super::series::total_of_others;
 use super::table::Place;
 use super::words::stemmed;
 use crate::expr::turn_sign;
 use crate::operations;
 use crate::reading::outflow::names_cost;
+use crate::reading::text::stem;
 
 /// An answer from labels.
 #[derive(Clone, Debug)]
@@ -242,7 +244,10 @@ impl Tables {
     fn as_losses<T: AsMut<[Amount]>>(&self, operands: &[Operand], mut amounts: T) -> Reading<T> {
         let all = amounts.as_mut();
         let below = all.iter().filter(|one| one.number() < 0.0).count();
-        let named = operands.iter().any(|of| of.says("loss"));
+        // "Net income (loss)" names both.
+        let gains = ["income", "earnings", "profit", "gain"].map(stem);
+        let gain = |of: &&Operand| gains.iter().any(|word| of.says(word));
+        let named = operands.iter().any(|of| of.says("loss") && !gain(&of));
         if self.is_plain() || below == 0 || !named {
             return Ok(amounts);
         }
@@ -358,6 +363,12 @@ impl Tables {
         }
         if parts.iter().any(|part| part.turned != first.turned) {
             return missing("some of the figures are costs that the page prints below zero");
+        }
+        if let Some(total) = total_of_others(parts).and_then(|one| one.place()) {
+            return missing(format!(
+                "{} is a total of the others",
+                self.full_name(total)
+            ));
         }
         let sum = operations::sum(parts.iter().map(|part| part.expr.clone()));
         Ok(Amount {

@@ -257,6 +257,7 @@ impl Tables {
         }
         let quotient = of.quotient();
         let sure = printed.as_ref().ok().and_then(|one| one.at.as_ref());
+        let other_name = quotient.is_some() && sure.is_some_and(|one| !one.said);
         let is_meant = sure.is_some_and(|one| {
             let said = one.said || quotient.is_none();
             one.plain && said && one.percent == of.wants_percent()
@@ -279,7 +280,16 @@ impl Tables {
         if let Some((formula, rest)) = of.formula().filter(|_| !self.is_plain()) {
             return self.measure(formula, &rest, asked).or(printed);
         }
-        printed
+        // A margin that cannot be computed is no profit.
+        let printed = printed?;
+        match printed.place().filter(|_| other_name) {
+            Some(place) if self.is_plain() => Err(self.unclear(place)),
+            Some(place) => Ok(Amount {
+                doubt: printed.doubt.or(Some(self.unclear(place))),
+                ..printed
+            }),
+            None => Ok(printed),
+        }
     }
 
     /// A profit as a share of sales.
@@ -313,6 +323,7 @@ impl Tables {
         self.known(of)?;
         asked.map_or(Ok(()), |asked| self.is_clear(asked))?;
         let mut all = self.candidates(of, asked);
+        keep(&mut all, |one| self.names_sheet(of, one));
         self.is_read(of, asked, &all)?;
         if let Some(named) = of.statement {
             let is_in =
@@ -380,8 +391,8 @@ impl Tables {
         doubt = doubt.or_else(|| match others.as_slice() {
             [] if best.plain => None,
             [_, ..] if best.plain || self.is_plain() => {
-                let names = [&best].into_iter().chain(others.iter().copied()).take(3);
-                let names: Vec<String> = names.map(|one| self.full_name(one.place())).collect();
+                let names = [&best].into_iter().chain(others.iter().copied());
+                let names = self.names_of(names.take(3));
                 let names = names.join(" and ");
                 Some(Doubt::Missing(format!("several figures fit: {names}")))
             }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use finqa_core::page::Cover;
 use finqa_core::page::period::{FiscalYears, Period};
+use finqa_core::page::{Cover, Statement};
 use finqa_core::question::Document;
 
 use super::fit::Weights;
@@ -44,11 +44,14 @@ impl Tables {
         let plain = document.tables.is_empty();
         let above = document.tables.iter().map(|start| start.above.as_slice());
         let above = above.chain(plain.then_some([].as_slice()));
-        let tables: Vec<ReportTable> = page
+        let mut tables: Vec<ReportTable> = page
             .tables()
             .zip(above)
             .map(|(table, above)| ReportTable::read(table, above, plain))
             .collect();
+        for (table, start) in tables.iter_mut().zip(&document.tables) {
+            table.sheet.clone_from(&start.places.sheet);
+        }
         let cover = document.cover.clone().unwrap_or_default();
         let columns = tables.iter().flat_map(|table| &table.columns);
         let periods: Vec<Period> = columns.filter_map(|column| column.label.period).collect();
@@ -86,14 +89,18 @@ impl Tables {
         }
     }
 
-    /// The names of the rows and columns of a plain table, and those of a report's ratios: a
-    /// question that names one asks for no other ratio.
+    /// The names of the rows and columns of a plain table, and those of a report's ratios and of
+    /// the changes in its statement of cash flows: a question that names one asks for no other
+    /// ratio, and for no difference of balances.
     pub(super) fn label_names(&self) -> impl Iterator<Item = &str> {
         let tables = self.tables.iter();
         let labels = tables.flat_map(|table| labels(table).map(move |label| (table, label)));
         let whole = |(table, label): &(&ReportTable, &Label)| {
-            let ratio = || label.name.to_lowercase().ends_with(" ratio");
-            !label.words.is_empty() && (table.plain || ratio())
+            let name = label.name.to_lowercase();
+            let changes = ["change in ", "changes in ", "increase in ", "decrease in "];
+            let flow = table.statement == Some(Statement::Flows)
+                && changes.iter().any(|change| name.starts_with(change));
+            !label.words.is_empty() && (table.plain || name.ends_with(" ratio") || flow)
         };
         labels.filter(whole).map(|(_, label)| label.name.as_str())
     }

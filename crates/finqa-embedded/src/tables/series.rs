@@ -14,6 +14,9 @@ use super::words::{lists_stem, same_word};
 /// Words of a corner that say nothing of what the rows are.
 const GENERIC: &str = "item line name description category million thousand billion usd eur tsd";
 
+/// How far a total may be from the sum of its parts.
+const EXACT: f64 = 1e-6;
+
 /// Figures of one column, or of one row.
 struct Line {
     by_rows: bool,
@@ -330,4 +333,29 @@ impl Tables {
         };
         lines.map(line).collect()
     }
+}
+
+/// The amount that is the sum of amounts right before it or right behind it.
+pub(super) fn total_of_others(parts: &[Amount]) -> Option<&Amount> {
+    let numbers: Vec<f64> = parts.iter().map(Amount::number).collect();
+    let is_total = |at: usize| {
+        let (before, rest) = numbers.split_at_checked(at).unwrap_or_default();
+        let Some((total, behind)) = rest.split_first() else {
+            return false;
+        };
+        let adds_up = |others: &mut dyn Iterator<Item = &f64>| {
+            let mut sum = 0.0;
+            let mut sums = others.map(|other| {
+                sum += other;
+                sum
+            });
+            // One alone may be equal by chance.
+            sums.next();
+            sums.any(|sum| (sum - total).abs() <= EXACT * total.abs())
+        };
+        total.abs() > 0.0 && (adds_up(&mut before.iter().rev()) || adds_up(&mut behind.iter()))
+    };
+    (0..parts.len())
+        .find(|at| is_total(*at))
+        .and_then(|at| parts.get(at))
 }

@@ -1,10 +1,15 @@
-//! Rows of primary statements that have one name and differ.
+//! Rows of primary statements, or of the sheets of a workbook, that have one name and differ.
+
+use std::collections::HashSet;
 
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
+use super::operand::Operand;
 use super::page::Tables;
+use super::table::ReportTable;
+use super::words::plain_stems;
 
 /// How far a figure may differ that statements of one report repeat.
 const ROUNDED_ALIKE: f64 = 0.0005;
@@ -15,25 +20,57 @@ impl Tables {
         self.table(one.place())?.statement
     }
 
-    /// Whether a figure is in a statement of equity, which explains what the others state.
-    pub(super) fn is_of_equity(&self, one: &FitFigure) -> bool {
-        let table = self.table(one.place());
-        table.is_some_and(|table| table.statement.is_some() && table.title.contains("equity"))
+    /// Whether an operand names the sheet of a workbook that a figure is on.
+    pub(super) fn names_sheet(&self, of: &Operand, one: &FitFigure) -> bool {
+        let words = self
+            .table(one.place())
+            .map(|table| plain_stems(&table.sheet));
+        words.is_some_and(|words| !words.is_empty() && words.iter().all(|word| of.says(word)))
     }
 
-    /// All figures of the primary statements.
-    pub(super) fn statement_figures(&self) -> impl Iterator<Item = FitFigure> {
-        let tables = self.tables.iter().enumerate();
-        let tables = tables.filter(|(_, table)| table.statement.is_some());
-        tables.flat_map(|(at, table)| {
-            let rows =
-                (1..table.rows.len()).flat_map(|r| (1..table.columns.len()).map(move |c| (r, c)));
-            rows.filter_map(move |(r, c)| table.figure(at, r, c))
-        })
+    /// The names of figures that are taken for each other, with their sheets if these differ.
+    pub(super) fn names_of<'f>(&self, all: impl Iterator<Item = &'f FitFigure>) -> Vec<String> {
+        let named = all.filter_map(|one| Some((one, self.table(one.place())?.sheet.as_str())));
+        let named: Vec<(&FitFigure, &str)> = named.collect();
+        let one_sheet = named
+            .iter()
+            .all(|(_, sheet)| named.first().is_some_and(|(_, first)| sheet == first));
+        let name = |(one, sheet): &(&FitFigure, &str)| match one_sheet {
+            true => self.full_name(one.place()),
+            false => format!("{} ({sheet})", self.full_name(one.place())),
+        };
+        named.iter().map(name).collect()
     }
 
-    /// Whether another primary statement of the same kind has another value for a row of the same
-    /// name and period: depreciation by function and as a whole.
+    /// Whether another sheet has the same table with another figure: base and bull case.
+    fn is_scenario(&self, one: &FitFigure, best: &FitFigure) -> bool {
+        let Some((a, b)) = self.table(one.place()).zip(self.table(best.place())) else {
+            return false;
+        };
+        let row = |table: &ReportTable, at: usize| Some(table.rows.get(at)?.printed.clone());
+        let heads = |table: &ReportTable| -> Vec<String> {
+            let heads = table.columns.iter().skip(1);
+            heads.map(|column| column.printed.clone()).collect()
+        };
+        let alike = || {
+            let labels: HashSet<&str> = a.rows.iter().map(|row| row.printed.as_str()).collect();
+            let shared = b
+                .rows
+                .iter()
+                .filter(|row| labels.contains(row.printed.as_str()));
+            2 * shared.count() > a.rows.len().max(b.rows.len())
+        };
+        a.sheet != b.sheet
+            && row(a, one.row) == row(b, best.row)
+            && one.column == best.column
+            && (one.value - best.value).abs() > 0.0
+            && heads(a) == heads(b)
+            && alike()
+    }
+
+    /// Whether another figure has the name and the period of one and is another: in a copy of its
+    /// table on another sheet, or in another primary statement of the same kind: depreciation by
+    /// function and as a whole.
     pub(super) fn is_rival(&self, one: &FitFigure, best: &FitFigure) -> bool {
         let label = |of: &FitFigure| {
             let row = self.table(of.place())?.rows.get(of.row)?;
@@ -52,11 +89,13 @@ impl Tables {
         // Statements of one report round alike.
         let apart = (one.value.abs() - best.value.abs()).abs() > ROUNDED_ALIKE * best.value.abs();
         let statement = self.statement_of(best);
-        statement.is_some()
-            && self.statement_of(one) == statement
-            && one.table != best.table
-            && alike
-            && apart
-            && one.period.map(Period::order) == best.period.map(Period::order)
+        let scenario = self.is_scenario(one, best);
+        scenario
+            || statement.is_some()
+                && self.statement_of(one) == statement
+                && one.table != best.table
+                && alike
+                && apart
+                && one.period.map(Period::order) == best.period.map(Period::order)
     }
 }

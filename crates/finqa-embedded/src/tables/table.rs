@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use finqa_core::number::Scale;
 use finqa_core::page::period::{Date, DayOrder, Period, Times};
-use finqa_core::page::{Cell, CellKind, Statement, Table};
+use finqa_core::page::{Cell, CellKind, Statement, Table, without_unit};
 use finqa_core::regex;
 use regex::Regex;
 
@@ -25,6 +25,8 @@ pub(super) struct ReportTable {
     pub(super) statement: Option<Statement>,
     pub(super) columns: Vec<ReportColumn>,
     pub(super) rows: Vec<ReportRow>,
+    /// The sheet of a workbook that it is on.
+    pub(super) sheet: String,
     /// Its amounts are in thousands or more.
     pub(super) scaled: bool,
 }
@@ -150,6 +152,7 @@ impl ReportTable {
             statement,
             columns,
             rows: Vec::new(),
+            sheet: String::new(),
             scaled: table
                 .caption()
                 .is_some_and(|caption| caption.scale.is_some()),
@@ -330,7 +333,8 @@ impl Label {
             month.months = Some(1);
         }
         let (text, inside) = brackets(&rest);
-        let mut words = plain_stems(&text);
+        // A unit says nothing of what its figures are.
+        let mut words = plain_stems(&without_unit(&text).unwrap_or(text));
         // "IT" is a name, "it" is not; a question never names it by chance.
         if plain && words.is_empty() && period.is_none() && !printed.is_empty() {
             words.push(printed.to_owned());
@@ -364,7 +368,8 @@ impl ReportColumn {
         let mut label = Label::read(printed, plain, days);
         if !plain {
             let (_, rest) = Times::heading_in(printed, days);
-            label.words = plain_stems(&UNIT.replace_all(&rest.to_lowercase(), " "));
+            let rest = UNIT.replace_all(&rest.to_lowercase(), " ").into_owned();
+            label.words = plain_stems(&without_unit(&rest).unwrap_or(rest));
             label.aside = Vec::new();
         }
         Self {
@@ -381,7 +386,7 @@ impl ReportRow {
         let mut label = Label::read(printed, table.plain, days);
         if !table.plain && label.period.is_none_or(|period| period.end.year.is_none()) {
             let (plain, inside) = brackets(printed);
-            label.words = plain_stems(&plain);
+            label.words = plain_stems(&without_unit(&plain).unwrap_or(plain));
             label.aside = plain_stems(inside);
             label.period = None;
         }
