@@ -40,6 +40,7 @@ mod passes;
 mod periods;
 mod providers;
 mod refusals;
+mod renderings;
 mod replies;
 mod report;
 mod run;
