@@ -20,6 +20,23 @@ impl Tables {
         self.table(one.place())?.statement
     }
 
+    /// Whether a figure is in a statement of equity, which explains what the others state.
+    pub(super) fn is_of_equity(&self, one: &FitFigure) -> bool {
+        let table = self.table(one.place());
+        table.is_some_and(|table| table.statement.is_some() && table.title.contains("equity"))
+    }
+
+    /// All figures of the primary statements.
+    pub(super) fn statement_figures(&self) -> impl Iterator<Item = FitFigure> {
+        let tables = self.tables.iter().enumerate();
+        let tables = tables.filter(|(_, table)| table.statement.is_some());
+        tables.flat_map(|(at, table)| {
+            let rows = 1..table.rows.len();
+            let cells = rows.flat_map(|r| (1..table.columns.len()).map(move |c| (r, c)));
+            cells.filter_map(move |(r, c)| table.figure(at, r, c))
+        })
+    }
+
     /// Whether an operand names the sheet of a workbook that a figure is on.
     pub(super) fn names_sheet(&self, of: &Operand, one: &FitFigure) -> bool {
         let words = self
