@@ -29,11 +29,11 @@ use axum::body::Bytes;
 use axum::extract::Path as UrlPath;
 use axum::http::header::CONTENT_TYPE;
 use axum::serve::ListenerExt;
-use convfinqa::dataset::Mode;
 use convfinqa::run::Event;
 use convfinqa::settings::{QuestionSettings, RunSettings, Settings};
 use convfinqa::{Run, RunContext};
 use finqa_agents::llm::{ModelSettings, Provider};
+use finqa_score::dataset::Mode;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

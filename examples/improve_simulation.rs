@@ -5,7 +5,7 @@
 //! from wrong to right or from right to wrong. The search is that of the command: at most three
 //! candidates, each tested once at the level 0.05 / 3 by page, until two in a row are rejected.
 
-use convfinqa::improve::{CANDIDATES, Effect, LEVEL, Trial};
+use finqa_score::improve::{CANDIDATES, Effect, LEVEL, Trial};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 

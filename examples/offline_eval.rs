@@ -11,11 +11,11 @@ use std::time::Instant;
 
 use clap::Parser;
 
-use convfinqa::dataset::{Case, HistoryEntry, HistoryMode, HistorySource, Mode, Source, load};
-use convfinqa::score::numeric_match;
 use finqa_core::number::{Value, print, round5};
 use finqa_core::program::official;
 use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer};
+use finqa_score::dataset::{Case, HistoryEntry, HistoryMode, HistorySource, Mode, Source, load};
+use finqa_score::score::numeric_match;
 
 #[derive(Parser)]
 struct Options {

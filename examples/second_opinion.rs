@@ -14,10 +14,10 @@ mod opinions;
 
 use std::path::Path;
 
-use convfinqa::dataset::Outcome;
-use convfinqa::score::Row;
 use finqa_agents::pair::{AgreementCount, Answer, Arbitration, SecondOpinion};
 use finqa_core::stats::Rate;
+use finqa_score::dataset::Outcome;
+use finqa_score::score::Row;
 
 use opinions::Opinions;
 

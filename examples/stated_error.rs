@@ -22,11 +22,11 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::path::Path;
 
-use convfinqa::calibration::{
+use finqa_core::stats::Rate;
+use finqa_score::calibration::{
     Calibration, ErrorLimit, Fitted, INPUTS, Inputs, JudgedAnswer, RiskCurve, inputs_of,
 };
-use convfinqa::score::Row;
-use finqa_core::stats::Rate;
+use finqa_score::score::Row;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};

@@ -33,23 +33,19 @@
     allow(clippy::float_cmp, reason = "tests compare exact, hand-made values")
 )]
 
-pub use dataset::Dataset;
 pub use finqa_agents::llm::ChatModel;
 pub use finqa_agents::solve::Solver;
 pub use finqa_core::question::Question;
+pub use finqa_score::dataset::Dataset;
+pub use finqa_score::score::{Row, Scorecard};
 pub use pipeline::{Run, RunContext, RunResults};
-pub use score::{Row, Scorecard};
 pub use settings::Settings;
 
 #[doc(hidden)]
-pub mod analysis;
+pub mod answers;
 pub mod ask;
 #[doc(hidden)]
-pub mod calibration;
-#[doc(hidden)]
 pub mod cli;
-#[doc(hidden)]
-pub mod dataset;
 #[doc(hidden)]
 pub mod env_build;
 mod episodes;
@@ -61,8 +57,6 @@ pub mod output;
 pub mod pipeline;
 #[doc(hidden)]
 pub mod run;
-#[doc(hidden)]
-pub mod score;
 #[doc(hidden)]
 pub mod settings;
 #[doc(hidden)]

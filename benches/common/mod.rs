@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use convfinqa::dataset::Dataset;
-use convfinqa::run::{HistoryMode, Identity, Journal, Mode, Plan, RunMeta, RunModels, Scheduler};
+use convfinqa::run::{Identity, Journal, Plan, RunMeta, RunModels, Scheduler};
 use finqa_agents::llm::{self, ChatModel, ChatReply, ChatRequest, ModelError, Stop};
 use finqa_agents::pair::{Backend, Pair, PairOptions};
+use finqa_score::dataset::Dataset;
+use finqa_score::dataset::{HistoryMode, Mode};
 
 /// Writes `total` records to one file: those of `file`, or of the built-in sample, repeated with
 /// new ids and distinct pages.

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Outcome, Question, Source, load};
-use convfinqa::score::Row;
-use convfinqa::score::files::{read_predictions, rescore};
 use finqa_agents::pair::{EmbeddedAgent, SecondOpinion, printed_value};
 use finqa_core::number::Value;
 use finqa_core::program::Program;
 use finqa_embedded::EmbeddedAnalyst;
 use finqa_embedded::training::EmbeddedWeights;
+use finqa_score::dataset::{Case, HistoryEntry, HistorySource, Outcome, Question, Source, load};
+use finqa_score::score::Row;
+use finqa_score::score::files::{read_predictions, rescore};
 
 /// The analysts that give the opinions: the built-in one, or one for each fold.
 pub struct Opinions {

@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::calibration::Judge;
 use finqa_agents::graph::GraphError;
 use finqa_agents::llm::Stop;
 use finqa_agents::pair::{
@@ -20,6 +19,7 @@ use finqa_agents::pair::{
 };
 use finqa_core::question::{self, HistoryEntry, Question, QuestionKey, QuestionKind};
 use finqa_documents::{Document, DocumentError};
+use finqa_score::calibration::Judge;
 
 use excerpt::ReadDocument;
 pub(crate) use gate::{cited_table, cited_tag};

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 
-use crate::analysis::{Answers, analyze};
+use crate::answers::open_answers;
 use crate::output::terminal::{TerminalStyle, analysis_tables};
 use crate::output::write_misses;
 use crate::run::RunFolder;
-use crate::score::{Rule, ScoreError};
+use finqa_score::analysis::{Answers, analyze};
+use finqa_score::score::{Rule, ScoreError};
 
 use super::args::{OutputFolder, RecordsFile};
 use super::exit::with_output_hint;
@@ -50,7 +51,7 @@ pub(crate) fn execute(
     let outputs = [("--csv FILE", args.csv.as_deref())];
     check_outputs(&outputs, &[&named, &output, args.records.path()])?;
     let dataset = args.records.load()?;
-    let answers = Answers::open(&named, dataset.as_ref())?;
+    let answers = open_answers(&named, dataset.as_ref())?;
     print_notes(&answers);
     let missing = answers.missing_line();
     super::notes(missing.map(|line| format!("not complete: {line}")));

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde::Serialize;
 
-use crate::dataset::{Dataset, load_named};
 use crate::output::terminal::TerminalStyle;
 use crate::settings::Settings;
 use finqa_agents::llm::{ModelSettings, RepliesError, StoredReplies};
+use finqa_score::dataset::{Dataset, load_named};
 
 use super::ci::CiArgs;
 use super::{Failure, settings};

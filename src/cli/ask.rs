@@ -12,7 +12,6 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
 use crate::ask::{AskError, Asked, PAGE_TOKENS, Session};
-use crate::dataset::Outcome;
 use crate::output::AnswerView;
 use crate::output::terminal::{
     ProgressOptions, TerminalWriter, answer_text, short_answer, table_lines,
@@ -24,6 +23,7 @@ use finqa_agents::llm::{CallEvent, ModelSettings, Observer, Stop};
 use finqa_agents::pair::{AgentSettings, Sampling};
 use finqa_core::text::single_spaced;
 use finqa_documents::Document;
+use finqa_score::dataset::Outcome;
 
 use super::args::{ConfigFile, ReplayArgs, needs_model};
 use super::run::{fatal, notify};

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 
-use crate::calibration::{Calibration, Fitted, GivenWithin};
 use crate::output::terminal::{TerminalStyle, calibration_text};
 use crate::output::write_json_pretty;
 use crate::run::{FolderError, Journal, RunFolder, RunKind, RunMeta};
 use crate::settings::Settings;
+use finqa_score::calibration::{Calibration, Fitted, GivenWithin};
 
 use super::args::ConfigFile;
 use super::exit::with_output_hint;

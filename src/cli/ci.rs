@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use strum::VariantArray;
 
-use crate::score::{Rule, Scorecard};
 use finqa_core::number::round5;
 use finqa_core::text::counted;
+use finqa_score::score::{Rule, Scorecard};
 
 use super::{Exit, Failure};
 

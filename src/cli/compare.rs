@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 
-use crate::analysis::{Answers, Comparison, compare};
+use crate::answers::open_answers;
 use crate::output::numbers::signed;
 use crate::output::report::write_comparison;
 use crate::output::terminal::{TerminalStyle, comparison_tables};
 use crate::run::RunFolder;
-use crate::score::Rule;
+use finqa_score::analysis::{Comparison, compare};
+use finqa_score::score::Rule;
 
 use super::analyze::print_notes;
 use super::args::{OutputFolder, RecordsFile};
@@ -74,7 +75,7 @@ pub(crate) fn execute(
     let inputs = [&*a, &b, &output, args.records.path()];
     check_outputs(&[(HTML, args.html.as_deref())], &inputs)?;
     let dataset = args.records.load()?;
-    let open = |path: &Path| Answers::open(path, dataset.as_ref());
+    let open = |path: &Path| open_answers(path, dataset.as_ref());
     let (a, b) = (open(&a)?, open(&b)?);
     [&a, &b].into_iter().for_each(print_notes);
     let comparison = compare(&a, &b, args.rule, args.common)?;

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use serde::Serialize;
 
-use crate::dataset::{self, Dataset, Source};
 use crate::output::terminal::download_bar;
-use crate::score::{PrintedDefect, check_printed};
 use finqa_agents::llm;
 use finqa_core::fetch::{DownloadEvent, download};
 use finqa_core::text::counted;
+use finqa_score::dataset::{self, Dataset, Source};
+use finqa_score::score::{PrintedDefect, check_printed};
 
 use super::args::print_notes;
 use super::stdout::print_text;

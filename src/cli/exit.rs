@@ -3,16 +3,13 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use crate::analysis::AnalysisError;
-use crate::calibration::CalibrationError;
-use crate::dataset::DatasetError;
+use crate::answers::AnswersError;
 use crate::episodes::RemoteError;
 use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
 use crate::output::terminal::harmless;
 use crate::pipeline::PipelineError;
 use crate::run::{FolderError, JournalError, LockError, PlanError, ShardsError};
-use crate::score::ScoreError;
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::llm::{ErrorKind, ModelError, RepliesError, SettingsError};
@@ -23,6 +20,10 @@ use finqa_core::text::single_spaced;
 use finqa_documents::DocumentError;
 use finqa_env::data::{EnvError, HubError};
 use finqa_env::server::ServerError;
+use finqa_score::analysis::AnalysisError;
+use finqa_score::calibration::CalibrationError;
+use finqa_score::dataset::DatasetError;
+use finqa_score::score::ScoreError;
 
 /// The exit codes, which are public (README).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +137,7 @@ fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         return Some(Exit::Usage);
     }
     if cause.is::<AnalysisError>()
+        || cause.is::<AnswersError>()
         || cause.is::<DocumentError>()
         || cause.is::<PlanError>()
         || cause.is::<ScoreError>()

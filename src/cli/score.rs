@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use serde::Serialize;
 
-use crate::analysis::Answers;
-use crate::dataset::{Dataset, Document};
+use crate::answers::open_answers;
 use crate::output::terminal::{TerminalStyle, scorecard_tables};
 use crate::output::write_leaderboard;
 use crate::pipeline::{judge, write_results};
 use crate::run::{Journal, RunFolder, RunKind, RunLock, RunMeta, StoredFile, command};
-use crate::score::{Row, ScoreError, Scorecard, contradicting_value, score};
 use crate::settings::{CalibrationSettings, Settings};
 use finqa_core::text::counted;
+use finqa_score::dataset::{Dataset, Document};
+use finqa_score::score::{Row, ScoreError, Scorecard, contradicting_value, score};
 
 use super::args::{OutputFolder, RecordsFile};
 use super::exit::with_output_hint;
@@ -68,7 +68,7 @@ pub(crate) fn execute(
         }
         _ => None,
     };
-    let answers = Answers::open(&named, given.as_ref())?;
+    let answers = open_answers(&named, given.as_ref())?;
     super::analyze::print_notes(&answers);
     let missing = answers.missing_line();
     let not_asked = answers.not_asked;
@@ -139,7 +139,7 @@ fn save(named: &Path, output: &Path, data: &Dataset, gold: StoredFile) -> anyhow
     if let Some(reason) = refused {
         return Err(Failure::usage(format!("--save: run {} {reason}", meta.id)).into());
     }
-    let rows = Answers::open(folder.path(), Some(data))?.rows;
+    let rows = open_answers(folder.path(), Some(data))?.rows;
     if rows.iter().all(|row| row.gold.is_empty()) {
         let line = format!(
             "--save: {} has no gold for any question of run {}",

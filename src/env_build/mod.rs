@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use finqa_env::data::{BuildNote, COMPANIES, Catalog, DataFiles, EnvError, METADATA, QUESTIONS};
 
-use crate::dataset::{Case, Dataset, QuestionKey};
 use finqa_core::program::Program;
+use finqa_score::dataset::{Case, Dataset, QuestionKey};
 use page::PageTables;
 use truth::Truth;
 
@@ -73,7 +73,7 @@ pub fn catalog(dataset: &Dataset) -> Result<Catalog, EnvError> {
 /// # Errors
 /// If the built-in sample is damaged, which a test rules out.
 pub fn builtin() -> anyhow::Result<Catalog> {
-    Ok(catalog(&crate::dataset::sample()?)?)
+    Ok(catalog(&finqa_score::dataset::sample()?)?)
 }
 
 /// The columns of the questions' file.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::dataset::Document;
+use finqa_score::dataset::Document;
 
 /// A page, ready to be written.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! A gold answer in the form of the environment's truths.
 
-use crate::dataset::Gold;
 use finqa_core::number::{NumberReading, Value, answer, last_digit, round5};
+use finqa_score::dataset::Gold;
 
 /// The truth that a submission is graded against.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,11 +14,11 @@ use super::question::{identity, planned, question_of};
 use super::remote::RemoteSession;
 use super::sessions::{Note, SessionPool};
 use super::tasks::ServerTasks;
-use crate::dataset::{Gold, Question};
 use crate::run::PlannedQuestion;
 use finqa_agents::solve::{
     EnvironmentError, EpisodeQuestion, EpisodeSession, StartedEpisode, StepReply, ToolEnvironment,
 };
+use finqa_score::dataset::{Gold, Question};
 
 /// Resets refused one after the other after which an episode fails: OpenEnv's finqa_env refuses
 /// questions whose cells its CSV reader takes for missing.

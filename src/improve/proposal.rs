@@ -6,11 +6,11 @@ use serde::Deserialize;
 use serde_json::json;
 use thiserror::Error;
 
-use crate::analysis::MissAnalysis;
 use finqa_agents::llm::{ChatMessage, ChatRequest, ReplyFormat};
 use finqa_agents::prompt::PromptError;
+use finqa_score::analysis::MissAnalysis;
 
-use super::report::Candidate;
+use finqa_score::improve::Candidate;
 
 /// Misses that the proposer is shown of each cause.
 const EXAMPLES: usize = 3;

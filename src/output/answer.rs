@@ -4,10 +4,10 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::dataset::Question;
 use finqa_agents::pair::verify::{Finding, FindingKind};
 use finqa_agents::pair::{Answer, CriticVerdict, Round, Solution};
 use finqa_core::text::counted;
+use finqa_score::dataset::Question;
 
 use super::evidence::NamedEvidence;
 

@@ -4,11 +4,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::dataset::Outcome;
-use crate::run::Row;
-use crate::score::FeVerdict;
-use crate::score::files::cell;
 use finqa_agents::pair::{Answer, SecondOpinion, Solution};
+use finqa_score::dataset::Outcome;
+use finqa_score::score::FeVerdict;
+use finqa_score::score::Row;
+use finqa_score::score::files::cell;
 
 use super::staged::{OutputError, StagedFile};
 

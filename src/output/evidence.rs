@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use crate::ask::{cited_table, cited_tag};
-use crate::dataset::Question;
 use finqa_core::number::Scale;
 use finqa_core::page::position;
 use finqa_core::question::CitedEvidence;
+use finqa_score::dataset::Question;
 
 /// A cited figure with the name of its place.
 #[derive(Debug, Default, PartialEq, Serialize)]

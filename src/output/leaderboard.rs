@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::dataset::{Mode, Outcome};
-use crate::score::{Row, plain_answer};
 use finqa_core::number::{Value, round5};
 use finqa_core::program::official::{Dialect, evaluate};
 use finqa_core::program::tokens::tokenise;
+use finqa_score::dataset::{Mode, Outcome};
+use finqa_score::score::{Row, plain_answer};
 
 use super::staged::{OutputError, write_json};
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::analysis::{CauseFound, Miss};
-use crate::score::files::cell;
+use finqa_score::analysis::{CauseFound, Miss};
+use finqa_score::score::files::cell;
 
 use super::csv::write_record;
 use super::staged::{OutputError, write_atomic};

@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::calibration::CalibrationError;
-use crate::dataset::DatasetError;
 use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
 use crate::run::{FolderError, JournalError, LockError, PlanError, RunShard, ShardsError};
@@ -15,6 +13,8 @@ use finqa_agents::graph::GraphError;
 use finqa_agents::llm::{PriceError, RepliesError, SettingsError};
 use finqa_agents::pair::RunFailure;
 use finqa_agents::prompt::PromptError;
+use finqa_score::calibration::CalibrationError;
+use finqa_score::dataset::DatasetError;
 
 /// The errors of starting and finishing a run.
 #[derive(Debug, Error)]

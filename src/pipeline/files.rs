@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::analysis::MissFinder;
-use crate::dataset::Dataset;
 use crate::output::report::Report;
 use crate::output::{self, CsvFile, OutputError, Transcripts};
 use crate::run::{Journal, RunFolder, RunKind, Summary, SummaryBuilder};
+use finqa_score::analysis::MissFinder;
+use finqa_score::dataset::Dataset;
 
 /// A run whose files are written.
 pub(crate) struct WrittenResults {
@@ -34,7 +34,8 @@ pub(crate) fn write_results(
     let page = into.join(RunFolder::REPORT);
     let mut report = Report::new(&page, records);
     let mut tally = SummaryBuilder::default();
-    let mut causes = MissFinder::new(journal.meta()?.kind(), records.ok());
+    let is_in_order = journal.meta()?.kind() == RunKind::Questions;
+    let mut causes = MissFinder::new(is_in_order, records.ok());
     journal.try_for_each_row(|mut row| {
         let miss = causes.find(&mut row);
         csv.add(&row)?;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::calibration::Judge;
-use crate::dataset::Dataset;
 use crate::run::{Identity, Plan, RunMeta};
 use crate::settings::Settings;
 use finqa_agents::pair::Pair;
 use finqa_agents::solve::Solver;
+use finqa_score::calibration::Judge;
+use finqa_score::dataset::Dataset;
 
 use super::PipelineError;
 use super::judged::{judge, judged};

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tracing::Span;
 
-use crate::calibration::{Calibration, CalibrationError, Judge, Scope};
-use crate::dataset::Question;
 use crate::run::{Identity, RunMeta};
 use crate::settings::Settings;
 use finqa_agents::llm::Stop;
 use finqa_agents::pair::{CallMemory, Interruption, OpinionUse, Round, Solution};
 use finqa_agents::solve::Solver;
+use finqa_score::calibration::{Calibration, CalibrationError, Judge, Scope};
+use finqa_score::dataset::Question;
 
 use super::PipelineError;
 use super::setup::{PairSetup, settings_to_store};

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::dataset::{Dataset, Source, load_named};
 use crate::output::{self, OutputError};
 use crate::run::{
     FolderError, Identity, Journal, LockError, MovedModels, RunFolder, RunKind, RunLock, RunMeta,
@@ -11,6 +10,7 @@ use crate::run::{
 };
 use crate::settings::{ConfigError, Layers, Origin, Settings};
 use finqa_core::secrets::HIDDEN;
+use finqa_score::dataset::{Dataset, Source, load_named};
 
 use super::PipelineError;
 

@@ -32,11 +32,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use crate::dataset::Dataset;
 use crate::output::mlflow::{self, DeliveredRun, MlflowError, RunContent, TrackingServer};
 use crate::settings::Settings;
 use finqa_agents::llm::{LimitStatus, Limits, Stop};
 use finqa_agents::pair::Fault;
+use finqa_score::dataset::Dataset;
 
 use crate::run::{self, Event, Finish, Journal, JournalError, RunFolder, RunLock, Summary};
 

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::dataset::{Dataset, Mode, Outcome, QuestionKey};
 use crate::run::{Journal, Plan, RunFolder, RunMeta};
-use crate::score::Rule;
 use crate::settings::Settings;
+use finqa_score::dataset::{Dataset, Mode, Outcome, QuestionKey};
+use finqa_score::score::Rule;
 
 use super::PipelineError;
 

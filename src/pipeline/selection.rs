@@ -1,8 +1,8 @@
 //! Loads the records to ask about.
 
-use crate::dataset::{self, Dataset, Mode, Selection, Source};
 use crate::run::Plan;
 use crate::settings::Settings;
+use finqa_score::dataset::{self, Dataset, Mode, Selection, Source};
 
 use super::PipelineError;
 use super::only::Only;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use finqa_agents::pair::AgreementCount;
 use finqa_core::stats::{Rate, RateTally};
 
-use crate::score::Row;
+use finqa_score::score::Row;
 
 /// The value of the second opinions of a run, by financial equivalence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -7,7 +7,7 @@ use finqa_agents::llm::Cost;
 use finqa_agents::pair::Round;
 use finqa_core::stats::{Rate, RateTally};
 
-use crate::score::Row;
+use finqa_score::score::Row;
 
 /// Counts over the questions that have gold, by financial equivalence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -1,51 +1,51 @@
-//! The inputs in which two runs differ, for a comparison of their answers.
+//! The inputs of a run that comparisons of its answers show.
 
-use serde::Serialize;
+use finqa_score::analysis::{AnsweringRun, RunInput};
 
-use crate::settings::differing;
+use crate::settings::decisive;
 
-use super::run_meta::{Identity, RunMeta};
-
-/// A setting or an input with another value in each of two runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct InputDifference {
-    /// An option, or the input in words.
-    pub name: String,
-    pub a: String,
-    pub b: String,
-}
+use super::run_meta::RunMeta;
 
 impl RunMeta {
-    /// The inputs that may change answers and differ in `other`, but for the choice of
-    /// questions. Another address of a server on this machine is no difference.
-    pub(crate) fn differences(&self, other: &Self) -> Vec<InputDifference> {
-        let (own, theirs) = (self.identity.unplaced(), other.identity.unplaced());
+    /// The run as the one that gave answers. Another address of a server on this machine is no
+    /// difference.
+    pub(crate) fn as_answering(&self) -> AnsweringRun {
+        let own = self.identity.unplaced();
         let hash = |hash: &str| match hash.get(..8) {
             Some(start) => format!("blake3 {start}…"),
             None => "none".to_owned(),
         };
-        let data = |run: &Self| format!("{} ({})", run.data, hash(&run.identity.data));
-        let inputs = |run: &Self, identity: &Identity| {
-            let environment = run.episodes.clone().unwrap_or_default();
-            [
-                ("model", identity.model.clone()),
-                ("critic", identity.critic.clone()),
-                ("prompts", hash(&identity.prompts)),
-                ("calibration", hash(&identity.calibration)),
-                ("environment", environment.environment),
-                ("--max-steps", environment.max_steps.to_string()),
-                ("convfinqa's version", run.version.clone()),
-            ]
+        let environment = self.episodes.clone().unwrap_or_default();
+        let inputs = [
+            ("model", own.model),
+            ("critic", own.critic),
+            ("prompts", hash(&own.prompts)),
+            ("calibration", hash(&own.calibration)),
+            ("environment", environment.environment),
+            ("--max-steps", environment.max_steps.to_string()),
+            ("convfinqa's version", self.version.clone()),
+        ];
+        let inputs = inputs.map(|(name, value)| (name.to_owned(), value));
+        let input = |(name, value)| RunInput {
+            name,
+            value,
+            identity: None,
         };
-        let pairs = inputs(self, &own).into_iter().zip(inputs(other, &theirs));
-        let pairs = pairs.map(|((name, a), (_, b))| (name.to_owned(), a, b));
         // The same data may have another name.
-        let changed = own.data != theirs.data;
-        let data = changed.then(|| ("data".to_owned(), data(self), data(other)));
-        let settings = differing(&self.settings, &other.settings);
-        let all = pairs.chain(data).chain(settings);
-        all.filter(|(_, a, b)| a != b)
-            .map(|(name, a, b)| InputDifference { name, a, b })
-            .collect()
+        let data = RunInput {
+            name: "data".to_owned(),
+            value: format!("{} ({})", self.data, hash(&self.identity.data)),
+            identity: Some(own.data),
+        };
+        let settings = decisive(&self.settings).map(input);
+        AnsweringRun {
+            model: self.model().to_owned(),
+            inputs: inputs
+                .into_iter()
+                .map(input)
+                .chain([data])
+                .chain(settings)
+                .collect(),
+        }
     }
 }

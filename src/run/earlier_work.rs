@@ -11,8 +11,8 @@ use super::event::Event;
 use super::journal::{Journal, JournalError};
 use super::plan::Plan;
 use super::run_meta::RunMeta;
-use crate::score::Stamp;
 use finqa_agents::pair::{Answer, Call};
+use finqa_score::score::Stamp;
 
 /// What is known of a question of a unit that is not over.
 pub(super) enum QuestionWork {

@@ -7,8 +7,8 @@ use serde::Serialize;
 use finqa_agents::pair::{EpisodeEnd, EpisodeRecord, printed_value};
 use finqa_core::stats::RateTally;
 
-use crate::dataset::Gold;
-use crate::score::Row;
+use finqa_score::dataset::Gold;
+use finqa_score::score::Row;
 
 /// The mean reward over the episodes that have one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use tokio::task::JoinError;
 
-use crate::dataset::QuestionKey;
 use finqa_agents::llm::{BudgetLimit, LimitStatus};
 use finqa_agents::pair::{Round, RunFailure};
+use finqa_score::dataset::QuestionKey;
 
 use super::run_meta::RunMeta;
-use crate::score::Row;
+use finqa_score::score::Row;
 
 /// Something that happened in a run, in the order in which it happened.
 #[derive(Clone, Debug)]

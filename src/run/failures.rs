@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use parking_lot::Mutex;
 
-use crate::dataset::Outcome;
 use finqa_agents::llm::constant_words;
+use finqa_score::dataset::Outcome;
 
 /// Failed calls of an agent in a row, across questions and with none answered
 /// in between, after which the run stops. Each call has used up its

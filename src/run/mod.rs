@@ -31,12 +31,9 @@ mod trace;
 mod worker;
 mod writer;
 
-pub use crate::dataset::{HistoryMode, Mode};
-pub use crate::score::{Row, Stamp};
 pub use agreement::{Agreement, ArbitrationEffect};
 pub(crate) use command::command;
 pub use critic_effect::CriticEffect;
-pub use differences::InputDifference;
 pub(crate) use episode_summary::gold_of_truth;
 pub use episode_summary::{EpisodeSummary, RewardSummary};
 pub use event::{Event, Finish};

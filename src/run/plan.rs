@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::dataset::{
-    Case, Dataset, HistoryEntry, HistoryMode, HistorySource, Mode, QuestionKey, Record, RecordKind,
-};
 use crate::settings::Shard;
 use finqa_agents::pair::{Answer, answer_history};
+use finqa_score::dataset::{
+    Case, Dataset, HistoryEntry, HistoryMode, HistorySource, Mode, QuestionKey, Record, RecordKind,
+};
 
 /// The errors of planning a run.
 #[derive(Debug, Error)]
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_plan_shares_its_cases_with_the_dataset_and_between_epochs() {
-        let sample = crate::dataset::sample().unwrap();
+        let sample = finqa_score::dataset::sample().unwrap();
         for mode in [Mode::Questions, Mode::Conversations] {
             let plan = Plan::new(&sample, mode, HistoryMode::Own, 3).unwrap();
             let all: Vec<_> = plan.questions().collect();
@@ -210,7 +210,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn shards_partition_the_plan_by_records(count in 1_u32..60, epochs in 1_u32..3, turns: bool) {
-            let sample = crate::dataset::sample().unwrap();
+            let sample = finqa_score::dataset::sample().unwrap();
             let mode = if turns { Mode::Conversations } else { Mode::Questions };
             let plan = Plan::new(&sample, mode, HistoryMode::Own, epochs).unwrap();
             let mut units = Vec::new();

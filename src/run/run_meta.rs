@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use finqa_agents::llm::{BudgetLimit, Endpoint, PriceList};
 
-use crate::calibration::Scope;
-use crate::dataset::Dataset;
 use crate::settings::{RunSettings, Shard, change};
 use finqa_core::text::counted;
+use finqa_score::calibration::Scope;
+use finqa_score::dataset::Dataset;
 
 use super::command::command;
 use super::stored_file::StoredFile;

@@ -13,7 +13,7 @@ use super::event::Finish;
 use super::journal::{Journal, JournalEntry, JournalError};
 use super::models::RunModels;
 use super::writer::{self, JournalWriter, WriterThread};
-use crate::score::Stamp;
+use finqa_score::score::Stamp;
 
 /// The task that submits the waves of a batch queue.
 type BatchDriver = JoinHandle<Result<(), ModelError>>;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::score::{Row, Stamp};
 use crate::settings::Shard;
 use finqa_agents::pair::Call;
+use finqa_score::score::{Row, Stamp};
 
 use super::journal::{Journal, JournalEntry, JournalError};
 use super::lock::RunLock;

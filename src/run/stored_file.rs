@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{self, Dataset, Source};
+use finqa_score::dataset::{self, Dataset, Source};
 
 /// A file of records as a run noted it: its data, or the golds that count since then.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

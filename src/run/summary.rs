@@ -7,11 +7,11 @@ use std::path::Path;
 use rust_decimal::Decimal;
 use serde::Serialize;
 
-use crate::calibration::{RiskSummary, ScoredAnswer};
-use crate::dataset::Outcome;
-use crate::score::{EpochCard, Row, ScoreTally, Scorecard};
 use finqa_agents::llm::{Cost, NodeUsage, UsageByNode, constant_words};
 use finqa_agents::pair::Call;
+use finqa_score::calibration::{RiskSummary, ScoredAnswer};
+use finqa_score::dataset::Outcome;
+use finqa_score::score::{EpochCard, Row, ScoreTally, Scorecard};
 
 use super::agreement::Agreement;
 use super::critic_effect::CriticEffect;

@@ -4,13 +4,13 @@
 use rust_decimal::prelude::ToPrimitive;
 use tracing::{Span, info, warn};
 
-use crate::dataset::{Mode, Outcome};
 use finqa_agents::pair;
 use finqa_agents::solve::Solver;
 use finqa_agents::telemetry::set;
+use finqa_score::dataset::{Mode, Outcome};
 
 use super::plan::{Plan, PlannedQuestion};
-use crate::score::Row;
+use finqa_score::score::Row;
 
 /// The span of one question of a run's plan.
 pub(super) fn question(

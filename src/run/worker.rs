@@ -10,12 +10,12 @@ use rust_decimal::Decimal;
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
-use crate::dataset::{Gold, HistoryEntry, Mode, Outcome, Question, QuestionKey};
-use crate::score::Scores;
 use finqa_agents::llm::{Cost, ErrorKind, Stop};
 use finqa_agents::pair::{self, Answer, Call, CallMemory, Interruption, RunFailure, Solution};
 use finqa_agents::solve::Solver;
 use finqa_env::data::bare_question;
+use finqa_score::dataset::{Gold, HistoryEntry, Mode, Outcome, Question, QuestionKey};
+use finqa_score::score::Scores;
 
 use super::earlier_work::QuestionWork;
 use super::episode_summary::gold_of_truth;
@@ -25,7 +25,7 @@ use super::journal::JournalEntry;
 use super::plan::{Plan, PlannedQuestion};
 use super::trace;
 use super::writer::JournalWriter;
-use crate::score::Row;
+use finqa_score::score::Row;
 
 /// The state shared by the tasks of a run.
 pub(super) struct Worker {

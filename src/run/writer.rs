@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use super::journal::{Journal, JournalEntry, JournalError};
-use crate::score::{Row, Stamp};
+use finqa_score::score::{Row, Stamp};
 
 /// Messages in one transaction, at most: bounds what a crash in mid-write takes.
 const BATCH: usize = 256;

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use crate::calibration::ErrorLimit;
-use crate::dataset::{HistoryMode, Mode};
 use crate::telemetry::LogFormat;
 use finqa_agents::llm::ModelSettings;
 use finqa_agents::pair::{AgentSettings, Sampling};
+use finqa_score::calibration::ErrorLimit;
+use finqa_score::dataset::{HistoryMode, Mode};
 
 use super::budget::BudgetSettings;
 use super::error::Origin;

@@ -60,17 +60,13 @@ pub(crate) fn with_effects_of(base: Table, other: Table) -> Table {
         .collect()
 }
 
-/// The settings of two runs that affect answers in another way than by the choice of questions or
-/// what an identity holds: each as an option, with both values.
-pub(crate) fn differing(a: &Table, b: &Table) -> impl Iterator<Item = (String, String, String)> {
+/// The settings that affect answers in another way than by the choice of questions or what an
+/// identity holds: each as an option, with its value.
+pub(crate) fn decisive(settings: &Table) -> impl Iterator<Item = (String, String)> {
     let effective = keys().filter(|key| {
         effect(key) == Effect::Answers || ["mode", "history", "epochs"].contains(key)
     });
-    let values = |key| [a.get(key), b.get(key)].map(flag_value);
-    effective.map(move |key| {
-        let [a, b] = values(key);
-        (flag(key), a, b)
-    })
+    effective.map(|key| (flag(key), flag_value(settings.get(key))))
 }
 
 /// The value in a variable's text.

@@ -21,7 +21,7 @@ pub use groups::{
     RunSettings, Settings, Traces,
 };
 pub use keys::keys;
-pub(crate) use keys::{change, differing, flag, unknown_variable, with_effects_of};
+pub(crate) use keys::{change, decisive, flag, unknown_variable, with_effects_of};
 pub use layers::Layers;
 pub use shard_choice::{ChosenShard, Shard, ShardSettings};
 pub use variables::Variables;

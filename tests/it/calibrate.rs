@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value as Json, json};
 
-use convfinqa::calibration::Calibration;
-use convfinqa::dataset::sample;
+use finqa_score::calibration::Calibration;
+use finqa_score::dataset::sample;
 
 use crate::support::agents::{analysis, is_critic, is_sent_back, question_of};
 use crate::support::cli::Workplace;

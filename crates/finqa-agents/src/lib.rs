@@ -20,7 +20,7 @@
 //!   batches;
 //! - [`telemetry`]: attributes on the spans of all of these.
 //!
-//! Gold is a type of the package `convfinqa`, so nothing here can name it.
+//! Gold is a type of the package `finqa-score`, so nothing here can name it.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(

@@ -12,10 +12,10 @@ use std::path::Path;
 
 use clap::ArgMatches;
 
-use crate::dataset::Source;
 use crate::output::terminal::TerminalStyle;
 use finqa_core::text::counted;
 use finqa_env::data::{Catalog, EnvError, QUESTIONS};
+use finqa_score::dataset::Source;
 
 use super::{Exit, Failure};
 

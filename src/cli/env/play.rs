@@ -13,7 +13,6 @@ use crate::cli::exit::with_output_hint;
 use crate::cli::outputs::check_outputs;
 use crate::cli::run::{RunCommand, drive, load};
 use crate::cli::{Exit, Failure, dotenv};
-use crate::dataset::Source;
 use crate::episodes::{
     self, Address, EpisodeEnvironment, EpisodeOptions, EpisodePlace, LocalEnvironment,
     ServerEnvironment, tool_specs,
@@ -29,6 +28,7 @@ use finqa_agents::llm::ModelSettings;
 use finqa_agents::pair::Sampling;
 use finqa_env::episode::EpisodeRules;
 use finqa_env::tools::{ToolLimits, Tools};
+use finqa_score::dataset::Source;
 
 const EXPORT_EPISODES: &str = "--export-episodes FILE";
 

@@ -9,12 +9,13 @@ use anyhow::Context;
 use clap::ArgMatches;
 use tokio::runtime::Runtime;
 
-use crate::analysis::{Answers, compare};
-use crate::improve::Power;
+use crate::answers::open_answers;
 use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter, improvement_text};
 use crate::pipeline;
 use crate::run::RunFolder;
 use crate::settings::{CalibrationSettings, Settings};
+use finqa_score::analysis::{Answers, compare};
+use finqa_score::improve::Power;
 
 use super::args::{ConfigFile, PrintArgs, ReplayArgs};
 use super::compare::points;
@@ -112,7 +113,7 @@ pub(crate) fn execute(
 /// Discordance and design effect of earlier runs: of one run's first two passes, or of two runs.
 fn earlier(named: &[PathBuf], output: &Path) -> anyhow::Result<Option<(f64, f64)>> {
     let open = |named: &PathBuf| -> anyhow::Result<Answers> {
-        Ok(Answers::open(&RunFolder::answers_at(named, output)?, None)?)
+        Ok(open_answers(&RunFolder::answers_at(named, output)?, None)?)
     };
     let (a, b) = match named {
         [] => return Ok(None),

@@ -11,21 +11,22 @@ use std::sync::Arc;
 use anyhow::Context;
 use rust_decimal::Decimal;
 
-use crate::analysis::{Answers, analyze};
-use crate::improve::{
-    CANDIDATES, Candidate, DataText, Effect, Improvement, LEVEL, PageSplit, Power, Proposal,
-    Rejection, Trial, request, templates,
-};
+use crate::answers::open_answers;
+use crate::improve::{Proposal, Rejection, request, templates};
 use crate::output::report::write_improvement;
 use crate::output::terminal::{ProgressOptions, RunProgress, TerminalWriter, candidate_line};
 use crate::output::{write_json_pretty, write_text};
 use crate::pipeline::{self, LockedRun, ModelContext, Notify, Run, RunContext, RunNotice};
 use crate::run::{Finish, Journal, RunFolder, RunKind, summarise};
-use crate::score::Rule;
 use crate::settings::{QuestionSettings, Settings};
 use crate::telemetry::Telemetry;
 use finqa_agents::llm::{Budget, BudgetLimits, ChatRequest, Cost, Dollars, Stop, StoredReplies};
 use finqa_agents::prompt::Prompts;
+use finqa_score::analysis::{Answers, analyze};
+use finqa_score::improve::{
+    CANDIDATES, Candidate, DataText, Effect, Improvement, LEVEL, PageSplit, Power, Trial,
+};
+use finqa_score::score::Rule;
 
 use super::super::{Exit, Failure, dotenv, mlflow_lines, run};
 
@@ -271,7 +272,7 @@ impl Search {
         }
         let summary = summarise(&Journal::read(&folder.join(RunFolder::JOURNAL))?)?;
         self.found.cost += summary.spent.cost;
-        Ok(Answers::open(&folder, None)?)
+        Ok(open_answers(&folder, None)?)
     }
 
     /// Asks the questions of a run to the end.

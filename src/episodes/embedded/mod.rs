@@ -13,7 +13,6 @@ mod page;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::dataset::{Document, Question, QuestionKey, QuestionKind};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, FinishReason, ModelError, Role, Stop, ToolCall,
@@ -22,6 +21,7 @@ use finqa_core::number::{UnitKind, Value as Number, round5};
 use finqa_embedded::{EmbeddedAnalyst, RankedAnswer};
 use finqa_env::data::bare_question;
 use finqa_env::tools::SUBMIT_ANSWER;
+use finqa_score::dataset::{Document, Question, QuestionKey, QuestionKind};
 use page::{TableColumns, documents, named_tables};
 
 /// The submission for a question that it cannot answer; certainly wrong.

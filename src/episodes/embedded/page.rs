@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::dataset::Document;
+use finqa_score::dataset::Document;
 
 /// The tables that the question names, with their sentences.
 pub(super) fn named_tables(question: &str, names: &[String]) -> Vec<String> {

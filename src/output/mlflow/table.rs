@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::output::OutputError;
-use crate::run::{Journal, Row};
+use crate::run::Journal;
+use finqa_score::score::Row;
 
 /// The table's file name, which the tag `mlflow.loggedArtifacts` repeats.
 pub(super) const TABLE: &str = "eval_results_table.json";

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::analysis::{Answers, Comparison, RuleComparison};
 use crate::output::staged::OutputError;
+use finqa_score::analysis::{AnsweringRun, Answers, Comparison, RuleComparison};
 
 use super::WrittenPage;
 
@@ -52,9 +52,8 @@ pub(crate) fn write_comparison(
 
 /// A run by its model and the start of its id, a file by its name.
 fn name(answers: &Answers) -> String {
-    match (&answers.run, &answers.meta) {
-        (Some(id), Some(meta)) => {
-            let model = meta.model();
+    match (&answers.run, &answers.given_by) {
+        (Some(id), Some(AnsweringRun { model, .. })) => {
             // The end of an id tells runs of one minute apart.
             let short = id.rsplit('-').next().unwrap_or(id);
             format!("{model} ({})", short.get(..6).unwrap_or(short))

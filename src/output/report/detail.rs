@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::dataset::{Dataset, Document, Gold, Outcome};
 use crate::output::answer::verdict_text;
-use crate::run::Row;
-use crate::score::Scores;
 use finqa_agents::llm::Role;
 use finqa_agents::pair::verify::LiteralPlaces;
 use finqa_agents::pair::{Answer, Call, EpisodeEnd, Round, Solution, StopReason, ToolStep};
 use finqa_core::program::{Argument, Program};
+use finqa_score::dataset::{Dataset, Document, Gold, Outcome};
+use finqa_score::score::Row;
+use finqa_score::score::Scores;
 
 use super::elements::{Elements, Store};
 

@@ -8,10 +8,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use strum::VariantArray;
 
-use crate::analysis::Miss;
 use crate::output::csv::name;
-use crate::run::Row;
-use crate::score::{Effort, Rule};
+use finqa_score::analysis::Miss;
+use finqa_score::score::Row;
+use finqa_score::score::{Effort, Rule};
 
 use super::elements::{Elements, Store};
 use finqa_core::stats::RateTally;

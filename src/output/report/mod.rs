@@ -25,13 +25,13 @@ use minijinja::Environment;
 use serde::Serialize;
 use strum::VariantArray;
 
-use crate::analysis::Miss;
-use crate::dataset::Dataset;
-use crate::improve::Improvement;
 use crate::output::names;
 use crate::output::numbers::{self, p_value};
-use crate::run::Row;
-use crate::score::Rule;
+use finqa_score::analysis::Miss;
+use finqa_score::dataset::Dataset;
+use finqa_score::improve::Improvement;
+use finqa_score::score::Row;
+use finqa_score::score::Rule;
 
 use super::staged::{OutputError, write_atomic};
 use crate::run::Summary;

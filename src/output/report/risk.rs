@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::calibration::{CurvePoint, RiskSummary};
+use finqa_score::calibration::{CurvePoint, RiskSummary};
 
 /// The drawing's size, in its own units.
 const WIDTH: f64 = 600.0;

@@ -4,9 +4,9 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
 use crate::run::{EpisodeSummary, Summary};
-use crate::score::{LabelFloor, Rule, RuleRates};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_core::stats::Rate;
+use finqa_score::score::{LabelFloor, Rule, RuleRates};
 
 use super::figures::{BarPart, FacetRates, percent};
 use super::list::ReportQuestions;

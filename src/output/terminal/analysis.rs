@@ -1,8 +1,8 @@
 //! Misses by cause, as tables.
 
-use crate::analysis::{Cause, Miss, MissAnalysis};
 use crate::output::names::in_words;
 use finqa_core::text::{counted, cut, single_spaced};
+use finqa_score::analysis::{Cause, Miss, MissAnalysis};
 
 use super::scores::align;
 use super::style::{TerminalStyle, broken, harmless};

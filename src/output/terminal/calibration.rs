@@ -1,7 +1,7 @@
 //! What a calibration was fitted on, and how many answers it allows to be given.
 
-use crate::calibration::{Calibration, GivenWithin};
 use finqa_core::text::counted;
+use finqa_score::calibration::{Calibration, GivenWithin};
 
 use super::style::{TerminalStyle, harmless};
 

@@ -1,10 +1,11 @@
 //! Two runs side by side, as tables.
 
-use crate::analysis::{Amounts, Comparison, ENOUGH_PAGES, RunLetter, RunSide};
 use crate::output::numbers::{p_value, signed};
-use crate::run::InputDifference;
 use finqa_core::stats::Interval;
 use finqa_core::text::counted;
+use finqa_score::analysis::{
+    Amounts, Comparison, ENOUGH_PAGES, InputDifference, RunLetter, RunSide,
+};
 
 use super::analysis::{question_lines, title};
 use super::scores::align;

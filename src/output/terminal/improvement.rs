@@ -1,7 +1,7 @@
 //! The candidates of `improve`.
 
-use crate::improve::{Candidate, Effect, Improvement};
 use crate::output::numbers::{p_value, signed};
+use finqa_score::improve::{Candidate, Effect, Improvement};
 
 use super::style::{TerminalStyle, unbroken};
 

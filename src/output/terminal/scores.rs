@@ -2,9 +2,9 @@
 
 use comfy_table::{CellAlignment, Table};
 
-use crate::score::{Rule, Scorecard};
 use finqa_core::stats::Rate;
 use finqa_core::text::counted;
+use finqa_score::score::{Rule, Scorecard};
 
 use super::style::{TerminalStyle, spaced, unbroken};
 

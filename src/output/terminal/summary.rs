@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use crate::run::{EpisodeSummary, RunMeta, Summary};
-use crate::score::{EpochCard, Rule, Scorecard};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{Cost, NodeUsage};
 use finqa_agents::pair::EpisodeEnd;
 use finqa_core::stats::Rate;
 use finqa_core::text::counted;
+use finqa_score::score::{EpochCard, Rule, Scorecard};
 
 use super::scores::{interval, outcome_line, scorecard_tables, with_interval};
 use super::style::{TerminalStyle, unbroken};

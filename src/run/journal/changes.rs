@@ -4,10 +4,10 @@
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::Gold;
 use crate::run::run_meta::{MovedModels, RunMeta};
 use crate::run::stored_file::StoredFile;
-use crate::score::{Row, Scores};
+use finqa_score::dataset::Gold;
+use finqa_score::score::{Row, Scores};
 
 use super::entry::unwritable;
 use super::{Journal, JournalError};

@@ -24,9 +24,9 @@ use finqa_agents::pair::{Call, order_samples};
 use rust_decimal::Decimal;
 
 use super::run_meta::RunMeta;
-use crate::score::Row;
 use entry::{EntryReader, stored, unwritable};
 use file_id::{FileId, file_id};
+use finqa_score::score::Row;
 
 pub use error::JournalError;
 

@@ -1,8 +1,9 @@
 //! Wrong answers made by hand, each in one way, and the causes found.
 
-use convfinqa::analysis::{Answers, Cause, Miss, analyze};
-use convfinqa::dataset::sample;
-use convfinqa::score::Rule;
+use convfinqa::answers::open_answers;
+use finqa_score::analysis::{Cause, Miss, analyze};
+use finqa_score::dataset::sample;
+use finqa_score::score::Rule;
 use rstest::rstest;
 
 use crate::support::cli::Workplace;
@@ -17,7 +18,7 @@ fn misses(rows: &[&str], rule: Rule) -> Vec<Miss> {
     let place = Workplace::new();
     let text = "id,part,prediction,program,outcome\n".to_owned() + &rows.join("\n");
     let file = place.write("answers.csv", &text);
-    let answers = Answers::open(&file, Some(&sample().unwrap())).unwrap();
+    let answers = open_answers(&file, Some(&sample().unwrap())).unwrap();
     analyze(&answers, rule).misses
 }
 
@@ -180,7 +181,7 @@ fn a_repeated_answer_to_the_records_first_question() {
 
 fn without_records(text: &str) -> Vec<Miss> {
     let place = Workplace::new();
-    let answers = Answers::open(&place.write("a.csv", text), None).unwrap();
+    let answers = open_answers(&place.write("a.csv", text), None).unwrap();
     analyze(&answers, Rule::FinancialEquivalence).misses
 }
 

@@ -1,7 +1,8 @@
 //! `compare`: pairs, flips, refusals.
 
-use convfinqa::analysis::{AnalysisError, Answers, Comparison, RunLetter, compare};
-use convfinqa::score::Rule;
+use convfinqa::answers::open_answers;
+use finqa_score::analysis::{AnalysisError, Answers, Comparison, RunLetter, compare};
+use finqa_score::score::Rule;
 
 use crate::support::cli::Workplace;
 
@@ -23,7 +24,7 @@ fn run(place: &Workplace, name: &str, answers: &str) -> Answers {
 
 /// The answers of a file with this text.
 fn opened(place: &Workplace, name: &str, text: &str) -> Answers {
-    Answers::open(&place.write(name, text), None).unwrap()
+    open_answers(&place.write(name, text), None).unwrap()
 }
 
 fn by_fe<'p>(a: &'p Answers, b: &'p Answers) -> Result<Comparison<'p>, AnalysisError> {

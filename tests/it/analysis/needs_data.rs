@@ -1,12 +1,13 @@
 //! The causes found for the LangGraph baseline's misses, against an audit of the
 //! same misses by people.
 
-use convfinqa::analysis::Cause::{
+use convfinqa::answers::open_answers;
+use finqa_score::analysis::Cause::{
     self, AbsoluteForRelative, Arithmetic, Complement, IllPosed, MissingEvidence, PercentDecimal,
     ScaleAndSign, Sign, SuspectGold, SwappedOperands, Truncation, Unexplained, WrongBase, YesNo,
 };
-use convfinqa::analysis::{Answers, analyze};
-use convfinqa::score::Rule;
+use finqa_score::analysis::analyze;
+use finqa_score::score::Rule;
 
 use crate::support::published::{file, records};
 
@@ -55,7 +56,7 @@ const OTHERS: [(&str, &str, Cause); 9] = [
 fn the_causes_of_the_baselines_misses_are_those_of_the_audit() {
     let file = file("predictions/gpt4o_reflection_train100.csv");
     let data = records("train_first100.json");
-    let answers = Answers::open(&file, Some(&data)).unwrap();
+    let answers = open_answers(&file, Some(&data)).unwrap();
     let misses = analyze(&answers, Rule::NumericalMatch).misses;
     assert_eq!(misses.len(), 30);
     let found = |page: &str, part: &str| {

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use convfinqa::dataset::{Dataset, RecordKind, from_str};
 use finqa_core::page::Cell;
+use finqa_score::dataset::{Dataset, RecordKind, from_str};
 use rstest::rstest;
 use serde_json::{Map, Value as Json, json};
 

@@ -68,7 +68,7 @@ fn case(names: &[&str]) -> Case {
             first_pause: Duration::ZERO,
             longest_pause: Duration::ZERO,
             read_timeout: Duration::from_millis(300),
-            ..convfinqa::dataset::published()
+            ..finqa_score::dataset::published()
         },
         body,
     }

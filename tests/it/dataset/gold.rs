@@ -1,8 +1,8 @@
 //! Golds that a file lacks or contradicts, keys that are mistyped, and pages that are too large.
 
-use convfinqa::dataset::{check, from_str};
-use convfinqa::score::check_printed;
 use finqa_core::number::Value;
+use finqa_score::dataset::{check, from_str};
+use finqa_score::score::check_printed;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 

@@ -1,6 +1,6 @@
 //! `check`, `stats` and `show`.
 
-use convfinqa::dataset::{check, gold_text, record_text, sample};
+use finqa_score::dataset::{check, gold_text, record_text, sample};
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 

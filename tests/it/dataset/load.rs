@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use convfinqa::dataset::{RecordKind, Source, from_str, load, sample};
 use finqa_core::number::Value;
+use finqa_score::dataset::{RecordKind, Source, from_str, load, sample};
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 

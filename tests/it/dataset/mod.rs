@@ -1,6 +1,6 @@
 //! Tests of `dataset`.
 
-use convfinqa::dataset::{Dataset, DatasetError, from_str};
+use finqa_score::dataset::{Dataset, DatasetError, from_str};
 use serde_json::{Value as Json, json};
 
 mod cleaned;

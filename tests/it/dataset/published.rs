@@ -4,10 +4,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use convfinqa::dataset::{Case, check, stats_text};
-use convfinqa::score::floor;
 use finqa_agents::parse::analysis;
 use finqa_core::page::CellKind;
+use finqa_score::dataset::{Case, check, stats_text};
+use finqa_score::score::floor;
 use rstest::rstest;
 
 use crate::support::published::{TEN, records};

@@ -1,6 +1,6 @@
 //! Selection: what is asked; what cannot be is in `refusals.rs`.
 
-use convfinqa::dataset::{Dataset, RecordRange, Selection, select};
+use finqa_score::dataset::{Dataset, RecordRange, Selection, select};
 use rstest::rstest;
 use serde_json::json;
 

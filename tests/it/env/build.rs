@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use convfinqa::dataset::{Dataset, from_str, sample};
 use convfinqa::env_build::{build, builtin, question_key};
 use finqa_core::number::Value as Executed;
 use finqa_env::data::Catalog;
 use finqa_env::reward::{RewardMode, compute_reward};
 use finqa_env::tools::{ToolLimits, Tools};
+use finqa_score::dataset::{Dataset, from_str, sample};
 use rstest::rstest;
 use serde_json::{Value, json};
 

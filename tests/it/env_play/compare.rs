@@ -9,7 +9,7 @@ use crate::support::cli::Workplace;
 #[test]
 fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side_by_side() {
     let place = Workplace::new();
-    let sample = convfinqa::dataset::sample().unwrap();
+    let sample = finqa_score::dataset::sample().unwrap();
     let built = build(&sample, &place.path("env")).unwrap();
     let summary = played(&place, "--data-path env");
     assert_eq!(summary["played"], built.questions);

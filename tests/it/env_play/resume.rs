@@ -44,7 +44,7 @@ fn journaled(place: &Workplace) -> (usize, usize) {
     };
     let open = journal.open_calls().unwrap();
     let (mut calls, mut rows) = (open.values().map(|calls| answered(calls)).sum(), 0);
-    let count = |row: convfinqa::run::Row| {
+    let count = |row: finqa_score::score::Row| {
         calls += answered(&row.solution.calls);
         rows += 1;
     };

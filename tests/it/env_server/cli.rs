@@ -187,7 +187,7 @@ fn a_server_without_its_data_does_not_start() {
 #[test]
 fn a_server_with_damaged_data_says_so_when_it_starts() {
     let place = Workplace::new();
-    let sample = convfinqa::dataset::sample().expect("the sample");
+    let sample = finqa_score::dataset::sample().expect("the sample");
     build(&sample, &place.path("made")).expect("it is built");
     let company = place.path("made/input_companies/PYLN");
     let table = std::fs::read_dir(company)

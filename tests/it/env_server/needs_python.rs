@@ -95,7 +95,7 @@ async fn the_checks_of_openenvs_validator_pass() {
         std::fs::copy(root().join(file), package.path().join(file)).expect("copied");
     }
     let data = tempfile::tempdir().expect("a folder");
-    let sample = convfinqa::dataset::sample().expect("the sample");
+    let sample = finqa_score::dataset::sample().expect("the sample");
     build(&sample, data.path()).expect("it is built");
     let arguments = [
         "openenv_checks.py",

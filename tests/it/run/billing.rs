@@ -147,7 +147,7 @@ fn answer(request: &Request, seed: u64, prices: Prices, count: &Mutex<Billed>) -
 /// What the calls of a journal cost, each once.
 fn sum_of_calls(journal: &Journal) -> Cost {
     let mut sum = Cost::default();
-    let add = |row: convfinqa::run::Row| {
+    let add = |row: finqa_score::score::Row| {
         let costs = row.solution.calls.iter().map(|call| call.cost);
         sum += costs.sum::<Cost>();
     };
@@ -224,7 +224,7 @@ fn a_run_stays_below_its_limit(seed: u64) -> bool {
         drop(ended);
     }
     let results = results.unwrap_or_else(|| panic!("{seed}: never complete"));
-    let is_right = |row: convfinqa::run::Row| {
+    let is_right = |row: finqa_score::score::Row| {
         let answer = row.solution.answer.map(|answer| answer.printed);
         let own = answer_to(&row.question).to_string();
         assert_eq!(answer, Some(own), "{seed}: {}", row.key);

@@ -1,8 +1,9 @@
 //! `--resume`: with whose settings, by which version, by how many processes.
 
-use convfinqa::calibration::Calibration;
-use convfinqa::run::{Finish, Row};
+use convfinqa::run::Finish;
 use convfinqa::settings::Variables;
+use finqa_score::calibration::Calibration;
+use finqa_score::score::Row;
 use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,8 +1,8 @@
 //! The main job offline; as its first user runs it and reads it: `terminal.rs`.
 
-use convfinqa::dataset::sample;
-use convfinqa::score::Scorecard;
-use convfinqa::score::files::{read_predictions, rescore};
+use finqa_score::dataset::sample;
+use finqa_score::score::Scorecard;
+use finqa_score::score::files::{read_predictions, rescore};
 use rstest::rstest;
 
 use crate::support::cli::Workplace;

@@ -3,15 +3,14 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use convfinqa::dataset::{self, Source};
-use convfinqa::run::{
-    Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, RunModels, Scheduler,
-};
+use convfinqa::run::{Event, Finish, Journal, Plan, RunMeta, RunModels, Scheduler};
 use convfinqa::run::{Summary, summarise};
 use finqa_agents::llm::{
     Budget, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, Stop, Usage,
 };
 use finqa_agents::pair::{AgentSettings, Backend, CriticMode, Pair, PairOptions, Sampling};
+use finqa_score::dataset::{self, Source};
+use finqa_score::dataset::{HistoryMode, Mode};
 use rust_decimal::Decimal;
 use tokio::sync::mpsc;
 

@@ -78,7 +78,7 @@ fn merged_shards_have_the_rows_of_one_process(#[case] given: &str, #[case] by_mo
     assert_eq!(rates(&merged), rates(&whole));
     assert_eq!(merged.summary.run.identity, whole.summary.run.identity);
     let mut ordinals = Vec::new();
-    let number = |row: convfinqa::run::Row| ordinals.push(row.stamp.unwrap().ordinal);
+    let number = |row: finqa_score::score::Row| ordinals.push(row.stamp.unwrap().ordinal);
     merged.journal.for_each_row(number).unwrap();
     ordinals.sort_unstable();
     let all: Vec<_> = (1..=ordinals.len() as u64).collect();

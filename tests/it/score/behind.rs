@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use convfinqa::dataset::{Source, load};
-use convfinqa::score::Scorecard;
-use convfinqa::score::files::{read_predictions, rescore};
+use finqa_score::dataset::{Source, load};
+use finqa_score::score::Scorecard;
+use finqa_score::score::files::{read_predictions, rescore};
 
 use crate::support::cli::Workplace;
 

@@ -1,9 +1,9 @@
 //! Files of predictions, good and bad.
 
-use convfinqa::dataset::{Case, Outcome, sample};
-use convfinqa::score::files::{PredictionRow, read_predictions, rescore};
-use convfinqa::score::{Rule, ScoreError, Scorecard};
 use finqa_core::number::Value;
+use finqa_score::dataset::{Case, Outcome, sample};
+use finqa_score::score::files::{PredictionRow, read_predictions, rescore};
+use finqa_score::score::{Rule, ScoreError, Scorecard};
 
 fn read(bytes: impl AsRef<[u8]>) -> Result<Vec<PredictionRow>, ScoreError> {
     let folder = tempfile::tempdir().unwrap();
@@ -306,7 +306,7 @@ fn the_scorecard_prints_flat_rates() {
 /// The rates without suspect golds quoted NM without what a constant answer gets.
 #[test]
 fn the_rates_without_suspects_have_their_own_floor() {
-    let suspects = convfinqa::score::suspects().unwrap();
+    let suspects = finqa_score::score::suspects().unwrap();
     let suspect = suspects.iter().find(|s| s.key.part == "qa").unwrap();
     let csv = format!(
         "id,part,prediction,ground_truth\n{},qa,7,7\nSingle_a,qa,5,5\nSingle_b,qa,5,9\n",

@@ -1,8 +1,8 @@
 //! The forms in which files hold answers, golds and programs: lists, objects, missing values, and
 //! the official prediction file.
 
-use convfinqa::score::ScoreError;
-use convfinqa::score::files::{PredictionRow, read_predictions, rescore};
+use finqa_score::score::ScoreError;
+use finqa_score::score::files::{PredictionRow, read_predictions, rescore};
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 
@@ -297,7 +297,7 @@ fn the_official_prediction_file_is_read_and_written_again(#[case] mode: &str, #[
         std::fs::remove_file(place.path(&format!("again-{mode}.json"))).unwrap();
     }
     let first = read(&rows.to_string()).unwrap();
-    let data = convfinqa::dataset::sample().unwrap();
+    let data = finqa_score::dataset::sample().unwrap();
     assert_eq!(rescore(first, Some(&data)).unwrap()[0].key.part, part);
     // It has no golds of its own.
     let told = "none of its";

@@ -1,8 +1,8 @@
 //! What is known of real predictions on the published records.
 
-use convfinqa::dataset::Dataset;
-use convfinqa::score::files::{read_predictions, rescore};
-use convfinqa::score::{Row, Rule, Scorecard};
+use finqa_score::dataset::Dataset;
+use finqa_score::score::files::{read_predictions, rescore};
+use finqa_score::score::{Row, Rule, Scorecard};
 
 use crate::support::published::{file, records};
 

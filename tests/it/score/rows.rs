@@ -1,7 +1,7 @@
 //! Rows of files of predictions that were scored as something else than they say.
 
-use convfinqa::score::ScoreError;
-use convfinqa::score::files::{PredictionRow, read_predictions, rescore};
+use finqa_score::score::ScoreError;
+use finqa_score::score::files::{PredictionRow, read_predictions, rescore};
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use convfinqa::dataset::{Dataset, Source, load};
+use finqa_score::dataset::{Dataset, Source, load};
 
 /// A file with ten of the records in `train_first100.json`, which are from the training set.
 pub const TEN: &str = "train_10.json";

@@ -1,0 +1,112 @@
+//! Two runs compared by one rule.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use crate::dataset::QuestionKey;
+use crate::score::{LabelFloor, Row, Rule, floor};
+use finqa_core::stats::{Interval, PairedDifference, PairedTest, Rate, clustered_mcnemar};
+
+/// Pages that a bootstrap over pages needs. With fewer its intervals are much too narrow: three
+/// pages that differ alike give one that excludes 0 beside a p of 0.5.
+pub const ENOUGH_PAGES: usize = 10;
+
+/// Two runs compared by one rule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RuleComparison {
+    pub rule: Rule,
+    /// Pairs that the rule can judge: one for each question and epoch.
+    pub n: usize,
+    pub both: usize,
+    pub only_a: usize,
+    pub only_b: usize,
+    pub neither: usize,
+    /// Questions that the pairs are about.
+    pub questions: usize,
+    /// Report pages that they are on.
+    pub pages: usize,
+    /// True if there are enough pages for the intervals: a bootstrap over fewer is too narrow.
+    pub interval_is_reliable: bool,
+    /// A's rate, from 0 to 1.
+    pub rate_a: f64,
+    /// 95 % interval, clustered by page.
+    pub interval_a: Interval,
+    /// B's rate, from 0 to 1.
+    pub rate_b: f64,
+    /// 95 % interval, clustered by page.
+    pub interval_b: Interval,
+    /// The best constant answer to the same questions, by numeric match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<LabelFloor>,
+    pub difference: f64,
+    /// 95 % interval of the difference, by a bootstrap over pages.
+    pub interval: Interval,
+    /// McNemar's exact two-sided p, with the questions and epochs of one page exchanged
+    /// together.
+    pub p: f64,
+    /// One-sided p: the probability of B's lead by chance alone.
+    pub p_better: f64,
+}
+
+/// A pair that a rule can judge.
+struct JudgedPair<'p> {
+    page: &'p str,
+    key: &'p QuestionKey,
+    a: bool,
+    b: bool,
+}
+
+impl RuleComparison {
+    /// By A's and B's answers to each question; `None` if the rule can judge no pair.
+    pub(super) fn of(rule: Rule, pairs: &[[&Row; 2]]) -> Option<Self> {
+        // A side without any program has not failed at programs.
+        let has_programs = pairs.iter().any(|[a, _]| a.program().is_some())
+            && pairs.iter().any(|[_, b]| b.program().is_some());
+        if rule.judges_programs() && !has_programs {
+            return None;
+        }
+        let marks: Vec<JudgedPair<'_>> = pairs
+            .iter()
+            .filter_map(|[a, b]| {
+                Some(JudgedPair {
+                    page: &a.filename,
+                    key: &a.key,
+                    a: rule.mark(a)?,
+                    b: rule.mark(b)?,
+                })
+            })
+            .collect();
+        let difference = PairedDifference::of(marks.iter().map(|m| (m.page, m.a, m.b)))?;
+        let rate_a = Rate::of(marks.iter().map(|m| (m.page, m.key, m.a)))?;
+        let rate_b = Rate::of(marks.iter().map(|m| (m.page, m.key, m.b)))?;
+        let count = |a, b| marks.iter().filter(|m| (m.a, m.b) == (a, b)).count();
+        let questions: HashSet<&QuestionKey> = marks.iter().map(|mark| mark.key).collect();
+        let pages: HashSet<&str> = marks.iter().map(|mark| mark.page).collect();
+        let PairedTest { p, p_better } =
+            clustered_mcnemar(marks.iter().map(|m| (m.page, m.a, m.b)));
+        let golds = pairs.iter().filter_map(|[a, _]| a.ground_truth());
+        Some(Self {
+            rule,
+            n: marks.len(),
+            both: count(true, true),
+            only_a: count(true, false),
+            only_b: count(false, true),
+            neither: count(false, false),
+            questions: questions.len(),
+            pages: pages.len(),
+            interval_is_reliable: pages.len() >= ENOUGH_PAGES,
+            rate_a: rate_a.rate,
+            interval_a: rate_a.interval(),
+            rate_b: rate_b.rate,
+            interval_b: rate_b.interval(),
+            floor: (rule == Rule::NumericalMatch)
+                .then(|| floor(golds))
+                .flatten(),
+            difference: rate_b.rate - rate_a.rate,
+            interval: difference.interval(),
+            p,
+            p_better,
+        })
+    }
+}

@@ -1,0 +1,388 @@
+//! Two runs over the same questions, pair by pair.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+use serde::Serialize;
+use strum::VariantArray;
+
+use crate::dataset::{Outcome, QuestionKey};
+use crate::score::{EpochCard, Row, Rule, same_gold};
+use finqa_core::stats::PairedDifference;
+use finqa_core::text::counted;
+
+use super::AnalysisError;
+use super::answers::{Answers, InputDifference, letters};
+use super::by_rule::RuleComparison;
+use super::cause::Cause;
+use super::misses::{Miss, Searcher, answer_text};
+
+/// Two runs, question by question.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison<'p> {
+    pub a: RunSide,
+    pub b: RunSide,
+    /// Questions in both: all figures below are over these.
+    pub questions: usize,
+    /// Pairs of answers to them: one for each question and epoch.
+    pub answers: usize,
+    /// Report pages they are on: the clusters of the intervals.
+    pub pages: usize,
+    /// Every rule that judges pairs of both.
+    pub rules: Vec<RuleComparison>,
+    /// The rule that decides what a flip is.
+    pub rule: Rule,
+    /// Questions that exactly one of the two gets right, those of A first.
+    pub flips: Vec<Flip>,
+    /// Causes of misses by that rule, side by side, those that changed most first.
+    pub causes: Vec<CauseChange>,
+    pub spending: RunAmounts,
+    /// The inputs in which the runs differ; absent if a side is not a run's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Vec<InputDifference>>,
+    /// True if nothing is missing.
+    pub complete: bool,
+    /// The questions that are not compared because an answer or a gold is missing, one line each.
+    pub missing: Vec<String>,
+    /// Every question of both, in A's order.
+    #[serde(skip)]
+    pub pairs: Vec<AnswerPair<'p>>,
+}
+
+/// A question of both.
+#[derive(Clone, Debug)]
+pub struct AnswerPair<'p> {
+    pub a: &'p Row,
+    pub b: &'p Row,
+    /// The miss of each side that misses by the rule in use.
+    pub misses: [Option<Miss>; 2],
+}
+
+/// The frequency of a cause in both runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CauseChange {
+    pub cause: Cause,
+    /// A's misses with it.
+    pub a: usize,
+    /// B's misses with it.
+    pub b: usize,
+    /// A's misses with it that B gets right.
+    pub fixed: usize,
+    /// B's misses with it that A gets right.
+    pub new: usize,
+}
+
+/// One of the two runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunSide {
+    /// The file or folder it was read from.
+    pub path: PathBuf,
+    /// The number of answers: one for each question and epoch.
+    pub questions: usize,
+    /// Of these, left out because the other run does not have them.
+    pub left_out: usize,
+    /// The passes compared over the questions of both, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub epochs: Vec<EpochCard>,
+}
+
+/// A question that exactly one of the two gets right.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flip {
+    #[serde(flatten)]
+    pub key: QuestionKey,
+    /// Number of the repetition.
+    pub epoch: String,
+    pub question: String,
+    /// The gold answer.
+    pub gold: String,
+    pub a: String,
+    pub b: String,
+    /// The run that is right.
+    pub right: RunLetter,
+    /// The cause of the other's miss.
+    pub cause: Cause,
+    pub detail: String,
+}
+
+/// A or B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunLetter {
+    /// The first run.
+    A,
+    /// The second run.
+    B,
+}
+
+/// Time, rounds and cost of the pairs for which both runs recorded them.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunAmounts {
+    pub latency: Option<Amounts>,
+    pub rounds: Option<Amounts>,
+    /// US dollars per question.
+    pub cost_usd: Option<Amounts>,
+}
+
+/// An amount per question, in both runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Amounts {
+    /// Pairs where both sides know it.
+    pub n: usize,
+    pub mean_a: f64,
+    pub mean_b: f64,
+    pub difference: f64,
+    pub total_a: f64,
+    pub total_b: f64,
+}
+
+impl Comparison<'_> {
+    /// B − A by the rule in use; `None` if it can judge no pair.
+    pub fn difference(&self) -> Option<PairedDifference> {
+        PairedDifference::of(self.pairs.iter().filter_map(|pair| {
+            let (a, b) = (self.rule.mark(pair.a)?, self.rule.mark(pair.b)?);
+            Some((pair.a.filename.as_str(), a, b))
+        }))
+    }
+}
+
+/// Pairs two runs by id, part and epoch. `rule` decides what a flip is; with
+/// `common`, questions that only one of the two has are left out and counted.
+pub fn compare<'p>(
+    a: &'p Answers,
+    b: &'p Answers,
+    rule: Rule,
+    common: bool,
+) -> Result<Comparison<'p>, AnalysisError> {
+    let mut pairs = pair_rows(a, b, common)?;
+    for pair in &pairs {
+        same_question(pair)?;
+    }
+    let missing = missing(a, b, rule, &pairs, common);
+    explain_misses(a, b, rule, &mut pairs);
+    let rows: Vec<[&Row; 2]> = pairs.iter().map(|pair| [pair.a, pair.b]).collect();
+    let pages: HashSet<&str> = rows.iter().map(|[a, _]| a.filename.as_str()).collect();
+    let questions: HashSet<&QuestionKey> = rows.iter().map(|[a, _]| &a.key).collect();
+    let rules: Vec<RuleComparison> = Rule::VARIANTS
+        .iter()
+        .filter_map(|rule| RuleComparison::of(*rule, &rows))
+        .collect();
+    if rules.is_empty() {
+        return Err(AnalysisError::NothingToCompare {
+            questions: questions.len(),
+        });
+    }
+    let side = |answers: &Answers, epochs: Vec<EpochCard>| RunSide {
+        path: answers.path.clone(),
+        questions: answers.rows.len(),
+        left_out: answers.rows.len() - pairs.len(),
+        epochs,
+    };
+    Ok(Comparison {
+        a: side(a, EpochCard::of_rows(rows.iter().map(|[a, _]| *a))),
+        b: side(b, EpochCard::of_rows(rows.iter().map(|[_, b]| *b))),
+        questions: questions.len(),
+        answers: pairs.len(),
+        pages: pages.len(),
+        rules,
+        rule,
+        flips: flips(rule, &pairs),
+        causes: causes(&pairs),
+        spending: RunAmounts {
+            latency: amounts(&pairs, |row| row.latency),
+            rounds: amounts(&pairs, |row| row.rounds().map(|n| n as f64)),
+            cost_usd: amounts(&pairs, |row| row.cost.as_ref().and_then(Decimal::to_f64)),
+        },
+        settings: a
+            .given_by
+            .as_ref()
+            .zip(b.given_by.as_ref())
+            .map(|(a, b)| a.differences(b)),
+        complete: missing.is_empty(),
+        missing,
+        pairs,
+    })
+}
+
+/// The questions that were to be compared and lack an answer or a gold. The plan of a run is what
+/// was to be asked; only two files are held to all questions of the records that they are scored
+/// by, and not if the user compares a common part.
+fn missing(
+    a: &Answers,
+    b: &Answers,
+    rule: Rule,
+    pairs: &[AnswerPair<'_>],
+    common: bool,
+) -> Vec<String> {
+    let is_part = common || a.given_by.is_some() || b.given_by.is_some();
+    let sides = [("A", a), ("B", b)].into_iter();
+    let sides = sides.filter(|(_, side)| side.given_by.is_some() || !is_part);
+    let mut lines: Vec<String> = sides
+        .filter_map(|(name, side)| Some(format!("{name}: {}", side.missing_line()?)))
+        .collect();
+    let has_answers =
+        |of: fn(&AnswerPair<'_>) -> Outcome| pairs.iter().any(|pair| of(pair) == Outcome::Answered);
+    let answers = [
+        ("A", has_answers(|pair| pair.a.outcome())),
+        ("B", has_answers(|pair| pair.b.outcome())),
+    ];
+    for (name, _) in answers.into_iter().filter(|(_, has_answers)| !has_answers) {
+        lines.push(format!("{name}: no question has an answer"));
+    }
+    let lacks_gold = |pair: &&AnswerPair<'_>| rule.lacks_gold(pair.a) || rule.lacks_gold(pair.b);
+    let unscored = pairs.iter().filter(lacks_gold).count();
+    if unscored > 0 {
+        let all = counted(pairs.len(), "pair");
+        lines.push(format!(
+            "{unscored} of {all} without a gold for {}",
+            rule.name()
+        ));
+    }
+    lines
+}
+
+fn pair_rows<'p>(
+    a: &'p Answers,
+    b: &'p Answers,
+    common: bool,
+) -> Result<Vec<AnswerPair<'p>>, AnalysisError> {
+    let key = |row: &'p Row| (&row.key, row.epoch);
+    let of_b: HashMap<_, _> = b.rows.iter().map(|row| (key(row), row)).collect();
+    let pair = |row: &'p Row| {
+        Some(AnswerPair {
+            a: row,
+            b: of_b.get(&key(row)).copied()?,
+            misses: [None, None],
+        })
+    };
+    let pairs: Vec<AnswerPair<'p>> = a.rows.iter().filter_map(pair).collect();
+    let name = |row: &Row| match row.epoch {
+        0 => row.key.to_string(),
+        epoch => format!("{}, epoch {epoch}", row.key),
+    };
+    if pairs.is_empty() {
+        let first = |answers: &Answers| answers.rows.first().map(name).unwrap_or_default();
+        return Err(AnalysisError::NothingInCommon {
+            a: first(a),
+            b: first(b),
+        });
+    }
+    let (only_a, only_b) = (a.rows.len() - pairs.len(), b.rows.len() - pairs.len());
+    if !common && only_a + only_b > 0 {
+        let in_both: HashSet<_> = pairs.iter().map(|pair| key(pair.a)).collect();
+        let other = a.rows.iter().chain(&b.rows);
+        let example = other.into_iter().find(|row| !in_both.contains(&key(row)));
+        return Err(AnalysisError::DifferentQuestions {
+            common: pairs.len(),
+            only_a,
+            only_b,
+            example: example.map(name).unwrap_or_default(),
+        });
+    }
+    Ok(pairs)
+}
+
+/// Checks that both sides have the same question and gold: an id may name two questions in
+/// two files, and a question may have two golds.
+fn same_question(pair: &AnswerPair<'_>) -> Result<(), AnalysisError> {
+    let (a, b) = (pair.a, pair.b);
+    let (ours, theirs) = (letters(&a.question), letters(&b.question));
+    if !ours.is_empty() && !theirs.is_empty() && ours != theirs {
+        return Err(AnalysisError::DifferentText { key: a.key.clone() });
+    }
+    let exe_ans = |row: &Row| row.gold.exe_ans.as_ref().map(ToString::to_string);
+    let ground_truth = |row: &Row| row.ground_truth().map(Cow::into_owned);
+    for (ours, theirs) in [(ground_truth(a), ground_truth(b)), (exe_ans(a), exe_ans(b))] {
+        if let (Some(ours), Some(theirs)) = (ours, theirs)
+            && !same_gold(&ours, &theirs)
+        {
+            return Err(AnalysisError::DifferentGold {
+                key: a.key.clone(),
+                a: ours,
+                b: theirs,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn explain_misses<'p>(a: &'p Answers, b: &'p Answers, rule: Rule, pairs: &mut [AnswerPair<'p>]) {
+    for (side, answers) in [a, b].into_iter().enumerate() {
+        let mut searcher = Searcher::of(answers);
+        for pair in &mut *pairs {
+            let row = if side == 0 { pair.a } else { pair.b };
+            if let (Some(false), Some(miss)) = (rule.mark(row), pair.misses.get_mut(side)) {
+                *miss = Some(searcher.explain(row, answers.turns_of(row)));
+            }
+        }
+    }
+}
+
+fn causes(pairs: &[AnswerPair<'_>]) -> Vec<CauseChange> {
+    let is = |miss: &Option<Miss>, cause| miss.as_ref().is_some_and(|miss| miss.cause == cause);
+    let count = |holds: &dyn Fn(&[Option<Miss>; 2]) -> bool| {
+        pairs.iter().filter(|pair| holds(&pair.misses)).count()
+    };
+    let mut changes: Vec<CauseChange> = Cause::VARIANTS
+        .iter()
+        .map(|&cause| CauseChange {
+            cause,
+            a: count(&|[a, _]| is(a, cause)),
+            b: count(&|[_, b]| is(b, cause)),
+            fixed: count(&|[a, b]| is(a, cause) && b.is_none()),
+            new: count(&|[a, b]| a.is_none() && is(b, cause)),
+        })
+        .filter(|change| change.a + change.b > 0)
+        .collect();
+    changes.sort_by_key(|change| std::cmp::Reverse(change.a.abs_diff(change.b)));
+    changes
+}
+
+fn flips(rule: Rule, pairs: &[AnswerPair<'_>]) -> Vec<Flip> {
+    let flipped = |right: RunLetter| {
+        pairs.iter().filter_map(move |pair| {
+            let marks = (rule.mark(pair.a)?, rule.mark(pair.b)?);
+            let [a, b] = &pair.misses;
+            let miss = match (right, marks) {
+                (RunLetter::A, (true, false)) => b.as_ref()?,
+                (RunLetter::B, (false, true)) => a.as_ref()?,
+                _ => return None,
+            };
+            let row = pair.a;
+            Some(Flip {
+                key: row.key.clone(),
+                epoch: row.epoch.to_string(),
+                question: row.question.clone(),
+                gold: row.ground_truth().unwrap_or_default().into_owned(),
+                a: answer_text(row),
+                b: answer_text(pair.b),
+                right,
+                cause: miss.cause,
+                detail: miss.detail.clone(),
+            })
+        })
+    };
+    flipped(RunLetter::A).chain(flipped(RunLetter::B)).collect()
+}
+
+fn amounts(pairs: &[AnswerPair<'_>], of: impl Fn(&Row) -> Option<f64>) -> Option<Amounts> {
+    let (mut n, mut total_a, mut total_b) = (0, 0.0, 0.0);
+    for pair in pairs {
+        if let (Some(a), Some(b)) = (of(pair.a), of(pair.b)) {
+            n += 1;
+            total_a += a;
+            total_b += b;
+        }
+    }
+    (n > 0).then(|| Amounts {
+        n,
+        mean_a: total_a / n as f64,
+        mean_b: total_b / n as f64,
+        difference: (total_b - total_a) / n as f64,
+        total_a,
+        total_b,
+    })
+}

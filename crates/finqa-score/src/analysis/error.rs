@@ -1,0 +1,43 @@
+//! The errors of comparing answers.
+
+use thiserror::Error;
+
+use crate::dataset::QuestionKey;
+
+/// The errors of comparing answers.
+#[derive(Debug, Error)]
+pub enum AnalysisError {
+    #[error(
+        "A and B have different questions: {common} in both, {only_a} only in A, {only_b} only in B \
+         (such as {example}); pass --common to compare only the {common}"
+    )]
+    DifferentQuestions {
+        common: usize,
+        /// Questions of A that B does not have.
+        only_a: usize,
+        /// Questions of B that A does not have.
+        only_b: usize,
+        example: String,
+    },
+    #[error(
+        "A and B have no question in common (such as {a} in A and {b} in B); \
+         rows are paired by id, part and epoch"
+    )]
+    NothingInCommon { a: String, b: String },
+    #[error(
+        "none of the {questions} questions has gold to compare by; name the records with --data-path"
+    )]
+    NothingToCompare { questions: usize },
+    #[error(
+        "{key} is not the same question in A and B: their texts differ; compare runs over the same data"
+    )]
+    DifferentText { key: QuestionKey },
+    #[error(
+        "{key} has gold `{a}` in A and `{b}` in B: scores by different golds cannot be compared; pass --data-path FILE to score both by one file's gold"
+    )]
+    DifferentGold {
+        key: QuestionKey,
+        a: String,
+        b: String,
+    },
+}

@@ -1,0 +1,60 @@
+//! Finds the causes of misses in a stream of rows, holding one row at a time.
+
+use crate::dataset::{Dataset, Gold};
+use crate::score::{Row, Rule};
+
+use super::answers::RecordsById;
+use super::misses::{Miss, Searcher};
+
+/// Finds the cause of each miss, as `analyze` does with all rows in memory.
+pub struct MissFinder<'d> {
+    records: Option<RecordsById<'d>>,
+    search: Searcher,
+    /// The rows about a record follow each other.
+    is_in_order: bool,
+    /// The dataset lacks a question, so it is not the run's.
+    has_failed: bool,
+}
+
+impl<'d> MissFinder<'d> {
+    /// `is_in_order` if the rows about a record follow each other. Episodes do not: they are in the
+    /// order of the server's questions.
+    pub fn new(is_in_order: bool, dataset: Option<&'d Dataset>) -> Self {
+        Self {
+            records: dataset.map(RecordsById::of),
+            search: Searcher::default(),
+            is_in_order,
+            has_failed: false,
+        }
+    }
+
+    /// Adds a row, and explains it if it is wrong by financial equivalence.
+    pub fn find(&mut self, row: &mut Row) -> Option<Miss> {
+        // Rounds and calls explain nothing, and are most of a row.
+        let rounds = std::mem::take(&mut row.solution.rounds);
+        let calls = std::mem::take(&mut row.solution.calls);
+        let mut light = row.clone();
+        (row.solution.rounds, row.solution.calls) = (rounds, calls);
+        let record = match &self.records {
+            Some(records) => {
+                let found = records.attach(&mut light);
+                self.has_failed |= found.is_none();
+                found.map(|(record, _)| record)
+            }
+            None => None,
+        };
+        if self.has_failed {
+            return None;
+        }
+        if self.is_in_order {
+            self.search.forget_others(&light);
+        }
+        self.search.add(&light);
+        if Rule::FinancialEquivalence.mark(&light) != Some(false) {
+            return None;
+        }
+        let turns = record.map_or(&[][..], |record| &record.turns);
+        let golds: Vec<Gold> = turns.iter().map(|case| case.gold.clone()).collect();
+        Some(self.search.explain(&light, &golds))
+    }
+}

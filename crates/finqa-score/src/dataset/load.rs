@@ -1,0 +1,125 @@
+//! From a path, or the built-in sample, to a [`Dataset`].
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use finqa_core::files;
+
+use super::assemble::Assembler;
+use super::published::{DATA_FOLDER, TRAIN};
+use super::{Dataset, DatasetError, read};
+
+/// The sample: companies, pages and figures are invented.
+const SAMPLE: &str = include_str!("../../../../data/sample.json");
+
+/// The sample's name where a path is shown.
+const SAMPLE_NAME: &str = "built-in sample";
+
+/// The source of the records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A file: a JSON array of records, one JSON record a line, or the splits of the cleaned file.
+    Path(PathBuf),
+    /// The invented sample inside the program.
+    Sample,
+}
+
+impl Source {
+    /// The name that selects the built-in sample instead of a file.
+    pub const SAMPLE: &'static str = "sample";
+
+    /// The file that `convfinqa data download` writes, if it is there.
+    pub fn downloaded() -> Option<Self> {
+        let file = Path::new(DATA_FOLDER).join(TRAIN);
+        file.is_file().then_some(Self::Path(file))
+    }
+
+    /// The file at a path, or the built-in sample by its name.
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            Self::SAMPLE => Self::Sample,
+            path => Self::Path(path.into()),
+        }
+    }
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Path(path) => path.display().fmt(f),
+            Self::Sample => f.write_str(SAMPLE_NAME),
+        }
+    }
+}
+
+/// Loads all records of `source`.
+///
+/// # Errors
+/// One line naming file, record and field for whatever is missing or wrong.
+pub fn load(source: &Source) -> Result<Dataset, DatasetError> {
+    load_split(source, None)
+}
+
+/// Loads the records of one split of `source`, such as `dev`, or all of them.
+///
+/// # Errors
+/// As [`load`], and a split that the source does not have.
+pub fn load_split(source: &Source, split: Option<&str>) -> Result<Dataset, DatasetError> {
+    match source {
+        Source::Sample => Ok(Dataset {
+            invented: true,
+            ..from_bytes(SAMPLE_NAME, SAMPLE.as_bytes(), split)?
+        }),
+        Source::Path(path) if path.to_string_lossy().trim().is_empty() => {
+            Err(DatasetError::BlankPath)
+        }
+        Source::Path(path) => from_bytes(&path.display().to_string(), &read(path)?, split),
+    }
+}
+
+/// The built-in sample.
+///
+/// # Errors
+/// None in practice: a test loads the sample.
+pub fn sample() -> Result<Dataset, DatasetError> {
+    load(&Source::Sample)
+}
+
+/// The records that `name` says, if it is given, or those of one of their splits.
+pub fn load_named(
+    name: Option<&str>,
+    split: Option<&str>,
+) -> Result<Option<Dataset>, DatasetError> {
+    let source = name.map(Source::from_name);
+    source.map(|source| load_split(&source, split)).transpose()
+}
+
+/// Records from text in memory; `origin` names it in errors.
+pub fn from_str(origin: &str, json: &str) -> Result<Dataset, DatasetError> {
+    from_bytes(origin, json.as_bytes(), None)
+}
+
+fn from_bytes(origin: &str, bytes: &[u8], split: Option<&str>) -> Result<Dataset, DatasetError> {
+    let mut assembler = Assembler::new(origin);
+    let unread = read::records(origin, bytes, split, &mut |record| assembler.add(record))?;
+    let mut dataset = assembler.finish()?;
+    dataset.hash = blake3::hash(bytes).to_hex().to_string();
+    dataset.notes.extend(unread.line());
+    Ok(dataset)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, DatasetError> {
+    files::read(path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound => DatasetError::Missing {
+            path: path.to_owned(),
+        },
+        ErrorKind::IsADirectory => DatasetError::NotJson {
+            origin: path.display().to_string(),
+            reason: "it is a folder; name a .json or .jsonl file in it".to_owned(),
+        },
+        _ => DatasetError::Io {
+            path: path.to_owned(),
+            source,
+        },
+    })
+}

@@ -1,0 +1,43 @@
+//! ConvFinQA records: documents, questions and, kept apart from them, gold.
+//!
+//! [`Question`] and [`Gold`] are separate types so that whatever talks to a
+//! model takes a `Question` and cannot see gold: no package below
+//! this one can name `Gold`.
+//!
+//! `load` reads whole conversations, as a JSON array, JSONL or the cleaned
+//! file's splits, one record at a time. It answers nothing, scores nothing and
+//! repairs no table.
+
+mod assemble;
+mod check;
+mod cleaned;
+mod error;
+mod keys;
+mod load;
+mod pairs;
+mod published;
+mod raw;
+mod read;
+mod select;
+mod show;
+mod stats;
+mod types;
+
+pub use check::{ProgramDefect, check};
+pub use error::DatasetError;
+pub(crate) use keys::{is_missing, is_typo};
+pub use load::load_named;
+pub use load::{Source, from_str, load, load_split, sample};
+pub(crate) use pairs::Pairs;
+pub use published::DATA_FOLDER;
+pub use published::published;
+pub use select::{RecordRange, Selection, select};
+pub use show::{gold_text, record_text};
+pub use stats::stats_text;
+pub use types::filename_in_id;
+pub use types::{Case, Dataset, Gold, HistoryMode, Mode, Record, RecordKind};
+
+pub use finqa_core::outcome::Outcome;
+pub use finqa_core::question::{
+    Document, HistoryEntry, HistorySource, Question, QuestionKey, QuestionKind,
+};

@@ -1,0 +1,27 @@
+//! The published location of ConvFinQA.
+
+use finqa_core::fetch::{DownloadOptions, PublishedFile};
+
+/// The folder in which the files are put and looked for, unless another one is named.
+pub const DATA_FOLDER: &str = "data";
+/// The file that is read where no other one is named.
+pub(super) const TRAIN: &str = "train.json";
+
+/// The archive of the authors' repository (MIT licence), as of its last change.
+pub fn published() -> DownloadOptions {
+    const BLOBS: [(&str, Option<&str>); 3] = [
+        (TRAIN, Some("b46e80ca7648c5a5488bd0e0523960e64cbc4439")),
+        ("dev.json", Some("d87047dfac2a1aa84ca2a6412f91ec2bccfae101")),
+        ("test_private.json", None),
+    ];
+    let blob = "bde03381e2d9ef0043796f2722f7a87633887358";
+    DownloadOptions {
+        files: BLOBS
+            .map(|(name, blob)| PublishedFile::new(name, blob))
+            .into(),
+        ..DownloadOptions::new(
+            "https://raw.githubusercontent.com/czyssrs/ConvFinQA/main".to_owned(),
+            PublishedFile::new("data.zip", Some(blob)),
+        )
+    }
+}

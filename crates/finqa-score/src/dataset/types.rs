@@ -1,0 +1,161 @@
+//! The types of the dataset.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use finqa_core::number::Value;
+use finqa_core::question::{Document, Question, QuestionKey};
+
+/// The dataset's answer to a question. Never shown to a model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gold {
+    /// `qa.answer`: a typed-in string such as `14.1%` (stand-alone questions).
+    pub answer: Option<String>,
+    /// The program in the dataset's language.
+    pub program: Option<String>,
+    /// The program's result, rounded to 5 decimals by the dataset, or computed where the dataset
+    /// has only the program.
+    pub exe_ans: Option<Value>,
+    /// For a turn of a Double record: which half (0 or 1) it belongs to.
+    pub split: Option<u8>,
+}
+
+impl Gold {
+    /// True if there is nothing to score against.
+    pub fn is_empty(&self) -> bool {
+        self.answer.is_none() && self.program.is_none() && self.exe_ans.is_none()
+    }
+}
+
+/// A question and its gold, side by side: only `dataset`, `run`, `score` and
+/// `analysis` hold one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// The question.
+    pub question: Question,
+    /// The gold that it is scored by; empty for a test file without gold.
+    pub gold: Gold,
+}
+
+/// The questions of a record that are asked (`--mode`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The stand-alone questions of each record: one (`qa`) or two (`qa_0`, `qa_1`).
+    Questions,
+    /// The turns of each conversation, in order.
+    Conversations,
+}
+
+/// The earlier answers that a turn sees (`--history`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum HistoryMode {
+    /// The answers given earlier in the run.
+    Own,
+    /// The dataset's answers.
+    Gold,
+}
+
+/// The number of stand-alone questions of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordKind {
+    /// One stand-alone question (`qa`).
+    Single,
+    /// Two stand-alone questions (`qa_0`, `qa_1`) over one page.
+    Double,
+}
+
+impl RecordKind {
+    /// The kind that a record's id begins with.
+    pub fn in_id(id: &str) -> Option<Self> {
+        match id.split_once('_')?.0 {
+            "Single" => Some(Self::Single),
+            "Double" => Some(Self::Double),
+            _ => None,
+        }
+    }
+}
+
+/// The file name inside a record id: `Single_JKHY/2009/page_28.pdf-3` is on
+/// `JKHY/2009/page_28.pdf`. A whole id that names no file stays as it is.
+pub fn filename_in_id(id: &str) -> &str {
+    let page = match RecordKind::in_id(id) {
+        Some(_) => id.split_once('_').map_or(id, |(_, page)| page),
+        None => id,
+    };
+    let end = page.find(".pdf").map(|at| at + 4);
+    end.and_then(|end| page.get(..end)).unwrap_or(page)
+}
+
+/// One record: a page with its stand-alone questions and its conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// The page.
+    pub document: Arc<Document>,
+    /// Single or Double.
+    pub kind: RecordKind,
+    /// The stand-alone questions: none, one or two; history empty.
+    pub questions: Vec<Arc<Case>>,
+    /// The conversation's turns in order; history empty until `run` fills it.
+    pub turns: Vec<Arc<Case>>,
+}
+
+impl Record {
+    /// The record's id.
+    pub fn id(&self) -> &str {
+        &self.document.id
+    }
+
+    /// Stand-alone questions, then turns.
+    pub fn cases(&self) -> impl Iterator<Item = &Case> {
+        let cases = self.questions.iter().chain(&self.turns);
+        cases.map(AsRef::as_ref)
+    }
+}
+
+/// The records of a file, in its order, with where they come from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Dataset {
+    /// Shown to people: a path, or `built-in sample`.
+    pub source: String,
+    /// blake3 of the file's bytes, hex.
+    pub hash: String,
+    /// True for the invented sample, whose score says nothing about ConvFinQA.
+    pub invented: bool,
+    /// The records in file order.
+    pub records: Vec<Record>,
+    /// Questions whose `exe_ans` the file lacks: the value of gold's program takes its place.
+    pub computed: HashSet<QuestionKey>,
+    /// What of the file is not read, and which golds it lacks, one line each.
+    pub notes: Vec<String>,
+}
+
+impl Dataset {
+    /// Number of stand-alone questions.
+    pub fn question_count(&self) -> usize {
+        self.records.iter().map(|r| r.questions.len()).sum()
+    }
+
+    /// Number of turns in all conversations.
+    pub fn turn_count(&self) -> usize {
+        self.records.iter().map(|r| r.turns.len()).sum()
+    }
+
+    /// Leaves the pages and questions alone.
+    pub fn drop_golds(&mut self) {
+        for record in &mut self.records {
+            for case in record.questions.iter_mut().chain(&mut record.turns) {
+                Arc::make_mut(case).gold = Gold::default();
+            }
+        }
+    }
+
+    /// The record with this id.
+    pub fn record(&self, id: &str) -> Option<&Record> {
+        self.records.iter().find(|record| record.id() == id)
+    }
+}

@@ -1,0 +1,132 @@
+//! The results of `improve`: what its table, its page and its JSON show.
+
+use serde::Serialize;
+
+use finqa_agents::llm::Cost;
+use finqa_core::stats::questions_to_detect;
+
+use super::trial::{CANDIDATES, Effect, LEVEL};
+
+/// The discordance that is assumed if no earlier runs say it: the share of questions that only
+/// one of two sets of prompts answers right.
+const DISCORDANCE: f64 = 0.15;
+
+/// Everything that was done, rewritten after every step.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Improvement {
+    /// The version of this layout.
+    pub format: u32,
+    /// The name that its runs begin with.
+    pub id: String,
+    /// Provider, address and model of the analyst.
+    pub model: String,
+    pub proposer: String,
+    pub data: String,
+    /// The number of records of each part; `split.json` has their ids.
+    pub records: [usize; 3],
+    /// Candidates that are tested at most, each at this level.
+    pub most_candidates: usize,
+    pub level: f64,
+    pub power: Power,
+    pub candidates: Vec<Candidate>,
+    /// The number of the candidate with the smallest p of those that passed.
+    pub promoted: Option<usize>,
+    /// Its effect on the sealed pages.
+    pub sealed: Option<Effect>,
+    /// The folder for `--prompts`, if a candidate was promoted.
+    pub prompts: Option<String>,
+    /// Everything that was paid, the runs with the unchanged prompts included.
+    pub cost: Cost,
+    /// True if the search is over.
+    pub complete: bool,
+}
+
+/// A candidate, run or not.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Candidate {
+    /// From 1.
+    pub number: usize,
+    pub template: String,
+    /// The proposer's reason.
+    pub reason: String,
+    /// Lines that begin with `-` and `+`.
+    pub diff: String,
+    /// Why it was not run.
+    pub rejected: Option<String>,
+    /// Its run on the gate pages.
+    pub run: Option<String>,
+    /// On the gate pages.
+    pub effect: Option<Effect>,
+    pub passes: bool,
+    /// The proposal and the run.
+    pub cost: Cost,
+}
+
+/// What the gate can detect.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Power {
+    /// The gain to be detected with 80 % power, from 0 to 1.
+    pub detect: f64,
+    /// The share of questions that only one of two runs answers right.
+    pub discordance: f64,
+    /// How many questions of a page count as one independent question.
+    pub design_effect: f64,
+    /// False if discordance and design effect are assumptions.
+    pub measured: bool,
+    /// Questions with gold on the gate pages.
+    pub gate_questions: usize,
+    pub needed: usize,
+}
+
+impl Power {
+    /// The power to detect `detect`, from (discordance, design effect) of earlier runs.
+    pub fn of(detect: f64, earlier: Option<(f64, f64)>) -> Self {
+        let (discordance, design_effect) = earlier.unwrap_or((DISCORDANCE, 1.0));
+        // A gain of that size is itself a difference on as many questions.
+        let discordance = discordance.max(detect);
+        let needed = questions_to_detect(detect, discordance, LEVEL / CANDIDATES as f64);
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a number of questions, which saturates"
+        )]
+        let needed = (needed * design_effect).ceil() as usize;
+        Self {
+            detect,
+            discordance,
+            design_effect,
+            measured: earlier.is_some(),
+            gate_questions: 0,
+            needed,
+        }
+    }
+
+    pub fn is_enough(&self) -> bool {
+        self.gate_questions >= self.needed
+    }
+
+    /// Questions asked in all if the gate has as many as are needed: propose pages, of which
+    /// there are half as many, and gate pages once; the gate pages for each candidate; the
+    /// sealed pages, half as many, twice.
+    pub fn asked_in_all(&self) -> f64 {
+        self.needed as f64 * (1.5 + CANDIDATES as f64 + 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gate_needs_521_questions_for_five_points_at_the_assumed_discordance() {
+        let power = |earlier, gate_questions| Power {
+            gate_questions,
+            ..Power::of(0.05, earlier)
+        };
+        assert_eq!(power(None, 0).needed, 521);
+        assert!(power(None, 521).is_enough() && !power(None, 520).is_enough());
+        assert_eq!(power(Some((0.15, 2.0)), 0).needed, 1_041);
+        // Two runs that never differ say nothing about a change of 5 points.
+        assert_eq!(power(Some((0.0, 1.0)), 0).needed, 168);
+    }
+}

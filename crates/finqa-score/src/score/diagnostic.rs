@@ -1,0 +1,134 @@
+//! The changes by which a rejected answer would be right. For diagnosis only; never part of
+//! the headline score.
+
+use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
+
+use finqa_core::number::{NEAR, Value, within};
+use finqa_core::program::{Argument, Op, Program};
+
+use super::matching::{FeContext, MOST_FORGIVEN, is_zero, match_reason};
+use super::quantity::WrittenNumber;
+
+/// A single slip that turns gold into the prediction.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Diagnostic {
+    /// The sign is the other one.
+    Sign,
+    /// Off by 10^±3, 10^±6 or 10^±9.
+    Scale,
+    /// Both of the above.
+    ScaleAndSign,
+    /// The difference instead of the relative change, or the reverse.
+    AbsVsRel,
+    /// 1 - x.
+    Complement,
+    /// 1 / x.
+    Inverse,
+    /// 1 + x instead of x, or the reverse.
+    GrowthFactor,
+}
+
+impl Diagnostic {
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Every slip that fits. None for a gold of 0, which only itself can equal.
+pub(super) fn diagnose(
+    gold: &WrittenNumber,
+    prediction: &WrittenNumber,
+    cue: bool,
+    context: &FeContext<'_>,
+) -> Vec<Diagnostic> {
+    let (g, x) = (gold.value, prediction.value);
+    if is_zero(g) || is_zero(x) || !x.is_finite() {
+        return Vec::new();
+    }
+    let hundreds: &[f64] = if cue { &[1.0, 100.0, 0.01] } else { &[1.0] };
+    let any =
+        |candidate: &dyn Fn(f64) -> f64| hundreds.iter().any(|by| close(gold, candidate(x) * by));
+    let scales = [1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9];
+    let scaled = |x: f64| scales.iter().any(|by| close(gold, x * by));
+    let mut found = Vec::new();
+    let mut note = |holds: bool, diagnostic| {
+        if holds {
+            found.push(diagnostic);
+        }
+    };
+    note(
+        hundreds
+            .iter()
+            .any(|by| match_reason(gold, -x * by).is_some()),
+        Diagnostic::Sign,
+    );
+    note(scaled(x), Diagnostic::Scale);
+    note(scaled(-x), Diagnostic::ScaleAndSign);
+    note(abs_vs_rel(prediction, context), Diagnostic::AbsVsRel);
+    let complement = any(&|x| 1.0 - x) || (cue && any(&|x| 100.0 - x));
+    note(complement, Diagnostic::Complement);
+    note(any(&|x| 1.0 / x), Diagnostic::Inverse);
+    let growth = any(&|x| x - 1.0)
+        || any(&|x| x + 1.0)
+        || (cue && (any(&|x| x - 100.0) || any(&|x| x + 100.0)));
+    note(growth, Diagnostic::GrowthFactor);
+    found
+}
+
+/// True if `x` rounds to gold. Only within 3 %, and never for 1e-4: an integer gold would
+/// otherwise be near many numbers.
+fn close(gold: &WrittenNumber, x: f64) -> bool {
+    within(x, gold.value, NEAR)
+        || (within(x, gold.value, MOST_FORGIVEN) && match_reason(gold, x).is_some())
+}
+
+/// By gold's program: `subtract` and then `divide` is a relative change, a last
+/// `subtract` a difference.
+fn abs_vs_rel(prediction: &WrittenNumber, context: &FeContext<'_>) -> bool {
+    let Some(Ok(program)) = context.gold_program.map(Program::parse) else {
+        return false;
+    };
+    let Some(last) = program.last_step() else {
+        return false;
+    };
+    let Ok(results) = program.execute_steps(context.table) else {
+        return false;
+    };
+    let number = |argument: &Argument| match argument {
+        Argument::Literal { value, .. } => Some(*value),
+        Argument::Reference(k) => results.get(*k).and_then(Value::number),
+        _ => None,
+    };
+    let near = |target: f64| within(prediction.value.abs(), target.abs(), NEAR) && !is_zero(target);
+    let [first, second] = &last.arguments;
+    match (last.op, first, number(first), number(second)) {
+        (Op::Divide, Argument::Reference(k), Some(difference), _) => {
+            let of_a_difference = program
+                .steps()
+                .get(*k)
+                .is_some_and(|s| s.op == Op::Subtract);
+            of_a_difference && near(difference)
+        }
+        (Op::Subtract, _, Some(a), Some(b)) if !is_zero(b) => {
+            near((a - b) / b) || near((a - b) / b * 100.0)
+        }
+        _ => false,
+    }
+}

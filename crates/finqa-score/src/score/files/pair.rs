@@ -1,0 +1,311 @@
+//! Pairing rows with the dataset's questions, and scoring them.
+
+use std::collections::HashMap;
+
+use crate::dataset::{
+    Case, Dataset, Gold, Mode, Outcome, QuestionKey, Record, RecordKind, filename_in_id,
+};
+use crate::score::{PredictionCells, Row, ScoreError, Scores, same_gold};
+use finqa_agents::pair::{Answer, Solution, StopReason};
+use finqa_core::number::{Value, round5, within};
+use finqa_core::program::Program;
+
+use super::read::{PredictionRow, value_of};
+
+/// Scores rows of a file again, in their order.
+///
+/// With a dataset, gold, page and question come from it, and the file's gold
+/// is only used where the dataset has none. A row is paired by (id, part);
+/// without a part by an id that ends in one, as in the official prediction
+/// file, or by id and normalised question.
+///
+/// A row without an outcome is answered if it holds an answer, else it counts
+/// as a reply that could not be read, right by no rule. The answer of a row
+/// that holds only a program is the program's value.
+///
+/// # Errors
+/// A question that occurs twice; with a dataset, an id or part it does not have
+/// and a gold that is not its own.
+pub fn rescore(
+    rows: Vec<PredictionRow>,
+    dataset: Option<&Dataset>,
+) -> Result<Vec<Row>, ScoreError> {
+    rescore_by(rows, dataset, false)
+}
+
+/// As [`rescore`], but with `overrules` the dataset's gold counts where that of a row differs: it
+/// may have been corrected since. A row with another question text is still refused.
+pub fn rescore_by(
+    rows: Vec<PredictionRow>,
+    dataset: Option<&Dataset>,
+    overrules: bool,
+) -> Result<Vec<Row>, ScoreError> {
+    let keyed = match dataset {
+        Some(dataset) => with_cases(rows, dataset, overrules)?,
+        None => with_parts(rows),
+    };
+    refuse_duplicates(&keyed)?;
+    Ok(keyed
+        .into_iter()
+        .enumerate()
+        .map(|(index, (row, part, found))| scored_row(index, row, part, found))
+        .collect())
+}
+
+/// A dataset's question, and the record it belongs to.
+type KnownCase<'d> = (&'d Record, &'d Case);
+/// A row, its part, and its question in the dataset.
+type KeyedPrediction<'d> = (PredictionRow, String, Option<KnownCase<'d>>);
+
+fn refuse_duplicates(keyed: &[KeyedPrediction<'_>]) -> Result<(), ScoreError> {
+    let mut seen: HashMap<(&str, &str, Option<u32>), usize> = HashMap::new();
+    for (row, part, _) in keyed {
+        let key = (row.id.as_str(), part.as_str(), row.epoch);
+        if let Some(first) = seen.insert(key, row.line) {
+            return Err(ScoreError::Duplicate {
+                line: row.line,
+                first,
+                id: row.id.clone(),
+                part: part.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Without a dataset a row that does not say its part gets one by its record's questions:
+/// `qa`, or `qa_0` and `qa_1` of a record with two.
+fn with_parts(rows: Vec<PredictionRow>) -> Vec<KeyedPrediction<'static>> {
+    let mut questions: HashMap<String, Vec<String>> = HashMap::new();
+    for row in &rows {
+        let asked = questions.entry(row.id.clone()).or_default();
+        if !asked.contains(&row.question) {
+            asked.push(row.question.clone());
+        }
+    }
+    let part = |row: &PredictionRow| {
+        let asked = questions.get(&row.id).map_or(&[][..], Vec::as_slice);
+        let at = asked.iter().position(|question| *question == row.question);
+        match (asked.len(), at.unwrap_or_default()) {
+            (1, _) => "qa".to_owned(),
+            (2, at) => format!("qa_{at}"),
+            (_, at) => at.to_string(),
+        }
+    };
+    let keyed = rows.into_iter().map(|row| {
+        let part = row.part.clone().unwrap_or_else(|| part(&row));
+        (row, part, None)
+    });
+    keyed.collect()
+}
+
+fn with_cases(
+    rows: Vec<PredictionRow>,
+    dataset: &Dataset,
+    overrules: bool,
+) -> Result<Vec<KeyedPrediction<'_>>, ScoreError> {
+    let records = dataset.records.iter();
+    let records: HashMap<&str, &Record> = records.map(|it| (it.id(), it)).collect();
+    let mut keyed = Vec::with_capacity(rows.len());
+    for mut row in rows {
+        take_part_of_id(&mut row, &records);
+        let Some(record) = records.get(row.id.as_str()).copied() else {
+            return Err(ScoreError::UnknownRecord {
+                line: row.line,
+                id: row.id,
+                dataset: dataset.source.clone(),
+            });
+        };
+        let text = normalised(&row.question);
+        let case = record.cases().find(|case| match &row.part {
+            Some(part) => case.question.key.part == *part,
+            None => text.is_empty() || normalised(&case.question.text) == text,
+        });
+        let Some(case) = case else {
+            return Err(ScoreError::UnknownPart {
+                line: row.line,
+                part: row.part.unwrap_or_else(|| format!("`{}`", row.question)),
+                id: row.id,
+                dataset: dataset.source.clone(),
+            });
+        };
+        let is_same = text.is_empty() || normalised(&case.question.text) == text;
+        let mut others = record.cases().filter(|_| !is_same);
+        if let Some(other) = others.find(|case| normalised(&case.question.text) == text) {
+            return Err(ScoreError::OtherPart {
+                line: row.line,
+                question: case.question.key.to_string(),
+                other: other.question.key.part.clone(),
+                dataset: dataset.source.clone(),
+            });
+        }
+        match refuse_other_gold(&row, case, dataset) {
+            Err(_) if overrules && is_same => (row.ground_truth, row.exe_ans) = (None, None),
+            checked => checked?,
+        }
+        keyed.push((row, case.question.key.part.clone(), Some((record, case))));
+    }
+    Ok(keyed)
+}
+
+/// Takes the part from an id that is a record's followed by it: `Double_A/1/page_2.pdf_3` is a
+/// turn, as in the published files of turns, and `…_qa_0` a question, as `--export-predictions`
+/// writes it.
+fn take_part_of_id(row: &mut PredictionRow, records: &HashMap<&str, &Record>) {
+    let Some((id, number)) = row.id.rsplit_once('_') else {
+        return;
+    };
+    let (id, kind) = match id.strip_suffix("_qa") {
+        Some(id) => (id, "qa_"),
+        None => (id, ""),
+    };
+    let is_whole = row.part.is_some() || records.contains_key(row.id.as_str());
+    if !is_whole && number.parse::<usize>().is_ok() && records.contains_key(id) {
+        row.part = Some(format!("{kind}{number}"));
+        row.id = id.to_owned();
+    }
+}
+
+/// A row that was answered for another gold is scored by none of the two.
+fn refuse_other_gold(
+    row: &PredictionRow,
+    case: &Case,
+    dataset: &Dataset,
+) -> Result<(), ScoreError> {
+    let is_turn = case.question.key.part.parse::<usize>().is_ok();
+    let exe_ans = case.gold.exe_ans.as_ref().map(Value::to_string);
+    let written = written_gold(&case.gold, is_turn);
+    let of_row = row.exe_ans.as_ref().map(Value::to_string);
+    // An environment's server tells the truth of `14.1%` as 14.1 or as 0.141.
+    let percent = match (&row.exe_ans, &case.gold.exe_ans) {
+        (Some(Value::Number(file)), Some(Value::Number(data))) => {
+            [file * 100.0, file / 100.0].map(|x| within(x, *data, 1e-9))
+        }
+        _ => [false; 2],
+    };
+    let of_row = of_row.filter(|_| !percent.contains(&true));
+    for (file, data) in [(row.ground_truth.clone(), written), (of_row, exe_ans)] {
+        let (Some(file), Some(data)) = (file, data) else {
+            continue;
+        };
+        if !data.trim().is_empty() && !same_gold(&file, &data) {
+            return Err(ScoreError::DifferentGold {
+                line: row.line,
+                question: case.question.key.to_string(),
+                file,
+                data,
+                dataset: dataset.source.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Lower case, single spaces, no literal `\n`, no closing question mark:
+/// spreadsheets and loaders differ in these.
+fn normalised(question: &str) -> String {
+    let question = question.replace("\\n", " ").to_lowercase();
+    let words: Vec<&str> = question.split_whitespace().collect();
+    words.join(" ").trim_end_matches(['?', ' ']).to_owned()
+}
+
+/// The gold that EM and NM compare.
+fn written_gold(gold: &Gold, is_turn: bool) -> Option<String> {
+    match is_turn {
+        true => gold.exe_ans.as_ref().map(Value::to_string),
+        false => gold.answer.clone(),
+    }
+}
+
+/// The dataset's gold, or else the file's.
+fn gold_of(row: &mut PredictionRow, is_turn: bool, found: Option<KnownCase<'_>>) -> Gold {
+    match found {
+        Some((_, case)) if !case.gold.is_empty() => case.gold.clone(),
+        _ => Gold {
+            answer: row.ground_truth.clone().filter(|_| !is_turn),
+            program: row.gold_program.take(),
+            exe_ans: row.exe_ans.take().or_else(|| {
+                let turn_gold = row.ground_truth.clone().filter(|_| is_turn);
+                turn_gold.map(value_of)
+            }),
+            split: None,
+        },
+    }
+}
+
+/// The unrounded value of a program on its record's table; `None` if it cannot be executed.
+fn value_of_program(program: &str, record: Option<&Record>) -> Option<Value> {
+    let table = record.map_or(&[][..], |record| &record.document.table);
+    Program::parse(program).ok()?.execute_unrounded(table).ok()
+}
+
+fn scored_row(
+    index: usize,
+    mut row: PredictionRow,
+    part: String,
+    found: Option<KnownCase<'_>>,
+) -> Row {
+    let is_turn = part.parse::<usize>().is_ok();
+    let gold = gold_of(&mut row, is_turn, found);
+    let of_dataset = written_gold(&gold, is_turn);
+    let answered = !row.prediction.trim().is_empty() || row.program.is_some();
+    let record = found.map(|(record, _)| record);
+    let outcome = row.outcome.unwrap_or(match answered {
+        true => Outcome::Answered,
+        false => Outcome::ParseFailure,
+    });
+    if outcome == Outcome::Answered && row.prediction.trim().is_empty() && row.value.is_none() {
+        let program = row.program.as_deref();
+        row.value = program.and_then(|program| value_of_program(program, record));
+        row.answer = row.value.as_ref().map(|value| match value {
+            Value::Number(x) => round5(*x).to_string(),
+            Value::Text(word) => word.clone(),
+        });
+        // The prediction for a turn is its value; that for a question is what is printed.
+        row.prediction = row.answer.clone().filter(|_| is_turn).unwrap_or_default();
+    }
+    let has_answer = row.answer.is_some() || row.value.is_some() || row.program.is_some();
+    Row {
+        index,
+        epoch: row.epoch.unwrap_or_default(),
+        turns: record.map(|it| it.turns.len()).filter(|_| is_turn),
+        filename: match (record, row.filename) {
+            (Some(record), _) => record.document.filename.clone(),
+            (None, Some(filename)) => filename,
+            (None, None) => filename_in_id(&row.id).to_owned(),
+        },
+        kind: record.map_or_else(|| RecordKind::in_id(&row.id), |record| Some(record.kind)),
+        question: match found {
+            Some((_, case)) if row.question.is_empty() => case.question.text.clone(),
+            _ => row.question,
+        },
+        mode: match is_turn {
+            true => Mode::Conversations,
+            false => Mode::Questions,
+        },
+        document: record.map(|record| record.document.clone()),
+        solution: Solution {
+            answer: has_answer.then(|| Answer {
+                printed: row.answer.unwrap_or_default(),
+                value: row.value,
+                program: row.program,
+                ..Answer::default()
+            }),
+            ..Solution::new(outcome, StopReason::NoVerdict)
+        },
+        cells: Some(PredictionCells {
+            // EM and NM compare what the file holds, as the LangGraph baseline did.
+            ground_truth: row.ground_truth.or(of_dataset),
+            prediction: row.prediction,
+            rounds: row.rounds,
+        }),
+        key: QuestionKey { id: row.id, part },
+        gold,
+        scores: Scores::default(),
+        latency: row.latency,
+        cost: row.cost,
+        draft_cost: None,
+        stamp: None,
+    }
+    .with_scores()
+}

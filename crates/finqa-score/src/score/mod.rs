@@ -1,0 +1,51 @@
+//! Every scoring rule, by its name: a number is never quoted without its rule.
+//!
+//! The rules proper are pure functions: [`exact_match`], [`numeric_match`] with
+//! its [`floor()`], the official [`execution_accuracy`] and
+//! `program_accuracy`, and [`financial_equivalence`] with reasons. A [`Row`] is
+//! one answered question; [`Row::with_scores`] applies every rule to it, and
+//! [`Scorecard::of`] sums rows up, each rate with its n and a 95 % interval
+//! clustered by report page. [`files`] reads predictions from disk.
+//!
+//! It asks no model and does not say why an answer is wrong (that is
+//! `analysis`). `docs/scoring.md` gives each rule in words.
+
+mod card;
+mod conversation;
+mod diagnostic;
+mod epochs;
+mod equivalence;
+mod error;
+pub mod files;
+mod floor;
+mod matching;
+mod printed;
+mod quantity;
+mod row;
+mod rule;
+mod rules;
+mod suspects;
+mod tally;
+
+pub use card::RuleRates;
+pub use card::Scorecard;
+pub(crate) use diagnostic::Diagnostic;
+pub use epochs::EpochCard;
+pub use equivalence::FeVerdict;
+pub use equivalence::financial_equivalence;
+pub use error::ScoreError;
+pub use floor::LabelFloor;
+pub use floor::floor;
+pub use matching::{FeContext, FeReason};
+pub use printed::contradicting_value;
+pub use printed::{PrintedDefect, check_printed};
+pub use quantity::Quantity;
+pub use quantity::same_gold;
+pub(crate) use row::name_hash;
+pub use row::{Effort, PredictionCells, Row, Scores, Stamp, score};
+pub use rule::Rule;
+pub use rules::plain_answer;
+pub use rules::{exact_match, execution_accuracy, numeric_match, program_execution};
+pub(crate) use suspects::Suspect;
+pub use suspects::{suspect, suspects};
+pub use tally::ScoreTally;

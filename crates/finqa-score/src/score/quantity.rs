@@ -1,0 +1,128 @@
+//! An answer as FE sees it: a number as written, yes or no, or some other word.
+
+use finqa_core::number::{
+    NumberReading, Scale, Value, answer, last_digit, python_float, rounds_to, same, yes_or_no,
+};
+
+/// A number as written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WrittenNumber {
+    /// As written: 14.1 for `14.1%`, 0.25 for `25 bps`.
+    pub value: f64,
+    /// One unit of the last significant decimal: 0.1 for `14.10`.
+    pub unit: f64,
+    /// Followed by a percent sign, or basis points.
+    pub percent: bool,
+    /// Basis points, which are a hundredth of a percent and never a fraction of one.
+    pub basis_points: bool,
+    /// The sign is a word ("a loss of"), which may only repeat the question.
+    pub loss: bool,
+    /// The scale word, if any.
+    pub scale: Option<Scale>,
+}
+
+impl WrittenNumber {
+    /// With the scale word multiplied out.
+    pub fn scaled(&self) -> Self {
+        let factor = self.scale.map_or(1.0, Scale::factor);
+        Self {
+            value: self.value * factor,
+            unit: self.unit * factor,
+            scale: None,
+            ..*self
+        }
+    }
+}
+
+impl From<NumberReading> for WrittenNumber {
+    fn from(reading: NumberReading) -> Self {
+        let whole = if reading.basis_points { 100.0 } else { 1.0 };
+        Self {
+            value: reading.value / whole,
+            unit: last_digit(reading.significant_decimals) / whole,
+            percent: reading.percent || reading.basis_points,
+            basis_points: reading.basis_points,
+            loss: reading.loss,
+            scale: reading.scale,
+        }
+    }
+}
+
+/// An answer as FE sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Quantity {
+    Number(WrittenNumber),
+    /// Yes (true) or no.
+    YesNo(bool),
+    /// Anything else, trimmed; empty for no answer, and for `nan` and `inf`, which equal nothing.
+    Word(String),
+}
+
+impl Quantity {
+    /// Reads a printed answer.
+    pub fn parse(text: &str) -> Self {
+        let text = text.trim();
+        if let Some(yes) = yes_or_no(text) {
+            return Self::YesNo(yes);
+        }
+        match answer(text) {
+            Ok(reading) => Self::Number(reading.into()),
+            Err(_) if python_float(text).is_some_and(|x| !x.is_finite()) => {
+                Self::Word(String::new())
+            }
+            Err(_) => Self::Word(text.to_owned()),
+        }
+    }
+
+    /// A value, such as `exe_ans`: its decimals are those of its shortest form.
+    pub fn of(value: &Value) -> Self {
+        match value {
+            Value::Number(x) if !x.is_finite() => Self::Word(String::new()),
+            Value::Number(x) => Self::Number(WrittenNumber {
+                value: *x,
+                unit: last_digit(shortest_decimals(*x)),
+                percent: false,
+                basis_points: false,
+                loss: false,
+                scale: None,
+            }),
+            Value::Text(word) => Self::parse(word),
+        }
+    }
+
+    /// A printed answer with its digits restored from the unrounded value it
+    /// was printed from; the printed answer's sign of percent and scale word
+    /// stay. A value that does not print so wins: it is the executed program.
+    pub(crate) fn sharpened(printed: &str, value: &Value) -> Self {
+        let Value::Number(exact) = value else {
+            return Self::of(value);
+        };
+        if let Self::Number(written) = Self::parse(printed) {
+            for x in [*exact, exact * 100.0] {
+                if rounds_to(x, written.value, written.unit) {
+                    return Self::Number(WrittenNumber {
+                        value: x,
+                        ..written
+                    });
+                }
+            }
+        }
+        Self::of(value)
+    }
+}
+
+/// True if two golds as written are equal: `14.10%` and `14.1%` are.
+pub fn same_gold(a: &str, b: &str) -> bool {
+    match (Quantity::parse(a), Quantity::parse(b)) {
+        (Quantity::Number(a), Quantity::Number(b)) => {
+            same(a.value, b.value) && a.percent == b.percent
+        }
+        (a, b) => a == b,
+    }
+}
+
+fn shortest_decimals(x: f64) -> u32 {
+    let printed = x.to_string();
+    let decimals = printed.split_once('.').map_or(0, |(_, d)| d.len());
+    u32::try_from(decimals).unwrap_or(300)
+}

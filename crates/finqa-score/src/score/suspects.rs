@@ -1,0 +1,59 @@
+//! Golds that are wrong, undecidable or cut: a checked-in list, reported as a
+//! second line ("without k suspect golds") and never applied silently.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::QuestionKey;
+
+use super::ScoreError;
+
+const LIST: &str = include_str!("../../../../data/suspect_golds.json");
+
+/// A gold that is not to be trusted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suspect {
+    #[serde(flatten)]
+    pub key: QuestionKey,
+    /// The kind of defect: `wrong_row`, `years_swapped`, `sign`, `truncated`, `ill_posed`,
+    /// `doubtful`, …
+    pub rule: String,
+    /// The reason, in our own words.
+    pub reason: String,
+}
+
+static SUSPECTS: LazyLock<HashMap<QuestionKey, Suspect>> = LazyLock::new(|| {
+    let all = suspects().unwrap_or_default();
+    all.into_iter().map(|s| (s.key.clone(), s)).collect()
+});
+
+/// The whole list, in its order.
+///
+/// # Errors
+/// None that a test would not have found: the list is part of the program.
+pub fn suspects() -> Result<Vec<Suspect>, ScoreError> {
+    serde_json::from_str(LIST).map_err(ScoreError::Suspects)
+}
+
+/// The reason why the gold of this question is suspect, if it is.
+pub fn suspect(key: &QuestionKey) -> Option<&'static Suspect> {
+    SUSPECTS.get(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_parses_and_names_each_question_once() {
+        let all = suspects().unwrap();
+        assert_eq!(all.len(), SUSPECTS.len());
+        assert!(
+            all.iter()
+                .all(|s| !s.reason.is_empty() && !s.rule.is_empty())
+        );
+        assert!(suspect(&all[0].key).is_some());
+    }
+}

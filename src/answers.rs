@@ -1,0 +1,248 @@
+//! Answers to analyse: a file of predictions or a run's journal.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use finqa_core::text::counted;
+use finqa_score::analysis::{Answers, RecordsById, letters};
+use finqa_score::dataset::{Case, Dataset, Gold, QuestionKey, Record};
+use finqa_score::score::files::{read_predictions, rescore_by};
+use finqa_score::score::{Row, ScoreError, same_gold, score};
+use thiserror::Error;
+
+use crate::run::{Journal, JournalError, RunFolder, RunMeta};
+
+/// The errors of opening answers.
+#[derive(Debug, Error)]
+pub enum AnswersError {
+    #[error(transparent)]
+    Score(#[from] ScoreError),
+    /// A row of a file, which names its line.
+    #[error("{}, {error}", path.display())]
+    Row {
+        path: PathBuf,
+        error: Box<ScoreError>,
+    },
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(
+        "{}: neither a run's folder (journal.sqlite) nor a folder with an output.csv; \
+         name a file of answers or a folder of OUTPUT/runs", path.display()
+    )]
+    NoRun { path: PathBuf },
+    #[error("{}: no question of this run has an outcome yet; resume it first", path.display())]
+    NoAnswers { path: PathBuf },
+    #[error("{}: {key} is not in {dataset}, or is another question there; name the file with its records with --data-path", path.display())]
+    UnknownQuestion {
+        path: PathBuf,
+        /// The question that is not there.
+        key: QuestionKey,
+        dataset: String,
+    },
+}
+
+/// Opens a file of predictions (our CSV, the LangGraph baseline's, JSONL), a run's
+/// folder, or a folder that holds an `output.csv`.
+///
+/// With a dataset, gold and pages come from it, whatever gold the answers were scored by.
+/// Without one, a run's own data file is used if it still exists unchanged.
+pub fn open_answers(path: &Path, dataset: Option<&Dataset>) -> Result<Answers, AnswersError> {
+    if path.is_dir() {
+        let journal = path.join(RunFolder::JOURNAL);
+        let csv = path.join(RunFolder::CSV);
+        return if journal.is_file() {
+            from_run(path, &journal, dataset)
+        } else if csv.is_file() {
+            from_file(&csv, dataset)
+        } else {
+            Err(AnswersError::NoRun {
+                path: path.to_owned(),
+            })
+        };
+    }
+    from_file(path, dataset)
+}
+
+fn from_file(path: &Path, dataset: Option<&Dataset>) -> Result<Answers, AnswersError> {
+    let rows = read_predictions(path)?;
+    let own: Vec<_> = rows.iter().map(|row| row.ground_truth.clone()).collect();
+    let rows = rescore_by(rows, dataset, true).map_err(|error| AnswersError::Row {
+        path: path.to_owned(),
+        error: Box::new(error),
+    })?;
+    let meta = run_of(path);
+    let planned = meta.as_ref().map(|meta| meta.total);
+    let planned = planned.or_else(|| Some(asked_of(dataset?, &rows)));
+    let turns = dataset.map(|data| turns_of(data, &rows));
+    Ok(Answers {
+        path: path.to_owned(),
+        run: None,
+        given_by: meta.as_ref().map(RunMeta::as_answering),
+        dataset: dataset.map(|data| data.source.clone()),
+        no_records: None,
+        gold_notes: gold_notes(path, dataset, &own, &rows, dataset),
+        not_asked: planned.unwrap_or_default().saturating_sub(rows.len()),
+        turns: turns.unwrap_or_default(),
+        rows,
+    })
+}
+
+fn from_run(
+    path: &Path,
+    journal: &Path,
+    dataset: Option<&Dataset>,
+) -> Result<Answers, AnswersError> {
+    let journal = Journal::read(journal)?;
+    let meta = journal.meta()?;
+    let mut rows = Vec::new();
+    journal.for_each_row(|row| rows.push(row.without_exchange()))?;
+    if rows.is_empty() {
+        return Err(AnswersError::NoAnswers {
+            path: path.to_owned(),
+        });
+    }
+    let given = dataset;
+    let own = given.is_none().then(|| meta.records()).transpose();
+    let (own, no_records) = match own {
+        Ok(own) => {
+            let note = own.iter().find_map(|own| own.notes.first().cloned());
+            (own, note)
+        }
+        Err(reason) => {
+            let fix = "pass --data-path FILE for its pages and gold programs";
+            (None, Some(format!("{reason}; {fix}")))
+        }
+    };
+    let dataset = dataset.or(own.as_ref());
+    let records = dataset.map(RecordsById::of);
+    let truth = |row: &Row| row.ground_truth().map(Cow::into_owned);
+    let own_golds: Vec<_> = rows.iter().map(truth).collect();
+    for row in &mut rows {
+        let Some(records) = &records else { break };
+        let found = records.attach(row);
+        if found.is_none_or(|(_, case)| given.is_some() && !asks_the_same(case, row)) {
+            return Err(AnswersError::UnknownQuestion {
+                path: path.to_owned(),
+                key: row.key.clone(),
+                dataset: dataset.map(|data| data.source.clone()).unwrap_or_default(),
+            });
+        }
+        if let Some((_, case)) = found.filter(|_| given.is_some()) {
+            // Where the named records have no gold, an older one would pass for theirs.
+            row.gold = case.gold.clone();
+        }
+        row.scores = score(row);
+    }
+    let turns = dataset.map(|data| turns_of(data, &rows));
+    Ok(Answers {
+        path: path.to_owned(),
+        run: Some(meta.id.clone()),
+        dataset: dataset.map(|data| data.source.clone()),
+        no_records,
+        gold_notes: gold_notes(path, dataset, &own_golds, &rows, given),
+        not_asked: meta.total.saturating_sub(rows.len()),
+        given_by: Some(meta.as_answering()),
+        turns: turns.unwrap_or_default(),
+        rows,
+    })
+}
+
+/// True unless the record has another text under the id of a row's question, as another file may.
+fn asks_the_same(case: &Case, row: &Row) -> bool {
+    row.question.is_empty() || letters(&case.question.text) == letters(&row.question)
+}
+
+/// The golds that differ from the answers' `own` ones, and those that `given` records lack, in
+/// a line each.
+fn gold_notes(
+    path: &Path,
+    dataset: Option<&Dataset>,
+    own: &[Option<String>],
+    rows: &[Row],
+    given: Option<&Dataset>,
+) -> Vec<String> {
+    let others = dataset.and_then(|data| other_golds(path, data, own, rows));
+    let lacking = given.and_then(|data| lacking_golds(data, rows));
+    others.into_iter().chain(lacking).collect()
+}
+
+/// The number of questions that have no gold in these records. A file's own golds count for them.
+fn lacking_golds(dataset: &Dataset, rows: &[Row]) -> Option<String> {
+    let records = RecordsById::of(dataset);
+    let lacks = |row: &&Row| {
+        records
+            .case(row)
+            .is_some_and(|(_, case)| case.gold.is_empty())
+    };
+    let lacking: Vec<&Row> = rows.iter().filter(lacks).collect();
+    let first = lacking.first()?;
+    let has = if lacking.len() == 1 { "has" } else { "have" };
+    let own = match lacking.iter().any(|row| !row.gold.is_empty()) {
+        true => "; the file's own gold is used",
+        false => "",
+    };
+    let (count, all, source) = (lacking.len(), rows.len(), &dataset.source);
+    Some(format!(
+        "{count} of {all} {has} no gold in {source}, such as {}{own}",
+        first.key
+    ))
+}
+
+fn other_golds(
+    path: &Path,
+    dataset: &Dataset,
+    own: &[Option<String>],
+    rows: &[Row],
+) -> Option<String> {
+    let pairs = own.iter().zip(rows).filter_map(|(own, row)| {
+        let (own, now) = (own.as_deref()?, row.ground_truth()?);
+        (!same_gold(own, &now)).then_some((own, now, &row.key))
+    });
+    let changed: Vec<_> = pairs.collect();
+    let (own, now, key) = changed.first()?;
+    let (path, dataset) = (path.display(), &dataset.source);
+    let golds = counted(changed.len(), "gold");
+    Some(format!(
+        "{golds} of {path} replaced by {dataset}: {key} had `{own}`, and has `{now}`"
+    ))
+}
+
+/// The run of this CSV, if the file is in a run's folder or is a copy of the CSV of a run.
+fn run_of(csv: &Path) -> Option<RunMeta> {
+    let folder = csv.parent()?;
+    let mut journal = folder.join(RunFolder::JOURNAL);
+    if !journal.is_file() {
+        let size = |path: &Path| Some(std::fs::metadata(path).ok()?.len());
+        let is_copy = |run: &RunFolder| {
+            let own = run.file(RunFolder::CSV);
+            size(csv) == size(&own) && std::fs::read(csv).ok() == std::fs::read(own).ok()
+        };
+        let mut newest_first = RunFolder::all(folder).into_iter().rev();
+        journal = newest_first.find(is_copy)?.journal();
+    }
+    Journal::read(&journal).ok()?.meta().ok()
+}
+
+/// The number of the dataset's questions of the kinds that the rows answer, in each of their
+/// passes.
+fn asked_of(dataset: &Dataset, rows: &[Row]) -> usize {
+    let kinds: HashSet<bool> = rows.iter().map(|row| row.turn().is_some()).collect();
+    let passes: HashSet<u32> = rows.iter().map(|row| row.epoch).collect();
+    let cases = dataset.records.iter().flat_map(Record::cases);
+    let asked =
+        cases.filter(|case| kinds.contains(&case.question.key.part.parse::<usize>().is_ok()));
+    asked.count() * passes.len()
+}
+
+fn turns_of(dataset: &Dataset, rows: &[Row]) -> HashMap<String, Vec<Gold>> {
+    let asked: HashSet<&str> = rows.iter().map(|row| row.key.id.as_str()).collect();
+    let records = dataset.records.iter();
+    records
+        .filter(|record| asked.contains(record.id()))
+        .map(|record| {
+            let golds = record.turns.iter().map(|case| case.gold.clone());
+            (record.id().to_owned(), golds.collect())
+        })
+        .collect()
+}
