@@ -20,15 +20,15 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 
-use convfinqa::telemetry::{self, LogFormat, Telemetry};
+use convfinqa::telemetry::{self, Telemetry};
 use finqa_agents::llm::ChatModel;
 use finqa_agents::pair::{Answer, Solution, StopReason};
 use finqa_agents::prompt::Prompts;
 use finqa_core::program::Program;
 use finqa_core::program::official::{Dialect, evaluate};
 use finqa_embedded::EmbeddedAnalyst;
-use finqa_score::dataset::Mode;
-use finqa_score::dataset::{self, Source};
+use finqa_journal::settings::LogFormat;
+use finqa_score::dataset::{self, Mode, Source};
 use finqa_score::score::{PredictionCells, Row, Scorecard, Scores, score};
 
 use common::{Scripted, at_once, cpu_seconds, load_average, peak_megabytes, repeated, run};

@@ -36,16 +36,16 @@
 pub use finqa_agents::llm::ChatModel;
 pub use finqa_agents::solve::Solver;
 pub use finqa_core::question::Question;
+pub use finqa_journal::settings::Settings;
 pub use finqa_score::dataset::Dataset;
 pub use finqa_score::score::{Row, Scorecard};
 pub use pipeline::{Run, RunContext, RunResults};
-pub use settings::Settings;
 
-#[doc(hidden)]
-pub mod answers;
 pub mod ask;
 #[doc(hidden)]
 pub mod cli;
+#[doc(hidden)]
+pub mod engine;
 #[doc(hidden)]
 pub mod env_build;
 mod episodes;
@@ -55,9 +55,5 @@ pub mod improve;
 pub mod output;
 #[doc(hidden)]
 pub mod pipeline;
-#[doc(hidden)]
-pub mod run;
-#[doc(hidden)]
-pub mod settings;
 #[doc(hidden)]
 pub mod telemetry;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use convfinqa::run::{Identity, Journal, Plan, RunMeta, RunModels, Scheduler};
+use convfinqa::engine::{RunModels, Scheduler};
 use finqa_agents::llm::{self, ChatModel, ChatReply, ChatRequest, ModelError, Stop};
 use finqa_agents::pair::{Backend, Pair, PairOptions};
-use finqa_score::dataset::Dataset;
-use finqa_score::dataset::{HistoryMode, Mode};
+use finqa_journal::run::{Identity, Journal, Plan, RunMeta};
+use finqa_score::dataset::{Dataset, HistoryMode, Mode};
 
 /// Writes `total` records to one file: those of `file`, or of the built-in sample, repeated with
 /// new ids and distinct pages.

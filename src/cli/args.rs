@@ -7,8 +7,8 @@ use clap::ArgMatches;
 use serde::Serialize;
 
 use crate::output::terminal::TerminalStyle;
-use crate::settings::Settings;
 use finqa_agents::llm::{ModelSettings, RepliesError, StoredReplies};
+use finqa_journal::settings::Settings;
 use finqa_score::dataset::{Dataset, load_named};
 
 use super::ci::CiArgs;

@@ -17,12 +17,12 @@ use crate::output::terminal::{
     ProgressOptions, TerminalWriter, answer_text, short_answer, table_lines,
 };
 use crate::pipeline::{ModelContext, advice, judge_of_own_document, pair_setup, stored_replies};
-use crate::run::ReplyNotes;
-use crate::settings::LogSettings;
 use finqa_agents::llm::{CallEvent, ModelSettings, Observer, Stop};
 use finqa_agents::pair::{AgentSettings, Sampling};
 use finqa_core::text::single_spaced;
 use finqa_documents::Document;
+use finqa_journal::run::ReplyNotes;
+use finqa_journal::settings::LogSettings;
 use finqa_score::dataset::Outcome;
 
 use super::args::{ConfigFile, ReplayArgs, needs_model};

@@ -8,8 +8,8 @@ use clap::ArgMatches;
 
 use crate::output::terminal::{TerminalStyle, calibration_text};
 use crate::output::write_json_pretty;
-use crate::run::{FolderError, Journal, RunFolder, RunKind, RunMeta};
-use crate::settings::Settings;
+use finqa_journal::run::{FolderError, Journal, RunFolder, RunKind, RunMeta};
+use finqa_journal::settings::Settings;
 use finqa_score::calibration::{Calibration, Fitted, GivenWithin};
 
 use super::args::ConfigFile;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::settings::Variables;
 use finqa_core::{files, regex};
+use finqa_journal::settings::Variables;
 
 use super::Failure;
 

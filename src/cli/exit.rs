@@ -3,14 +3,11 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use crate::answers::AnswersError;
 use crate::episodes::RemoteError;
 use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
 use crate::output::terminal::harmless;
 use crate::pipeline::PipelineError;
-use crate::run::{FolderError, JournalError, LockError, PlanError, ShardsError};
-use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::llm::{ErrorKind, ModelError, RepliesError, SettingsError};
 use finqa_agents::pair::Fault;
@@ -20,6 +17,9 @@ use finqa_core::text::single_spaced;
 use finqa_documents::DocumentError;
 use finqa_env::data::{EnvError, HubError};
 use finqa_env::server::ServerError;
+use finqa_journal::answers::AnswersError;
+use finqa_journal::run::{FolderError, JournalError, LockError, PlanError, ShardsError};
+use finqa_journal::settings::ConfigError;
 use finqa_score::analysis::AnalysisError;
 use finqa_score::calibration::CalibrationError;
 use finqa_score::dataset::DatasetError;

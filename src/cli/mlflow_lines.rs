@@ -3,7 +3,7 @@
 use crate::output::mlflow::{DeliveredRun, MlflowError};
 use crate::output::terminal::TerminalWriter;
 use crate::pipeline::RunResults;
-use crate::run::command;
+use finqa_journal::run::command;
 
 /// The parts that a server could not store, one line each.
 pub(crate) fn shortfall_lines(delivered: &DeliveredRun) -> impl Iterator<Item = String> {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::output::check_writable;
-use crate::run::RunFolder;
+use finqa_journal::run::RunFolder;
 
 use super::Failure;
 use super::exit::with_output_hint;

@@ -6,7 +6,7 @@ use clap::ArgMatches;
 
 use crate::output::OutputError;
 use crate::pipeline::write_results;
-use crate::run::{Journal, LockError, RunFolder, RunLock};
+use finqa_journal::run::{Journal, LockError, RunFolder, RunLock};
 
 use super::args::OutputFolder;
 use super::exit::with_output_hint;

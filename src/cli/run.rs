@@ -12,11 +12,13 @@ use crate::output::terminal::{
     ProgressOptions, RunProgress, TerminalStyle, TerminalWriter, summary_text,
 };
 use crate::pipeline;
-use crate::pipeline::{LockedRun, Notify, PipelineError, Run, RunContext, RunNotice, RunResults};
-use crate::pipeline::{recorded_run, replay_settings};
-use crate::run::{Finish, JournalError, RunFolder, RunKind, RunMeta};
-use crate::settings::Settings;
+use crate::pipeline::{
+    LockedRun, Notify, PipelineError, Run, RunContext, RunNotice, RunResults, recorded_run,
+    replay_settings,
+};
 use finqa_agents::pair::{Fault, RunFailure};
+use finqa_journal::run::{Finish, JournalError, RunFolder, RunKind, RunMeta};
+use finqa_journal::settings::Settings;
 
 use super::args::{ControlArgs, RunArgs, RunDisplay, needs_model};
 use super::ci::CiArgs;

@@ -4,7 +4,7 @@ use clap::ArgMatches;
 use serde_json::json;
 
 use crate::output::terminal::runs_list;
-use crate::run::{RunFolder, RunState};
+use finqa_journal::run::{RunFolder, RunState};
 
 use super::args::OutputFolder;
 use super::{Exit, stdout};

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use serde::Serialize;
 
-use crate::answers::open_answers;
 use crate::output::terminal::{TerminalStyle, scorecard_tables};
 use crate::output::write_leaderboard;
 use crate::pipeline::{judge, write_results};
-use crate::run::{Journal, RunFolder, RunKind, RunLock, RunMeta, StoredFile, command};
-use crate::settings::{CalibrationSettings, Settings};
 use finqa_core::text::counted;
+use finqa_journal::answers::open_answers;
+use finqa_journal::run::{Journal, RunFolder, RunKind, RunLock, RunMeta, StoredFile, command};
+use finqa_journal::settings::{CalibrationSettings, Settings};
 use finqa_score::dataset::{Dataset, Document};
 use finqa_score::score::{Row, ScoreError, Scorecard, contradicting_value, score};
 

@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use serde::Serialize;
 
-use crate::settings::{Layers, LogSettings, Origin, Settings, unknown_variable};
+use finqa_journal::settings::{Layers, LogSettings, Origin, Settings, unknown_variable};
 
 use super::{Failure, dotenv};
 

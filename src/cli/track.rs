@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use crate::output::mlflow::{DeliveredRun, DeliveryRecord, MlflowError, RunContent, deliver};
 use crate::pipeline::{server, unused_variables, write_results};
-use crate::run::{Finish, Journal, RunFolder, RunLock};
-use crate::settings::Settings;
 use finqa_core::secrets::{HIDDEN, shown_address};
+use finqa_journal::run::{Finish, Journal, RunFolder, RunLock};
+use finqa_journal::settings::Settings;
 
 use super::args::OutputFolder;
 use super::{Exit, Failure, dotenv, exit, mlflow_lines, runtime, settings, stdout};

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use super::{EmbeddedModel, LocalEnvironment, ServerEnvironment, tool_specs};
-use crate::pipeline::{Job, Notify, PipelineError, RunNotice};
 use crate::pipeline::{
-    ModelContext, ModelSetup, concurrency, is_remote, model_setup, settings_to_store,
+    Job, ModelContext, ModelSetup, Notify, PipelineError, RunNotice, concurrency, is_remote,
+    model_setup, settings_to_store,
 };
-use crate::run::{EpisodeMeta, Identity, Plan, RunMeta};
-use crate::settings::{QuestionSettings, Settings, Variables};
 use finqa_agents::llm::ChatModel;
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::pair::AgentSettings;
@@ -16,6 +14,8 @@ use finqa_agents::solve::{
     SHOWN_CHARS, ToolAgent, ToolAgentOptions, ToolEnvironment, instructions_hash,
 };
 use finqa_core::text::counted;
+use finqa_journal::run::{EpisodeMeta, Identity, Plan, RunMeta};
+use finqa_journal::settings::{QuestionSettings, Settings, Variables};
 
 /// Episodes by default with a model that may cost money.
 const PAID_DEFAULT_EPISODES: usize = 100;

@@ -6,7 +6,6 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 use super::question::QuestionList;
-use crate::run::{PlannedQuestion, gold_of_truth};
 use finqa_agents::solve::{
     EnvironmentError, EpisodeQuestion, EpisodeSession, StartedEpisode, StepReply, ToolEnvironment,
 };
@@ -14,6 +13,7 @@ use finqa_core::number::{Value as Number, literal};
 use finqa_env::data::EnvQuestion;
 use finqa_env::episode::{Environment, EpisodeRules, Observation, StepOutcome, StepStart};
 use finqa_env::tools::Tools;
+use finqa_journal::run::{PlannedQuestion, gold_of_truth};
 use finqa_score::dataset::{Gold, Question};
 
 /// An environment in this process.

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::env_build::question_key;
-use crate::run::PlannedQuestion;
 use finqa_agents::solve::EpisodeQuestion;
 use finqa_env::data::bare_question;
 use finqa_env::episode::QuestionOrder;
+use finqa_journal::run::PlannedQuestion;
 use finqa_score::dataset::{
     Case, Document, Gold, Question, QuestionKey, QuestionKind, RecordKind, filename_in_id,
 };

@@ -14,10 +14,10 @@ use super::question::{identity, planned, question_of};
 use super::remote::RemoteSession;
 use super::sessions::{Note, SessionPool};
 use super::tasks::ServerTasks;
-use crate::run::PlannedQuestion;
 use finqa_agents::solve::{
     EnvironmentError, EpisodeQuestion, EpisodeSession, StartedEpisode, StepReply, ToolEnvironment,
 };
+use finqa_journal::run::PlannedQuestion;
 use finqa_score::dataset::{Gold, Question};
 
 /// Resets refused one after the other after which an episode fails: OpenEnv's finqa_env refuses

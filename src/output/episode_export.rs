@@ -6,9 +6,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::run::{Journal, RunMeta};
 use finqa_agents::llm::{ChatMessage, Cost, ToolSpec, Usage, messages_json, tools_json};
 use finqa_agents::pair::{Call, EpisodeRecord};
+use finqa_journal::run::{Journal, RunMeta};
 use finqa_score::score::Row;
 
 use super::OutputError;

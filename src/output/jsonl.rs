@@ -11,8 +11,8 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::run::{TextHash, share, text_hash};
 use finqa_agents::pair::Call;
+use finqa_journal::run::{TextHash, share, text_hash};
 use finqa_score::score::Row;
 
 use super::staged::{OutputError, StagedFile};

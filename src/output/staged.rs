@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::run::JournalError;
 use finqa_core::files;
+use finqa_journal::run::JournalError;
 
 /// An output that cannot be written.
 #[derive(Debug, Error)]

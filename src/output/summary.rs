@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::run::{RunMeta, Summary};
+use finqa_journal::run::{RunMeta, Summary};
 
 use super::staged::{OutputError, write_atomic, write_json_pretty};
 

@@ -1,8 +1,8 @@
 //! Whether the batch engine may be used for a run, or must be.
 
-use crate::run::RunKind;
-use crate::settings::{ExecutionEngine, Settings};
 use finqa_agents::llm::BatchStage;
+use finqa_journal::run::RunKind;
+use finqa_journal::settings::{ExecutionEngine, Settings};
 
 use super::PipelineError;
 use super::locked_run::LockedRun;

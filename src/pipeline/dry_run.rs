@@ -10,22 +10,21 @@ use parking_lot::Mutex;
 use rust_decimal::Decimal;
 use serde::Serialize;
 
-use crate::run::{Plan, RunMeta};
-use crate::settings::{ExecutionEngine, Settings, Variables};
 use finqa_agents::llm::{ChatModel, ChatReply, ChatRequest, Cost, ModelError, Stop, Usage};
 use finqa_agents::pair::{
     Backend, CRITIC, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, Solver,
 };
 use finqa_core::question::Question;
 use finqa_core::text::grouped;
+use finqa_journal::run::{Plan, RunMeta};
+use finqa_journal::settings::{ExecutionEngine, Settings, Variables};
 
-use super::PipelineError;
 use super::job::described;
 use super::model_context::ModelContext;
 use super::run_context::{Notify, RunNotice};
-use super::selection;
 use super::setup::pair_setup;
 use super::unused_settings::advice;
+use super::{PipelineError, selection};
 
 /// Bytes of a prompt for each token: tables have more tokens than prose.
 const BYTES_PER_TOKEN: Estimate<u64> = Estimate { low: 5, high: 3 };

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::output::report::Report;
 use crate::output::{self, CsvFile, OutputError, Transcripts};
-use crate::run::{Journal, RunFolder, RunKind, Summary, SummaryBuilder};
+use finqa_journal::run::{Journal, RunFolder, RunKind, Summary, SummaryBuilder};
 use finqa_score::analysis::MissFinder;
 use finqa_score::dataset::Dataset;
 

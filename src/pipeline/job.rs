@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::run::{Identity, Plan, RunMeta};
-use crate::settings::Settings;
 use finqa_agents::pair::Pair;
 use finqa_agents::solve::Solver;
+use finqa_journal::run::{Identity, Plan, RunMeta};
+use finqa_journal::settings::Settings;
 use finqa_score::calibration::Judge;
 use finqa_score::dataset::Dataset;
 

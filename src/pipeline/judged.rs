@@ -6,11 +6,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tracing::Span;
 
-use crate::run::{Identity, RunMeta};
-use crate::settings::Settings;
 use finqa_agents::llm::Stop;
 use finqa_agents::pair::{CallMemory, Interruption, OpinionUse, Round, Solution};
 use finqa_agents::solve::Solver;
+use finqa_journal::run::{Identity, RunMeta};
+use finqa_journal::settings::Settings;
 use finqa_score::calibration::{Calibration, CalibrationError, Judge, Scope};
 use finqa_score::dataset::Question;
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::output::{self, OutputError};
-use crate::run::{
+use finqa_core::secrets::HIDDEN;
+use finqa_journal::run::{
     FolderError, Identity, Journal, LockError, MovedModels, RunFolder, RunKind, RunLock, RunMeta,
     RunStage, command,
 };
-use crate::settings::{ConfigError, Layers, Origin, Settings};
-use finqa_core::secrets::HIDDEN;
+use finqa_journal::settings::{ConfigError, Layers, Origin, Settings};
 use finqa_score::dataset::{Dataset, Source, load_named};
 
 use super::PipelineError;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::output::mlflow::{self, RunContent};
-use crate::run::{Finish, RunFolder, RunLock, ShardSurvey, ShardsError, ShardsFolder};
-use crate::settings::{Layers, Origin, Variables};
+use finqa_journal::run::{Finish, RunFolder, RunLock, ShardSurvey, ShardsError, ShardsFolder};
+use finqa_journal::settings::{Layers, Origin, Variables};
 
 use super::files::write_run;
 use super::locked_run::stored_settings;

@@ -33,12 +33,12 @@ use tokio::task::JoinHandle;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::output::mlflow::{self, DeliveredRun, MlflowError, RunContent, TrackingServer};
-use crate::settings::Settings;
 use finqa_agents::llm::{LimitStatus, Limits, Stop};
 use finqa_agents::pair::Fault;
+use finqa_journal::settings::Settings;
 use finqa_score::dataset::Dataset;
 
-use crate::run::{self, Event, Finish, Journal, JournalError, RunFolder, RunLock, Summary};
+use finqa_journal::run::{self, Event, Finish, Journal, JournalError, RunFolder, RunLock, Summary};
 
 pub(crate) use dry_run::dry_run;
 pub use error::PipelineError;

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::run::{Journal, Plan, RunFolder, RunMeta};
-use crate::settings::Settings;
+use finqa_journal::run::{Journal, Plan, RunFolder, RunMeta};
+use finqa_journal::settings::Settings;
 use finqa_score::dataset::{Dataset, Mode, Outcome, QuestionKey};
 use finqa_score::score::Rule;
 

@@ -1,9 +1,9 @@
 //! The prices and the limits of a run, which hold for all of its processes.
 
-use crate::run::RunMeta;
-use crate::settings::{Origin, Settings};
 use finqa_agents::llm::{Budget, PriceList};
 use finqa_core::files;
+use finqa_journal::run::RunMeta;
+use finqa_journal::settings::{Origin, Settings};
 
 use super::PipelineError;
 use super::locked_run::LockedRun;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::run::{RunKind, RunMeta};
-use crate::settings::{Settings, with_effects_of};
 use finqa_agents::llm::StoredReplies;
+use finqa_journal::run::{RunKind, RunMeta};
+use finqa_journal::settings::{Settings, with_effects_of};
 
 use super::PipelineError;
 use super::locked_run::stored_settings;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::output::mlflow::TrackingServer;
-use crate::run::RunMeta;
-use crate::settings::Variables;
 use crate::telemetry::Telemetry;
 use finqa_agents::llm::{Stop, StoredReplies};
+use finqa_journal::run::RunMeta;
+use finqa_journal::settings::Variables;
 
 use super::locked_run::LockedRun;
 

@@ -1,7 +1,7 @@
 //! Loads the records to ask about.
 
-use crate::run::Plan;
-use crate::settings::Settings;
+use finqa_journal::run::Plan;
+use finqa_journal::settings::Settings;
 use finqa_score::dataset::{self, Dataset, Mode, Selection, Source};
 
 use super::PipelineError;

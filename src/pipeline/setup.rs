@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::settings::{ExecutionEngine, Origin, Settings, Variables};
 use finqa_agents::llm::settings::{ALLOW_HTTP, OFFLINE};
 use finqa_agents::llm::{
     self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider, SettingsError,
@@ -13,6 +12,7 @@ use finqa_agents::llm::{
 use finqa_agents::pair::{Backend, CriticMode, OpinionUse, PairOptions};
 use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
+use finqa_journal::settings::{ExecutionEngine, Origin, Settings, Variables};
 
 use super::PipelineError;
 use super::model_context::{ModelContext, http_model};

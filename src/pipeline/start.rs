@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use crate::run::{Event, RunModels, Scheduler};
-use crate::settings::{ChosenShard, ExecutionEngine, Settings};
+use crate::engine::{RunModels, Scheduler};
 use finqa_agents::llm::{BatchQueue, Budget, CallEvent, Observer, PriceList};
+use finqa_journal::run::Event;
+use finqa_journal::settings::{ChosenShard, ExecutionEngine, Settings};
 
 use super::job::{self, Job};
 use super::locked_run::{self, LockedRun, differences};

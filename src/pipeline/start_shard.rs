@@ -1,8 +1,8 @@
 //! A shard: the part of a job that this process asks, in the folder that it shares with
 //! the others.
 
-use crate::run::{RunMeta, RunShard, ShardsError, ShardsFolder, SharedPlan};
-use crate::settings::{ChosenShard, Settings, change};
+use finqa_journal::run::{RunMeta, RunShard, ShardsError, ShardsFolder, SharedPlan};
+use finqa_journal::settings::{ChosenShard, Settings, change};
 
 use super::PipelineError;
 use super::job::Job;

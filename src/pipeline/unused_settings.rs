@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::PipelineError;
-use crate::settings::{Origin, Settings, Variables, flag};
 use finqa_agents::llm::Provider;
+use finqa_journal::settings::{Origin, Settings, Variables, flag};
 
 /// Notes about these settings to show before the first question, one line each.
 ///

@@ -5,12 +5,13 @@
 use std::io;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use tracing::level_filters::LevelFilter;
 use tracing::{Metadata, Subscriber};
 use tracing_subscriber::filter::{FilterExt, filter_fn};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{EnvFilter, Layer, fmt};
+
+use finqa_journal::settings::LogFormat;
 
 use super::error::TelemetryError;
 use super::redact::Redactor;
@@ -22,19 +23,6 @@ const LEVELS: &str = "warn,convfinqa=info,finqa_=info";
 pub(super) fn is_from_us(metadata: &Metadata<'_>) -> bool {
     let target = metadata.target();
     target.starts_with("convfinqa") || target.starts_with("finqa_")
-}
-
-/// The format of log lines (`--log`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum LogFormat {
-    /// No log lines.
-    #[default]
-    Off,
-    /// Time, level, spans, target, message, `key=value`.
-    Text,
-    /// One JSON object per line.
-    Json,
 }
 
 /// Takes one line, without its end.

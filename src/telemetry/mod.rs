@@ -31,10 +31,10 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Layer, Registry};
 
 use finqa_agents::telemetry::Content;
+use finqa_journal::settings::LogFormat;
 
 pub(crate) use collector::Collector;
 pub use error::TelemetryError;
-pub use log::LogFormat;
 use log::{LineSink, RedactingWriter};
 pub use redact::Redactor;
 pub use trace_file::read_traces;

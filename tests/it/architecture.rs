@@ -71,17 +71,19 @@ finqa-score
     score       calibration dataset
     analysis    dataset score
     improve     dataset
-convfinqa
-    telemetry
-    ask
+finqa-journal
     settings
     run         settings
     answers     run
+convfinqa
+    telemetry
+    ask
+    engine
     improve
-    output      ask run
-    pipeline    output run settings
+    output      ask
+    pipeline    engine output
     env_build
-    episodes    env_build pipeline run settings
+    episodes    env_build pipeline
 ";
 
 /// The modules that a module of a package may use.

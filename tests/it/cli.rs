@@ -2,8 +2,8 @@
 //! asks of a server.
 
 use convfinqa::pipeline::RunContext;
-use convfinqa::run::RunFolder;
-use convfinqa::settings::Layers;
+use finqa_journal::run::RunFolder;
+use finqa_journal::settings::Layers;
 
 use crate::support::agents::scripted;
 use crate::support::cli::{Workplace, sample_records, words};

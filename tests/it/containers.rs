@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use convfinqa::settings::keys;
+use finqa_journal::settings::keys;
 use regex::Regex;
 
 use crate::architecture::{root, source_files};

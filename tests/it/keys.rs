@@ -1,7 +1,7 @@
 //! Tests of keys and of the addresses they go to: where each is taken from, and
 //! what the user sees.
 
-use convfinqa::settings::{Layers, Variables};
+use finqa_journal::settings::{Layers, Variables};
 use rstest::rstest;
 
 use crate::support::agents::{is_critic, repeating_the_key, scripted};

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use convfinqa::settings::{Settings, keys};
+use finqa_journal::settings::{Settings, keys};
 
 /// The page in the repository equals the generated one; with `CONVFINQA_UPDATE` it is
 /// written first.

@@ -1,7 +1,7 @@
 //! Options of a run that draw more than one answer or withhold one, the
 //! leaderboard's file, and the check that no agent sees the gold of the current turn.
 
-use convfinqa::run::Finish;
+use finqa_journal::run::Finish;
 use serde_json::{Value as Json, json};
 
 use crate::support::agents::{analysis, is_critic};

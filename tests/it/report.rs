@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use convfinqa::run::Journal;
+use finqa_journal::run::Journal;
 use flate2::read::GzDecoder;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};

@@ -22,12 +22,12 @@ use crate::output::write_episodes;
 use crate::pipeline::{
     LockedRun, Notify, Run, RunContext, RunNotice, RunResults, RunStart, unused_server,
 };
-use crate::run::{EpisodeMeta, RunKind};
-use crate::settings::{BudgetSettings, LogSettings, RunSettings, Settings, ShardSettings};
 use finqa_agents::llm::ModelSettings;
 use finqa_agents::pair::Sampling;
 use finqa_env::episode::EpisodeRules;
 use finqa_env::tools::{ToolLimits, Tools};
+use finqa_journal::run::{EpisodeMeta, RunKind};
+use finqa_journal::settings::{BudgetSettings, LogSettings, RunSettings, Settings, ShardSettings};
 use finqa_score::dataset::Source;
 
 const EXPORT_EPISODES: &str = "--export-episodes FILE";

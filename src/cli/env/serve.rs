@@ -17,7 +17,7 @@ use finqa_env::tools::{ToolLimits, Tools, limit_process_memory};
 
 use super::super::{Exit, settings, signals, telemetry};
 use super::{catalog, problems_note};
-use crate::settings::LogSettings;
+use finqa_journal::settings::LogSettings;
 
 /// The arguments of `env serve`.
 #[derive(clap::Args, Debug)]
@@ -109,7 +109,7 @@ fn open_to_all(options: &ServerOptions) -> Option<&'static str> {
 fn host_name() -> Option<String> {
     let named = ["HOSTNAME", "COMPUTERNAME"].map(|name| std::env::var(name).ok());
     let name = named.into_iter().flatten().next();
-    let name = name.unwrap_or_else(crate::run::host_name);
+    let name = name.unwrap_or_else(finqa_journal::run::host_name);
     let plain = name.split('.').next().unwrap_or_default().chars();
     let plain: String = plain
         .filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c))

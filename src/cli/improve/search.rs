@@ -11,17 +11,17 @@ use std::sync::Arc;
 use anyhow::Context;
 use rust_decimal::Decimal;
 
-use crate::answers::open_answers;
 use crate::improve::{Proposal, Rejection, request, templates};
 use crate::output::report::write_improvement;
 use crate::output::terminal::{ProgressOptions, RunProgress, TerminalWriter, candidate_line};
 use crate::output::{write_json_pretty, write_text};
 use crate::pipeline::{self, LockedRun, ModelContext, Notify, Run, RunContext, RunNotice};
-use crate::run::{Finish, Journal, RunFolder, RunKind, summarise};
-use crate::settings::{QuestionSettings, Settings};
 use crate::telemetry::Telemetry;
 use finqa_agents::llm::{Budget, BudgetLimits, ChatRequest, Cost, Dollars, Stop, StoredReplies};
 use finqa_agents::prompt::Prompts;
+use finqa_journal::answers::open_answers;
+use finqa_journal::run::{Finish, Journal, RunFolder, RunKind, summarise};
+use finqa_journal::settings::{QuestionSettings, Settings};
 use finqa_score::analysis::{Answers, analyze};
 use finqa_score::improve::{
     CANDIDATES, Candidate, DataText, Effect, Improvement, LEVEL, PageSplit, Power, Trial,

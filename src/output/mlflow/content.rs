@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::run::{Finish, Journal, RunKind, RunMeta, Summary};
 use finqa_agents::pair::{ANALYST, Backend, CRITIC, Pair, PairOptions};
 use finqa_core::text::head;
+use finqa_journal::run::{Finish, Journal, RunKind, RunMeta, Summary};
 
 use super::error::MlflowError;
 use super::metrics::metrics;

@@ -9,9 +9,9 @@ use prost::Message;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::run::RunFolder;
 use crate::telemetry::read_traces;
 use finqa_core::text::head;
+use finqa_journal::run::RunFolder;
 
 use super::content::{RUN_TAG, RunContent};
 use super::error::MlflowError;

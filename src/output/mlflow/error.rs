@@ -7,10 +7,10 @@ use regex::Regex;
 use thiserror::Error;
 
 use crate::output::OutputError;
-use crate::run::JournalError;
 use finqa_agents::graph::GraphError;
 use finqa_core::regex;
 use finqa_core::text::both_ends;
+use finqa_journal::run::JournalError;
 
 /// Characters of the server's words that an error shows.
 const SHOWN: usize = 200;

@@ -3,9 +3,9 @@
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use crate::run::Summary;
 use finqa_agents::llm::NodeUsage;
 use finqa_core::stats::Rate;
+use finqa_journal::run::Summary;
 
 /// The totals by their names in MLflow.
 pub(super) fn metrics(summary: &Summary) -> Vec<(String, f64)> {

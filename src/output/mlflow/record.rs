@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::output::staged::write_json_pretty;
-use crate::run::RunFolder;
+use finqa_journal::run::RunFolder;
 
 use super::error::MlflowError;
 

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::output::OutputError;
-use crate::run::Journal;
+use finqa_journal::run::Journal;
 use finqa_score::score::Row;
 
 /// The table's file name, which the tag `mlflow.loggedArtifacts` repeats.

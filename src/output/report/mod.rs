@@ -30,13 +30,12 @@ use crate::output::numbers::{self, p_value};
 use finqa_score::analysis::Miss;
 use finqa_score::dataset::Dataset;
 use finqa_score::improve::Improvement;
-use finqa_score::score::Row;
-use finqa_score::score::Rule;
+use finqa_score::score::{Row, Rule};
 
 use super::staged::{OutputError, write_atomic};
-use crate::run::Summary;
 use detail::Details;
 use elements::Elements;
+use finqa_journal::run::Summary;
 use list::ReportQuestions;
 
 pub(crate) use compared::write_comparison;

@@ -3,9 +3,9 @@
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
-use crate::run::{EpisodeSummary, Summary};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_core::stats::Rate;
+use finqa_journal::run::{EpisodeSummary, Summary};
 use finqa_score::score::{LabelFloor, Rule, RuleRates};
 
 use super::figures::{BarPart, FacetRates, percent};

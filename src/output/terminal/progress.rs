@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 
 use crate::output::answer::{problems, verdict_text};
-use crate::run::{Event, Finish, command};
 use finqa_agents::llm::{Cost, LimitStatus};
 use finqa_core::text::{counted, cut, single_spaced};
+use finqa_journal::run::{Event, Finish, command};
 use finqa_score::dataset::Outcome;
 use finqa_score::score::Row;
 use jiff::Timestamp;

@@ -2,7 +2,7 @@
 
 use comfy_table::{ContentArrangement, Table, presets};
 
-use crate::run::{RunMeta, RunStage, RunState};
+use finqa_journal::run::{RunMeta, RunStage, RunState};
 
 use super::style::harmless;
 

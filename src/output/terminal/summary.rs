@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use crate::run::{EpisodeSummary, RunMeta, Summary};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{Cost, NodeUsage};
 use finqa_agents::pair::EpisodeEnd;
 use finqa_core::stats::Rate;
 use finqa_core::text::counted;
+use finqa_journal::run::{EpisodeSummary, RunMeta, Summary};
 use finqa_score::score::{EpochCard, Rule, Scorecard};
 
 use super::scores::{interval, outcome_line, scorecard_tables, with_interval};

@@ -1,6 +1,6 @@
 //! Wrong answers made by hand, each in one way, and the causes found.
 
-use convfinqa::answers::open_answers;
+use finqa_journal::answers::open_answers;
 use finqa_score::analysis::{Cause, Miss, analyze};
 use finqa_score::dataset::sample;
 use finqa_score::score::Rule;

@@ -1,6 +1,6 @@
 //! `compare`: pairs, flips, refusals.
 
-use convfinqa::answers::open_answers;
+use finqa_journal::answers::open_answers;
 use finqa_score::analysis::{AnalysisError, Answers, Comparison, RunLetter, compare};
 use finqa_score::score::Rule;
 

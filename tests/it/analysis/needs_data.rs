@@ -1,7 +1,7 @@
 //! The causes found for the LangGraph baseline's misses, against an audit of the
 //! same misses by people.
 
-use convfinqa::answers::open_answers;
+use finqa_journal::answers::open_answers;
 use finqa_score::analysis::Cause::{
     self, AbsoluteForRelative, Arithmetic, Complement, IllPosed, MissingEvidence, PercentDecimal,
     ScaleAndSign, Sign, SuspectGold, SwappedOperands, Truncation, Unexplained, WrongBase, YesNo,

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use convfinqa::pipeline::RunResults;
-use convfinqa::run::{Finish, Journal};
 use finqa_agents::llm::{BudgetLimit, Cost};
+use finqa_journal::run::{Finish, Journal};
 use rust_decimal::Decimal;
 use serde_json::json;
 

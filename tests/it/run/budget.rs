@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use convfinqa::run::Finish;
 use finqa_agents::llm::BudgetLimit;
+use finqa_journal::run::Finish;
 use rstest::rstest;
 
 use crate::support::agents::{answer_to, scripted};

@@ -1,7 +1,7 @@
 //! `--resume`: with whose settings, by which version, by how many processes.
 
-use convfinqa::run::Finish;
-use convfinqa::settings::Variables;
+use finqa_journal::run::Finish;
+use finqa_journal::settings::Variables;
 use finqa_score::calibration::Calibration;
 use finqa_score::score::Row;
 use std::process::Child;

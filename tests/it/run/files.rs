@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use convfinqa::run::{Journal, RunStage};
+use finqa_journal::run::{Journal, RunStage};
 use rusqlite::Connection;
 use serde_json::Value;
 

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::process::Command;
 use std::time::Duration;
 
-use convfinqa::run::Journal;
 use finqa_agents::llm::ChatMessage;
 use finqa_agents::pair::Call;
+use finqa_journal::run::Journal;
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 

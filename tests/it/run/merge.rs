@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use convfinqa::run::{Finish, RunLock};
+use finqa_journal::run::{Finish, RunLock};
 use rusqlite::Connection;
 
 use super::shards::copy;

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use convfinqa::pipeline::RunResults;
-use convfinqa::run::Finish;
+use finqa_journal::run::Finish;
 use rstest::rstest;
 
 use crate::support::agents::{is_critic, question_of, scripted};

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use convfinqa::run::Finish;
 use finqa_core::text::single_spaced;
+use finqa_journal::run::Finish;
 use serde_json::{Value, json};
 
 use crate::support::agents::{is_critic, question_of, scripted};

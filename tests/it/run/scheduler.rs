@@ -3,14 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use convfinqa::run::{Event, Finish, Journal, Plan, RunMeta, RunModels, Scheduler};
-use convfinqa::run::{Summary, summarise};
+use convfinqa::engine::{RunModels, Scheduler};
 use finqa_agents::llm::{
     Budget, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, Stop, Usage,
 };
 use finqa_agents::pair::{AgentSettings, Backend, CriticMode, Pair, PairOptions, Sampling};
-use finqa_score::dataset::{self, Source};
-use finqa_score::dataset::{HistoryMode, Mode};
+use finqa_journal::run::{Event, Finish, Journal, Plan, RunMeta, Summary, summarise};
+use finqa_score::dataset::{self, HistoryMode, Mode, Source};
 use rust_decimal::Decimal;
 use tokio::sync::mpsc;
 

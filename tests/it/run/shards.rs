@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use convfinqa::pipeline::{PipelineError, RunContext, RunResults, merge};
-use convfinqa::run::{Finish, Journal, RunFolder};
-use convfinqa::settings::Variables;
+use finqa_journal::run::{Finish, Journal, RunFolder};
+use finqa_journal::settings::Variables;
 use rstest::rstest;
 
 use crate::support::agents::{answer_to, question_of, scripted};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use convfinqa::run::Journal;
+use finqa_journal::run::Journal;
 
 use super::fault_server::FaultServer;
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use convfinqa::pipeline::{LockedRun, PipelineError, Run, RunContext, RunNotice, RunResults};
-use convfinqa::run::{Finish, RunKind};
-use convfinqa::settings::{Layers, Origin, Settings, Variables};
+use finqa_journal::run::{Finish, RunKind};
+use finqa_journal::settings::{Layers, Origin, Settings, Variables};
 
 use super::cli::Workplace;
 use super::fault_server::FaultServer;

@@ -1,0 +1,150 @@
+//! The results of a run's episodes.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use finqa_agents::pair::{EpisodeEnd, EpisodeRecord, printed_value};
+use finqa_core::stats::RateTally;
+
+use finqa_score::dataset::Gold;
+use finqa_score::score::Row;
+
+/// The mean reward over the episodes that have one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RewardSummary {
+    /// Episodes with a reward: all but the failed ones.
+    pub n: usize,
+    pub mean: f64,
+    /// Lower end of the 95 % interval, clustered by report page or company;
+    /// absent if a reward is neither 0 nor 1.
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+}
+
+/// The results of a run's episodes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct EpisodeSummary {
+    /// Episodes that have ended.
+    pub played: usize,
+    /// The reward; `null` if no episode has one.
+    pub reward: Option<RewardSummary>,
+    /// Episodes by how they ended.
+    pub outcomes: BTreeMap<&'static str, usize>,
+    /// Episodes without a submission, failed ones not among them.
+    pub without_submission: usize,
+    /// Episodes without a reward, because the provider refused a request.
+    pub failed: usize,
+    /// Tool calls per episode, failed ones left out.
+    pub mean_steps: Option<f64>,
+    /// Calls that reached no tool.
+    pub invalid_calls: usize,
+    /// Replies without a tool call.
+    pub text_replies: u64,
+    /// Tool calls that were written as text.
+    pub calls_from_text: u64,
+    /// Answers taken from a reply without a tool call.
+    pub answers_from_text: usize,
+    #[serde(skip)]
+    steps: usize,
+    #[serde(skip)]
+    rewards: usize,
+    #[serde(skip)]
+    sum: f64,
+    /// Rewards that are neither 0 nor 1.
+    #[serde(skip)]
+    partial: usize,
+    #[serde(skip)]
+    won: RateTally,
+}
+
+impl EpisodeSummary {
+    /// Counts a row, if it is an episode.
+    pub(super) fn add(&mut self, row: &Row) {
+        let Some(episode) = &row.solution.episode else {
+            return;
+        };
+        let EpisodeRecord {
+            end,
+            reward,
+            steps,
+            text_replies,
+            calls_from_text,
+            answer_from_text,
+            ..
+        } = &**episode;
+        self.played += 1;
+        *self.outcomes.entry(end.name()).or_default() += 1;
+        match end {
+            EpisodeEnd::Failed => self.failed += 1,
+            EpisodeEnd::Submitted => self.steps += steps.len(),
+            _ => {
+                self.without_submission += 1;
+                self.steps += steps.len();
+            }
+        }
+        self.invalid_calls += episode.invalid_calls();
+        self.text_replies += u64::from(*text_replies);
+        self.calls_from_text += u64::from(*calls_from_text);
+        self.answers_from_text += usize::from(*answer_from_text);
+        if let Some(reward) = reward {
+            let plain = [0.0, 1.0].iter().any(|x| reward.total_cmp(x).is_eq());
+            self.rewards += 1;
+            self.sum += reward;
+            self.partial += usize::from(!plain);
+            self.won.add(row.group(), *reward > 0.5);
+        }
+    }
+
+    /// The figures over all rows that were counted; `None` if none is an episode.
+    pub(super) fn finish(mut self) -> Option<Self> {
+        if self.played == 0 {
+            return None;
+        }
+        let graded = self.played - self.failed;
+        self.mean_steps = (graded > 0).then(|| self.steps as f64 / graded as f64);
+        self.reward = self.reward();
+        Some(self)
+    }
+
+    fn reward(&self) -> Option<RewardSummary> {
+        let n = self.rewards;
+        let rate = self.won.rate().filter(|_| self.partial == 0);
+        (n > 0).then(|| RewardSummary {
+            n,
+            mean: self.sum / n as f64,
+            low: rate.map(|rate| rate.low),
+            high: rate.map(|rate| rate.high),
+        })
+    }
+}
+
+/// The gold that an environment shows once an episode is over: mostly the executed value
+/// (`env build`), and never the answer as it was typed, because that was rounded.
+pub fn gold_of_truth(truth: Option<&str>) -> Gold {
+    Gold {
+        exe_ans: truth.and_then(|truth| printed_value(&unboxed(truth))),
+        ..Gold::default()
+    }
+}
+
+/// A truth without its box: `14.136%` of `\boxed{14.136\%}`.
+fn unboxed(truth: &str) -> String {
+    let inside = truth
+        .trim()
+        .strip_prefix("\\boxed{")
+        .and_then(|rest| rest.strip_suffix('}'));
+    inside.unwrap_or(truth.trim()).replace("\\%", "%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unboxed;
+
+    #[test]
+    fn a_truth_loses_its_box() {
+        assert_eq!(unboxed(r"\boxed{14.136\%}"), "14.136%");
+        assert_eq!(unboxed(r" \boxed{yes} "), "yes");
+        assert_eq!(unboxed("6.1"), "6.1");
+    }
+}

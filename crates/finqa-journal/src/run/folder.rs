@@ -1,0 +1,211 @@
+//! A run's folder: the names of its files, which runs there are, and how far each has come.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::journal::{Journal, JournalError};
+use super::lock::RunLock;
+use super::run_meta::RunMeta;
+
+/// The folder of the runs in an output folder.
+pub(super) const RUNS: &str = "runs";
+
+/// One run's folder, `OUTPUT/runs/<run-id>/`; the last run's CSV is copied to `OUTPUT/output.csv`.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    output: PathBuf,
+    folder: PathBuf,
+}
+
+impl RunFolder {
+    /// The journal, from which every other file can be made again.
+    pub const JOURNAL: &'static str = "journal.sqlite";
+    /// The answers and their scores.
+    pub const CSV: &'static str = "output.csv";
+    /// Every question's whole exchange.
+    pub const TRANSCRIPTS: &'static str = "transcripts.jsonl";
+    /// Scores, tokens and money.
+    pub const SUMMARY: &'static str = "summary.json";
+    /// The report page.
+    pub const REPORT: &'static str = "report.html";
+    /// The settings.
+    pub const CONFIG: &'static str = "config.toml";
+    /// Traces, if enabled.
+    pub const TRACES: &'static str = "traces.jsonl";
+    /// The delivery to a tracking server.
+    pub const TRACKING: &'static str = "mlflow.json";
+    /// The files of a finished run other than its journal.
+    pub const RESULTS: [&'static str; 5] = [
+        Self::CSV,
+        Self::TRANSCRIPTS,
+        Self::SUMMARY,
+        Self::REPORT,
+        Self::CONFIG,
+    ];
+
+    /// The folder of the runs in `output`.
+    pub fn runs(output: &Path) -> PathBuf {
+        output.join(RUNS)
+    }
+
+    /// The folder of a new run, which does not exist yet.
+    pub fn new(output: &Path, run: &str) -> Self {
+        Self {
+            output: output.to_owned(),
+            folder: Self::runs(output).join(run),
+        }
+    }
+
+    /// The folder of a shard, next to those of the others.
+    pub(super) fn of_shard(output: &Path, shards: &Path, index: u32) -> Self {
+        Self {
+            output: output.to_owned(),
+            folder: shards.join(index.to_string()),
+        }
+    }
+
+    /// Makes the folder and checks that it can be written to, before anything is
+    /// paid for.
+    pub fn create(&self) -> std::io::Result<()> {
+        std::fs::create_dir_all(&self.folder)?;
+        let mut probe = tempfile::tempfile_in(&self.folder)?;
+        probe.write_all(&[0; 4096])?;
+        probe.sync_all()
+    }
+
+    /// The run's own folder.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    pub fn output(&self) -> &Path {
+        &self.output
+    }
+
+    /// A file of this run.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// The journal's path.
+    pub fn journal(&self) -> PathBuf {
+        self.file(Self::JOURNAL)
+    }
+
+    /// The last run's CSV, so that `convfinqa analyze` needs no argument.
+    pub fn last_csv(&self) -> PathBuf {
+        self.output.join(Self::CSV)
+    }
+
+    /// True if the last run's CSV is this run's.
+    pub fn is_last(&self) -> bool {
+        let content = |path: PathBuf| std::fs::read(path).ok();
+        let last = content(self.last_csv());
+        last.is_some() && last == content(self.file(Self::CSV))
+    }
+}
+
+/// A run as its journal and files say it is.
+#[derive(Clone, Debug)]
+pub struct RunState {
+    pub meta: RunMeta,
+    /// Questions that have an outcome.
+    pub answered: usize,
+    pub stage: RunStage,
+}
+
+/// The progress of a run.
+#[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum RunStage {
+    /// A process works on it; which one, in words.
+    Running(String),
+    /// Some questions have no outcome.
+    Unfinished,
+    /// Every question has an outcome, but not every file is written.
+    Unwritten,
+    /// Nothing is left to do.
+    Finished,
+}
+
+impl RunStage {
+    /// The name for programs.
+    pub fn name(&self) -> &'static str {
+        self.into()
+    }
+}
+
+impl RunFolder {
+    /// The folders of every run that has a journal, oldest first. One without a journal is
+    /// of a run that was ended before it began.
+    pub fn all(output: &Path) -> Vec<Self> {
+        let entries = std::fs::read_dir(Self::runs(output));
+        let paths = entries.into_iter().flatten().flatten();
+        let mut folders: Vec<Self> = paths
+            .map(|entry| Self {
+                output: output.to_owned(),
+                folder: entry.path(),
+            })
+            .filter(|run| run.journal().is_file())
+            .collect();
+        folders.sort_by_cached_key(|folder| (folder.started_at(), folder.folder.clone()));
+        folders
+    }
+
+    /// The run's start in seconds since 1970 UTC, from its folder's name or, if the user
+    /// chose the name (`--run`), from its journal. 0 if unknown.
+    pub(crate) fn started_at(&self) -> i64 {
+        if let Ok(id) = uuid::Uuid::parse_str(&self.id()) {
+            let at = id.get_timestamp().map(|time| time.to_unix().0);
+            return at.and_then(|at| i64::try_from(at).ok()).unwrap_or_default();
+        }
+        let meta = Journal::read(&self.journal()).and_then(|journal| journal.meta());
+        meta.map_or(0, |meta| meta.started_at())
+    }
+
+    /// The folder at `path`, whose last run's CSV is where it usually is.
+    pub(super) fn at(path: &Path, output: &Path) -> Self {
+        let runs = path.parent().filter(|runs| runs.ends_with(RUNS));
+        let own = runs.and_then(Path::parent);
+        Self {
+            output: own.unwrap_or(output).to_owned(),
+            folder: path.to_owned(),
+        }
+    }
+
+    /// The name of the folder, which is the run's id.
+    pub fn id(&self) -> String {
+        let name = self.path().file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
+    /// The run's progress.
+    pub fn state(&self) -> Result<RunState, JournalError> {
+        let journal = Journal::read(&self.journal())?;
+        let meta = journal.meta()?;
+        let answered = journal.answered()?;
+        let stage = match RunLock::holder(self.path()) {
+            Some(holder) => RunStage::Running(holder),
+            None if answered < meta.total => RunStage::Unfinished,
+            None if !self.is_written(&meta) => RunStage::Unwritten,
+            None => RunStage::Finished,
+        };
+        Ok(RunState {
+            meta,
+            answered,
+            stage,
+        })
+    }
+
+    /// True if every file was written after the last answer, and by the gold that counts.
+    fn is_written(&self, meta: &RunMeta) -> bool {
+        let summary = std::fs::read(self.file(Self::SUMMARY)).unwrap_or_default();
+        let summary: Value = serde_json::from_slice(&summary).unwrap_or_default();
+        let gold = summary.pointer("/run/gold").cloned().unwrap_or_default();
+        summary.get("complete") == Some(&Value::Bool(true))
+            && serde_json::to_value(&meta.gold).is_ok_and(|counts| counts == gold)
+            && Self::RESULTS.iter().all(|name| self.file(name).is_file())
+    }
+}

@@ -1,0 +1,86 @@
+//! The errors of journals.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+use thiserror::Error;
+
+/// The version of the file's layout; any other is refused.
+pub(super) const FORMAT: i64 = 4;
+
+/// An error of a journal.
+#[derive(Debug, Error)]
+pub enum JournalError {
+    /// SQLite refused: no space, no permission, not a database.
+    #[error("{path}: {source}")]
+    Sqlite {
+        path: PathBuf,
+        #[source]
+        source: rusqlite::Error,
+    },
+    #[error("{path}: entry {entry}: {source}")]
+    Entry {
+        path: PathBuf,
+        entry: String,
+        #[source]
+        source: serde_json::Error,
+    },
+    #[error(
+        "{path} has journal format {found}, and this program reads format {FORMAT}; use the convfinqa that wrote it"
+    )]
+    Format { path: PathBuf, found: i64 },
+    /// The new file cannot be put in its place.
+    #[error("{path}: {source}")]
+    Rename {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error(
+        "{path} was deleted or replaced while the run was in progress: the answers since it was opened \
+         are lost; start a new run"
+    )]
+    Gone { path: PathBuf },
+    #[error("{path} is in use by another process; wait until it ends")]
+    Busy { path: PathBuf },
+    #[error("{path}: not a run's journal (it has no metadata)")]
+    Empty { path: PathBuf },
+}
+
+impl JournalError {
+    /// SQLite's error without the statement that it quotes, which may be the whole schema.
+    pub(super) fn sqlite(path: &Path, source: rusqlite::Error) -> Self {
+        let source = match source {
+            rusqlite::Error::SqlInputError { error, msg, .. } => {
+                rusqlite::Error::SqliteFailure(error, Some(msg))
+            }
+            source => source,
+        };
+        Self::Sqlite {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// True if the content of the file is at fault, and not the disk, its permissions or
+    /// another process.
+    pub fn is_data(&self) -> bool {
+        match self {
+            Self::Entry { .. } | Self::Empty { .. } => true,
+            Self::Sqlite { source, .. } => !matches!(
+                source.sqlite_error_code(),
+                Some(
+                    ErrorCode::CannotOpen
+                        | ErrorCode::ReadOnly
+                        | ErrorCode::PermissionDenied
+                        | ErrorCode::DiskFull
+                        | ErrorCode::SystemIoFailure
+                        | ErrorCode::DatabaseBusy
+                        | ErrorCode::DatabaseLocked
+                        | ErrorCode::OutOfMemory
+                )
+            ),
+            _ => false,
+        }
+    }
+}

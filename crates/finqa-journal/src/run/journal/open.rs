@@ -1,0 +1,220 @@
+//! Making, opening and reading the file of a journal.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, params};
+
+use crate::run::run_meta::RunMeta;
+
+use super::error::FORMAT;
+use super::file_id::file_id;
+use super::{Journal, JournalError};
+
+/// Maximum wait for another process that holds the file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+
+impl Journal {
+    /// Makes the journal of a new run, with the texts that the models are asked
+    /// with, by their file names; there are none without a chat model.
+    pub fn create(
+        path: &Path,
+        meta: &RunMeta,
+        prompts: Option<&BTreeMap<String, String>>,
+    ) -> Result<Self, JournalError> {
+        // Made next to it and renamed: a run that is killed here has no journal,
+        // never one that says nothing.
+        let unfinished = path.with_extension("sqlite.new");
+        let entry = |entry: &'static str| {
+            move |source| JournalError::Entry {
+                path: path.to_owned(),
+                entry: entry.to_owned(),
+                source,
+            }
+        };
+        let json = serde_json::to_string(meta).map_err(entry("meta"))?;
+        let prompts = prompts.map(serde_json::to_string).transpose();
+        let prompts = prompts.map_err(entry("prompts"))?;
+        let write = || {
+            let connection = Connection::open(&unfinished)?;
+            connection.execute_batch(
+                "BEGIN;
+                 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+                 CREATE TABLE texts (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, content TEXT NOT NULL) STRICT;
+                 CREATE TABLE calls (question INTEGER NOT NULL, seq INTEGER NOT NULL, json TEXT NOT NULL,
+                                     PRIMARY KEY (question, seq)) STRICT;
+                 CREATE TABLE answers (question INTEGER PRIMARY KEY, id TEXT NOT NULL, part TEXT NOT NULL,
+                                       epoch INTEGER NOT NULL, outcome TEXT NOT NULL, json TEXT NOT NULL) STRICT;",
+            )?;
+            connection.pragma_update(None, "user_version", FORMAT)?;
+            connection.execute("INSERT INTO meta VALUES ('run', ?1)", params![json])?;
+            if let Some(json) = &prompts {
+                connection.execute("INSERT INTO meta VALUES ('prompts', ?1)", params![json])?;
+            }
+            connection.execute_batch("COMMIT")?;
+            connection.close().map_err(|(_, source)| source)
+        };
+        let rename = |source| JournalError::Rename {
+            path: path.to_owned(),
+            source,
+        };
+        // What a killed process has left: the caller holds the run's lock, so nobody writes it.
+        for suffix in ["-journal", ""] {
+            let mut left = unfinished.clone().into_os_string();
+            left.push(suffix);
+            match std::fs::remove_file(left) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(rename(error)),
+                _ => {}
+            }
+        }
+        write().map_err(|source| JournalError::sqlite(path, source))?;
+        std::fs::rename(&unfinished, path).map_err(rename)?;
+        Self::open(path)
+    }
+
+    /// Opens the journal of an earlier run to continue it.
+    pub fn open(path: &Path) -> Result<Self, JournalError> {
+        let mut journal = Self::connect(path)?.checked()?;
+        // WAL: a killed process loses nothing that was committed, and a reader
+        // (report, analyze) is never in the writer's way.
+        let pragma = |name, value| journal.connection.pragma_update(None, name, value);
+        pragma("journal_mode", "WAL")
+            .and_then(|()| pragma("synchronous", "NORMAL"))
+            .map_err(|source| journal.sqlite_error(source))?;
+        journal.writes = true;
+        Ok(journal)
+    }
+
+    /// Opens a journal to read it, also in a folder that cannot be written to, unless a killed
+    /// process left a log there.
+    pub fn read(path: &Path) -> Result<Self, JournalError> {
+        match Self::connect(path)?.checked() {
+            Err(JournalError::Sqlite { path, source })
+                if source.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) =>
+            {
+                Err(JournalError::Busy { path })
+            }
+            opened => opened,
+        }
+    }
+
+    /// Opens the file, which SQLite only reads if it is write-protected.
+    fn connect(path: &Path) -> Result<Self, JournalError> {
+        let sqlite = |source| JournalError::sqlite(path, source);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(sqlite)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(sqlite)?;
+        Ok(Self {
+            path: path.to_owned(),
+            connection,
+            file: file_id(path),
+            writes: false,
+        })
+    }
+
+    /// The journal, if it is one that this program can read.
+    fn checked(self) -> Result<Self, JournalError> {
+        let found: i64 = self
+            .connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(|source| self.sqlite_error(source))?;
+        let path = self.path.clone();
+        match found {
+            0 => Err(JournalError::Empty { path }),
+            FORMAT => Ok(self),
+            found => Err(JournalError::Format { path, found }),
+        }
+    }
+}
+
+impl Journal {
+    /// Ends the writing of a journal that is to be moved.
+    ///
+    /// # Errors
+    /// [`JournalError`] if a part of it is still in the log next to it.
+    pub fn close(mut self) -> Result<(), JournalError> {
+        self.writes = false;
+        match self.leave_log() {
+            Ok(mode) if mode == "delete" => Ok(()),
+            Ok(_) => Err(JournalError::Busy {
+                path: self.path.clone(),
+            }),
+            Err(source) => Err(self.sqlite_error(source)),
+        }
+    }
+
+    /// Puts what is in the log into the file, and gives how it is written from now on.
+    fn leave_log(&self) -> rusqlite::Result<String> {
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let mode = |row: &rusqlite::Row<'_>| row.get(0);
+        self.connection
+            .pragma_update_and_check(None, "journal_mode", "DELETE", mode)
+    }
+}
+
+impl Drop for Journal {
+    /// Leaves the journal as one file, which any host can read, from a read-only folder too.
+    /// While another process reads it, its log remains next to it, as after a kill.
+    fn drop(&mut self) {
+        if self.writes && file_id(&self.path) == self.file {
+            let _ = self.leave_log();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A merged journal that is renamed without its log would be damaged.
+    #[test]
+    fn a_journal_whose_log_is_still_needed_is_not_said_to_be_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.sqlite");
+        let meta = RunMeta::default();
+        drop(Journal::create(&path, &meta, None).unwrap());
+        let journal = Journal::open(&path).unwrap();
+        journal.unpause().unwrap();
+        let reader = Connection::open(&path).unwrap();
+        let read = "BEGIN; SELECT count(*) FROM answers;";
+        reader
+            .query_row("SELECT count(*) FROM answers", [], |_| Ok(()))
+            .unwrap();
+        reader.execute_batch(read).unwrap();
+        assert!(journal.close().is_err());
+        drop(reader);
+        let journal = Journal::open(&path).unwrap();
+        journal.close().unwrap();
+        assert!(!path.with_extension("sqlite-wal").exists());
+    }
+
+    #[test]
+    fn a_journal_that_is_there_holds_its_prompts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.sqlite");
+        let meta = RunMeta::default();
+        let prompts = BTreeMap::from([("analyst.txt".to_owned(), "Answer.".to_owned())]);
+        let journal = Journal::create(&path, &meta, Some(&prompts)).unwrap();
+        assert_eq!(journal.prompts().unwrap(), prompts);
+        let offline = folder.path().join("offline.sqlite");
+        let journal = Journal::create(&offline, &meta, None).unwrap();
+        assert!(journal.prompts().unwrap().is_empty());
+
+        // What a process left that was killed before the rename is in nobody's way.
+        let killed = folder.path().join("killed.sqlite");
+        std::fs::copy(&path, killed.with_extension("sqlite.new")).unwrap();
+        std::fs::write(folder.path().join("killed.sqlite.new-journal"), "half").unwrap();
+        let journal = Journal::create(&killed, &meta, Some(&prompts)).unwrap();
+        assert_eq!(journal.prompts().unwrap(), prompts);
+        // An error of SQLite shows none of this program's statements.
+        let twice = "CREATE TABLE meta (key TEXT)";
+        let error = journal.sqlite(|connection| connection.execute_batch(twice));
+        let line = format!("{:#}", anyhow::Error::from(error.unwrap_err()));
+        assert!(
+            line.contains("already exists") && !line.contains("CREATE"),
+            "{line}"
+        );
+    }
+}

@@ -1,0 +1,231 @@
+//! The plan of a run: its questions, their order, and their history.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::settings::Shard;
+use finqa_agents::pair::{Answer, answer_history};
+use finqa_score::dataset::{
+    Case, Dataset, HistoryEntry, HistoryMode, HistorySource, Mode, QuestionKey, Record, RecordKind,
+};
+
+/// The errors of planning a run.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    #[error(
+        "{path}: none of its {records} records has a stand-alone question (qa, qa_0); use --mode conversations"
+    )]
+    NoQuestions { path: String, records: usize },
+    #[error(
+        "{path}: none of its {records} records has a conversation (annotation.dialogue_break); use --mode questions"
+    )]
+    NoTurns { path: String, records: usize },
+}
+
+/// A case with its place in the plan.
+#[derive(Clone, Debug)]
+pub struct PlannedQuestion {
+    /// Place in the plan, which is the order of every output.
+    pub index: usize,
+    /// Question and gold.
+    pub case: Arc<Case>,
+    /// The kind of its record, Single or Double.
+    pub kind: RecordKind,
+    /// The repetition of the whole set that it belongs to, from 0 (`--epochs`).
+    pub epoch: u32,
+    /// Turns of its conversation, if it is a turn.
+    pub turns: Option<usize>,
+}
+
+impl PlannedQuestion {
+    /// The question in the history of later turns, with its answer or with gold: the one place
+    /// where gold becomes something an agent may see, and only for turns that are over.
+    pub fn in_history(&self, mode: HistoryMode, answer: Option<&Answer>) -> HistoryEntry {
+        let (text, gold) = (&self.case.question.text, &self.case.gold);
+        match mode {
+            HistoryMode::Own => answer_history(text, answer),
+            HistoryMode::Gold => HistoryEntry {
+                question: text.clone(),
+                value: gold.exe_ans.clone(),
+                program: gold.program.clone(),
+                label: None,
+                source: HistorySource::Gold,
+            },
+        }
+    }
+}
+
+/// The questions of a run in output order; a unit's questions are asked one
+/// after the other, units side by side.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The kind of questions.
+    pub mode: Mode,
+    /// The source of the history turns.
+    pub history: HistoryMode,
+    /// The units of the first epoch: those of the others are made from them when they are asked.
+    first_epoch: Vec<Vec<PlannedQuestion>>,
+    epochs: u32,
+    /// Questions of a whole epoch, of which a shard asks a part.
+    epoch_length: usize,
+}
+
+impl Plan {
+    /// Plans questions of which each is asked alone.
+    pub fn from_questions(questions: Vec<PlannedQuestion>) -> Self {
+        Self {
+            mode: Mode::Questions,
+            history: HistoryMode::Own,
+            epoch_length: questions.len(),
+            first_epoch: questions.into_iter().map(|planned| vec![planned]).collect(),
+            epochs: 1,
+        }
+    }
+
+    /// Plans `epochs` (at least one) over the dataset's records.
+    pub fn new(
+        dataset: &Dataset,
+        mode: Mode,
+        history: HistoryMode,
+        epochs: u32,
+    ) -> Result<Self, PlanError> {
+        let mut first_epoch = Vec::new();
+        let mut epoch_length = 0;
+        for record in &dataset.records {
+            for cases in split_record(record, mode) {
+                let planned = cases.iter().zip(epoch_length..);
+                let planned = planned.map(|(case, index)| PlannedQuestion {
+                    index,
+                    case: Arc::clone(case),
+                    kind: record.kind,
+                    epoch: 0,
+                    turns: (mode == Mode::Conversations).then_some(cases.len()),
+                });
+                first_epoch.push(planned.collect());
+                epoch_length += cases.len();
+            }
+        }
+        if first_epoch.is_empty() {
+            let (path, records) = (dataset.source.clone(), dataset.records.len());
+            return Err(match mode {
+                Mode::Questions => PlanError::NoQuestions { path, records },
+                Mode::Conversations => PlanError::NoTurns { path, records },
+            });
+        }
+        Ok(Self {
+            mode,
+            history,
+            first_epoch,
+            epochs: epochs.max(1),
+            epoch_length,
+        })
+    }
+
+    /// Leaves only what a shard asks; each question keeps its place in the whole plan.
+    pub fn reduce_to(&mut self, shard: Shard) {
+        self.first_epoch.retain(|unit| {
+            let first = unit.first();
+            first.is_some_and(|planned| shard.contains(&planned.case.question.key.id))
+        });
+    }
+
+    /// Leaves only the units with at least one of these questions; each keeps its place.
+    pub fn keep(&mut self, keys: &HashSet<QuestionKey>) {
+        self.first_epoch.retain(|unit| {
+            let mut unit = unit.iter();
+            unit.any(|planned| keys.contains(&planned.case.question.key))
+        });
+    }
+
+    /// The unit at a place among all units.
+    pub fn unit(&self, at: usize) -> Option<Vec<PlannedQuestion>> {
+        let epoch = u32::try_from(at.checked_div(self.first_epoch.len())?).ok()?;
+        let unit = self.first_epoch.get(at % self.first_epoch.len())?;
+        let planned = unit.iter().map(|planned| PlannedQuestion {
+            index: planned.index + self.epoch_length * epoch as usize,
+            epoch,
+            ..planned.clone()
+        });
+        (epoch < self.epochs).then(|| planned.collect())
+    }
+
+    /// The units in the order of their places.
+    pub fn units(&self) -> impl Iterator<Item = Vec<PlannedQuestion>> {
+        (0..).map_while(|at| self.unit(at))
+    }
+
+    /// The questions in the order of their places.
+    pub fn questions(&self) -> impl Iterator<Item = PlannedQuestion> {
+        self.units().flatten()
+    }
+
+    /// blake3 over what is asked in which order, hex: part of a run's identity.
+    pub fn hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(format!("{:?} {:?}", self.mode, self.history).as_bytes());
+        for planned in self.questions() {
+            let line = format!("\n{} {}", planned.epoch, planned.case.question.key);
+            hasher.update(line.as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// The number of questions.
+    pub fn total(&self) -> usize {
+        let questions: usize = self.first_epoch.iter().map(Vec::len).sum();
+        questions * self.epochs as usize
+    }
+}
+
+/// The questions of a record that are asked one after the other.
+fn split_record(record: &Record, mode: Mode) -> std::slice::Chunks<'_, Arc<Case>> {
+    match mode {
+        Mode::Questions => record.questions.chunks(1),
+        Mode::Conversations => record.turns.chunks(record.turns.len().max(1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_shares_its_cases_with_the_dataset_and_between_epochs() {
+        let sample = finqa_score::dataset::sample().unwrap();
+        for mode in [Mode::Questions, Mode::Conversations] {
+            let plan = Plan::new(&sample, mode, HistoryMode::Own, 3).unwrap();
+            let all: Vec<_> = plan.questions().collect();
+            let (first, others) = all.split_at(all.len() / 3);
+            for (one, other) in first.iter().cycle().zip(others) {
+                assert!(Arc::ptr_eq(&one.case, &other.case));
+                let mut of_the_dataset = sample.records.iter().flat_map(Record::cases);
+                assert!(of_the_dataset.any(|case| std::ptr::eq(case, &*one.case)));
+                assert_eq!(other.index, one.index + other.epoch as usize * first.len());
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn shards_partition_the_plan_by_records(count in 1_u32..60, epochs in 1_u32..3, turns: bool) {
+            let sample = finqa_score::dataset::sample().unwrap();
+            let mode = if turns { Mode::Conversations } else { Mode::Questions };
+            let plan = Plan::new(&sample, mode, HistoryMode::Own, epochs).unwrap();
+            let mut units = Vec::new();
+            for shard in Shard::all(count) {
+                let mut part = plan.clone();
+                part.reduce_to(shard);
+                proptest::prop_assert_eq!(part.total(), part.questions().count());
+                units.extend(part.units());
+            }
+            units.sort_by_key(|unit| unit[0].index);
+            let places = |units: &[Vec<PlannedQuestion>]| -> Vec<Vec<usize>> {
+                let units = units.iter();
+                units.map(|unit| unit.iter().map(|planned| planned.index).collect()).collect()
+            };
+            proptest::prop_assert_eq!(places(&units), places(&plan.units().collect::<Vec<_>>()));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What the replies of a run say that its user should know, each once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use finqa_agents::llm::{ChatReply, FinishReason, Role};
+use finqa_agents::pair::Call;
+use finqa_core::text::{counted, grouped, one_line};
+
+/// Replies that show that a server cuts prompts.
+const ENOUGH: usize = 3;
+
+/// Bytes of a prompt for which every tokenizer has a token.
+const MOST_BYTES_PER_TOKEN: usize = 12;
+
+/// Lines about replies, beyond which no more are gathered.
+const MOST_LINES: usize = 20;
+
+/// Gathers notes from the calls of a run.
+#[derive(Debug, Default)]
+pub struct ReplyNotes {
+    lines: BTreeSet<String>,
+    replies: usize,
+    /// Prompts by agent and the input tokens that the server counts, 0 for impossibly few: how
+    /// many, and the bytes of the shortest and of the longest.
+    prompts: BTreeMap<(String, u64), (usize, usize, usize)>,
+}
+
+impl ReplyNotes {
+    pub fn add(&mut self, call: &Call) {
+        let Some(reply) = &call.reply else { return };
+        self.replies += 1;
+        // A server may put an id into a word, which would be a line for each reply.
+        if self.lines.len() < MOST_LINES {
+            self.lines.extend(lines(reply));
+        }
+        // A later call of an episode is recorded without its earlier messages.
+        let is_whole = call
+            .messages
+            .first()
+            .is_some_and(|it| it.role == Role::System);
+        let tokens = reply.usage.map(|usage| usage.input_tokens);
+        if let Some(tokens) = tokens.filter(|tokens| is_whole && *tokens > 0) {
+            let bytes: usize = call.messages.iter().map(|it| it.content.len()).sum();
+            let is_few = (bytes / MOST_BYTES_PER_TOKEN) as u64 > tokens;
+            let key = (
+                agent(&call.node).to_owned(),
+                if is_few { 0 } else { tokens },
+            );
+            let prompts = self.prompts.entry(key).or_insert((0, bytes, bytes));
+            *prompts = (prompts.0 + 1, prompts.1.min(bytes), prompts.2.max(bytes));
+        }
+    }
+
+    /// The notes, a line each, without a full stop.
+    pub fn lines(self) -> Vec<String> {
+        let cut = self.cut_line();
+        cut.into_iter().chain(self.lines).collect()
+    }
+
+    /// Servers such as Ollama drop the front of a prompt that is too long for them, and count
+    /// what is left. Among many replies, a few have one count by chance.
+    fn cut_line(&self) -> Option<String> {
+        let enough = ENOUGH.max(self.replies / 100);
+        let is_cut = |tokens: u64, (replies, shortest, longest): (usize, usize, usize)| match tokens
+        {
+            0 => replies >= ENOUGH,
+            _ => replies >= enough && longest * 10 >= shortest * 13,
+        };
+        let mut prompts = self.prompts.iter();
+        let ((_, tokens), (replies, shortest, longest)) =
+            prompts.find(|((_, tokens), prompts)| is_cut(*tokens, **prompts))?;
+        let count = match tokens {
+            0 => format!("fewer than one input token for {MOST_BYTES_PER_TOKEN} bytes"),
+            tokens => format!("{} input tokens each", grouped(*tokens)),
+        };
+        let [shortest, longest] = [shortest, longest].map(|bytes| grouped(*bytes as u64));
+        Some(format!(
+            "the server seems to cut prompts: {} to prompts of {shortest} to {longest} bytes \
+             count {count}; raise its context length (Ollama: num_ctx or OLLAMA_CONTEXT_LENGTH, \
+             llama.cpp: -c, vLLM: --max-model-len)",
+            counted(*replies, "reply")
+        ))
+    }
+}
+
+/// The agent of a node: `analyst` of `analyst_reask` and `analyst#2`.
+pub fn agent(node: &str) -> &str {
+    node.split(['_', '#']).next().unwrap_or(node)
+}
+
+/// A word of a server as a part of a line: notes are shown in a terminal, and are comments of
+/// `config.toml`, which a line break would end.
+fn named(word: &str) -> String {
+    one_line(word, 60)
+}
+
+/// What one reply says.
+fn lines(reply: &ChatReply) -> impl Iterator<Item = String> {
+    let word = match &reply.finish {
+        FinishReason::Other(word) if !reply.finish.is_failure() => Some(named(word)),
+        _ => None,
+    };
+    let word = word.map(|word| {
+        let which = if word.is_empty() {
+            "no".to_owned()
+        } else {
+            format!("the unknown `{word}` as")
+        };
+        format!("replies have {which} finish_reason; those that are complete are used")
+    });
+    let (model, tier) = (named(&reply.model), reply.unlisted_tier().map(named));
+    let other = reply.asked_model.as_ref();
+    let other = other.map(|asked| format!("`{model}` answered, and `{asked}` was asked for"));
+    let tier = tier.map(|tier| format!("the prices do not list the service tier `{tier}`"));
+    let doubt = "the server's token counts contradict each other: they are the least that fits";
+    let doubt = reply.is_usage_doubtful.then(|| doubt.to_owned());
+    let left_out = reply.left_out.iter();
+    let left_out = left_out.map(|name| format!("{name} not sent: the model does not support it"));
+    let lines = [word, other, tier, doubt].into_iter().flatten();
+    lines.chain(left_out).collect::<Vec<_>>().into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// They were shown as sent, and a line break ended the comment in `config.toml`.
+    #[test]
+    fn words_of_a_server_stay_on_their_line_without_control_characters() {
+        let reply = ChatReply {
+            finish: FinishReason::Other("odd\n[model]\u{1b}]0;x\u{7}".to_owned()),
+            model: "m\u{1b}[2J\nn".to_owned(),
+            asked_model: Some("m".to_owned()),
+            ..ChatReply::default()
+        };
+        let found: Vec<String> = lines(&reply).collect();
+        assert_eq!(found.len(), 2);
+        for line in found {
+            assert!(!line.contains(char::is_control), "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,464 @@
+//! The description of a run, and the part of it that must not change on resume.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use finqa_agents::llm::{BudgetLimit, Endpoint, PriceList};
+
+use crate::settings::{RunSettings, Shard, change};
+use finqa_core::text::counted;
+use finqa_score::calibration::Scope;
+use finqa_score::dataset::Dataset;
+
+use super::command::command;
+use super::stored_file::StoredFile;
+
+/// The inputs that must not change when a run is resumed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// `offline`, or provider and model of the analyst.
+    pub model: String,
+    /// The critic's model, or how it criticises.
+    pub critic: String,
+    /// blake3 of the data file.
+    pub data: String,
+    /// blake3 of the templates.
+    pub prompts: String,
+    /// blake3 of the plan: keys in order, mode, history, epochs.
+    pub plan: String,
+    /// blake3 of the file of `--calibration`; empty without one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub calibration: String,
+    /// Everything else that changes answers: rounds, temperature, seed, table style, …
+    pub settings: String,
+}
+
+impl Identity {
+    /// The identity whose models on this machine have no address: a local server may have moved.
+    pub fn unplaced(&self) -> Self {
+        let name = |name: &str| {
+            let words = name.split(' ');
+            let words = words.map(|word| match Endpoint::of(word) {
+                Endpoint::Loopback => "local",
+                _ => word,
+            });
+            words.collect::<Vec<_>>().join(" ")
+        };
+        Self {
+            model: name(&self.model),
+            critic: name(&self.critic),
+            ..self.clone()
+        }
+    }
+
+    /// Changes of the inputs that no option shows, one line each; `data` is the source of
+    /// the data.
+    pub fn changes(&self, now: &Self, data: &str) -> Vec<String> {
+        let words = [
+            change("the model", &self.model, &now.model),
+            change("the critic", &self.critic, &now.critic),
+        ];
+        let file = format!("the data file {data} has");
+        let hashes = [
+            (file.as_str(), &self.data, &now.data),
+            ("the prompts have", &self.prompts, &now.prompts),
+            ("the selected questions have", &self.plan, &now.plan),
+            (
+                "the file of --calibration has", &self.calibration, &now.calibration,
+            ),
+            ("the settings have", &self.settings, &now.settings),
+        ];
+        let hashes = hashes.into_iter().filter(|(_, was, now)| was != now);
+        let hashes = hashes.map(|(what, ..)| format!("{what} changed since the run was started"));
+        words.into_iter().flatten().chain(hashes).collect()
+    }
+}
+
+/// The parameters of an episode run besides its settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EpisodeMeta {
+    /// The environment's directory, `sample`, or its server's address.
+    pub environment: String,
+    pub server: bool,
+    /// The most questions that are played; `None` for all.
+    pub n: Option<usize>,
+    /// The seed of the order of questions; `None` for the order of the file.
+    pub seed: Option<u64>,
+    /// Tool calls after which an episode is given up.
+    pub max_steps: u32,
+}
+
+impl EpisodeMeta {
+    /// The options in which `now` differs; seed and number of questions are settings.
+    pub fn changes(&self, now: &Self) -> Vec<String> {
+        let place = match self.server {
+            true => "--url",
+            false => "--data-path",
+        };
+        let [was_steps, now_steps] = [self, now].map(|meta| meta.max_steps.to_string());
+        let changes = [
+            change(place, &self.environment, &now.environment),
+            change("--max-steps", &was_steps, &now_steps),
+        ];
+        changes.into_iter().flatten().collect()
+    }
+}
+
+/// The part of a run that a shard asks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunShard {
+    /// The run that the shards share.
+    pub run: String,
+    #[serde(flatten)]
+    pub part: Shard,
+}
+
+impl std::fmt::Display for RunShard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "shard {} of run {}", self.part, self.run)
+    }
+}
+
+/// The shards that a merged run consists of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergedShards {
+    /// The number of shards.
+    pub shards: u32,
+    /// The shards of which questions are missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<MissingPart>,
+    /// Requests that killed processes had in flight: the cost of each is unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unrecorded: u64,
+}
+
+/// Questions of a shard that have no outcome.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingPart {
+    pub shard: u32,
+    pub questions: usize,
+    /// Questions of the shard.
+    pub of: usize,
+}
+
+impl MergedShards {
+    /// The number of missing questions.
+    pub fn left(&self) -> usize {
+        self.missing.iter().map(|part| part.questions).sum()
+    }
+
+    /// The missing questions, in one line.
+    pub fn missing_line(&self) -> Option<String> {
+        let parts = self.missing.iter().map(|part| {
+            let MissingPart {
+                shard,
+                questions,
+                of,
+            } = part;
+            match questions == of {
+                true => format!("all {of} of shard {shard}"),
+                false => format!("{questions} of {of} of shard {shard}"),
+            }
+        });
+        let parts: Vec<_> = parts.collect();
+        (!parts.is_empty()).then(|| {
+            format!(
+                "{} missing ({})",
+                counted(self.left(), "question"),
+                parts.join(", ")
+            )
+        })
+    }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// The models of a process that continued a run at other addresses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MovedModels {
+    /// Since when, RFC 3339, UTC.
+    pub at: String,
+    /// As in [`Identity`].
+    pub model: String,
+    /// As in [`Identity`].
+    pub critic: String,
+    /// True if no model had answered at an earlier address.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first: bool,
+}
+
+/// The description of a run, written once when its journal is created.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunMeta {
+    /// UUID v7, which sorts by time.
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub started: String,
+    pub version: String,
+    /// The inputs that must not change on resume.
+    pub identity: Identity,
+    /// The source of the data, for people.
+    pub data: String,
+    /// The whole path of their file; absent for the sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_file: Option<PathBuf>,
+    /// True for the invented sample.
+    pub invented: bool,
+    /// Questions in the plan.
+    pub total: usize,
+    /// Maximum tokens of a reply of the (analyst's) model; absent without a chat model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_limit: Option<u32>,
+    /// The user's own prices of models, which hold for every process of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<PriceList>,
+    /// The limit that paused it, until it is resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<BudgetLimit>,
+    /// The calibration that gave the answers their probabilities, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<String>,
+    /// The shard's part of the run, if this is a shard; its identity is the whole run's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<RunShard>,
+    /// The merged shards, if it was merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<MergedShards>,
+    /// The golds that count since `score --save`, if they are not those of the run's data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gold: Option<StoredFile>,
+    /// The models of later processes, or of shards, that were at other addresses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<MovedModels>,
+    /// The environment, if the questions are played as episodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episodes: Option<EpisodeMeta>,
+    /// The settings in the form of `convfinqa.toml`, no secret among them.
+    pub settings: toml::Table,
+}
+
+/// The kind of questions that a run asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunKind {
+    /// Questions about pages.
+    Questions,
+    /// Episodes in an environment.
+    Episodes,
+}
+
+impl RunKind {
+    /// The command that starts a run of this kind.
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Questions => "run",
+            Self::Episodes => "env play",
+        }
+    }
+}
+
+impl RunMeta {
+    /// The kind of questions that it asks.
+    pub fn kind(&self) -> RunKind {
+        match self.episodes {
+            None => RunKind::Questions,
+            Some(_) => RunKind::Episodes,
+        }
+    }
+
+    /// The run's start in seconds since 1970 UTC; 0 if unknown.
+    pub(crate) fn started_at(&self) -> i64 {
+        let at = self.started.parse();
+        at.map_or(0, jiff::Timestamp::as_second)
+    }
+
+    /// True if its CSV becomes `output/output.csv`; a shard's does not, because `merge`
+    /// writes the whole run's.
+    pub fn is_for_last_csv(&self) -> bool {
+        self.kind() == RunKind::Questions && self.shard.is_none()
+    }
+
+    /// The run's key on a tracking server. The name alone is not enough for a merged run:
+    /// another machine may use it too.
+    pub fn tracked_as(&self) -> String {
+        match &self.merged {
+            None => self.id.clone(),
+            Some(_) => format!("{} {}", self.id, self.started),
+        }
+    }
+
+    /// The records of this run with the golds that count: the built-in sample, or the file if it
+    /// is where it was and its hash is still what the run noted. Without the gold file of `score
+    /// --save`, which the notes then name, they are those of the data and have no golds: the
+    /// journal's count.
+    ///
+    /// # Errors
+    /// Why they cannot be read, in one line.
+    pub fn records(&self) -> Result<Dataset, String> {
+        if self.kind() == RunKind::Episodes {
+            return Err("the questions were played in an environment".to_owned());
+        }
+        let split = self.settings.get("split").and_then(toml::Value::as_str);
+        let data = StoredFile {
+            at: self.started.clone(),
+            data: self.data.clone(),
+            data_file: self.data_file.clone(),
+            hash: self.identity.data.clone(),
+            split: split.map(str::to_owned),
+        };
+        let own = || data.records(self.invented, "data file", "the questions were asked");
+        let Some(gold) = &self.gold else { return own() };
+        let is_sample = gold.data_file.is_none();
+        let golds = gold.records(is_sample, "gold file", "its golds were saved");
+        golds.or_else(|lost| {
+            let mut pages = own().map_err(|reason| format!("{lost}; {reason}"))?;
+            pages.drop_golds();
+            pages.notes = vec![format!("{lost}; the golds that were saved from it count")];
+            Ok(pages)
+        })
+    }
+
+    /// Which answers its answers are like, for a calibration.
+    pub fn scope(&self) -> Scope {
+        let word = |key: &str| self.settings.get(key).and_then(toml::Value::as_str);
+        let questions = match (word("mode"), word("history")) {
+            (Some("conversations"), Some("gold")) => "turns with gold history",
+            (Some("conversations"), _) => "turns with own history",
+            _ => "stand-alone questions",
+        };
+        let settings = Scope::SETTINGS.into_iter().filter_map(|key| {
+            let value = self.settings.get(key)?;
+            let text = value.as_str().map(str::to_owned);
+            Some((key.to_owned(), text.unwrap_or_else(|| value.to_string())))
+        });
+        let identity = self.identity.unplaced();
+        Scope {
+            model: identity.model,
+            critic: identity.critic,
+            prompts: identity.prompts,
+            settings: settings.collect(),
+            data: identity.data,
+            questions: questions.to_owned(),
+        }
+    }
+
+    /// The folder of its output, as the settings named it.
+    pub fn output(&self) -> PathBuf {
+        let named = self.settings.get("output").and_then(toml::Value::as_str);
+        named.map_or_else(|| RunSettings::default().output, PathBuf::from)
+    }
+
+    /// The command that resumes this run, which is in `output`.
+    pub fn resume_command(&self, output: &Path) -> String {
+        self.resume(&format!(" {}", self.id), output)
+    }
+
+    /// The command that continues the newest run in `output`, or what continues a shard.
+    pub fn continuation(&self, output: &Path) -> String {
+        match &self.shard {
+            Some(_) => "the same command".to_owned(),
+            None => self.resume("", output),
+        }
+    }
+
+    fn resume(&self, run: &str, output: &Path) -> String {
+        let words = match self.kind() {
+            RunKind::Questions => "--resume",
+            RunKind::Episodes => "env play --resume",
+        };
+        command(&format!("{words}{run}"), output)
+    }
+
+    /// The models of its processes where they are not those of `known`.
+    pub(super) fn models_besides(&self, known: &Identity) -> Vec<MovedModels> {
+        let first = MovedModels {
+            at: self.started.clone(),
+            model: self.identity.model.clone(),
+            critic: self.identity.critic.clone(),
+            first: false,
+        };
+        let all = [first].into_iter().chain(self.moved.iter().cloned());
+        let is_other = |it: &MovedModels| (&it.model, &it.critic) != (&known.model, &known.critic);
+        all.filter(is_other).collect()
+    }
+
+    /// Another gold than the data's, and other addresses than the first, one line each.
+    pub fn change_lines(&self) -> Vec<String> {
+        let gold = self.gold.iter().map(|gold| {
+            format!(
+                "scored by the gold of {} since {} (score --save)",
+                gold.data, gold.at
+            )
+        });
+        let mut known = vec![(&self.identity.model, &self.identity.critic)];
+        let first = self.moved.iter().rposition(|moved| moved.first);
+        let answering = self.moved.iter().skip(first.unwrap_or_default());
+        let moved = answering.filter_map(|moved| {
+            let models = (&moved.model, &moved.critic);
+            let is_new = !known.contains(&models);
+            known.push(models);
+            is_new.then(|| {
+                let critic = match models.0 == models.1 || moved.critic == self.identity.critic {
+                    true => String::new(),
+                    false => format!(", critic {}", moved.critic),
+                };
+                let (model, at) = (&moved.model, &moved.at);
+                let part = if moved.first { "" } else { " in part" };
+                format!("answered{part} at {model}{critic}, since {at}")
+            })
+        });
+        gold.chain(moved).collect()
+    }
+
+    /// The number of answered questions, such as `3/12`.
+    pub fn progress(&self, answered: usize) -> String {
+        format!("{answered}/{}", self.total)
+    }
+
+    /// The model's name as given, without the server's address.
+    pub fn model(&self) -> &str {
+        let named = self.settings.get("model").and_then(toml::Value::as_str);
+        named.unwrap_or(&self.identity.model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_alike_on_another_port_and_not_with_other_data_or_sampling() {
+        let scope = |model: &str, data: &str, temperature: f64| {
+            let meta = RunMeta {
+                identity: Identity {
+                    model: model.to_owned(),
+                    data: data.to_owned(),
+                    ..Identity::default()
+                },
+                settings: toml::Table::from_iter([("temperature".to_owned(), temperature.into())]),
+                ..RunMeta::default()
+            };
+            meta.scope()
+        };
+        let local = "openai http://127.0.0.1:8000/v1 m";
+        let was = scope(local, "hash", 0.2);
+        let other = "openai http://10.0.0.1/v1 m";
+        let other_model = "its model is openai local m, not openai http://10.0.0.1/v1 m";
+        for (now, difference) in [
+            (
+                scope("openai http://localhost:9000/v1 m", "hash", 0.2),
+                None,
+            ),
+            (scope(other, "hash", 0.2), Some(other_model)),
+            (scope(local, "other", 0.2), Some("its data differ")),
+            (
+                scope(local, "hash", 0.7),
+                Some("its --temperature is 0.2, not 0.7"),
+            ),
+        ] {
+            assert_eq!(was.difference(&now).as_deref(), difference);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What is wrong with the shards of a run.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::journal::JournalError;
+
+/// Shards that cannot be started or merged.
+#[derive(Debug, Error)]
+pub enum ShardsError {
+    #[error("run {run} exists and has no shards; name another one with --run")]
+    Taken { run: String },
+    #[error(
+        "{path}: not a plan of shards ({reason}); remove this file and repeat the command of a \
+         shard, which writes it again"
+    )]
+    NoPlan { path: PathBuf, reason: String },
+    #[error("shard {shard} of run {run} {problem}")]
+    OfShard {
+        run: String,
+        shard: u32,
+        problem: String,
+        /// Its content is at fault, and not the way it is used.
+        is_data: bool,
+    },
+    #[error(
+        "run {run} is not complete: {missing}; repeat these shards, or merge the others with \
+         --allow-missing"
+    )]
+    Incomplete { run: String, missing: String },
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A file of the shards or of the merged run cannot be read, written or renamed.
+    #[error("{path}: {source}")]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl ShardsError {
+    pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, source }
+    }
+
+    /// The error for a shard that cannot be read, because of its content or its disk.
+    pub fn unreadable(run: &str, shard: u32, reason: JournalError) -> Self {
+        if !reason.is_data() {
+            return Self::Journal(reason);
+        }
+        Self::OfShard {
+            run: run.to_owned(),
+            shard,
+            problem: format!(
+                "cannot be read ({reason}); restore it, or remove its folder and repeat its command"
+            ),
+            is_data: true,
+        }
+    }
+
+    /// True if the content of a file is at fault, and not the way shards are started or merged.
+    pub fn is_data(&self) -> bool {
+        match self {
+            Self::OfShard { is_data, .. } => *is_data,
+            Self::Journal(error) => error.is_data(),
+            Self::Taken { .. } | Self::Io { .. } => false,
+            Self::NoPlan { .. } | Self::Incomplete { .. } => true,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The folder that the shards of a run share, `OUTPUT/runs/<name>.shards/`: the plan that
+//! all of them agreed on, and the folder of each, which is a run's.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::settings::Shard;
+use finqa_core::files;
+
+use super::folder::RunFolder;
+use super::journal::Journal;
+use super::plan::Plan;
+use super::run_meta::RunMeta;
+use super::shards_error::ShardsError;
+
+/// The version of the plan's layout; any other is refused.
+const FORMAT: u32 = 2;
+
+/// The plan's file.
+const PLAN: &str = "plan.json";
+/// The folder in which the merged journal is written.
+const MERGING: &str = "merging";
+pub(super) const SHARDS_SUFFIX: &str = ".shards";
+
+/// The plan that the shards of a run share, written by the first one started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SharedPlan {
+    format: u32,
+    /// The number of questions of each shard.
+    pub questions: Vec<usize>,
+    /// The whole run.
+    pub run: RunMeta,
+}
+
+impl SharedPlan {
+    /// The plan of a whole `run` split into `shards`.
+    pub fn new(run: RunMeta, plan: &Plan, shards: u32) -> Self {
+        let mut questions: Vec<_> = Shard::all(shards).map(|_| 0).collect();
+        for planned in plan.questions() {
+            let shard = Shard::of(&planned.case.question.key.id, shards);
+            if let Some(count) = questions.get_mut(shard as usize - 1) {
+                *count += 1;
+            }
+        }
+        Self {
+            format: FORMAT,
+            questions,
+            run,
+        }
+    }
+
+    /// The number of shards.
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.questions.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The shards, with the number of questions of each.
+    pub fn shards(&self) -> impl Iterator<Item = (Shard, usize)> {
+        Shard::all(self.count()).zip(self.questions.iter().copied())
+    }
+}
+
+/// The folder of a run's shards.
+#[derive(Clone, Debug)]
+pub struct ShardsFolder {
+    output: PathBuf,
+    name: String,
+}
+
+impl ShardsFolder {
+    /// The folder of the shards of the run with this name.
+    pub fn new(output: &Path, name: &str) -> Self {
+        Self {
+            output: output.to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    /// The name of the run.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> PathBuf {
+        RunFolder::runs(&self.output).join(format!("{}{SHARDS_SUFFIX}", self.name))
+    }
+
+    /// The folder of a shard.
+    pub fn shard(&self, index: u32) -> RunFolder {
+        RunFolder::of_shard(&self.output, &self.path(), index)
+    }
+
+    /// The folder in which the process that merges writes the journal, before it is complete.
+    pub fn merging(&self) -> PathBuf {
+        self.path().join(MERGING)
+    }
+
+    /// The folder of the merged run.
+    pub fn merged(&self) -> RunFolder {
+        RunFolder::new(&self.output, &self.name)
+    }
+
+    /// The plan that the shards share.
+    pub fn plan(&self) -> Result<SharedPlan, ShardsError> {
+        let path = self.path().join(PLAN);
+        let no_plan = |reason: String| ShardsError::NoPlan {
+            path: path.clone(),
+            reason,
+        };
+        let bytes = files::read(&path).map_err(|source| match source.kind() {
+            ErrorKind::NotFound => no_plan("it is missing".to_owned()),
+            _ => ShardsError::io(&path)(source),
+        })?;
+        let plan: SharedPlan =
+            serde_json::from_slice(&bytes).map_err(|error| no_plan(error.to_string()))?;
+        match plan.format {
+            FORMAT => Ok(plan),
+            format => Err(no_plan(format!("format {format} instead of {FORMAT}"))),
+        }
+    }
+
+    /// Proposes a plan; gives the one that the first shard proposed. Shards that start at
+    /// the same time agree, because a file is renamed to its place only if it is free.
+    pub fn agree(&self, plan: SharedPlan) -> Result<SharedPlan, ShardsError> {
+        let path = self.path().join(PLAN);
+        if path.is_file() {
+            return self.plan();
+        }
+        self.refuse_taken()?;
+        match self.write(&path, &plan) {
+            Ok(()) => Ok(plan),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => self.plan(),
+            Err(error) => Err(ShardsError::io(&path)(error)),
+        }
+    }
+
+    fn write(&self, path: &Path, plan: &SharedPlan) -> std::io::Result<()> {
+        let folder = self.path();
+        std::fs::create_dir_all(&folder)?;
+        let file = tempfile::NamedTempFile::new_in(&folder)?;
+        // They may be several users'.
+        files::let_others_read(file.as_file())?;
+        serde_json::to_writer(file.as_file(), plan)?;
+        file.as_file().sync_all()?;
+        file.persist_noclobber(path)?;
+        Ok(())
+    }
+
+    /// Refuses the name of a run that was not merged from shards.
+    pub fn refuse_taken(&self) -> Result<(), ShardsError> {
+        let merged = self.merged().journal();
+        if !merged.is_file() {
+            return Ok(());
+        }
+        match Journal::read(&merged).and_then(|journal| journal.meta()) {
+            Ok(meta) if meta.merged.is_some() => Ok(()),
+            // One that is damaged is made again of the shards.
+            Err(error) if error.is_data() => Ok(()),
+            _ => Err(ShardsError::Taken {
+                run: self.name.clone(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! `summary.json`: a run's scores and costs, made from its journal.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use rust_decimal::Decimal;
+use serde::Serialize;
+
+use finqa_agents::llm::{Cost, NodeUsage, UsageByNode, constant_words};
+use finqa_agents::pair::Call;
+use finqa_score::calibration::{RiskSummary, ScoredAnswer};
+use finqa_score::dataset::Outcome;
+use finqa_score::score::{EpochCard, Row, ScoreTally, Scorecard};
+
+use super::agreement::Agreement;
+use super::critic_effect::CriticEffect;
+use super::episode_summary::EpisodeSummary;
+use super::journal::{Journal, JournalError};
+use super::reply_notes::ReplyNotes;
+use super::run_meta::{RunKind, RunMeta};
+
+/// The results of a run, with the scorecard's rates, from 0 to 1, at the top level.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The version of this layout.
+    pub format: u32,
+    pub run: RunMeta,
+    /// True if every question of the plan has an outcome.
+    pub complete: bool,
+    /// The scores, every rule by its name.
+    #[serde(flatten)]
+    pub scores: Scorecard,
+    /// The epochs compared, by numeric match and FE, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub epochs: Vec<EpochCard>,
+    pub critic: CriticEffect,
+    /// The value of agreement with the second opinion; absent if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_opinion: Option<Agreement>,
+    /// How wrong the likeliest answers are; absent without probabilities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub risk: Option<RiskSummary>,
+    /// The results of the episodes, if the questions were played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub episodes: Option<EpisodeSummary>,
+    /// The failures that left questions without an answer, in the providers' words, the most
+    /// frequent first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailureCount>,
+    /// Sampling settings that a model does not take, and that replies were made
+    /// without: `temperature`, `seed`.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub left_out: BTreeSet<String>,
+    /// What the replies say that its user should know, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Models that answered and that no price list has.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub unpriced_models: BTreeSet<String>,
+    /// The batches that requests were sent in, if any were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batches: Option<BatchUsage>,
+    /// Rounds, calls, tokens and money.
+    pub spent: ResourceUsage,
+}
+
+/// A failure that questions have as their outcome.
+#[derive(Clone, Debug, Serialize)]
+pub struct FailureCount {
+    pub outcome: Outcome,
+    pub count: usize,
+    /// The words of the first one; the others differ in numbers only.
+    pub reason: String,
+}
+
+/// The batches of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct BatchUsage {
+    pub batches: usize,
+    pub requests: usize,
+}
+
+impl BatchUsage {
+    fn of(journal: &Journal) -> Result<Option<Self>, JournalError> {
+        let mut batches = journal.batches()?;
+        batches.retain(|it| it.batch.is_some());
+        Ok((!batches.is_empty()).then(|| Self {
+            batches: batches.len(),
+            requests: batches.iter().map(|it| it.count).sum(),
+        }))
+    }
+}
+
+/// The resources of a run, including unanswered questions.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ResourceUsage {
+    /// Rounds of the questions that have an outcome.
+    pub rounds: usize,
+    pub calls: u64,
+    /// HTTP requests, retries included.
+    pub requests: u64,
+    /// Calls, requests and tokens by the node that asked.
+    pub nodes: UsageByNode,
+    /// US dollars; absent if a part of it is unknown.
+    pub cost_usd: Option<Decimal>,
+    /// The known cost, and the number of requests of unknown cost.
+    pub cost: Cost,
+}
+
+impl Summary {
+    /// Questions without an answer; of episodes those that failed, because the
+    /// others have a reward.
+    pub fn unanswered(&self) -> usize {
+        if let Some(episodes) = &self.episodes {
+            return episodes.failed;
+        }
+        self.scores.questions - self.scores.count_of(Outcome::Answered)
+    }
+
+    /// True if the run replaces the last one: it is over, or it has an answer.
+    pub fn has_result(&self) -> bool {
+        self.complete || self.scores.count_of(Outcome::Answered) > 0
+    }
+
+    /// True if no question has an outcome and nothing was paid; an episode may have begun.
+    pub fn is_empty(&self) -> bool {
+        let is_answered = self.scores.questions > 0 || self.run.kind() == RunKind::Episodes;
+        !is_answered && self.spent.cost == Cost::default()
+    }
+
+    /// Questions that have no outcome yet.
+    pub fn left(&self) -> usize {
+        self.run.total.saturating_sub(self.scores.questions)
+    }
+
+    /// The reason why it is not complete, and the command that continues it in `output`.
+    pub fn unfinished(&self, output: &Path) -> Option<(String, String)> {
+        let run = &self.run;
+        let command = match run.shard {
+            Some(_) => run.continuation(output),
+            None => run.resume_command(output),
+        };
+        (!self.complete).then(|| match run.paused {
+            None => ("Not complete".to_owned(), command),
+            Some(limit) => {
+                let state = format!("Paused at {}", limit.option());
+                (state, format!("{command}{}", limit.more()))
+            }
+        })
+    }
+
+    /// The missing questions of an incomplete merged run, in one line.
+    pub fn missing_line(&self) -> Option<String> {
+        self.run.merged.as_ref()?.missing_line()
+    }
+
+    /// The models without a price, as the end of a line about the cost.
+    pub fn unpriced_note(&self) -> String {
+        let models = self.unpriced_models.iter();
+        let models: Vec<_> = models.map(|model| format!("`{model}`")).collect();
+        match models.len() {
+            0 => String::new(),
+            _ => format!(
+                ": no price of {}; --prices FILE adds one",
+                models.join(" and ")
+            ),
+        }
+    }
+}
+
+/// Sums a run up, row by row.
+#[derive(Debug, Default)]
+pub struct SummaryBuilder {
+    scores: ScoreTally,
+    critic: CriticEffect,
+    agreement: Agreement,
+    scored: Vec<ScoredAnswer>,
+    episodes: EpisodeSummary,
+    rounds: usize,
+    nodes: UsageByNode,
+    cost: Cost,
+    /// Requests that were billed, or may have been.
+    billed: u64,
+    left_out: BTreeSet<String>,
+    /// By outcome and the words that are the same each time.
+    failures: BTreeMap<(Outcome, String), FailureCount>,
+    notes: ReplyNotes,
+    /// Models whose replies have token counts and no known cost.
+    unpriced: BTreeSet<String>,
+}
+
+impl SummaryBuilder {
+    /// Counts a row.
+    pub fn add(&mut self, row: &Row) {
+        self.critic.add(row);
+        self.agreement.add(row);
+        self.scored.extend(row.scored());
+        self.episodes.add(row);
+        if let (outcome @ (Outcome::ContentFilter | Outcome::ProviderError), Some(reason)) =
+            (row.solution.outcome, &row.solution.error)
+        {
+            let failure = self.failures.entry((outcome, constant_words(reason)));
+            let first = || FailureCount {
+                outcome,
+                count: 0,
+                reason: reason.clone(),
+            };
+            failure.or_insert_with(first).count += 1;
+        }
+        self.rounds += row.solution.rounds.len();
+        self.cost += row.spent();
+        row.solution.calls.iter().for_each(|call| self.call(call));
+        self.scores.add(row);
+    }
+
+    fn call(&mut self, call: &Call) {
+        *self.nodes.entry(call.node.clone()).or_default() += call.usage();
+        self.billed += billed(call);
+        self.notes.add(call);
+        if let Some(reply) = &call.reply {
+            self.left_out.extend(reply.left_out.iter().cloned());
+            let is_unpriced = call.cost.unpriced > u64::from(reply.lost);
+            if reply.usage.is_some() && is_unpriced && call.cost.known.is_zero() {
+                self.unpriced.insert(reply.model.clone());
+            }
+        }
+    }
+
+    /// Summarises the rows of this run, and the calls of questions that have
+    /// no row yet, which were paid for too.
+    pub fn finish(mut self, journal: &Journal) -> Result<Summary, JournalError> {
+        let run = journal.meta()?;
+        for call in journal.open_calls()?.values().flatten() {
+            self.call(call);
+            self.cost += call.cost;
+        }
+        let batches = BatchUsage::of(journal)?;
+        // What a killed process had in flight is in no call.
+        let unrecorded = match &run.merged {
+            Some(shards) => shards.unrecorded,
+            None => unrecorded(journal, self.billed)?,
+        };
+        self.cost += Cost::unknown(unrecorded);
+        let (scores, epochs) = self.scores.finish();
+        let mut failures: Vec<FailureCount> = self.failures.into_values().collect();
+        failures.sort_by_key(|failure| Reverse(failure.count));
+        let prices = run.prices.clone().unwrap_or_default();
+        self.unpriced.retain(|model| prices.lacks(model));
+        let used: NodeUsage = self.nodes.values().copied().sum();
+        Ok(Summary {
+            format: 1,
+            complete: run.total == scores.questions,
+            run,
+            scores,
+            epochs,
+            critic: self.critic.finish(),
+            second_opinion: self.agreement.finish(),
+            risk: RiskSummary::of(self.scored),
+            episodes: self.episodes.finish(),
+            failures,
+            left_out: self.left_out,
+            notes: self.notes.lines(),
+            unpriced_models: self.unpriced,
+            batches,
+            spent: ResourceUsage {
+                rounds: self.rounds,
+                calls: used.calls,
+                requests: used.requests,
+                nodes: self.nodes,
+                cost_usd: self.cost.total(),
+                cost: self.cost,
+            },
+        })
+    }
+}
+
+/// Requests of a call that were billed, or may have been.
+pub(super) fn billed(call: &Call) -> u64 {
+    match call.attempts {
+        0 => 0,
+        _ => call.cost.priced + call.cost.unpriced,
+    }
+}
+
+/// The number of requests that may have been billed besides the `billed` ones of the
+/// journal's calls.
+pub(super) fn unrecorded(journal: &Journal, billed: u64) -> Result<u64, JournalError> {
+    // A batch of a killed process is in the journal.
+    if !journal.batches()?.is_empty() {
+        return Ok(0);
+    }
+    Ok(journal.billed_requests()?.saturating_sub(billed))
+}
+
+/// Sums a journal up.
+pub fn summarise(journal: &Journal) -> Result<Summary, JournalError> {
+    let mut tally = SummaryBuilder::default();
+    journal.for_each_row(|row| tally.add(&row))?;
+    tally.finish(journal)
+}

@@ -1,0 +1,245 @@
+//! The keys of the settings: how a variable's text is read, and whether a key is
+//! among what a resumed run may not change.
+
+use std::sync::LazyLock;
+
+use clap::Arg;
+use finqa_agents::llm::settings::ALLOW_HTTP;
+use finqa_core::options::{declared, is_list, is_text};
+use toml::{Table, Value};
+
+use super::groups::Settings;
+
+/// The options of [`Settings`]; an option's id is its key.
+static KEYS: LazyLock<Vec<Arg>> = LazyLock::new(declared::<Settings>);
+
+/// The keys of `convfinqa.toml`, in the order of [`Settings`].
+pub fn keys() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().map(key_of)
+}
+
+fn key_of(option: &'static Arg) -> &'static str {
+    option.get_id().as_str()
+}
+
+/// What a setting decides of a run, and so whether a resumed run may change it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    /// Speed, output and logging: no answer.
+    Nothing,
+    /// The model, the critic, the data, the prompts, the plan or the calibration: a run's
+    /// identity holds what they resolve to.
+    Identity,
+    /// The answers, in a way that no other part of a run's identity shows.
+    Answers,
+}
+
+fn effect(key: &str) -> Effect {
+    match key {
+        "model" | "provider" | "api" | "base_url" | "critic" | "critic_model"
+        | "critic_provider" | "critic_base_url" | "data_path" | "split" | "prompts" | "n"
+        | "range" | "ids" | "only" | "filter" | "shuffle" | "mode" | "history" | "epochs"
+        | "calibration" => Effect::Identity,
+        "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm" | "output" | "mlflow"
+        | "traces" | "log" | "max_cost" | "max_time" | "give_up_after" | "prices" | "shard"
+        | "run" | "engine" => Effect::Nothing,
+        _ => Effect::Answers,
+    }
+}
+
+/// The change of an option in words; `None` if it did not change.
+pub fn change(option: &str, was: &str, now: &str) -> Option<String> {
+    (was != now).then(|| format!("{option} was {was}, now {now}"))
+}
+
+/// The settings `base` with those of `other` that may affect answers.
+pub fn with_effects_of(base: Table, other: Table) -> Table {
+    let is_effective = |key: &str| effect(key) != Effect::Nothing;
+    let base = base.into_iter().filter(|(key, _)| !is_effective(key));
+    base.chain(other.into_iter().filter(|(key, _)| is_effective(key)))
+        .collect()
+}
+
+/// The settings that affect answers in another way than by the choice of questions or what an
+/// identity holds: each as an option, with its value.
+pub(crate) fn decisive(settings: &Table) -> impl Iterator<Item = (String, String)> {
+    let effective = keys().filter(|key| {
+        effect(key) == Effect::Answers || ["mode", "history", "epochs"].contains(key)
+    });
+    effective.map(|key| (flag(key), flag_value(settings.get(key))))
+}
+
+/// The value in a variable's text.
+fn value_of(option: &Arg, text: &str) -> Value {
+    if is_list(option) {
+        let items = text.split(',').map(|item| item.trim().to_owned());
+        Value::Array(items.map(Value::String).collect())
+    } else if is_text(option) {
+        Value::String(text.to_owned())
+    } else {
+        plain(text)
+    }
+}
+
+/// The settings that the variables `CONVFINQA_<KEY>` hold.
+pub(super) fn environment(variable: &dyn Fn(&str) -> Option<String>) -> Table {
+    let set = KEYS.iter().filter_map(|option| {
+        let text = variable(&variable_of(key_of(option)))?;
+        let text = text.trim();
+        (!text.is_empty()).then(|| (key_of(option).to_owned(), value_of(option, text)))
+    });
+    set.collect()
+}
+
+/// An option as it is given on the command line.
+pub fn flag(key: &str) -> String {
+    format!("--{}", key.replace('_', "-"))
+}
+
+/// The spelling of a value on the command line.
+fn flag_value(value: Option<&Value>) -> String {
+    match value {
+        None => "not set".to_owned(),
+        Some(Value::Boolean(given)) => if *given { "given" } else { "not given" }.to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(items)) => {
+            let items = items.iter().map(|item| flag_value(Some(item)));
+            items.collect::<Vec<_>>().join(",")
+        }
+        Some(other) => other.to_string(),
+    }
+}
+
+/// Variables that begin like a setting and are not: one that no file may set, and what the
+/// tests and checks read.
+const OTHER_VARIABLES: [&str; 4] = [
+    ALLOW_HTTP, "CONVFINQA_SOAK", "CONVFINQA_TOOLS", "CONVFINQA_UPDATE",
+];
+
+/// The variable of a key.
+pub(super) fn variable_of(key: &str) -> String {
+    format!("{PREFIX}{}", key.to_uppercase())
+}
+
+const PREFIX: &str = "CONVFINQA_";
+
+/// The error for a variable that looks like a setting and is not one: a typo would be
+/// ignored silently.
+pub fn unknown_variable(name: &str) -> Option<String> {
+    let known = !name.starts_with(PREFIX)
+        || name.starts_with("CONVFINQA_REQUIRE_")
+        || OTHER_VARIABLES.contains(&name)
+        || keys().any(|key| variable_of(key) == name);
+    (!known).then(|| format!("unknown variable {name}; unset it, or correct its name"))
+}
+
+fn plain(text: &str) -> Value {
+    if let Ok(integer) = text.parse::<i64>() {
+        return Value::Integer(integer);
+    }
+    if let Ok(float) = text.parse::<f64>() {
+        return Value::Float(float);
+    }
+    match text {
+        "true" => Value::Boolean(true),
+        "false" => Value::Boolean(false),
+        _ => Value::String(text.to_owned()),
+    }
+}
+
+impl Settings {
+    /// The settings that decide answers and are in no other part of a run's
+    /// identity, in one line.
+    pub fn answer_settings(&self) -> String {
+        let all = Table::try_from(self).unwrap_or_default();
+        let decide = all
+            .into_iter()
+            .filter(|(key, _)| effect(key) == Effect::Answers);
+        decide
+            .collect::<Table>()
+            .to_string()
+            .trim()
+            .replace('\n', ", ")
+    }
+
+    /// The settings in which `now` differs so that answers may differ too, in words.
+    pub fn changes(&self, now: &Self) -> Vec<String> {
+        let [was, now] = [self, now].map(|all| Table::try_from(all).unwrap_or_default());
+        let effective = keys().filter(|key| effect(key) != Effect::Nothing);
+        let values = |key| [was.get(key), now.get(key)].map(flag_value);
+        effective
+            .filter_map(|key| {
+                let [was, now] = values(key);
+                change(&flag(key), &was, &now)
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of these, each key takes one that is not its default, or one of its own words.
+    const VALUES: &str =
+        "7 0.75 true ['a'] 'x' 'http://x' '0..1' '1/2' '5%' '5.25' '5m' 'wrong:last'";
+
+    #[test]
+    fn every_key_is_read_and_written_by_the_settings() {
+        let default = Table::try_from(Settings::default()).unwrap();
+        assert!(default.keys().all(|named| keys().any(|key| key == named)));
+        for option in KEYS.iter() {
+            let key = key_of(option);
+            let words = option.get_possible_values();
+            let words = words.iter().map(|word| format!("'{}'", word.get_name()));
+            let mut values = VALUES.split(' ').map(str::to_owned).chain(words);
+            let is_kept = |value: String| {
+                let table: Table = format!("{key} = {value}").parse().unwrap();
+                let written = read(&table).map(|it| Table::try_from(it).unwrap());
+                let written = written.as_ref().and_then(|it| it.get(key));
+                written.is_some() && written == table.get(key) && written != default.get(key)
+            };
+            assert!(values.any(is_kept), "{key}");
+        }
+    }
+
+    fn read(table: &Table) -> Option<Settings> {
+        let layers = super::super::Layers::default();
+        let layers = layers.table(table.clone(), super::super::Origin::CommandLine);
+        Some(Settings {
+            origins: Default::default(),
+            ..layers.ok()?.settings().ok()?
+        })
+    }
+
+    #[test]
+    fn a_word_is_the_same_on_the_command_line_and_in_a_file() {
+        for option in KEYS.iter() {
+            let words = option.get_possible_values();
+            for word in words
+                .iter()
+                .filter(|word| !["true", "false"].contains(&word.get_name()))
+            {
+                let key = key_of(option);
+                let mut table = Table::new();
+                table.insert(key.to_owned(), Value::String(word.get_name().to_owned()));
+                let written = Table::try_from(read(&table).unwrap()).unwrap();
+                assert_eq!(written.get(key), table.get(key), "{key}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_float_is_the_same_after_a_settings_file_and_a_journal() {
+        let mut settings = Settings::default();
+        settings.sampling.temperature = Some(0.964_817_445_528_845_3);
+        settings.agents.min_confidence = 0.1 + 0.2;
+        let table = Table::try_from(&settings).unwrap();
+        let from_file: Table = table.to_string().parse().unwrap();
+        let json = serde_json::to_string(&table).unwrap();
+        let from_journal: Table = serde_json::from_str(&json).unwrap();
+        for table in [from_file, from_journal] {
+            assert_eq!(read(&table), Some(settings.clone()));
+        }
+    }
+}

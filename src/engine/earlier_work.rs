@@ -1,0 +1,98 @@
+//! What earlier processes of a run have done, from its journal: every row is sent as an event,
+//! and the answers that later turns need are kept. A journal may be larger than memory, so rows
+//! are read one by one.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use finqa_agents::pair::{Answer, Call};
+use finqa_journal::run::{Event, Journal, JournalError, Plan, RunMeta};
+use finqa_score::score::Stamp;
+
+/// What is known of a question of a unit that is not over.
+pub(super) enum QuestionWork {
+    /// Its answer, if it has one.
+    Answered(Option<Box<Answer>>),
+    /// The calls made for it so far.
+    Begun(Vec<Call>),
+}
+
+/// The state of a run so far.
+pub(super) struct EarlierWork {
+    pub journal: Journal,
+    /// The units with a question that has no outcome, by their places in the plan.
+    pub open_units: Vec<usize>,
+    /// What is known of their questions, by their places in the plan.
+    pub known: HashMap<usize, QuestionWork>,
+    /// Questions that have an outcome.
+    pub answered: usize,
+    /// True if a model has answered any request.
+    pub any_answer: bool,
+    /// The last answer's stamp.
+    pub last: Stamp,
+}
+
+impl EarlierWork {
+    /// Reads the journal of the run of a plan, and passes its rows on to `events`.
+    pub(super) async fn read(
+        journal: Journal,
+        meta: Arc<RunMeta>,
+        plan: Arc<Plan>,
+        events: mpsc::Sender<Event>,
+    ) -> Result<Self, JournalError> {
+        let read =
+            tokio::task::spawn_blocking(move || Self::send_rows(journal, meta, &plan, &events));
+        read.await
+            .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+    }
+
+    fn send_rows(
+        journal: Journal,
+        meta: Arc<RunMeta>,
+        plan: &Plan,
+        events: &mpsc::Sender<Event>,
+    ) -> Result<Self, JournalError> {
+        let done = journal.answered_questions()?;
+        // Nothing is lost if the receiver is gone.
+        let _ = events.blocking_send(Event::Started {
+            meta,
+            total: plan.total(),
+            answered: done.len(),
+        });
+        let mut open_units = Vec::new();
+        let mut needed = HashSet::new();
+        for (at, unit) in plan.units().enumerate() {
+            if unit.iter().any(|planned| !done.contains(&planned.index)) {
+                open_units.push(at);
+                needed.extend(unit.iter().map(|planned| planned.index));
+            }
+        }
+        let calls = journal.open_calls()?;
+        let replied = calls.values().flatten().any(Call::is_answered);
+        let begun = calls.into_iter();
+        let mut known: HashMap<_, _> = begun
+            .map(|(index, calls)| (index, QuestionWork::Begun(calls)))
+            .collect();
+        let (mut any_answer, mut last) = (replied, Stamp::default());
+        journal.for_each_row(|row| {
+            any_answer |= row.solution.answer_or_withheld().is_some();
+            if needed.contains(&row.index) {
+                let answer = row.solution.answer_or_withheld().cloned().map(Box::new);
+                known.insert(row.index, QuestionWork::Answered(answer));
+            }
+            last = last.after_row(&row);
+            let row = Arc::new(row);
+            let _ = events.blocking_send(Event::Answered { row, resumed: true });
+        })?;
+        Ok(Self {
+            journal,
+            open_units,
+            known,
+            answered: done.len(),
+            any_answer,
+            last,
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! Failures of the provider over all questions: calls that fail in a row, and prompts that are
+//! refused before any is answered.
+
+use std::collections::{HashMap, HashSet};
+
+use parking_lot::Mutex;
+
+use finqa_agents::llm::constant_words;
+use finqa_journal::run::agent;
+use finqa_score::dataset::Outcome;
+
+/// Failed calls of an agent in a row, across questions and with none answered
+/// in between, after which the run stops. Each call has used up its
+/// retries by then, so that twenty of them are not a passing problem.
+const GIVE_UP_AFTER: u32 = 20;
+
+/// Prompts that are refused alike, with none answered, after which the run stops: it is not
+/// the prompts.
+const REFUSED_ALIKE: usize = 5;
+
+/// Counts consecutive failed calls per agent, and the first refusals.
+#[derive(Debug, Default)]
+pub(super) struct FailureStreaks {
+    state: Mutex<StreakState>,
+}
+
+#[derive(Debug, Default)]
+struct StreakState {
+    /// By agent: the critic's model may be down alone.
+    failed_in_a_row: HashMap<String, u32>,
+    last_failure: Option<String>,
+    /// A question has an outcome that is not a refusal.
+    is_answered: bool,
+    /// The refused questions by the words of their refusals.
+    refused: HashMap<String, HashSet<usize>>,
+}
+
+impl FailureStreaks {
+    /// A call of `node` was answered.
+    pub(super) fn record_answer(&self, node: &str) {
+        self.state.lock().failed_in_a_row.remove(agent(node));
+    }
+
+    /// A call of `node` failed finally; gives the message to stop with once
+    /// there were too many.
+    pub(super) fn record_failure(&self, node: &str, reason: &str) -> Option<String> {
+        let mut state = self.state.lock();
+        state.last_failure = Some(reason.to_owned());
+        let failed = state
+            .failed_in_a_row
+            .entry(agent(node).to_owned())
+            .or_default();
+        *failed += 1;
+        (*failed >= GIVE_UP_AFTER)
+            .then(|| format!("{failed} calls in a row failed, the last one: {reason}"))
+    }
+
+    /// A question of a run without an answer came to an outcome; gives the message to stop
+    /// with if the first prompts were all refused for this reason.
+    pub(super) fn record_outcome(
+        &self,
+        question: usize,
+        outcome: Outcome,
+        reason: &str,
+    ) -> Option<String> {
+        let mut state = self.state.lock();
+        state.is_answered |= !matches!(outcome, Outcome::ContentFilter | Outcome::ProviderError);
+        if state.is_answered {
+            return None;
+        }
+        state.last_failure = Some(reason.to_owned());
+        let alike = state.refused.entry(constant_words(reason)).or_default();
+        alike.insert(question);
+        (alike.len() >= REFUSED_ALIKE).then(|| {
+            format!("the first {REFUSED_ALIKE} prompts were refused alike, the last one: {reason}")
+        })
+    }
+
+    /// The reason of the last failed call of this process.
+    pub(super) fn last_failure(&self) -> Option<String> {
+        self.state.lock().last_failure.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_refusals_alike_before_any_answer_end_a_run() {
+        let refused = |failures: &FailureStreaks, question: usize, reason: &str| {
+            failures.record_outcome(question, Outcome::ContentFilter, reason)
+        };
+        let failures = FailureStreaks::default();
+        for question in 1..REFUSED_ALIKE {
+            assert_eq!(refused(&failures, question, "flagged (id 1f2)"), None);
+            // Asked a second time, and refused in other words.
+            assert_eq!(refused(&failures, question, "flagged (id 7c)"), None);
+            assert_eq!(refused(&failures, question + 10, "no such thing"), None);
+        }
+        let ended = refused(&failures, REFUSED_ALIKE, "flagged (id 99a)").unwrap();
+        assert!(ended.contains("first 5 prompts") && ended.ends_with("flagged (id 99a)"));
+        failures.record_outcome(20, Outcome::Answered, "");
+        assert_eq!(refused(&failures, 21, "flagged (id 0)"), None);
+    }
+
+    #[test]
+    fn only_failures_in_a_row_of_one_agent_end_a_run() {
+        let failures = FailureStreaks::default();
+        for _ in 1..GIVE_UP_AFTER {
+            assert_eq!(failures.record_failure("analyst", "down"), None);
+            assert_eq!(failures.record_failure("critic", "down"), None);
+        }
+        failures.record_answer("analyst_reask");
+        assert_eq!(failures.record_failure("analyst#2", "down"), None);
+        assert_eq!(
+            failures.record_failure("critic", "bad gateway").as_deref(),
+            Some("20 calls in a row failed, the last one: bad gateway")
+        );
+        assert_eq!(failures.last_failure().as_deref(), Some("bad gateway"));
+    }
+}

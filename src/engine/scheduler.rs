@@ -1,0 +1,150 @@
+//! Asks a plan's questions: units side by side, a conversation's turns in
+//! order, every outcome in the journal before its event is sent. Questions
+//! that the provider fails are asked again once the others are done.
+//!
+//! Reading order: this file, `earlier_work` (what the journal holds), `services` (what runs
+//! alongside the questions), `attempt` (several units at a time), `worker` (the questions of one
+//! unit).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+use tracing::info;
+
+use finqa_agents::llm::Stop;
+use finqa_agents::pair::{Fault, RunFailure};
+use finqa_agents::solve::Solver;
+
+use super::attempt::{AttemptResult, attempt};
+use super::earlier_work::EarlierWork;
+use super::failures::FailureStreaks;
+use super::models::RunModels;
+use super::services::Services;
+use super::worker::Worker;
+use finqa_journal::run::{Event, Finish, Journal, JournalEntry, JournalError, Plan};
+
+/// What filters of log lines name, whichever package writes them.
+const TARGET: &str = "convfinqa::run::scheduler";
+
+/// A run, ready to be started.
+pub struct Scheduler {
+    /// The questions, in order.
+    pub plan: Plan,
+    pub solver: Arc<dyn Solver>,
+    /// Maximum number of units in flight, at least 1.
+    pub concurrency: usize,
+    pub models: RunModels,
+    /// Stops the run.
+    pub stop: Stop,
+}
+
+impl Scheduler {
+    /// Runs to the end, or until stopped, and sends all `events`.
+    ///
+    /// # Errors
+    /// [`JournalError`] if the journal fails; the run can be resumed from what it holds.
+    pub async fn run(
+        self,
+        journal: Journal,
+        events: mpsc::Sender<Event>,
+    ) -> Result<Finish, JournalError> {
+        let started = Instant::now();
+        let (models, stop) = (self.models, self.stop);
+        let meta = Arc::new(journal.meta()?);
+        let plan = Arc::new(self.plan);
+        let (model, questions) = (meta.identity.model.as_str(), meta.total);
+        info!(
+            target: TARGET,
+            { "convfinqa.run.id" = meta.id, model, questions },
+            "run started"
+        );
+        let (reads, sender) = (Arc::clone(&plan), events.clone());
+        let earlier = EarlierWork::read(journal, Arc::clone(&meta), reads, sender).await?;
+        let (writer, mut services) =
+            Services::start(earlier.journal, earlier.last, &meta.id, &models, &stop)?;
+        let failures = Arc::new(FailureStreaks::default());
+        if earlier.any_answer {
+            models.limits.set_answered();
+        }
+        let worker = Arc::new(Worker {
+            solver: self.solver,
+            writer,
+            events: events.clone(),
+            stop: Stop {
+                drain: stop.drain.clone(),
+                // Giving up on the provider gives up nothing else.
+                abort: stop.abort.child_token(),
+            },
+            run: meta.id.clone(),
+            plan: Arc::clone(&plan),
+            known: Mutex::new(earlier.known),
+            failures: Arc::clone(&failures),
+            has_answer: Arc::new(earlier.any_answer.into()),
+            has_reply: Arc::default(),
+            done: AtomicUsize::new(earlier.answered),
+            concurrency: self.concurrency,
+        });
+
+        let mut asked = ask_all(&worker, earlier.open_units, &models).await;
+        if let Err(failure) = services.end_batches().await {
+            asked.stop(failure, &worker);
+        }
+
+        let done = worker.done.load(Ordering::Relaxed);
+        let left = plan.total().saturating_sub(done);
+        let reached = models.budget.reached().filter(|_| left != 0);
+        if let Some(limit) = reached {
+            worker.writer.record(JournalEntry::Paused(limit));
+        }
+        let has_answer = worker.has_answer.load(Ordering::Relaxed);
+        let fault = match worker.has_reply.load(Ordering::Relaxed) {
+            true => Fault::Failing,
+            false => Fault::Provider,
+        };
+        drop(worker);
+        // Otherwise the failures were those of earlier processes.
+        let reason = failures.last_failure();
+        let reason = reason.unwrap_or_else(|| "no answer".to_owned());
+        let finish = match (services.join(), asked.failure, reached) {
+            (Err(panic), ..) => Finish::of_panic(&*panic),
+            (Ok(Err(error)), ..) => return Err(error),
+            (_, Some(bug @ Finish::Bug(_)), _) => bug,
+            _ if left == 0 => Finish::Complete,
+            (_, Some(failure), _) => failure,
+            (.., Some(limit)) => Finish::BudgetReached {
+                limit,
+                spent: models.budget.spent_line(),
+                left,
+            },
+            _ if stop.drain.is_cancelled() => Finish::Interrupted,
+            _ if has_answer => Finish::Partial { left, reason },
+            _ => Finish::Fatal(RunFailure {
+                message: reason,
+                fault,
+            }),
+        };
+        // The error that ended it is a line of its own.
+        info!(target: TARGET, finish = finish.name(), "run finished");
+        let finished = Event::Finished {
+            finish: finish.clone(),
+            elapsed: started.elapsed(),
+        };
+        let _ = events.send(finished).await;
+        Ok(finish)
+    }
+}
+
+/// Asks the questions of some units, and those that the provider fails a second time.
+async fn ask_all(worker: &Arc<Worker>, units: Vec<usize>, models: &RunModels) -> AttemptResult {
+    let first = attempt(worker, units, models, false).await;
+    // Only a provider that answers others, or replies that it failed, may be asked again.
+    let has_replied = [&worker.has_answer, &worker.has_reply];
+    let has_replied = has_replied.iter().any(|is| is.load(Ordering::Relaxed));
+    if first.failure.is_some() || !has_replied {
+        return first;
+    }
+    attempt(worker, first.postponed, models, true).await
+}

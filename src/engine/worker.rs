@@ -1,0 +1,304 @@
+//! One unit's questions: asked in order, each outcome recorded as it comes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use rust_decimal::Decimal;
+use tokio::sync::mpsc;
+use tracing::Instrument;
+
+use finqa_agents::llm::{Cost, ErrorKind, Stop};
+use finqa_agents::pair::{self, Answer, Call, CallMemory, Interruption, RunFailure, Solution};
+use finqa_agents::solve::Solver;
+use finqa_env::data::bare_question;
+use finqa_score::dataset::{Gold, HistoryEntry, Mode, Outcome, Question, QuestionKey};
+use finqa_score::score::{Row, Scores};
+
+use super::earlier_work::QuestionWork;
+use super::failures::FailureStreaks;
+use super::trace;
+use super::writer::JournalWriter;
+use finqa_journal::run::{Event, JournalEntry, Plan, PlannedQuestion, agent, gold_of_truth};
+
+/// The state shared by the tasks of a run.
+pub(super) struct Worker {
+    pub solver: Arc<dyn Solver>,
+    pub writer: JournalWriter,
+    pub events: mpsc::Sender<Event>,
+    pub stop: Stop,
+    /// The run's id.
+    pub run: String,
+    pub plan: Arc<Plan>,
+    /// What is known of the questions of units that are not over, by their places in the plan.
+    pub known: Mutex<HashMap<usize, QuestionWork>>,
+    pub failures: Arc<FailureStreaks>,
+    /// True if a request of the run was answered, by earlier processes too.
+    pub has_answer: Arc<AtomicBool>,
+    /// True if the provider replied in this process, if only that it failed.
+    pub has_reply: Arc<AtomicBool>,
+    /// Questions whose outcome the journal holds.
+    pub done: AtomicUsize,
+    /// Maximum number of units in flight.
+    pub concurrency: usize,
+}
+
+/// The state in which a unit ended.
+pub(super) enum UnitOutcome {
+    /// To its end, or to where the run was stopped.
+    Over,
+    /// To a question that the provider failed; the unit's place in the plan.
+    Postponed(usize),
+    /// To a failure that ends the run.
+    Fatal(RunFailure),
+}
+
+impl Worker {
+    /// Asks the questions of the unit at a place in the plan, in order.
+    pub(super) async fn ask_unit(&self, at: usize, is_last: bool) -> UnitOutcome {
+        let mut history: Vec<HistoryEntry> = Vec::new();
+        let mut done = Vec::new();
+        for planned in self.plan.unit(at).unwrap_or_default() {
+            let known = self.known.lock().remove(&planned.index);
+            let earlier = match known {
+                Some(QuestionWork::Answered(answer)) => {
+                    history.push(planned.in_history(self.plan.history, answer.as_deref()));
+                    done.push((planned.index, QuestionWork::Answered(answer)));
+                    continue;
+                }
+                Some(QuestionWork::Begun(calls)) => calls,
+                None => Vec::new(),
+            };
+            if self.stop.drain.is_cancelled() {
+                return UnitOutcome::Over;
+            }
+            let given_up = earlier.iter().filter(|call| !call.is_settled()).count();
+            let asked = self.ask_question(&planned, history.clone(), earlier, is_last);
+            match asked.await {
+                Ok(answer) => {
+                    history.push(planned.in_history(self.plan.history, answer.as_ref()));
+                    let answer = answer.map(Box::new);
+                    done.push((planned.index, QuestionWork::Answered(answer)));
+                }
+                Err(Interruption::Cancelled) => return UnitOutcome::Over,
+                Err(Interruption::Fatal(failure)) => return UnitOutcome::Fatal(failure),
+                Err(Interruption::Provider(failed)) => {
+                    if let Some(failure) = self.postpone(&planned, &failed).await {
+                        return UnitOutcome::Fatal(failure);
+                    }
+                    let now = failed.calls.iter().skip(given_up);
+                    let mut failures = now.filter_map(|it| it.failure.as_ref());
+                    if failures.any(ErrorKind::may_repeat_at_cost) {
+                        // It may be answered and billed each time; `--resume` asks again.
+                        return UnitOutcome::Over;
+                    }
+                    done.push((planned.index, QuestionWork::Begun(failed.calls)));
+                    self.known.lock().extend(done);
+                    return UnitOutcome::Postponed(at);
+                }
+            }
+        }
+        UnitOutcome::Over
+    }
+
+    async fn ask_question(
+        &self,
+        planned: &PlannedQuestion,
+        history: Vec<HistoryEntry>,
+        earlier: Vec<Call>,
+        is_last: bool,
+    ) -> Result<Option<Answer>, Interruption> {
+        let case = &planned.case;
+        let index = planned.index;
+        let key = case.question.key.clone();
+        let memory = self.memory(index, earlier);
+        let events = self.events.clone();
+        let on_round = move |round: &pair::Round| {
+            // A slow listener loses a round's preview, never a row.
+            let round = Box::new(round.clone());
+            let key = key.clone();
+            let _ = events.try_send(Event::Round { key, round });
+        };
+        let given_up = memory.failed.len();
+        let started = Instant::now();
+        let span = trace::question(&self.run, &self.plan, planned, &*self.solver);
+        let solution = self
+            .solve(planned, history, memory, is_last, &on_round)
+            .instrument(span.clone())
+            .await
+            .inspect_err(|why| pair::trace::record_interruption(&span, why))?;
+        // Without those that failed before; an agent inside this process makes none.
+        let latency = match solution.calls.get(given_up..) {
+            None | Some([]) => started.elapsed().as_secs_f64(),
+            Some(calls) => pair::total_seconds(calls),
+        };
+        let answer = solution.answer_or_withheld().cloned();
+        if answer.is_some() || solution.episode.is_some() {
+            // An agent inside this process makes no calls that could say so.
+            self.has_answer.store(true, Ordering::Relaxed);
+        }
+        let row = row(planned, self.plan.mode, solution, latency);
+        trace::answered(&span, &row);
+        drop(span);
+        let Some(row) = self.writer.answer(row).await else {
+            // The journal is broken; the user sees its own error.
+            self.stop.drain.cancel();
+            return Err(Interruption::Cancelled);
+        };
+        self.done.fetch_add(1, Ordering::Relaxed);
+        let _ = self
+            .events
+            .send(Event::Answered {
+                row,
+                resumed: false,
+            })
+            .await;
+        Ok(answer)
+    }
+
+    /// Asks the solver. In the last attempt a provider's refusal is the question's outcome.
+    async fn solve(
+        &self,
+        planned: &PlannedQuestion,
+        history: Vec<HistoryEntry>,
+        memory: CallMemory,
+        is_last: bool,
+        on_round: &(dyn Fn(&pair::Round) + Send + Sync),
+    ) -> Result<Solution, Interruption> {
+        let question = Arc::new(Question {
+            history,
+            ..planned.case.question.clone()
+        });
+        let given_up = memory.failed.len();
+        let solved =
+            self.solver
+                .solve(question, planned.epoch, memory, self.stop.clone(), on_round);
+        let solution = solved.await?;
+        // Another question may have been answered meanwhile.
+        let has_answer = self.has_answer.load(Ordering::Relaxed);
+        let reason = solution.error.as_deref().unwrap_or_default();
+        let refused = self
+            .failures
+            .record_outcome(planned.index, solution.outcome, reason)
+            .filter(|_| !has_answer);
+        if let Some(message) = refused {
+            return Err(Interruption::Fatal(RunFailure::from_provider(message)));
+        }
+        let mut calls = solution.calls.iter().skip(given_up);
+        let is_unknown = calls.any(|call| call.failure == Some(ErrorKind::Unknown));
+        let is_refused = solution.outcome == Outcome::ProviderError;
+        match is_refused || is_unknown {
+            // All questions may be refused like this; the others show whether they are. A failure
+            // that nobody understands is never the question's outcome: `--resume` asks again.
+            true if !is_last || is_refused && is_unknown => {
+                Err(Interruption::Provider(Box::new(solution)))
+            }
+            _ => Ok(solution),
+        }
+    }
+
+    /// The recorded calls of a question, and the recorder of new ones.
+    fn memory(&self, index: usize, earlier: Vec<Call>) -> CallMemory {
+        let (settled, failed) = earlier.into_iter().partition(Call::is_settled);
+        let (writer, failures) = (self.writer.clone(), Arc::clone(&self.failures));
+        let has_answer = Arc::clone(&self.has_answer);
+        let has_reply = Arc::clone(&self.has_reply);
+        CallMemory {
+            settled,
+            failed,
+            record: Some(Box::new(move |call| {
+                if call.reply.is_some() || call.failure == Some(ErrorKind::Unknown) {
+                    has_reply.store(true, Ordering::Relaxed);
+                }
+                if call.is_answered() {
+                    failures.record_answer(&call.node);
+                    has_answer.store(true, Ordering::Relaxed);
+                }
+                let call = Box::new(call.clone());
+                let question = index;
+                writer.record(JournalEntry::Call { question, call });
+            })),
+        }
+    }
+
+    /// Leaves a question for later; gives the failure of the provider if it failed too often.
+    async fn postpone(&self, planned: &PlannedQuestion, failed: &Solution) -> Option<RunFailure> {
+        let last = failed.calls.last();
+        // A critic's failure leaves the question without an error.
+        let reason = failed.error.clone().or_else(|| last?.error.clone());
+        let reason = reason.unwrap_or_default();
+        let node = last.map_or("", |call| call.node.as_str());
+        if let Some(message) = self.failures.record_failure(node, &reason) {
+            self.stop.drain.cancel();
+            self.stop.abort.cancel();
+            return Some(RunFailure::from_provider(message));
+        }
+        let event = Event::Postponed {
+            key: planned.case.question.key.clone(),
+            reason,
+        };
+        let _ = self.events.send(event).await;
+        None
+    }
+}
+
+fn row(planned: &PlannedQuestion, mode: Mode, solution: Solution, latency: f64) -> Row {
+    let case = &planned.case;
+    let (key, filename, question) = as_asked(planned, &solution);
+    let drafting = |call: &&Call| call.round == 1 && agent(&call.node) == pair::ANALYST;
+    let cost = cost_of(solution.calls.iter());
+    let draft_cost = cost_of(solution.calls.iter().filter(drafting));
+    Row {
+        index: planned.index,
+        epoch: planned.epoch,
+        key,
+        turns: planned.turns,
+        filename,
+        kind: Some(planned.kind),
+        question,
+        gold: match &solution.episode {
+            // A server shows the truth only at the end.
+            Some(episode) if case.gold == Gold::default() => {
+                gold_of_truth(episode.ground_truth.as_deref())
+            }
+            _ => case.gold.clone(),
+        },
+        mode,
+        solution,
+        scores: Scores::default(),
+        latency: Some(latency),
+        cost,
+        draft_cost,
+        stamp: None,
+        document: Some(Arc::clone(&case.question.document)),
+        cells: None,
+    }
+    .with_scores()
+}
+
+/// Key, cluster and text of a question. One that a server dealt is known only from its episode;
+/// a question that is dealt twice has two parts, each named after its place in the plan.
+fn as_asked(planned: &PlannedQuestion, solution: &Solution) -> (QuestionKey, String, String) {
+    let question = &planned.case.question;
+    match &solution.episode {
+        Some(episode) if question.text.is_empty() => (
+            QuestionKey {
+                id: episode.question_id.clone(),
+                part: question.key.id.clone(),
+            },
+            episode.company.clone(),
+            bare_question(&episode.question).to_owned(),
+        ),
+        _ => (
+            question.key.clone(),
+            question.document.filename.clone(),
+            question.text.clone(),
+        ),
+    }
+}
+
+fn cost_of<'c>(calls: impl Iterator<Item = &'c Call>) -> Option<Decimal> {
+    calls.map(|call| call.cost).sum::<Cost>().total()
+}

@@ -1,0 +1,106 @@
+//! The journal's writer: one thread that owns the connection, so that no
+//! question waits for another's disk, and entries that arrive together share
+//! one transaction.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::JoinHandle;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use tokio::sync::oneshot;
+
+use finqa_journal::run::{Journal, JournalEntry, JournalError};
+use finqa_score::score::{Row, Stamp};
+
+/// Messages in one transaction, at most: bounds what a crash in mid-write takes.
+const BATCH: usize = 256;
+
+enum Message {
+    /// An entry, and the one to tell that it is durable.
+    Entry(JournalEntry, Option<oneshot::Sender<()>>),
+    /// An answer, which gets its stamp when it is written.
+    Answer {
+        row: Box<Row>,
+        durable: oneshot::Sender<Arc<Row>>,
+    },
+}
+
+/// A handle to the writer thread.
+#[derive(Clone)]
+pub(super) struct JournalWriter {
+    messages: Sender<Message>,
+}
+
+/// The writer thread, which ends with its first error.
+pub(super) type WriterThread = JoinHandle<Result<(), JournalError>>;
+
+/// Starts the thread, which continues after the stamp `last`. It ends when every
+/// [`JournalWriter`] is dropped.
+pub(super) fn spawn(mut journal: Journal, last: Stamp) -> (JournalWriter, WriterThread) {
+    let (messages, received) = mpsc::channel();
+    let thread = std::thread::spawn(move || write_all(&mut journal, &received, last));
+    (JournalWriter { messages }, thread)
+}
+
+fn write_all(
+    journal: &mut Journal,
+    received: &Receiver<Message>,
+    mut last: Stamp,
+) -> Result<(), JournalError> {
+    while let Ok(first) = received.recv() {
+        let mut entries = Vec::new();
+        let mut stored = Vec::new();
+        let mut answered = Vec::new();
+        for message in std::iter::once(first).chain(received.try_iter().take(BATCH - 1)) {
+            match message {
+                Message::Entry(entry, durable) => {
+                    entries.push(entry);
+                    stored.extend(durable);
+                }
+                Message::Answer { mut row, durable } => {
+                    // Here and not where it was answered: only one place knows
+                    // the order in which rows become durable.
+                    last = last.next(jiff::Timestamp::now().as_millisecond());
+                    row.stamp = Some(last);
+                    let row = Arc::new(*row);
+                    entries.push(JournalEntry::Answer(Arc::clone(&row)));
+                    answered.push((durable, row));
+                }
+            }
+        }
+        // On an error the senders are dropped with the receiver, and every
+        // waiting question learns that nothing is durable any more.
+        journal.append(&entries)?;
+        for durable in stored {
+            let _ = durable.send(());
+        }
+        for (durable, row) in answered {
+            let _ = durable.send(row);
+        }
+    }
+    Ok(())
+}
+
+impl JournalWriter {
+    /// Records an entry, without waiting.
+    pub(super) fn record(&self, entry: JournalEntry) {
+        let _ = self.messages.send(Message::Entry(entry, None));
+    }
+
+    /// Records an entry; resolves once that is durable, to `false` if writing has stopped.
+    pub(super) fn store(&self, entry: JournalEntry) -> BoxFuture<'static, bool> {
+        let (durable, written) = oneshot::channel();
+        let _ = self.messages.send(Message::Entry(entry, Some(durable)));
+        async move { written.await.is_ok() }.boxed()
+    }
+
+    /// Records an answer, waits until it is durable and gives it back with
+    /// its stamp; `None` if writing has stopped, for the reason that the thread returns.
+    pub(super) async fn answer(&self, row: Row) -> Option<Arc<Row>> {
+        let (durable, written) = oneshot::channel();
+        let row = Box::new(row);
+        self.messages.send(Message::Answer { row, durable }).ok()?;
+        written.await.ok()
+    }
+}
