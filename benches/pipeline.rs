@@ -20,7 +20,6 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 
-use convfinqa::telemetry::{self, Telemetry};
 use finqa_agents::llm::ChatModel;
 use finqa_agents::pair::{Answer, Solution, StopReason};
 use finqa_agents::prompt::Prompts;
@@ -28,6 +27,7 @@ use finqa_core::program::Program;
 use finqa_core::program::official::{Dialect, evaluate};
 use finqa_embedded::EmbeddedAnalyst;
 use finqa_journal::settings::LogFormat;
+use finqa_report::telemetry::{self, Telemetry};
 use finqa_score::dataset::{self, Mode, Source};
 use finqa_score::score::{PredictionCells, Row, Scorecard, Scores, score};
 

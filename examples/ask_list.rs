@@ -7,7 +7,7 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use convfinqa::ask::Session;
+use finqa_ask::Session;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {

@@ -41,7 +41,6 @@ pub use finqa_score::dataset::Dataset;
 pub use finqa_score::score::{Row, Scorecard};
 pub use pipeline::{Run, RunContext, RunResults};
 
-pub mod ask;
 #[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]
@@ -52,8 +51,4 @@ mod episodes;
 #[doc(hidden)]
 pub mod improve;
 #[doc(hidden)]
-pub mod output;
-#[doc(hidden)]
 pub mod pipeline;
-#[doc(hidden)]
-pub mod telemetry;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 
-use crate::output::terminal::{TerminalStyle, analysis_tables};
-use crate::output::write_misses;
 use finqa_journal::answers::open_answers;
 use finqa_journal::run::RunFolder;
+use finqa_report::output::terminal::{TerminalStyle, analysis_tables};
+use finqa_report::output::write_misses;
 use finqa_score::analysis::{Answers, analyze};
 use finqa_score::score::{Rule, ScoreError};
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde::Serialize;
 
-use crate::output::terminal::TerminalStyle;
 use finqa_agents::llm::{ModelSettings, RepliesError, StoredReplies};
 use finqa_journal::settings::Settings;
+use finqa_report::output::terminal::TerminalStyle;
 use finqa_score::dataset::{Dataset, load_named};
 
 use super::ci::CiArgs;

@@ -11,18 +11,18 @@ use serde::Serialize;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
-use crate::ask::{AskError, Asked, PAGE_TOKENS, Session};
-use crate::output::AnswerView;
-use crate::output::terminal::{
-    ProgressOptions, TerminalWriter, answer_text, short_answer, table_lines,
-};
 use crate::pipeline::{ModelContext, advice, judge_of_own_document, pair_setup, stored_replies};
 use finqa_agents::llm::{CallEvent, ModelSettings, Observer, Stop};
 use finqa_agents::pair::{AgentSettings, Sampling};
+use finqa_ask::{AskError, Asked, PAGE_TOKENS, Session};
 use finqa_core::text::single_spaced;
 use finqa_documents::Document;
 use finqa_journal::run::ReplyNotes;
 use finqa_journal::settings::LogSettings;
+use finqa_report::output::AnswerView;
+use finqa_report::output::terminal::{
+    ProgressOptions, TerminalWriter, answer_text, short_answer, table_lines,
+};
 use finqa_score::dataset::Outcome;
 
 use super::args::{ConfigFile, ReplayArgs, needs_model};

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 
-use crate::output::terminal::{TerminalStyle, calibration_text};
-use crate::output::write_json_pretty;
 use finqa_journal::run::{FolderError, Journal, RunFolder, RunKind, RunMeta};
 use finqa_journal::settings::Settings;
+use finqa_report::output::terminal::{TerminalStyle, calibration_text};
+use finqa_report::output::write_json_pretty;
 use finqa_score::calibration::{Calibration, Fitted, GivenWithin};
 
 use super::args::ConfigFile;

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use console::Term;
 
-use crate::output::terminal::TerminalStyle;
+use finqa_report::output::terminal::TerminalStyle;
 
 /// The style of stdout. Also sets the colours of stderr, of errors and the progress bar.
 /// `console` knows `CLICOLOR` and `CLICOLOR_FORCE`, which `NO_COLOR` overrides here.

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 
-use crate::output::numbers::signed;
-use crate::output::report::write_comparison;
-use crate::output::terminal::{TerminalStyle, comparison_tables};
 use finqa_journal::answers::open_answers;
 use finqa_journal::run::RunFolder;
+use finqa_report::output::numbers::signed;
+use finqa_report::output::report::write_comparison;
+use finqa_report::output::terminal::{TerminalStyle, comparison_tables};
 use finqa_score::analysis::{Comparison, compare};
 use finqa_score::score::Rule;
 

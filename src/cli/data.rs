@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use serde::Serialize;
 
-use crate::output::terminal::download_bar;
 use finqa_agents::llm;
 use finqa_core::fetch::{DownloadEvent, download};
 use finqa_core::text::counted;
+use finqa_report::output::terminal::download_bar;
 use finqa_score::dataset::{self, Dataset, Source};
 use finqa_score::score::{PrintedDefect, check_printed};
 

@@ -2,8 +2,8 @@
 
 use clap::ArgMatches;
 
-use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
 use crate::pipeline::{self, PipelineError};
+use finqa_report::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
 
 use super::args::{OutputFolder, PrintArgs, RunDisplay};
 use super::ci::CiArgs;

@@ -36,7 +36,7 @@ use anyhow::Context;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::output::terminal::{for_stderr, harmless};
+use finqa_report::output::terminal::{for_stderr, harmless};
 
 pub use exit::{Exit, Failure};
 

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use crate::output::check_writable;
 use finqa_journal::run::RunFolder;
+use finqa_report::output::check_writable;
 
 use super::Failure;
 use super::exit::with_output_hint;

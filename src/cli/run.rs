@@ -8,9 +8,6 @@ use clap::ArgMatches;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 
-use crate::output::terminal::{
-    ProgressOptions, RunProgress, TerminalStyle, TerminalWriter, summary_text,
-};
 use crate::pipeline;
 use crate::pipeline::{
     LockedRun, Notify, PipelineError, Run, RunContext, RunNotice, RunResults, recorded_run,
@@ -19,6 +16,9 @@ use crate::pipeline::{
 use finqa_agents::pair::{Fault, RunFailure};
 use finqa_journal::run::{Finish, JournalError, RunFolder, RunKind, RunMeta};
 use finqa_journal::settings::Settings;
+use finqa_report::output::terminal::{
+    ProgressOptions, RunProgress, TerminalStyle, TerminalWriter, summary_text,
+};
 
 use super::args::{ControlArgs, RunArgs, RunDisplay, needs_model};
 use super::ci::CiArgs;

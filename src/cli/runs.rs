@@ -3,8 +3,8 @@
 use clap::ArgMatches;
 use serde_json::json;
 
-use crate::output::terminal::runs_list;
 use finqa_journal::run::{RunFolder, RunState};
+use finqa_report::output::terminal::runs_list;
 
 use super::args::OutputFolder;
 use super::{Exit, stdout};

@@ -4,7 +4,7 @@
 
 use std::io::{ErrorKind, Write};
 
-use crate::output::terminal::harmless;
+use finqa_report::output::terminal::harmless;
 
 use super::{Exit, Failure};
 

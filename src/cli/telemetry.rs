@@ -6,11 +6,11 @@ use std::sync::{Arc, Once};
 
 use tokio::runtime::Handle;
 
-use crate::output::terminal::{TerminalWriter, for_stderr, spaced};
-use crate::telemetry::{self, Collector, Redactor, Telemetry, TelemetryOptions};
 use finqa_agents::llm::{Endpoint, Provider, http_client};
 use finqa_core::secrets::shown_address;
 use finqa_journal::settings::{LogFormat, LogSettings, Settings, Traces};
+use finqa_report::output::terminal::{TerminalWriter, for_stderr, spaced};
+use finqa_report::telemetry::{self, Collector, Redactor, Telemetry, TelemetryOptions};
 
 use super::dotenv::variable;
 use super::exit::Exit;

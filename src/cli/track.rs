@@ -3,11 +3,13 @@
 use clap::ArgMatches;
 use serde::Serialize;
 
-use crate::output::mlflow::{DeliveredRun, DeliveryRecord, MlflowError, RunContent, deliver};
 use crate::pipeline::{server, unused_variables, write_results};
 use finqa_core::secrets::{HIDDEN, shown_address};
 use finqa_journal::run::{Finish, Journal, RunFolder, RunLock};
 use finqa_journal::settings::Settings;
+use finqa_report::output::mlflow::{
+    DeliveredRun, DeliveryRecord, MlflowError, RunContent, deliver,
+};
 
 use super::args::OutputFolder;
 use super::{Exit, Failure, dotenv, exit, mlflow_lines, runtime, settings, stdout};

@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::output::OutputError;
-use crate::output::mlflow::MlflowError;
-use crate::telemetry::TelemetryError;
 use finqa_agents::graph::GraphError;
 use finqa_agents::llm::{PriceError, RepliesError, SettingsError};
 use finqa_agents::pair::RunFailure;
 use finqa_agents::prompt::PromptError;
 use finqa_journal::run::{FolderError, JournalError, LockError, PlanError, RunShard, ShardsError};
 use finqa_journal::settings::ConfigError;
+use finqa_report::output::OutputError;
+use finqa_report::output::mlflow::MlflowError;
+use finqa_report::telemetry::TelemetryError;
 use finqa_score::calibration::CalibrationError;
 use finqa_score::dataset::DatasetError;
 

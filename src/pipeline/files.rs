@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::output::report::Report;
-use crate::output::{self, CsvFile, OutputError, Transcripts};
 use finqa_journal::run::{Journal, RunFolder, RunKind, Summary, SummaryBuilder};
+use finqa_report::output::report::Report;
+use finqa_report::output::{self, CsvFile, OutputError, Transcripts};
 use finqa_score::analysis::MissFinder;
 use finqa_score::dataset::Dataset;
 

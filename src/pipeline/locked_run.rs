@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::output::{self, OutputError};
 use finqa_core::secrets::HIDDEN;
 use finqa_journal::run::{
     FolderError, Identity, Journal, LockError, MovedModels, RunFolder, RunKind, RunLock, RunMeta,
     RunStage, command,
 };
 use finqa_journal::settings::{ConfigError, Layers, Origin, Settings};
+use finqa_report::output::{self, OutputError};
 use finqa_score::dataset::{Dataset, Source, load_named};
 
 use super::PipelineError;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::output::mlflow::{self, RunContent};
 use finqa_journal::run::{Finish, RunFolder, RunLock, ShardSurvey, ShardsError, ShardsFolder};
 use finqa_journal::settings::{Layers, Origin, Variables};
+use finqa_report::output::mlflow::{self, RunContent};
 
 use super::files::write_run;
 use super::locked_run::stored_settings;

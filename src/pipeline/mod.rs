@@ -4,7 +4,8 @@
 //! run's folder and asks the questions; [`Run::next`] gives what happens, and
 //! [`Run::finish`] writes the files from the journal. Reading order: this file,
 //! `start` (which run it is, and what its models share), `job` (what is asked, and who answers),
-//! `locked_run` (new and earlier runs), `files` (what a run leaves behind). It knows the outputs, which `run` does not.
+//! `locked_run` (new and earlier runs), `files` (what a run leaves behind). It knows the outputs,
+//! which `engine` does not.
 
 mod batches;
 mod dry_run;
@@ -32,10 +33,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use crate::output::mlflow::{self, DeliveredRun, MlflowError, RunContent, TrackingServer};
 use finqa_agents::llm::{LimitStatus, Limits, Stop};
 use finqa_agents::pair::Fault;
 use finqa_journal::settings::Settings;
+use finqa_report::output::mlflow::{self, DeliveredRun, MlflowError, RunContent, TrackingServer};
 use finqa_score::dataset::Dataset;
 
 use finqa_journal::run::{self, Event, Finish, Journal, JournalError, RunFolder, RunLock, Summary};

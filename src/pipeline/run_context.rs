@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::output::mlflow::TrackingServer;
-use crate::telemetry::Telemetry;
 use finqa_agents::llm::{Stop, StoredReplies};
 use finqa_journal::run::RunMeta;
 use finqa_journal::settings::Variables;
+use finqa_report::output::mlflow::TrackingServer;
+use finqa_report::telemetry::Telemetry;
 
 use super::locked_run::LockedRun;
 

@@ -1,8 +1,8 @@
 //! From settings and variables to a tracking server.
 
-use crate::output::mlflow::{Credentials, MlflowError, TrackingServer, TrackingTarget};
 use finqa_agents::llm;
 use finqa_journal::settings::{Settings, Variables};
+use finqa_report::output::mlflow::{Credentials, MlflowError, TrackingServer, TrackingTarget};
 
 use super::PipelineError;
 use super::run_context::{Notify, RunNotice};

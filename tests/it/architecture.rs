@@ -75,13 +75,16 @@ finqa-journal
     settings
     run         settings
     answers     run
-convfinqa
+finqa-ask
+    excerpt
+    gate
+finqa-report
     telemetry
-    ask
+    output
+convfinqa
     engine
     improve
-    output      ask
-    pipeline    engine output
+    pipeline    engine
     env_build
     episodes    env_build pipeline
 ";
@@ -217,14 +220,16 @@ fn each_module_uses_only_the_modules_it_may() {
     assert!(wrong.is_empty(), "not allowed:\n{}", wrong.join("\n"));
 }
 
-/// `finqa-score` holds gold; those that answer questions neither use it nor have a word for it.
+/// `finqa-score` holds gold; those that answer questions have no word for it. None of them uses that
+/// package but `finqa-ask`, which takes probabilities from it.
 #[test]
 fn gold_is_named_in_no_package_that_answers() {
     let gold = Regex::new(r"\bGold\b|\bCase\b").unwrap();
-    for answering in ["agents", "documents", "embedded", "env"] {
+    for answering in ["agents", "ask", "documents", "embedded", "env"] {
         let folder = root().join(format!("crates/finqa-{answering}"));
         let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
-        assert!(!manifest.contains("finqa-score"), "{answering}");
+        let is_blind = !manifest.contains("finqa-score");
+        assert!(is_blind || answering == "ask", "{answering}");
         for file in rust_files(&folder.join("src")) {
             // The word for where history comes from is one of `finqa-core`.
             let code = code(&file).replace("HistorySource::Gold", "");

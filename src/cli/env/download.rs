@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::output::terminal::download_bar;
 use finqa_agents::llm;
 use finqa_core::text::counted;
 use finqa_env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
+use finqa_report::output::terminal::download_bar;
 
 use super::super::stdout::print_text;
 use super::super::{Exit, runtime};

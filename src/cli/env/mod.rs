@@ -12,9 +12,9 @@ use std::path::Path;
 
 use clap::ArgMatches;
 
-use crate::output::terminal::TerminalStyle;
 use finqa_core::text::counted;
 use finqa_env::data::{Catalog, EnvError, QUESTIONS};
+use finqa_report::output::terminal::TerminalStyle;
 use finqa_score::dataset::Source;
 
 use super::{Exit, Failure};

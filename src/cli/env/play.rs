@@ -17,8 +17,6 @@ use crate::episodes::{
     self, Address, EpisodeEnvironment, EpisodeOptions, EpisodePlace, LocalEnvironment,
     ServerEnvironment, tool_specs,
 };
-use crate::output::terminal::TerminalStyle;
-use crate::output::write_episodes;
 use crate::pipeline::{
     LockedRun, Notify, Run, RunContext, RunNotice, RunResults, RunStart, unused_server,
 };
@@ -28,6 +26,8 @@ use finqa_env::episode::EpisodeRules;
 use finqa_env::tools::{ToolLimits, Tools};
 use finqa_journal::run::{EpisodeMeta, RunKind};
 use finqa_journal::settings::{BudgetSettings, LogSettings, RunSettings, Settings, ShardSettings};
+use finqa_report::output::terminal::TerminalStyle;
+use finqa_report::output::write_episodes;
 use finqa_score::dataset::Source;
 
 const EXPORT_EPISODES: &str = "--export-episodes FILE";

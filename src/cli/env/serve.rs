@@ -9,11 +9,11 @@ use secrecy::ExposeSecret;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use crate::output::terminal::{ProgressOptions, TerminalWriter};
 use finqa_core::text::counted;
 use finqa_env::episode::EpisodeRules;
 use finqa_env::server::{self, ServerOptions};
 use finqa_env::tools::{ToolLimits, Tools, limit_process_memory};
+use finqa_report::output::terminal::{ProgressOptions, TerminalWriter};
 
 use super::super::{Exit, settings, signals, telemetry};
 use super::{catalog, problems_note};

@@ -12,16 +12,18 @@ use anyhow::Context;
 use rust_decimal::Decimal;
 
 use crate::improve::{Proposal, Rejection, request, templates};
-use crate::output::report::write_improvement;
-use crate::output::terminal::{ProgressOptions, RunProgress, TerminalWriter, candidate_line};
-use crate::output::{write_json_pretty, write_text};
 use crate::pipeline::{self, LockedRun, ModelContext, Notify, Run, RunContext, RunNotice};
-use crate::telemetry::Telemetry;
 use finqa_agents::llm::{Budget, BudgetLimits, ChatRequest, Cost, Dollars, Stop, StoredReplies};
 use finqa_agents::prompt::Prompts;
 use finqa_journal::answers::open_answers;
 use finqa_journal::run::{Finish, Journal, RunFolder, RunKind, summarise};
 use finqa_journal::settings::{QuestionSettings, Settings};
+use finqa_report::output::report::write_improvement;
+use finqa_report::output::terminal::{
+    ProgressOptions, RunProgress, TerminalWriter, candidate_line,
+};
+use finqa_report::output::{write_json_pretty, write_text};
+use finqa_report::telemetry::Telemetry;
 use finqa_score::analysis::{Answers, analyze};
 use finqa_score::improve::{
     CANDIDATES, Candidate, DataText, Effect, Improvement, LEVEL, PageSplit, Power, Trial,

@@ -167,9 +167,9 @@ fn epochs_of_one_question_are_one_flip() {
     // All of A is right: no more is known of it than from two questions.
     let (low, _) = finqa_core::stats::wilson(1.0, 2.0);
     assert!((fe.interval_a.low - low).abs() < 1e-12);
-    let text = convfinqa::output::terminal::comparison_tables(
+    let text = finqa_report::output::terminal::comparison_tables(
         &comparison,
-        convfinqa::output::terminal::TerminalStyle::default(),
+        finqa_report::output::terminal::TerminalStyle::default(),
     );
     assert!(
         text.contains("2 questions on 2 pages (10 answers on each side)"),

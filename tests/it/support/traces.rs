@@ -134,7 +134,7 @@ pub fn written(place: &Workplace) -> Vec<Vec<Span>> {
 
 /// Every span in a trace file, a list for each line.
 pub fn written_in(path: &std::path::Path) -> Vec<Vec<Span>> {
-    let read = convfinqa::telemetry::read_traces(path).unwrap();
+    let read = finqa_report::telemetry::read_traces(path).unwrap();
     read.map(spans_of).collect()
 }
 

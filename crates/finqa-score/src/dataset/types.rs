@@ -29,8 +29,7 @@ impl Gold {
     }
 }
 
-/// A question and its gold, side by side: only `dataset`, `run`, `score` and
-/// `analysis` hold one.
+/// A question and its gold, side by side. No package that answers questions has a word for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     /// The question.

@@ -1,0 +1,161 @@
+//! One answer with everything that a reader needs to check it: what `ask`
+//! prints, and what it gives as JSON.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use finqa_agents::pair::verify::{Finding, FindingKind};
+use finqa_agents::pair::{Answer, CriticVerdict, Round, Solution};
+use finqa_core::text::counted;
+use finqa_score::dataset::Question;
+
+use super::evidence::NamedEvidence;
+
+/// An answer with the names of the places it cites and the findings of each round.
+#[derive(Debug)]
+pub struct AnswerView<'a> {
+    pub(super) question: &'a Question,
+    pub(super) solution: &'a Solution,
+    /// What its probability is from, in words.
+    pub(super) calibration: Option<String>,
+    pub(super) evidence: Vec<NamedEvidence>,
+    pub(super) rounds: Vec<RoundFindings>,
+}
+
+/// A round with its verdict.
+#[derive(Debug, Serialize)]
+pub(super) struct RoundFindings {
+    pub number: u32,
+    pub answer: String,
+    /// `ok`, `revise`, `unparsable` or `skipped`.
+    pub verdict: &'static str,
+    /// The verdict in a few words.
+    #[serde(skip)]
+    pub summary: String,
+    /// Findings of the checks and the critic, one line each.
+    pub findings: Vec<String>,
+    /// The same for a person.
+    #[serde(skip)]
+    pub problems: Vec<String>,
+}
+
+/// A round's verdict in a few words.
+pub(super) fn verdict_text(round: &Round) -> String {
+    match &round.verdict {
+        CriticVerdict::Ok if round.objections() == 0 => "accepted".to_owned(),
+        CriticVerdict::Ok => format!(
+            "not accepted: {} (the critic model accepted it)",
+            counted(round.findings.len(), "finding")
+        ),
+        CriticVerdict::Revise { findings } => {
+            let count = findings.len() + round.findings.len();
+            format!("not accepted: {}", counted(count, "finding"))
+        }
+        CriticVerdict::Unparsable { .. } => "critic's reply not understood".to_owned(),
+        CriticVerdict::Skipped => "not reviewed".to_owned(),
+    }
+}
+
+impl<'a> AnswerView<'a> {
+    /// Names the cited places and lists each round's findings.
+    pub fn new(
+        question: &'a Question,
+        solution: &'a Solution,
+        calibration: Option<String>,
+    ) -> Self {
+        let cited = solution.answer.iter().flat_map(|answer| &answer.evidence);
+        Self {
+            question,
+            solution,
+            calibration: calibration.filter(|_| solution.probability.is_some()),
+            evidence: cited
+                .map(|evidence| NamedEvidence::new(question, evidence))
+                .collect(),
+            rounds: solution.rounds.iter().map(round_findings).collect(),
+        }
+    }
+}
+
+impl AnswerView<'_> {
+    /// The answer for programs.
+    pub fn json(&self) -> Value {
+        let solution = self.solution;
+        let answer = solution.answer.as_ref();
+        let (input_tokens, output_tokens) = solution.tokens();
+        json!({
+            "question": self.question.text,
+            "outcome": solution.outcome,
+            "answer": answer.map(|answer| match answer.values.as_slice() {
+                [] => json!(answer.printed),
+                values => json!(values),
+            }),
+            "value": answer.and_then(|answer| answer.value.as_ref()),
+            "plain_value": answer.and_then(Answer::plain_value),
+            "unit": answer.map(|answer| answer.unit),
+            "label": answer.and_then(|answer| answer.label.as_ref()),
+            "steps": answer.map_or(&[][..], |answer| &answer.steps),
+            "evidence": self.evidence,
+            "program": answer.and_then(|answer| answer.program.as_ref()),
+            "program_error": answer.and_then(|answer| answer.program_error.as_ref()),
+            "confidence": answer.and_then(|answer| answer.confidence),
+            "probability": solution.probability,
+            "calibration": self.calibration,
+            "doubt": answer.and_then(|answer| answer.doubt.as_ref()),
+            "rounds": self.rounds,
+            "chosen_round": solution.chosen_round,
+            "votes": solution.votes,
+            "second_opinion": solution.opinion,
+            "stop": solution.stop,
+            "error": solution.error,
+            "calls": solution.calls.len(),
+            "input_tokens": input_tokens,
+            "output_tokens": output_tokens,
+        })
+    }
+}
+
+fn round_findings(round: &Round) -> RoundFindings {
+    let mut findings: Vec<String> = round.findings.iter().map(ToString::to_string).collect();
+    match &round.verdict {
+        CriticVerdict::Revise { findings: others } => {
+            findings.extend(others.iter().map(ToString::to_string));
+        }
+        CriticVerdict::Unparsable { reason } => findings.push(reason.clone()),
+        CriticVerdict::Ok | CriticVerdict::Skipped => {}
+    }
+    RoundFindings {
+        number: round.number,
+        answer: round.answer.printed.clone(),
+        verdict: round.verdict.name(),
+        summary: verdict_text(round),
+        findings,
+        problems: problems(round, false),
+    }
+}
+
+/// A round's findings for a person: without the corrections, which are addressed to a model, and
+/// without the reason of a doubt, which is in the answer, unless it is `wanted`.
+pub(super) fn problems(round: &Round, wanted: bool) -> Vec<String> {
+    let found = round.findings.iter();
+    let mut problems: Vec<String> = found.map(|finding| problem(finding, wanted)).collect();
+    match &round.verdict {
+        CriticVerdict::Revise { findings } => problems.extend(findings.iter().map(|finding| {
+            let mut unfixed = finding.clone();
+            if !unfixed.problem.is_empty() {
+                unfixed.fix.clear();
+            }
+            unfixed.to_string()
+        })),
+        CriticVerdict::Unparsable { reason } => problems.push(reason.clone()),
+        CriticVerdict::Ok | CriticVerdict::Skipped => {}
+    }
+    problems
+}
+
+/// A check's finding for a person.
+fn problem(finding: &Finding, wanted: bool) -> String {
+    match finding.kind {
+        FindingKind::Doubt if !wanted => "the answer is a guess".to_owned(),
+        _ => format!("{}: {}", finding.place, finding.problem),
+    }
+}

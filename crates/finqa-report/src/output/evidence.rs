@@ -1,0 +1,205 @@
+//! The places that an answer cites, by name, and what the tags of a report say of them.
+
+use serde::Serialize;
+
+use finqa_ask::{cited_table, cited_tag};
+use finqa_core::number::Scale;
+use finqa_core::page::position;
+use finqa_core::question::CitedEvidence;
+use finqa_score::dataset::Question;
+
+/// A cited figure with the name of its place.
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub(super) struct NamedEvidence {
+    /// `r{row}c{col}`, `t{n}` or `h{n}`.
+    pub id: String,
+    /// Row and column of a cell, the text of a sentence, the earlier question;
+    /// empty if the place does not exist.
+    pub label: String,
+    /// The figure as written there.
+    pub literal: String,
+    /// What a report says of the table and of the figure.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub filed: Option<FiledPlace>,
+}
+
+/// A place in a report.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct FiledPlace {
+    /// The title of the table.
+    pub table: String,
+    /// The sheet and the cell of a workbook: `Key figures!D4`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<String>,
+    /// The formula that it was computed from, because the file has no value of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formula: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+    /// The concept of the figure's tag, and its period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concept: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period: Option<String>,
+}
+
+impl NamedEvidence {
+    pub(super) fn new(question: &Question, cited: &CitedEvidence) -> Self {
+        Self {
+            id: cited.id.clone(),
+            label: label(question, &cited.id),
+            literal: cited.literal.clone(),
+            filed: FiledPlace::read(question, &cited.id),
+        }
+    }
+
+    /// Where a person finds it: the cell of a workbook, otherwise its id.
+    pub(super) fn place(&self) -> &str {
+        let cell = self.filed.as_ref().and_then(|filed| filed.cell.as_deref());
+        cell.unwrap_or(&self.id)
+    }
+
+    /// Its name in a line, with what a report says of it.
+    pub(super) fn in_words(&self) -> String {
+        let Some(filed) = &self.filed else {
+            return self.label.clone();
+        };
+        let scale = filed
+            .scale
+            .map(|scale| format!("in {}s", scale.word()))
+            .unwrap_or_default();
+        let tag = filed.concept.iter().zip(&filed.period);
+        let tag = tag.map(|(concept, period)| format!("tagged {concept}, {period}"));
+        let computed = filed.formula.as_ref();
+        let computed = computed.map(|formula| format!("computed: {formula}"));
+        let parts = [self.label.clone(), filed.table.clone(), scale];
+        let parts = parts.into_iter().chain(tag).chain(computed);
+        let parts = parts.filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl FiledPlace {
+    /// A cell of a report; `None` elsewhere.
+    fn read(question: &Question, id: &str) -> Option<Self> {
+        let place = position(id)?;
+        let tables = question.document.tables.iter();
+        let start = tables.rev().find(|start| start.row <= place.0)?;
+        let tag = cited_tag(question, place);
+        let mut sources = question.document.sources.iter();
+        let source = sources.find(|source| (source.row, source.column) == place);
+        Some(Self {
+            cell: start.places.name(place.0 - start.row, place.1),
+            formula: source.and_then(|source| source.formula.clone()),
+            table: start.above.first().cloned().unwrap_or_default(),
+            scale: cited_table(question, place)
+                .and_then(|(table, row)| table.scale_at(row, place.1)),
+            concept: tag.map(|tag| tag.concept.clone()),
+            period: tag.map(|tag| tag.period.clone()),
+        })
+    }
+}
+
+/// The name of a cited place.
+fn label(question: &Question, id: &str) -> String {
+    if let Some((row, column)) = position(id) {
+        let Some((table, row)) = question.document.page().table_of_row(row) else {
+            return String::new();
+        };
+        let row = table.rows().get(row).map(|row| row.label.trim());
+        let column = table
+            .columns()
+            .get(column)
+            .map(|column| column.label.trim());
+        let named = [row, column]
+            .into_iter()
+            .flatten()
+            .filter(|label| !label.is_empty());
+        return named.collect::<Vec<_>>().join(" · ");
+    }
+    if let Some(text) = question.document.evidence(id) {
+        return text.to_owned();
+    }
+    let earlier = id
+        .trim()
+        .strip_prefix(['h', 'H'])
+        .and_then(|n| n.parse::<usize>().ok());
+    earlier
+        .and_then(|n| question.history.get(n.checked_sub(1)?))
+        .map(|entry| entry.question.clone())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use finqa_core::page::{FigureTag, TableStart};
+    use finqa_core::question::{Document, QuestionKey, QuestionKind};
+
+    /// Its first column has a tag of 2033 of this scale, its second two tags of years that end
+    /// `behind` years after its heading.
+    fn question(heading: &str, unit: &str, scale: i32, behind: u16) -> Question {
+        let others = [2, 2].map(|column| FigureTag {
+            row: 2,
+            column,
+            concept: "us-gaap:Costs".to_owned(),
+            period: format!("{}-10-01 to {}-09-30", 2030 + behind, 2031 + behind),
+            unit: "USD".to_owned(),
+            scale: 6,
+        });
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let document = Document {
+            table: vec![
+                row(["", heading, "2031"]),
+                row(["Net sales", "1,204", "987"]),
+                row(["Costs", "700", "600"]),
+            ],
+            tables: vec![TableStart {
+                row: 0,
+                above: vec!["Income".to_owned(), unit.to_owned()],
+                tags: vec![FigureTag {
+                    row: 1,
+                    column: 1,
+                    concept: "us-gaap:Revenues".to_owned(),
+                    period: "2032-10-01 to 2033-09-30".to_owned(),
+                    unit: "USD".to_owned(),
+                    scale,
+                }]
+                .into_iter()
+                .chain(others)
+                .collect(),
+                ..TableStart::default()
+            }],
+            own: true,
+            ..Document::default()
+        };
+        Question {
+            key: QuestionKey {
+                id: "report.htm".to_owned(),
+                part: "0".to_owned(),
+            },
+            kind: QuestionKind::StandAlone,
+            document: Arc::new(document),
+            text: "net sales?".to_owned(),
+            history: Vec::new(),
+        }
+    }
+
+    fn cited() -> CitedEvidence {
+        CitedEvidence {
+            id: "r1c1".to_owned(),
+            literal: "1,204".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_place_in_a_report_has_its_table_scale_and_tag() {
+        let named = NamedEvidence::new(&question("2033", "(In millions)", 6, 0), &cited());
+        assert_eq!(
+            named.in_words(),
+            "Net sales · 2033; Income; in millions; tagged us-gaap:Revenues, 2032-10-01 to 2033-09-30"
+        );
+    }
+}

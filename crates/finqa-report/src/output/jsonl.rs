@@ -1,0 +1,102 @@
+//! `transcripts.jsonl`: every question's whole exchange. Each line is a JSON object: the
+//! first names the format, every other one is a question. Long texts are
+//! listed where they are first used, and named by their numbers. `docs/runs.md` says how to
+//! read it.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use finqa_agents::pair::Call;
+use finqa_journal::run::{TextHash, share, text_hash};
+use finqa_score::score::Row;
+
+use super::staged::{OutputError, StagedFile};
+
+/// The version of the file's layout.
+const FORMAT: u32 = 4;
+
+/// A question's line: the row and its calls, which the journal stores apart from it.
+#[derive(Serialize)]
+struct TranscriptLine<'a> {
+    /// The texts that this line is the first to use.
+    shared: Vec<Value>,
+    #[serde(flatten)]
+    row: &'a Row,
+    calls: &'a [Call],
+}
+
+/// `transcripts.jsonl` while it is being written, row by row in the plan's order.
+pub struct Transcripts {
+    file: StagedFile,
+    /// The texts so far, with their numbers.
+    known: HashMap<TextHash, i64>,
+}
+
+impl Transcripts {
+    /// A file without questions.
+    pub fn create(path: &Path) -> Result<Self, OutputError> {
+        let mut file = StagedFile::create(path)?;
+        file.put(|file| line(file, &json!({"format": FORMAT})))?;
+        let known = HashMap::new();
+        Ok(Self { file, known })
+    }
+
+    pub fn add(&mut self, row: &Row) -> Result<(), OutputError> {
+        self.file.put(|file| {
+            let mut question = serde_json::to_value(TranscriptLine {
+                shared: Vec::new(),
+                row,
+                calls: &row.solution.calls,
+            })?;
+            leave_out_absent(&mut question);
+            let new = share_texts(&mut question, &mut self.known);
+            if let Some(shared) = question.get_mut("shared") {
+                *shared = new.into();
+            }
+            line(file, &question)
+        })
+    }
+
+    /// Puts the file in its place.
+    pub fn finish(self) -> Result<(), OutputError> {
+        self.file.persist()
+    }
+}
+
+/// Puts numbers in place of a question's long texts, and gives those that are new.
+fn share_texts(question: &mut Value, known: &mut HashMap<TextHash, i64>) -> Vec<Value> {
+    let mut new = Vec::new();
+    let Ok(()) = share(question, |text| {
+        let next = known.len() as i64 + 1;
+        Ok::<_, Infallible>(*known.entry(text_hash(text)).or_insert_with(|| {
+            new.push(text.into());
+            next
+        }))
+    });
+    new
+}
+
+/// Leaves out what is null or an empty list, but no answer that there is not.
+fn leave_out_absent(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, value| {
+                let is_absent = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+                name == "answer" || name == "shared" || !is_absent
+            });
+            fields.values_mut().for_each(leave_out_absent);
+        }
+        Value::Array(items) => items.iter_mut().for_each(leave_out_absent),
+        _ => {}
+    }
+}
+
+fn line(file: &mut StagedFile, value: &Value) -> io::Result<()> {
+    serde_json::to_writer(&mut *file, value)?;
+    file.write_all(b"\n")
+}

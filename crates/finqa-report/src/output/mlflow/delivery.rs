@@ -1,0 +1,329 @@
+//! The delivery of a run to a server: it asks what the server has and sends the rest.
+//! Every step can be interrupted and repeated.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use prost::Message;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::telemetry::read_traces;
+use finqa_core::text::head;
+use finqa_journal::run::RunFolder;
+
+use super::content::{RUN_TAG, RunContent};
+use super::error::MlflowError;
+use super::record::{DeliveryRecord, FORMAT};
+use super::server::TrackingServer;
+use super::target::TrackingTarget;
+
+/// For a whole delivery at the end of a run, which must not hang.
+const AT_END: Duration = Duration::from_secs(30);
+/// Traces in one request: MLflow stores a request in one transaction.
+const TRACES: usize = 50;
+const NOT_THERE: &str = "RESOURCE_DOES_NOT_EXIST";
+/// Characters in a value that every server takes: MLflow 1.0 took no more, 1.30 took 500 in a
+/// parameter and 5,000 in a tag, 3.17 takes 6,000 and 8,000.
+const OLDEST_LIMIT: usize = 250;
+
+/// A run that was delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveredRun {
+    /// The address of the run's page.
+    pub page: String,
+    /// The parts that the server could not store, one line each.
+    pub shortfalls: Vec<String>,
+}
+
+/// Delivers a run at its end: it waits a bounded time for the server, or until `give_up`.
+pub async fn deliver_at_end(
+    server: &TrackingServer,
+    folder: &Path,
+    content: Result<RunContent, MlflowError>,
+    give_up: CancellationToken,
+) -> Result<DeliveredRun, MlflowError> {
+    let content = &content?;
+    let missing = |reason: &str| MlflowError::Unreachable {
+        uri: server.target().shown.clone(),
+        reason: reason.to_owned(),
+    };
+    tokio::select! {
+        biased;
+        () = give_up.cancelled() => Err(missing("stopped before the rest arrived")),
+        delivered = tokio::time::timeout(AT_END, deliver(server, folder, content)) => {
+            delivered.unwrap_or_else(|_| Err(missing("the rest did not arrive in time")))
+        }
+    }
+}
+
+/// Delivers the run in `folder`, whose lock the caller holds.
+///
+/// # Errors
+/// [`MlflowError`]; what was sent before it stays sent.
+pub async fn deliver(
+    server: &TrackingServer,
+    folder: &Path,
+    content: &RunContent,
+) -> Result<DeliveredRun, MlflowError> {
+    let mut delivery = Delivery {
+        server,
+        folder,
+        content,
+        experiment: String::new(),
+        shortfalls: Vec::new(),
+    };
+    let run = delivery.run().await?;
+    let id = server.text("runs/create", &run, "/info/run_id")?;
+    // What fails here holds up neither the other nor traces and files.
+    let described = unless_away(delivery.describe(&id, &run).await)?;
+    let measured = unless_away(delivery.metrics(&id).await)?;
+    delivery.traces(&id).await?;
+    let files = server.text("runs/get", &run, "/info/artifact_uri")?;
+    delivery.files(&files).await?;
+    described.and(measured)?;
+    let page = server.target().page(&delivery.experiment, &id);
+    let record = DeliveryRecord {
+        format: FORMAT,
+        uri: server.target().shown.clone(),
+        experiment: server.target().experiment.clone(),
+        run_id: id,
+        complete_at: content.answered,
+        gold_at: content.gold_at.clone(),
+    };
+    record.write(folder)?;
+    Ok(DeliveredRun {
+        page,
+        shortfalls: delivery.shortfalls,
+    })
+}
+
+/// The result of a part; an error if the server is away, so that it is not waited for again.
+fn unless_away(done: Result<(), MlflowError>) -> Result<Result<(), MlflowError>, MlflowError> {
+    match done {
+        Err(error @ MlflowError::Unreachable { .. }) => Err(error),
+        done => Ok(done),
+    }
+}
+
+/// Cuts texts to `limit` characters and adds their keys to `cut`; true if one got shorter.
+fn shorten(batch: &mut [Value], limit: usize, cut: &mut BTreeSet<String>) -> bool {
+    let mut is_shorter = false;
+    for value in batch {
+        let text = |name| value.get(name).and_then(Value::as_str);
+        if let Some((key, whole)) = text("key").zip(text("value"))
+            && head(whole, limit).len() < whole.len()
+        {
+            is_shorter = true;
+            cut.insert(key.to_owned());
+            *value = json!({"key": key, "value": head(whole, limit)});
+        }
+    }
+    is_shorter
+}
+
+struct Delivery<'a> {
+    server: &'a TrackingServer,
+    folder: &'a Path,
+    content: &'a RunContent,
+    /// The experiment's id on the server.
+    experiment: String,
+    shortfalls: Vec<String>,
+}
+
+impl Delivery<'_> {
+    /// The run on the server, which is made if it is not there, or was deleted.
+    async fn run(&mut self) -> Result<Value, MlflowError> {
+        let content = self.content;
+        self.experiment = self.experiment().await?;
+        let search = json!({
+            "experiment_ids": [self.experiment],
+            "filter": format!("tags.`{RUN_TAG}` = '{}'", content.key),
+            "run_view_type": "ACTIVE_ONLY",
+            "max_results": 1,
+        });
+        let found = self.server.post("runs/search", &search).await?;
+        if let Some(run) = found.pointer("/runs/0") {
+            return Ok(run.clone());
+        }
+        // The other tags come later: a server may refuse one.
+        let create = json!({
+            "experiment_id": self.experiment,
+            "start_time": content.started,
+            "run_name": content.name,
+            "tags": [{"key": RUN_TAG, "value": content.key}],
+        });
+        let made = self.server.post("runs/create", &create).await?;
+        Ok(made.pointer("/run").cloned().unwrap_or_default())
+    }
+
+    /// The id of the experiment, which is made if it is not there.
+    async fn experiment(&self) -> Result<String, MlflowError> {
+        const CALL: &str = "experiments/get-by-name";
+        let name = self.server.target().experiment.as_str();
+        let query = [("experiment_name", name)];
+        let mut found = self.server.get(CALL, &query).await;
+        if found.as_ref().is_err_and(|error| error.has_code(NOT_THERE)) {
+            let body = json!({ "name": name });
+            match self.server.post("experiments/create", &body).await {
+                Err(error) if !error.has_code("RESOURCE_ALREADY_EXISTS") => return Err(error),
+                // By us, or by somebody else in between.
+                _ => found = self.server.get(CALL, &query).await,
+            }
+        }
+        self.server.text(CALL, &found?, "/experiment/experiment_id")
+    }
+
+    /// Sends the parameters that the run has not, the data set, if it has none, the tags and the
+    /// status.
+    async fn describe(&mut self, id: &str, run: &Value) -> Result<(), MlflowError> {
+        let content = self.content;
+        let known = run.pointer("/data/params").and_then(Value::as_array);
+        let known = known.into_iter().flatten();
+        let known: Vec<_> = known.filter_map(|param| param.get("key")).collect();
+        let is_new = |param: &&Value| param.get("key").is_some_and(|key| !known.contains(&key));
+        let params = content.params.iter().filter(is_new).cloned().collect();
+        self.values(id, "params", params).await?;
+        if known.is_empty() {
+            let inputs = json!({"run_id": id, "datasets": content.dataset});
+            match self.server.post("runs/log-inputs", &inputs).await {
+                Err(error) if error.is_temporary() => return Err(error),
+                // Servers before 2.4 have no data sets.
+                Err(error) => self.shortfalls.push(format!("dataset: {error}")),
+                Ok(_) => {}
+            }
+        }
+        self.values(id, "tags", content.tags.clone()).await?;
+        let update = json!({"run_id": id, "status": content.status, "end_time": content.ended});
+        self.server.post("runs/update", &update).await.map(drop)
+    }
+
+    /// Sends the list `kind` of `runs/log-batch`. A refused batch is sent again with its texts cut
+    /// to the limit that the server names, otherwise in halves, so that a value which the server
+    /// does not take holds up no other.
+    async fn values(
+        &mut self,
+        id: &str,
+        kind: &str,
+        values: Vec<Value>,
+    ) -> Result<(), MlflowError> {
+        let (mut is_any_taken, mut refusal) = (false, None);
+        let (mut cut, mut waiting) = (BTreeSet::new(), vec![values]);
+        while let Some(mut batch) = waiting.pop().filter(|batch| !batch.is_empty()) {
+            let body = json!({"run_id": id, kind: batch});
+            let Err(error) = self.server.post("runs/log-batch", &body).await else {
+                is_any_taken = true;
+                continue;
+            };
+            if !error.is_refusal() {
+                return Err(error.about(kind));
+            }
+            let oldest = (batch.len() == 1).then_some(OLDEST_LIMIT);
+            let mut limits = error.named_limit().into_iter().chain(oldest);
+            if limits.any(|limit| shorten(&mut batch, limit, &mut cut)) {
+                waiting.push(batch);
+            } else if batch.len() > 1 {
+                let rest = batch.split_off(batch.len() / 2);
+                waiting.extend([rest, batch]);
+            } else {
+                let key = batch.first().and_then(|value| value.get("key")?.as_str());
+                let what = format!("{kind}: {}", key.unwrap_or_default());
+                self.shortfalls.push(format!("{what}: {error}"));
+                refusal = Some(error.about(&what));
+            }
+        }
+        if !cut.is_empty() {
+            let keys = Vec::from_iter(cut).join(", ");
+            let whole = match kind {
+                "tags" => "summary.json",
+                _ => "config.toml or prompts/",
+            };
+            let line = format!("{kind}: the end of {keys}, which {whole} has");
+            self.shortfalls.push(line);
+        }
+        refusal.filter(|_| !is_any_taken).map_or(Ok(()), Err)
+    }
+
+    /// Sends the metrics; what is sent again is the same point.
+    async fn metrics(&mut self, id: &str) -> Result<(), MlflowError> {
+        let (at, step) = (self.content.ended, self.content.answered);
+        let points = self.content.metrics.iter().map(
+            |(name, value)| json!({"key": name, "value": value, "timestamp": at, "step": step}),
+        );
+        let points = points.collect();
+        self.values(id, "metrics", points).await
+    }
+
+    /// Sends the traces; those that the server has are the same again. Those that it refuses
+    /// hold up nothing else.
+    async fn traces(&mut self, id: &str) -> Result<(), MlflowError> {
+        let path = self.folder.join(RunFolder::TRACES);
+        let traces = read_traces(&path).map_err(|source| MlflowError::File { path, source })?;
+        let mut bodies = traces.map(|trace| trace.encode_to_vec());
+        let mut refused = 0;
+        loop {
+            let batch: Vec<_> = bodies.by_ref().take(TRACES).collect();
+            if batch.is_empty() {
+                break;
+            }
+            // The only field of a request repeats, so that requests joined end to end are one.
+            let sent = self.server.put_spans(&self.experiment, id, batch.concat());
+            match sent.await {
+                Err(MlflowError::Answer {
+                    status: 400 | 413 | 422,
+                    ..
+                }) => refused += batch.len(),
+                Err(error) if error.is_temporary() => return Err(error),
+                Err(error) => {
+                    // Too old a server, or not allowed: none would be taken.
+                    self.shortfalls.push(format!("traces: {error}"));
+                    break;
+                }
+                Ok(()) => {}
+            }
+        }
+        if refused > 0 {
+            let line = format!("traces: {refused} of traces.jsonl were refused");
+            self.shortfalls.push(line);
+        }
+        Ok(())
+    }
+
+    /// Sends the files. Those that the server refuses hold up no other.
+    async fn files(&mut self, artifact_uri: &str) -> Result<(), MlflowError> {
+        let Some(root) = TrackingTarget::proxy_path(artifact_uri) else {
+            self.shortfalls.push(format!(
+                "files: this server does not pass them on to {artifact_uri}; start it with --serve-artifacts and --artifacts-destination, and use a new experiment"
+            ));
+            return Ok(());
+        };
+        let texts = self.content.texts.iter();
+        let texts = texts.map(|(name, text)| (name.as_str(), Some(text)));
+        let files = RunFolder::RESULTS.into_iter().map(|name| (name, None));
+        for (name, text) in texts.chain(files) {
+            match self.file(&format!("{root}/{name}"), name, text).await {
+                Err(error) if error.is_temporary() || error.is_local() => return Err(error),
+                Err(error) => self.shortfalls.push(format!("{name}: {error}")),
+                Ok(()) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a text, or the file of this name.
+    async fn file(&self, to: &str, name: &str, text: Option<&String>) -> Result<(), MlflowError> {
+        if let Some(text) = text {
+            let size = text.len() as u64;
+            return self.server.put(to, text.clone(), size).await;
+        }
+        let path = self.folder.join(name);
+        let unread = |source| MlflowError::File {
+            path: path.clone(),
+            source,
+        };
+        let open = tokio::fs::File::open(&path).await.map_err(unread)?;
+        let size = open.metadata().await.map_err(unread)?.len();
+        self.server.put(to, open, size).await
+    }
+}

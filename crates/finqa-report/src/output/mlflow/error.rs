@@ -1,0 +1,188 @@
+//! The errors of delivering a run to a tracking server.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use thiserror::Error;
+
+use crate::output::OutputError;
+use finqa_agents::graph::GraphError;
+use finqa_core::regex;
+use finqa_core::text::both_ends;
+use finqa_journal::run::JournalError;
+
+/// Characters of the server's words that an error shows.
+const SHOWN: usize = 200;
+
+/// A run, or part of it, that a tracking server did not get.
+#[derive(Debug, Error)]
+pub enum MlflowError {
+    /// The address is not that of a tracking server.
+    #[error("{uri}: {reason}")]
+    Address { uri: String, reason: &'static str },
+    #[error(
+        "MLFLOW_TRACKING_TOKEN contains a quotation mark, a blank or an invisible character: set it again"
+    )]
+    Credentials,
+    /// No answer, or none in time.
+    #[error("{uri} cannot be reached ({reason})")]
+    Unreachable { uri: String, reason: String },
+    /// 401 or 403.
+    #[error(
+        "{uri} refuses ({status}: {}); set MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD",
+        both_ends(.said, SHOWN)
+    )]
+    Refused {
+        uri: String,
+        status: u16,
+        said: String,
+    },
+    /// An answer that is an error, or not MLflow's.
+    #[error("{uri} answers {status} to {call}: {}", both_ends(.said, SHOWN))]
+    Answer {
+        uri: String,
+        status: u16,
+        call: String,
+        /// MLflow's name of the error, such as `RESOURCE_DOES_NOT_EXIST`; empty if it has none.
+        code: String,
+        /// MLflow's message, or what came instead, in full.
+        said: String,
+    },
+    #[error("{path}: {source}")]
+    File {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error(transparent)]
+    Sink(#[from] OutputError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    Agents(#[from] GraphError),
+}
+
+impl MlflowError {
+    /// The error with the values that it is about: a kind, or a kind and a key.
+    pub(super) fn about(mut self, values: &str) -> Self {
+        if let Self::Answer { call, .. } = &mut self {
+            call.push_str(&format!(" ({values})"));
+        }
+        self
+    }
+
+    /// True if a retry may succeed without any change.
+    pub(super) fn is_temporary(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::Answer { status, .. } => *status >= 500 || *status == 429,
+            _ => false,
+        }
+    }
+
+    /// True if the cause is on this machine and not on the server.
+    pub fn is_local(&self) -> bool {
+        let is_remote = matches!(
+            self,
+            Self::Unreachable { .. } | Self::Refused { .. } | Self::Answer { .. }
+        );
+        !is_remote
+    }
+
+    /// True if the server refuses what it was sent, and may take other content.
+    pub(super) fn is_refusal(&self) -> bool {
+        let refuses = |status: &u16| matches!(status, 400 | 413 | 422);
+        matches!(self, Self::Answer { status, .. } if refuses(status))
+            || self.named_limit().is_some()
+    }
+
+    /// The limit that the refusal of a long value names, such as "had length 3864, which exceeded
+    /// length limit of 500", "exceeds the maximum length of 6000 characters", or a database's
+    /// "value too long for type character varying(500)". It comes after the value, if that is
+    /// quoted, and before a database's statement.
+    pub(super) fn named_limit(&self) -> Option<usize> {
+        static LIMIT: LazyLock<Regex> = LazyLock::new(|| {
+            regex!(r"(?i)(?:length|long|exceed|varchar|varying)\D{0,40}?(\d{3,})")
+        });
+        // The numbers in a gateway's words ("timeout of 120 seconds") are no lengths.
+        let Self::Answer {
+            said,
+            status: 400 | 413 | 422 | 500,
+            ..
+        } = self
+        else {
+            return None;
+        };
+        let limits = LIMIT.captures_iter(said.split("[SQL:").next()?);
+        limits.last()?.get(1)?.as_str().parse().ok()
+    }
+
+    /// True if MLflow's error code is `name`.
+    pub(super) fn has_code(&self, name: &str) -> bool {
+        matches!(self, Self::Answer { code, .. } if code == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words of MLflow 1.0 to 3.17, of its databases, and of servers with its API.
+    #[test]
+    fn the_limit_is_in_the_words_of_the_refusal() {
+        let value = format!("a limit of 12 characters {}", "x".repeat(800));
+        let begins: String = value.chars().take(250).collect();
+        for (said, limit) in [
+            (
+                &*format!(
+                    "Param value '{value}' had length 825, which exceeded length limit of 500"
+                ),
+                Some(500),
+            ),
+            (
+                &*format!(
+                    "Param value '{begins}' had length 825, which exceeded length limit of 250"
+                ),
+                Some(250),
+            ),
+            (
+                "'params[3].value' exceeds the maximum length of 6000 characters",
+                Some(6000),
+            ),
+            (
+                "Tag value 'x' had length 9000, which exceeded length limit of 5000",
+                Some(5000),
+            ),
+            (
+                "(psycopg2.errors.StringDataRightTruncation) value too long for type character varying(500)\n\n[SQL: INSERT INTO params]\n[parameters: {'value': 'length of 300'}]",
+                Some(500),
+            ),
+            (
+                "Member must have length less than or equal to 2000",
+                Some(2000),
+            ),
+            (
+                "A batch logging request can contain at most 100 params. Got 120 params.",
+                None,
+            ),
+            (
+                "Batched logging API requests must be at most 1000000 bytes, got a request of size 2000000.",
+                None,
+            ),
+            (&*format!("the value {value} is bad"), None),
+            ("Data too long for column 'value' at row 1", None),
+        ] {
+            let (uri, call, code) = Default::default();
+            let said = said.to_owned();
+            let error = MlflowError::Answer {
+                uri,
+                status: 400,
+                call,
+                code,
+                said,
+            };
+            assert_eq!(error.named_limit(), limit, "{error}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Consumers of run events and of journals: files, terminal, trackers.
+//!
+//! They decide nothing: what a run does is the same with and without them.
+
+mod answer;
+mod csv;
+mod episode_export;
+mod evidence;
+mod jsonl;
+mod leaderboard;
+mod misses;
+pub mod mlflow;
+mod names;
+pub mod numbers;
+pub mod report;
+mod staged;
+mod summary;
+pub mod terminal;
+
+pub use answer::AnswerView;
+pub use csv::CsvFile;
+pub use episode_export::write_episodes;
+pub use jsonl::Transcripts;
+pub use leaderboard::write_leaderboard;
+pub use misses::write_misses;
+pub use staged::{OutputError, check_writable, write_json_pretty, write_text};
+pub use summary::{write_config, write_summary};

@@ -1,0 +1,66 @@
+//! Two runs side by side, as a page: differences with their intervals, causes of misses, and the
+//! questions that one alone answers right.
+//!
+//! It decides nothing: what differs and why is `analysis`'s.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::output::staged::OutputError;
+use finqa_score::analysis::{AnsweringRun, Answers, Comparison, RuleComparison};
+
+use super::WrittenPage;
+
+/// Everything that the template prints.
+#[derive(Serialize)]
+struct ComparisonView<'a> {
+    comparison: &'a Comparison<'a>,
+    names: [String; 2],
+    headline: Option<&'a RuleComparison>,
+    /// Half the width of the differences' axis, in points.
+    reach: f64,
+}
+
+/// Writes a page that compares the answers of A and B, whole or not at all.
+pub fn write_comparison(
+    path: &Path,
+    comparison: &Comparison<'_>,
+    answers: [&Answers; 2],
+) -> Result<(), OutputError> {
+    let mut rules = comparison.rules.iter();
+    let bounds = rules
+        .clone()
+        .flat_map(|rule| [rule.interval.low, rule.interval.high]);
+    let widest = bounds.map(f64::abs).fold(0.0, f64::max);
+    let headline = rules.find(|rule| rule.rule == comparison.rule);
+    let names = answers.map(name);
+    let page = WrittenPage {
+        template: "compare.html",
+        script: "",
+        secret: &names.concat(),
+    };
+    let view = ComparisonView {
+        comparison,
+        headline,
+        // A whole number of tens holds the widest interval.
+        reach: 10.0 * (10.0 * widest).ceil().clamp(1.0, 10.0),
+        names: names.clone(),
+    };
+    page.write(path, &view, None)
+}
+
+/// A run by its model and the start of its id, a file by its name.
+fn name(answers: &Answers) -> String {
+    match (&answers.run, &answers.given_by) {
+        (Some(id), Some(AnsweringRun { model, .. })) => {
+            // The end of an id tells runs of one minute apart.
+            let short = id.rsplit('-').next().unwrap_or(id);
+            format!("{model} ({})", short.get(..6).unwrap_or(short))
+        }
+        _ => answers.path.file_name().map_or_else(
+            || answers.path.display().to_string(),
+            |name| name.to_string_lossy().into_owned(),
+        ),
+    }
+}

@@ -1,0 +1,251 @@
+//! The data of all questions that the report needs at once: for the figures and for a line
+//! of the list. The rest is read from the journal again, one question at a time.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use strum::VariantArray;
+
+use crate::output::csv::name;
+use finqa_score::analysis::Miss;
+use finqa_score::score::{Effort, Row, Rule};
+
+use super::elements::{Elements, Store};
+use finqa_core::stats::RateTally;
+
+/// Characters of a question shown in the list; its details have them all.
+const SHOWN: usize = 300;
+
+/// The rows that have a value of a facet.
+#[derive(Default)]
+pub(super) struct FacetValue {
+    pub(super) count: usize,
+    /// FE's verdicts on their answers, if there is gold.
+    pub(super) right: RateTally,
+}
+
+/// The list of questions while it is gathered.
+pub(super) struct ReportQuestions {
+    pub(super) rows: usize,
+    /// Of these, those with gold.
+    pub(super) judged: usize,
+    /// The values of each facet of [`FACETS`], by name.
+    values: [BTreeMap<String, FacetValue>; FACETS.len()],
+    lines: Vec<ListLine>,
+}
+
+/// A line of the list.
+struct ListLine {
+    /// Those before the facets.
+    cells: Vec<Value>,
+    /// Its values, by facet.
+    facets: [Vec<String>; FACETS.len()],
+    /// The evidence for the cause of a miss.
+    detail: String,
+}
+
+/// The filters of the list, by which the figures are also sliced: key and title.
+pub(super) const FACETS: [(&str, &str); 11] = [
+    ("part", "Turn or part"),
+    ("kind", "Record"),
+    ("effort", "Gold program"),
+    ("outcome", "Outcome"),
+    ("cause", "Cause"),
+    ("reason", "Accepted by"),
+    ("diagnostic", "Only mistake"),
+    ("critic", "Critic"),
+    ("rounds", "Rounds"),
+    ("stop", "Stopped because"),
+    ("finding", "Finding"),
+];
+
+impl ReportQuestions {
+    pub(super) fn new() -> Self {
+        Self {
+            rows: 0,
+            judged: 0,
+            values: Default::default(),
+            lines: Vec::new(),
+        }
+    }
+
+    /// Adds a row, and why it is wrong, if it is.
+    pub(super) fn add(&mut self, row: &Row, miss: Option<&Miss>) {
+        let solution = &row.solution;
+        let first_right = solution
+            .rounds
+            .first()
+            .and_then(|round| row.right_with(&round.answer));
+        let cost: Option<f64> = row.cost.and_then(|cost| cost.try_into().ok());
+        let latency = row.latency.unwrap_or_default();
+        let right = row.accepted();
+        let facets = facets(row, first_right, miss);
+        for (own, known) in facets.iter().zip(&mut self.values) {
+            for name in own {
+                let value = known.entry(name.clone()).or_default();
+                value.count += 1;
+                if let Some(right) = right {
+                    value.right.add(row.group(), right);
+                }
+            }
+        }
+        self.rows += 1;
+        self.judged += usize::from(right.is_some());
+        let gold = row.ground_truth().filter(|gold| !gold.is_empty());
+        let executed = || {
+            row.gold
+                .exe_ans
+                .as_ref()
+                .map(|value| value.to_string().into())
+        };
+        let mark = |rule: &Rule| {
+            rule.mark(row)
+                .map_or('-', |right| if right { '1' } else { '0' })
+        };
+        let marks: String = Rule::VARIANTS.iter().map(mark).collect();
+        self.lines.push(ListLine {
+            cells: vec![
+                json!(row.index),
+                json!(row.key.id),
+                json!(row.key.part),
+                json!(row.epoch),
+                json!(shown(&row.question)),
+                json!(shown(&gold.or_else(executed).unwrap_or_default())),
+                json!(shown(&row.prediction())),
+                json!(marks),
+                json!(latency),
+                json!(solution.rounds.len()),
+                json!(cost),
+            ],
+            facets,
+            detail: miss.map_or_else(String::new, |miss| miss.detail.clone()),
+        });
+    }
+
+    /// The values of a facet.
+    pub(super) fn values(&self, key: &str) -> impl Iterator<Item = (&String, &FacetValue)> {
+        let at = FACETS.iter().position(|(name, _)| *name == key);
+        at.and_then(|at| self.values.get(at)).into_iter().flatten()
+    }
+
+    /// Puts the list among the page's data: values of facets are stored once, rows name them
+    /// by number.
+    pub(super) fn write(self, elements: &mut Elements) -> io::Result<()> {
+        let values = self.values.each_ref();
+        let values = values.map(|known| sorted(known.keys()));
+        let rows = self.lines.into_iter().map(|line| {
+            let mut cells = line.cells;
+            cells.push(json!(numbered(&line.facets, &values)));
+            cells.push(line.detail.into());
+            cells
+        });
+        let facets = FACETS.iter().zip(&values);
+        let facets = facets.map(|((key, title), values)| ListFacet { key, title, values });
+        let index = QuestionIndex {
+            rules: Rule::VARIANTS,
+            facets: facets.collect(),
+            rows: rows.collect(),
+        };
+        elements.put(Store::Index, &index)?;
+        Ok(())
+    }
+}
+
+/// The list as the page's script reads it.
+#[derive(Serialize)]
+struct QuestionIndex<'a> {
+    rules: &'static [Rule],
+    facets: Vec<ListFacet<'a>>,
+    rows: Vec<Vec<Value>>,
+}
+
+/// A row's values by facet, in the order of [`FACETS`]; it may have several or none.
+fn facets(
+    row: &Row,
+    first_right: Option<bool>,
+    miss: Option<&Miss>,
+) -> [Vec<String>; FACETS.len()] {
+    let solution = &row.solution;
+    let verdict = row.scores.financial_equivalence.as_ref();
+    let diagnostics = verdict.map_or(&[][..], |verdict| &verdict.diagnostics);
+    let effort = Effort::of(&row.gold);
+    let rounds = solution.rounds.len();
+    let critic = critic(rounds, first_right, row.right_after_review());
+    let found = solution.rounds.iter().flat_map(|round| &round.findings);
+    let mut findings: Vec<String> = found.map(|finding| name(&finding.kind)).collect();
+    findings.sort();
+    findings.dedup();
+    [
+        vec![row.key.part.clone()],
+        vec![name(&row.kind)],
+        effort
+            .map(|effort| effort.name().to_owned())
+            .into_iter()
+            .collect(),
+        vec![solution.outcome.name().to_owned()],
+        miss.map(|miss| miss.cause.name().to_owned())
+            .into_iter()
+            .collect(),
+        verdict
+            .and_then(|verdict| verdict.reason)
+            .map(|reason| name(&reason))
+            .into_iter()
+            .collect(),
+        diagnostics.iter().map(|it| it.name().to_owned()).collect(),
+        critic.map(str::to_owned).into_iter().collect(),
+        vec![rounds.to_string()],
+        vec![name(&solution.stop)],
+        findings,
+    ]
+}
+
+/// The critic's effect on one answer.
+fn critic(rounds: usize, before: Option<bool>, after: Option<bool>) -> Option<&'static str> {
+    Some(match (rounds, before?, after?) {
+        (0 | 1, _, _) => "not_revised",
+        (_, false, true) => "fixed",
+        (_, true, false) => "broken",
+        _ => "unchanged",
+    })
+}
+
+/// The beginning of a text, for the list.
+fn shown(text: &str) -> String {
+    finqa_core::text::cut(text, SHOWN, "…")
+}
+
+/// The values of a facet, each once: numbers by size, efforts by what they
+/// take, words by alphabet.
+fn sorted<'a>(values: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+    let mut values: Vec<&str> = values.map(String::as_str).collect();
+    values.sort_unstable_by_key(|value| (rank(value), *value));
+    values.dedup();
+    values
+}
+
+/// A facet that the list can be filtered by.
+#[derive(Serialize)]
+struct ListFacet<'a> {
+    key: &'static str,
+    title: &'static str,
+    values: &'a [&'a str],
+}
+
+/// The sort key of a value, before the alphabetical order.
+pub(super) fn rank(value: &str) -> Option<u32> {
+    let efforts = [Effort::LookUp, Effort::OneStep, Effort::MoreSteps];
+    let effort = efforts.iter().position(|effort| effort.name() == value);
+    let effort = effort.and_then(|at| u32::try_from(at).ok());
+    value.parse().ok().or(effort)
+}
+
+/// A row's values by their numbers among all values of their facet.
+fn numbered(facets: &[Vec<String>], values: &[Vec<&str>]) -> Vec<Vec<usize>> {
+    let number = |(own, all): (&Vec<String>, &Vec<&str>)| {
+        let place = |value: &String| all.iter().position(|known| known == value);
+        own.iter().filter_map(place).collect()
+    };
+    facets.iter().zip(values).map(number).collect()
+}

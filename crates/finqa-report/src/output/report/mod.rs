@@ -1,0 +1,195 @@
+//! `report.html`: a run in one file that a person looks at, without a network.
+//!
+//! The scorecard and every figure are part of the page as it is written (the
+//! template, `report.html`); the questions follow as compressed JSON, of which
+//! the page's script unpacks what is looked at. Texts that many questions share
+//! (pages, prompts) are stored once. Whatever comes from data or models is only ever
+//! inserted as text, and the page's own policy refuses any other script and
+//! every request.
+//!
+//! It decides nothing and scores nothing: numbers come from the [`Summary`] and
+//! the journal's rows, causes from the caller.
+
+mod compared;
+mod detail;
+mod elements;
+mod figures;
+mod list;
+mod risk;
+mod view;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use minijinja::Environment;
+use serde::Serialize;
+use strum::VariantArray;
+
+use crate::output::names;
+use crate::output::numbers::{self, p_value};
+use finqa_score::analysis::Miss;
+use finqa_score::dataset::Dataset;
+use finqa_score::improve::Improvement;
+use finqa_score::score::{Row, Rule};
+
+use super::staged::{OutputError, write_atomic};
+use detail::Details;
+use elements::Elements;
+use finqa_journal::run::Summary;
+use list::ReportQuestions;
+
+pub use compared::write_comparison;
+
+const TEMPLATES: [(&str, &str); 4] = [
+    ("macros.html", include_str!("macros.html")),
+    ("report.html", include_str!("report.html")),
+    ("compare.html", include_str!("compare.html")),
+    ("improve.html", include_str!("improve.html")),
+];
+const STYLE: &str = include_str!("page.css");
+const BASE_SCRIPT: &str = include_str!("base.js");
+const REPORT_SCRIPT: &str = include_str!("report.js");
+
+/// Marks the place of the data in the template. Escaped text cannot hold it.
+const DATA: &str = "<!-- data -->";
+
+/// A report that gathers a run's rows one by one, so that whoever reads the
+/// journal needs to read it once.
+pub struct Report<'a> {
+    path: &'a Path,
+    /// The reason why the pages are not available.
+    pages_missing: Option<&'a str>,
+    list: ReportQuestions,
+    details: Details<'a>,
+}
+
+impl<'a> Report<'a> {
+    /// What the template says where pages are missing; no text of the data has a tag.
+    pub const LACKS_PAGES: &'static str = "<strong>The report pages are not available";
+
+    /// A report without rows yet for the file at `path`, over the records that were asked
+    /// about, or without their pages, and why: the journal does not hold them.
+    pub fn new(path: &'a Path, records: Result<&'a Dataset, &'a str>) -> Self {
+        Self {
+            path,
+            pages_missing: records.err(),
+            list: ReportQuestions::new(),
+            details: Details::new(records.ok()),
+        }
+    }
+
+    /// Adds a row, in the plan's order, and why it is wrong, if it is.
+    pub fn add(&mut self, row: &Row, miss: Option<&Miss>) -> Result<(), OutputError> {
+        self.list.add(row, miss);
+        self.details.add(row).map_err(OutputError::at(self.path))
+    }
+
+    /// Writes the report, whole or not at all.
+    pub fn write(self, summary: &Summary) -> Result<(), OutputError> {
+        let view = view::ReportView::of(summary, &self.list, self.pages_missing);
+        let mut elements = self.details.finish();
+        let listed = self.list.write(&mut elements);
+        listed.map_err(OutputError::at(self.path))?;
+        WrittenPage {
+            template: "report.html",
+            script: REPORT_SCRIPT,
+            // The run's id is random, so no text of its data can know it.
+            secret: &summary.run.id,
+        }
+        .write(self.path, &view, Some(elements))
+    }
+}
+
+/// Writes a page of the candidates of `improve`, whole or not at all.
+pub fn write_improvement(path: &Path, found: &Improvement) -> Result<(), OutputError> {
+    let page = WrittenPage {
+        template: "improve.html",
+        script: "",
+        secret: &found.id,
+    };
+    page.write(path, found, None)
+}
+
+/// A page that this program writes: a template over a view, data, and the script that shows them.
+struct WrittenPage<'p> {
+    template: &'static str,
+    script: &'static str,
+    /// The seed of the policy's nonce.
+    secret: &'p str,
+}
+
+impl WrittenPage<'_> {
+    fn write(
+        &self,
+        path: &Path,
+        view: &impl Serialize,
+        elements: Option<Elements>,
+    ) -> Result<(), OutputError> {
+        let frame = self.render(view).map_err(|source| OutputError::Page {
+            path: path.to_owned(),
+            source,
+        })?;
+        let (head, tail) = frame.split_once(DATA).unwrap_or((&frame, ""));
+        write_atomic(path, |file| {
+            file.write_all(head.as_bytes())?;
+            if let Some(elements) = elements {
+                elements.copy_to(file)?;
+            }
+            file.write_all(tail.as_bytes())
+        })
+    }
+
+    /// The page without its data.
+    fn render(&self, view: &impl Serialize) -> Result<String, minijinja::Error> {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
+        environment.add_filter("spaced", names::in_words);
+        environment.add_filter("in_words", in_words);
+        environment.add_filter("rule_title", |name: &str| {
+            let mut rules = Rule::VARIANTS.iter();
+            rules
+                .find(|rule| rule.name() == name)
+                .map_or("", |rule| rule.title())
+        });
+        environment.add_filter("fixed", |value: f64, decimals: usize| {
+            format!("{value:.decimals$}")
+        });
+        environment.add_filter("signed", signed);
+        environment.add_filter("short", figures::short);
+        environment.add_filter("seconds", figures::seconds);
+        environment.add_filter("p_value", p_value);
+        environment.add_filter("grouped", finqa_core::text::grouped);
+        // The names decide that everything is escaped as HTML.
+        for (name, source) in TEMPLATES {
+            environment.add_template(name, source)?;
+        }
+        let page = environment.get_template(self.template)?;
+        let words: BTreeMap<_, _> = names::WORDS.into_iter().collect();
+        let words = serde_json::to_string(&words).unwrap_or_default();
+        let script = format!(
+            "\"use strict\"; const WORDS = {words};\n{BASE_SCRIPT}{}",
+            self.script
+        );
+        let nonce = blake3::hash(self.secret.as_bytes()).to_hex();
+        page.render(minijinja::context! {
+            view => minijinja::Value::from(minijinja::value::Serde(view)),
+            nonce => nonce.as_str(),
+            style => minijinja::Value::from_safe_string(STYLE.to_owned()),
+            script => minijinja::Value::from_safe_string(script),
+        })
+    }
+}
+
+/// A facet's value in words; a turn is named as one.
+fn in_words(value: &str, facet: &str) -> String {
+    if facet == "part" && value.parse::<u32>().is_ok() {
+        format!("turn {value}")
+    } else {
+        names::in_words(value)
+    }
+}
+
+/// A difference with its sign.
+fn signed(value: f64, decimals: usize) -> String {
+    numbers::signed(value, decimals).replace('-', "−")
+}

@@ -1,0 +1,37 @@
+//! A list of the tables of a report.
+
+use finqa_core::text::counted;
+
+use super::style::{TerminalStyle, broken};
+use finqa_documents::PrintedTable;
+
+/// The column that the words begin in.
+const INDENT: usize = 5;
+
+/// A table with its number: its title, and what there is of it.
+pub fn table_lines(number: usize, table: &PrintedTable) -> String {
+    let columns: Vec<&str> = table.headings().collect();
+    let unit = table.stated_unit();
+    let formulas = match table.formulas() {
+        (0, _) => String::new(),
+        (rows, computed) => {
+            let rows_of = |count| counted::<usize>(count, "row");
+            let sums = match computed {
+                0 => String::new(),
+                all if all == rows => ", computed as sums".to_owned(),
+                some => format!(", {} computed as sums", rows_of(some)),
+            };
+            format!("{} of formulas without values{sums}; ", rows_of(rows))
+        }
+    };
+    let of_table = format!(
+        "{} rows; {}; {formulas}{}",
+        table.rows.len().saturating_sub(1),
+        unit.as_deref().unwrap_or("no unit stated"),
+        columns.join(" | ")
+    );
+    let width = TerminalStyle::default().width.into();
+    let [title, of_table] =
+        [&table.title, &of_table].map(|text| broken(text, INDENT, INDENT, width));
+    format!("{number:>3}  {title}\n{:INDENT$}{of_table}\n", "")
+}

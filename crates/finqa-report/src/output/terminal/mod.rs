@@ -1,0 +1,28 @@
+//! Terminal output during and after a run.
+
+mod analysis;
+mod answer;
+mod calibration;
+mod comparison;
+mod filed;
+mod improvement;
+mod progress;
+mod runs;
+mod scores;
+mod style;
+mod summary;
+mod writer;
+
+pub use analysis::analysis_tables;
+pub use answer::{answer_text, short_answer};
+pub use calibration::calibration_text;
+pub use comparison::comparison_tables;
+pub use filed::table_lines;
+pub use improvement::{candidate_line, improvement_text};
+pub use progress::RunProgress;
+pub use runs::runs_list;
+pub use scores::scorecard_tables;
+pub use style::TerminalStyle;
+pub use style::{for_stderr, harmless, spaced};
+pub use summary::summary_text;
+pub use writer::{ProgressOptions, TerminalWriter, download_bar};

@@ -1,0 +1,343 @@
+//! Progress on stderr: a bar on a terminal, plain lines elsewhere.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use indicatif::ProgressBar;
+
+use crate::output::answer::{problems, verdict_text};
+use finqa_agents::llm::{Cost, LimitStatus};
+use finqa_core::text::{counted, cut, single_spaced};
+use finqa_journal::run::{Event, Finish, command};
+use finqa_score::dataset::Outcome;
+use finqa_score::score::Row;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::style::{joined, unbroken};
+use super::writer::{ProgressOptions, TerminalWriter, set_template};
+
+/// Least time between two plain progress lines.
+const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
+
+const BAR: &str = "{bar:24.cyan/dim} {pos}/{len} · {wide_msg}";
+
+/// Shows a run's events on stderr.
+pub struct RunProgress {
+    options: ProgressOptions,
+    writer: TerminalWriter,
+    bar: ProgressBar,
+    counts: ProgressCounts,
+    /// The folder of the run's output.
+    output: PathBuf,
+    /// The command that continues the run.
+    pub continuation: String,
+    last_line: Instant,
+    started: Instant,
+}
+
+/// What has happened so far.
+#[derive(Default)]
+struct ProgressCounts {
+    /// Questions of the run.
+    total: usize,
+    answered: usize,
+    /// Of these, by earlier processes.
+    resumed: usize,
+    scored: usize,
+    right: usize,
+    failed: usize,
+    retries: u64,
+    /// Calls in flight.
+    limits: LimitStatus,
+    cost: Cost,
+}
+
+impl RunProgress {
+    /// A display that has seen nothing yet.
+    pub fn new(options: ProgressOptions, output: &Path) -> Self {
+        let writer = TerminalWriter::new(options);
+        let bar = writer.bar.clone();
+        // Without a total the template has nothing to show; `Started` brings it.
+        set_template(&bar, "{wide_msg}");
+        let now = Instant::now();
+        Self {
+            options,
+            writer,
+            bar,
+            counts: ProgressCounts::default(),
+            output: output.to_owned(),
+            // On one line, to be copied.
+            continuation: unbroken(&command("--resume", output)),
+            last_line: now,
+            started: now,
+        }
+    }
+
+    /// Takes one event.
+    pub fn on(&mut self, event: &Event) {
+        let verbose = self.options.verbose;
+        match event {
+            Event::Started {
+                meta,
+                total,
+                answered,
+            } => {
+                self.continuation = meta.continuation(&self.output);
+                self.counts.total = *total;
+                set_template(&self.bar, BAR);
+                self.bar.set_length(*total as u64);
+                if *answered > 0 {
+                    let questions = counted(*total, "question");
+                    self.writer
+                        .say(&format!("resuming: {answered} of {questions} answered"));
+                }
+            }
+            Event::Round { key, round } if verbose => {
+                let (number, answer) = (round.number, &round.answer.printed);
+                let verdict = verdict_text(round);
+                let mut lines = vec![format!("  {key}: round {number}: {answer}, {verdict}")];
+                let found = problems(round, true).into_iter();
+                lines.extend(found.map(|problem| format!("    · {problem}")));
+                self.writer.say(&lines.join("\n"));
+            }
+            Event::Postponed { key, reason } if verbose => self.writer.say(&format!(
+                "  {key}: the provider failed ({reason}); not answered yet"
+            )),
+            Event::Round { .. } | Event::Postponed { .. } => {}
+            Event::Answered { row, resumed } => self.answered(row, *resumed),
+            Event::Retry {
+                attempt,
+                delay,
+                reason,
+            } => {
+                self.counts.retries += 1;
+                self.show();
+                let seconds = delay.as_secs_f64();
+                if verbose {
+                    self.writer.say(&format!(
+                        "  request {attempt} failed ({reason}); retrying in {seconds:.1} s"
+                    ));
+                } else if !self.options.logged && self.is_line_due(self.counts.retries == 1) {
+                    self.writer.say(&format!("{}: {reason}", self.status()));
+                }
+            }
+            Event::Batch(line) => self.writer.say(line),
+            Event::Limits(status) => {
+                let is_stuck = status.longest.is_some() || status.down_since.is_some();
+                self.counts.limits = status.clone();
+                self.show();
+                if is_stuck && !self.options.logged && self.is_line_due(false) {
+                    self.writer.say(&self.status());
+                }
+            }
+            Event::Finished { finish, elapsed } => self.finish(finish, *elapsed),
+        }
+    }
+
+    /// Prints lines above this display, from any thread.
+    pub fn writer(&self) -> TerminalWriter {
+        self.writer.clone()
+    }
+
+    /// True without a progress bar, if a plain line is `wanted` or due.
+    fn is_line_due(&mut self, wanted: bool) -> bool {
+        let due = wanted || self.last_line.elapsed() >= PLAIN_INTERVAL;
+        let is_due = due && !self.options.terminal;
+        if is_due {
+            self.last_line = Instant::now();
+        }
+        is_due
+    }
+
+    fn answered(&mut self, row: &Row, resumed: bool) {
+        self.counts.answered += 1;
+        self.counts.resumed += usize::from(resumed);
+        self.counts.failed += usize::from(row.solution.outcome != Outcome::Answered);
+        if let Some(verdict) = &row.scores.financial_equivalence {
+            self.counts.scored += 1;
+            self.counts.right += usize::from(verdict.accepted);
+        }
+        self.counts.cost += row.spent();
+        self.bar.set_position(self.counts.answered as u64);
+        self.show();
+        if self.options.verbose && !resumed {
+            self.writer.say(&verbose_lines(row));
+        } else if self.is_line_due(false) {
+            self.writer.say(&joined([Some(self.status()), self.eta()]));
+        }
+    }
+
+    /// Brings the bar up to date.
+    fn show(&self) {
+        self.bar
+            .set_message(joined([Some(self.message()), self.eta()]));
+        if let Some(calls) = self.calls().filter(|_| self.counts.total > 0) {
+            set_template(&self.bar, &format!("{BAR}\n{{prefix}}"));
+            self.bar.set_prefix(calls);
+        }
+    }
+
+    /// The number of answered questions, and the message.
+    fn status(&self) -> String {
+        let answered = format!("{}/{}", self.counts.answered, self.counts.total);
+        joined([Some(answered), Some(self.message()), self.calls()])
+    }
+
+    /// Right answers so far, cost and failures. Counts, because a rate would need its
+    /// interval, and NM its floor.
+    fn message(&self) -> String {
+        joined([
+            (self.counts.scored > 0)
+                .then(|| format!("{} of {} right (FE)", self.counts.right, self.counts.scored)),
+            self.counts.cost.brief(),
+            (self.counts.failed > 0).then(|| format!("{} without an answer", self.counts.failed)),
+        ])
+    }
+
+    /// An outage, the oldest call, calls in flight and their limit, retries, and 429s, so that a patient run does not look
+    /// like one that hangs.
+    fn calls(&self) -> Option<String> {
+        let LimitStatus {
+            in_flight,
+            limit,
+            rate_limited,
+            down_since,
+            longest,
+        } = &self.counts.limits;
+        let down = down_since.map(|at| format!("the server is down since {}", clock(at)));
+        let longest = longest.as_ref().map(|call| {
+            let (name, since) = (cut(&call.name, 60, "…"), clock(call.since));
+            format!("{name} waiting since {since}")
+        });
+        let calls = format!("{} in flight, limit {limit}", counted(*in_flight, "call"));
+        let text = joined([
+            down,
+            longest,
+            (*limit > 0).then_some(calls),
+            (self.counts.retries > 0).then(|| counted(self.counts.retries, "retry")),
+            (*rate_limited > 0).then(|| format!("{rate_limited} × 429")),
+        ]);
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The time left at the pace of this process: answers of others took none of its time.
+    fn eta(&self) -> Option<String> {
+        let here = self.counts.answered.saturating_sub(self.counts.resumed);
+        if here == 0 {
+            return None;
+        }
+        let left = self.counts.total.saturating_sub(self.counts.answered) as f64;
+        let seconds = self.started.elapsed().as_secs_f64() / here as f64 * left;
+        Some(format!("{} left", rough_time(seconds)))
+    }
+
+    fn finish(&mut self, finish: &Finish, elapsed: Duration) {
+        // Nothing is in flight any more.
+        self.counts.limits = LimitStatus {
+            rate_limited: self.counts.limits.rate_limited,
+            ..LimitStatus::default()
+        };
+        self.bar.finish_and_clear();
+        let again = &self.continuation;
+        let status = format!("{}, {:.1} s", self.status(), elapsed.as_secs_f64());
+        let line = match finish {
+            Finish::Complete => status,
+            Finish::Partial { left, reason } => format!(
+                "{status}\n{} without an outcome because the provider failed ({reason}); {again} asks again",
+                counted(*left, "question")
+            ),
+            Finish::BudgetReached { limit, spent, left } => {
+                let spent = spent.iter().map(|spent| format!("{spent}, "));
+                format!(
+                    "paused at {}: {}{} left to ask; continue with {again}{}",
+                    limit.option(),
+                    spent.collect::<String>(),
+                    counted(*left, "question"),
+                    limit.more()
+                )
+            }
+            Finish::Interrupted => {
+                let answered = format!(
+                    "questions answered: {} of {}",
+                    self.counts.answered, self.counts.total
+                );
+                format!("interrupted; {answered}; continue with {again}")
+            }
+            // The reason comes first.
+            Finish::Fatal(_) | Finish::Bug(_) => return,
+        };
+        self.writer.say(&line);
+    }
+}
+
+/// A time as people say it: `40 s`, `12 min`, `3 h 20 min`.
+fn rough_time(seconds: f64) -> String {
+    let minutes = (seconds / 60.0).round();
+    match (seconds < 90.0, minutes < 90.0) {
+        (true, _) => format!("{seconds:.0} s"),
+        (false, true) => format!("{minutes:.0} min"),
+        (false, false) => format!(
+            "{:.0} h {:.0} min",
+            (minutes / 60.0).floor(),
+            minutes % 60.0
+        ),
+    }
+}
+
+/// Id, question, gold and answer; of an episode how it ended, its
+/// reward and steps.
+fn verbose_lines(row: &Row) -> String {
+    if let Some(episode) = &row.solution.episode {
+        let reward = episode
+            .reward
+            .map_or_else(|| "–".to_owned(), |reward| reward.to_string());
+        let result = episode.answer.as_ref().or(row.solution.error.as_ref());
+        return format!(
+            "{} {}: reward {reward}, {}: {}",
+            episode.question_id,
+            episode.end.name().replace('_', " "),
+            counted(episode.steps.len(), "step"),
+            single_spaced(result.map_or("", String::as_str))
+        );
+    }
+    let gold = row.ground_truth().unwrap_or("(no gold)".into());
+    let answer = match row.solution.outcome {
+        Outcome::Answered => row.prediction().into_owned(),
+        outcome => format!(
+            "({outcome}) {}",
+            row.solution.error.as_deref().unwrap_or_default()
+        ),
+    };
+    format!(
+        "{}\n  question: {}\n  gold:     {gold}\n  answer:   {answer}\n  rounds:   {} · {:.2} s",
+        row.key,
+        row.question,
+        row.solution.rounds.len(),
+        row.latency.unwrap_or_default()
+    )
+}
+
+/// The time of day here.
+fn clock(at: Timestamp) -> impl std::fmt::Display {
+    at.to_zoned(TimeZone::system()).strftime("%H:%M:%S")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_in_hours_and_minutes() {
+        for (seconds, text) in [
+            (0.4, "0 s"),
+            (89.4, "89 s"),
+            (90.0, "2 min"),
+            (5_300.0, "88 min"),
+            (5_400.0, "1 h 30 min"),
+            (100_000.0, "27 h 47 min"),
+        ] {
+            assert_eq!(rough_time(seconds), text);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The width of terminal output, and what is not written to a terminal.
+
+use std::borrow::Cow;
+
+use comfy_table::{ContentArrangement, Table, presets};
+use console::{Term, measure_text_width};
+use finqa_core::text::picture;
+
+/// Text of others without characters that a terminal would obey: control
+/// characters become their pictures (`␛`), and marks that turn the direction of
+/// writing, which would show text in an order that it does not have, their codes
+/// (`<U+202E>`). Lines and tabs stay.
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns_direction(c);
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if turns_direction(c) {
+            shown.push_str(&format!("<U+{:04X}>", u32::from(c)));
+        } else {
+            shown.push(if obeyed(c) { picture(c) } else { c });
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn turns_direction(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Lines of prose are no longer than this: the eye loses its line in wider ones.
+const MEASURE: usize = 100;
+
+/// The layout of text for people. The default is for files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TerminalStyle {
+    /// Columns that tables may take.
+    pub width: u16,
+}
+
+impl Default for TerminalStyle {
+    fn default() -> Self {
+        Self { width: 80 }
+    }
+}
+
+impl TerminalStyle {
+    pub(super) fn table(self, header: &[&str]) -> Table {
+        let mut table = Table::new();
+        table.load_style(presets::UTF8_FULL_CONDENSED);
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(self.width);
+        table.set_header(header);
+        table
+    }
+
+    /// Breaks a line at spaces, not at no-break ones, so that it can be read; a figure keeps its
+    /// unit.
+    pub fn wrap(self, text: &str) -> String {
+        let limit = usize::from(self.width).min(MEASURE);
+        let text = text.replace(" %", "\u{a0}%");
+        spaced(&broken(&text, 0, 2, limit))
+    }
+}
+
+/// A text that is not broken in two: its spaces are no-break ones until it is printed.
+pub(super) fn unbroken(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
+/// A text with the spaces that it had before `unbroken`.
+pub fn spaced(text: &str) -> String {
+    text.replace('\u{a0}', " ")
+}
+
+/// A text for stderr: on a terminal, its lines are broken at words, but not at no-break spaces,
+/// and keep their indent.
+pub fn for_stderr(text: &str) -> Cow<'_, str> {
+    let Some((_, columns)) = Term::stderr().size_checked() else {
+        return Cow::Owned(spaced(text));
+    };
+    let lines = text.lines().map(|line| {
+        let words = line.trim_start();
+        let indent = line.len() - words.len();
+        let words = broken(words, indent, indent + 2, columns.into());
+        format!("{:indent$}{words}", "")
+    });
+    Cow::Owned(spaced(&lines.collect::<Vec<_>>().join("\n")))
+}
+
+/// Breaks a text that begins in column `start` at spaces: later lines begin in column
+/// `indent`, and none is wider than `limit`.
+pub(super) fn broken(text: &str, start: usize, indent: usize, limit: usize) -> String {
+    let mut out = String::new();
+    let mut width = start;
+    let mut spaces = 0;
+    for word in text.split(' ') {
+        if word.is_empty() {
+            spaces += 1;
+            continue;
+        }
+        let long = measure_text_width(word);
+        if width > start && width + 1 + spaces + long > limit {
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            width = indent;
+        } else if width > start {
+            let gap = 1 + spaces;
+            out.push_str(&" ".repeat(gap));
+            width += gap;
+        }
+        spaces = 0;
+        out.push_str(word);
+        width += long;
+    }
+    out
+}
+
+/// The parts that there are, on one line.
+pub(super) fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
+    let parts = parts.into_iter().flatten();
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    parts.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown_instead() {
+        assert_eq!(
+            harmless("a\u{1b}[2J\u{7}\u{9b}\u{7f}\n\tb"),
+            "a␛[2J␇\u{fffd}␡\n\tb"
+        );
+        assert!(matches!(harmless("7,5 % مرحبا"), Cow::Borrowed(_)));
+        assert_eq!(
+            harmless("\u{202e}5.21\u{2069}\u{200f}\u{61c}"),
+            "<U+202E>5.21<U+2069><U+200F><U+061C>"
+        );
+    }
+}

@@ -1,0 +1,332 @@
+//! The summary of a run in a few lines: what was measured and its scores, what the critic and
+//! the second opinion did, what it cost. `--verbose` shows all rules and what is behind them.
+
+use std::path::Path;
+
+use finqa_agents::llm::settings::OFFLINE;
+use finqa_agents::llm::{Cost, NodeUsage};
+use finqa_agents::pair::EpisodeEnd;
+use finqa_core::stats::Rate;
+use finqa_core::text::counted;
+use finqa_journal::run::{EpisodeSummary, RunMeta, Summary};
+use finqa_score::score::{EpochCard, Rule, Scorecard};
+
+use super::scores::{interval, outcome_line, scorecard_tables, with_interval};
+use super::style::{TerminalStyle, unbroken};
+
+/// Questions below which a constant answer says nothing: it is right about the only one.
+const ENOUGH: usize = 10;
+
+/// The summary of a run in `output`.
+pub fn summary_text(
+    summary: &Summary,
+    output: &Path,
+    verbose: bool,
+    style: TerminalStyle,
+) -> String {
+    let mut parts = vec![style.wrap(&headline(summary))];
+    if let Some(episodes) = &summary.episodes {
+        parts.push(style.wrap(&episode_line(episodes)));
+    }
+    match verbose {
+        true => parts.push(scorecard_tables(&summary.scores, style)),
+        false => {
+            parts.extend(other_rules(&summary.scores).map(|line| style.wrap(&line)));
+            parts.extend(outcome_line(&summary.scores, style));
+        }
+    }
+    parts.extend(failure_lines(summary).map(|line| style.wrap(&line)));
+    let mut lines: Vec<String> = summary.epochs.iter().flat_map(epoch_lines).collect();
+    lines.extend(critic_line(summary));
+    lines.extend(opinion_line(summary));
+    lines.extend(spent_line(summary));
+    lines.extend(unfinished_line(summary, output));
+    lines.extend(summary.notes.iter().map(|line| format!("Warning: {line}.")));
+    let changes = summary.run.change_lines().into_iter();
+    lines.extend(changes.map(|line| format!("Note: {line}.")));
+    if summary.run.invented {
+        let line = "The built-in sample is fictional: its companies do not exist, and its score says \
+                    nothing about ConvFinQA (convfinqa data download fetches the real data).";
+        lines.push(line.to_owned());
+    }
+    parts.extend(lines.iter().map(|line| style.wrap(line)));
+    parts.join("\n")
+}
+
+/// What was measured, and the score that is quoted first, which is not broken in two.
+fn headline(summary: &Summary) -> String {
+    let score = match summary.scores.rates.get(Rule::FinancialEquivalence) {
+        Some(rate) => format!(
+            "financial equivalence (FE) {:.1} %, 95 % interval {}",
+            100.0 * rate.rate,
+            interval(&rate)
+        ),
+        None if summary.scores.questions == 0 => "no question was answered".to_owned(),
+        None => "no question has a gold answer, so nothing is scored".to_owned(),
+    };
+    let scores = &summary.scores;
+    let mut questions = counted(scores.questions, "question");
+    if let Some(line) = scores.gold_line() {
+        let scored = counted(scores.questions - scores.without_gold, "question");
+        questions = format!("{scored} scored ({line})");
+    } else if summary.episodes.is_none() {
+        // --n counts records: two may share a page, and most have several questions.
+        questions.push_str(&format!(" on {}", counted(scores.pages, "page")));
+    }
+    let score = unbroken(&score);
+    format!("{}, {questions}: {score}", measured(&summary.run))
+}
+
+/// The model and its server, the data, and how questions were asked.
+fn measured(run: &RunMeta) -> String {
+    let model = match run.model() {
+        OFFLINE => "Embedded analyst".to_owned(),
+        // Provider, address and model.
+        model => match run.identity.model.split(' ').nth(1) {
+            Some(address) => format!("{model} at {address}"),
+            None => model.to_owned(),
+        },
+    };
+    let setting = |key: &str| run.settings.get(key).and_then(toml::Value::as_str);
+    let fictional = match run.invented {
+        true => " (fictional)",
+        false => "",
+    };
+    let mode = match (setting("mode"), setting("history")) {
+        (Some("conversations"), Some("gold")) => ", conversations with gold history",
+        (Some("conversations"), _) => ", conversations",
+        _ => "",
+    };
+    format!("{model}, {}{fictional}{mode}", run.data)
+}
+
+/// The rules of the LangGraph baseline; NM is quoted with what a constant gets.
+fn other_rules(scores: &Scorecard) -> Option<String> {
+    let percent = |rate: f64| format!("{:.1} %", 100.0 * rate);
+    let exact = scores.rates.get(Rule::ExactMatch)?;
+    let mut line = format!("Exact match (EM) {}", percent(exact.rate));
+    if let Some(rate) = scores.rates.get(Rule::NumericalMatch) {
+        line.push_str(&format!(", numeric match (NM) {}", percent(rate.rate)));
+    }
+    if let Some(floor) = scores.rates.floor().filter(|floor| floor.n >= ENOUGH) {
+        let floor = percent(floor.rate);
+        line.push_str(&format!("; the best constant answer gets {floor} by NM"));
+    }
+    Some(line)
+}
+
+/// The rewards, and how the episodes ended.
+fn episode_line(episodes: &EpisodeSummary) -> String {
+    let mut parts = Vec::new();
+    if let Some(reward) = episodes.reward {
+        let interval = reward.low.zip(reward.high);
+        let interval =
+            interval.map(|(low, high)| format!(", 95 % interval [{low:.3},\u{a0}{high:.3}]"));
+        parts.push(format!(
+            "mean reward {:.3} of {}{}",
+            reward.mean,
+            counted(reward.n, "episode"),
+            interval.unwrap_or_default()
+        ));
+    }
+    let steps = episodes.mean_steps;
+    parts.extend(steps.map(|steps| format!("{steps:.1} steps each")));
+    let counts = [
+        (episodes.invalid_calls, "calls that reached no tool"),
+        (episodes.without_submission, "without a submission"),
+        (episodes.failed, "failed"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    parts.extend(counts.map(|(count, what)| format!("{count} {what}")));
+    let ends = episodes.outcomes.iter();
+    let ends = ends.filter(|(name, _)| **name != EpisodeEnd::Submitted.name());
+    parts.extend(ends.map(|(name, count)| format!("{} {count}", name.replace('_', " "))));
+    format!("Episodes: {}", parts.join("; "))
+}
+
+/// The passes compared by one rule; what differs between them by FE alone.
+pub(super) fn epoch_lines(card: &EpochCard) -> Vec<String> {
+    let is_nm = card.rule == Rule::NumericalMatch.name();
+    let name = if is_nm { "NM" } else { "FE" };
+    let k = card.k;
+    let floor = card.floor.map(|floor| 100.0 * floor.rate);
+    let floor = floor.map(|floor| format!(", floor {floor:.1} %"));
+    let mut lines = vec![format!(
+        "{k} passes by {name}: mean {}, right in any (pass@{k}) {}, in all (pass^{k}) {} (n {}{})",
+        with_interval(&card.mean),
+        with_interval(&card.pass_at_k),
+        with_interval(&card.pass_hat_k),
+        card.n,
+        floor.unwrap_or_default()
+    )];
+    if !is_nm {
+        lines.push(format!(
+            "Not answered the same in every pass: {} of {}; wrong in all passes (systematic): {}, \
+             in some (flaky): {}",
+            card.varying,
+            counted(card.n, "question"),
+            card.systematic,
+            card.flaky
+        ));
+    }
+    lines
+}
+
+/// The most frequent failures, in the providers' words.
+fn failure_lines(summary: &Summary) -> impl Iterator<Item = String> {
+    const SHOWN: usize = 3;
+    summary.failures.iter().take(SHOWN).map(|failure| {
+        let name: &str = failure.outcome.into();
+        let name = name.replace('_', " ");
+        format!("  {} {name}: {}", failure.count, failure.reason)
+    })
+}
+
+/// What the critic changed.
+fn critic_line(summary: &Summary) -> Option<String> {
+    let critic = &summary.critic;
+    let answered = critic.first_draft_n;
+    let not_reviewed = critic.why_not_reviewed.as_ref().map(|why| {
+        let answers = counted(critic.not_reviewed, "answer");
+        format!("{answers} not reviewed: {why}")
+    });
+    let reviewed = match critic.reviewed {
+        n if 0 < n && n < answered => format!("reviewed {n} and "),
+        _ if critic.sent_back == 0 => return Some(format!("Critic: {}", not_reviewed?)),
+        _ => String::new(),
+    };
+    let not_reviewed = not_reviewed.map(|words| format!("; {words}"));
+    Some(format!(
+        "Critic: {reviewed}sent back {} of {}; {} became right, {} became wrong{}",
+        critic.sent_back,
+        counted(answered, "answer"),
+        critic.fixed,
+        critic.broken,
+        not_reviewed.unwrap_or_default()
+    ))
+}
+
+/// How far agreement with the embedded analyst tells right answers from wrong ones.
+fn opinion_line(summary: &Summary) -> Option<String> {
+    let agreement = summary.second_opinion.as_ref()?;
+    let part = |rate: Rate, which: &str| {
+        let (questions, percent) = (counted(rate.n, "question"), 100.0 * rate.rate);
+        format!("{which} for {questions} ({percent:.1} % right)")
+    };
+    let parts = [
+        agreement.agreed.map(|rate| part(rate, "the same answer")),
+        agreement.differed.map(|rate| part(rate, "another answer")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let parts = Some(parts.join(", ")).filter(|parts| !parts.is_empty())?;
+    Some(format!("Second opinion of the embedded analyst: {parts}"))
+}
+
+fn unfinished_line(summary: &Summary, output: &Path) -> Option<String> {
+    if let Some(line) = summary.missing_line() {
+        return Some(format!("Not complete: {line}."));
+    }
+    let (state, command) = summary.unfinished(output)?;
+    // On one line, to be copied.
+    let command = unbroken(&command);
+    let (left, total) = (summary.left(), summary.run.total);
+    Some(format!(
+        "{state}: {left} of {total} questions have no outcome yet; {command} asks them."
+    ))
+}
+
+/// Calls, tokens and cost in one line.
+fn spent_line(summary: &Summary) -> Option<String> {
+    let spent = &summary.spent;
+    let used: NodeUsage = spent.nodes.values().copied().sum();
+    let hits = match used.cached_calls {
+        0 => String::new(),
+        calls => format!(
+            " · {} from --cache, {} tokens saved",
+            counted(calls, "call"),
+            used.saved_tokens
+        ),
+    };
+    let limit = summary.run.reply_limit.iter();
+    let limit: String = limit
+        .map(|most| format!(" · at most {most} tokens a reply"))
+        .collect();
+    (spent.calls > 0).then(|| {
+        format!(
+            "{} · tokens in {} · tokens out {}{hits} · cost {}{}{limit}",
+            counted(spent.calls, "call"),
+            tokens(&used, used.tokens.input_tokens),
+            tokens(&used, used.tokens.output_tokens),
+            cost(&spent.cost, &used),
+            summary.unpriced_note()
+        )
+    })
+}
+
+/// The cost. Where nothing of it is known only because answers came without their tokens, a
+/// price would not help.
+fn cost(cost: &Cost, used: &NodeUsage) -> String {
+    let is_unstated = cost.unpriced > 0 && cost.unpriced == used.without_usage;
+    match cost.known.is_zero() && is_unstated && used.tokens.total() == 0 {
+        true => "unknown (the server states no tokens)".to_owned(),
+        false => cost.to_string(),
+    }
+}
+
+/// Tokens that a server did not give, or of an answer that was lost, are not in
+/// the sum.
+fn tokens(node: &NodeUsage, count: u64) -> String {
+    match node.without_usage > 0 || node.lost > 0 {
+        true => format!("{count} (at least)"),
+        false => count.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rust_decimal::Decimal;
+
+    use super::*;
+
+    /// It was "unknown", as for a model without a price.
+    #[test]
+    fn a_cost_without_the_tokens_of_some_answers_is_at_least_and_without_all_says_why() {
+        for (known, unpriced, without_usage, words) in [
+            (2, 0, 0, "$2.0000"),
+            (
+                2,
+                1,
+                1,
+                "at least $2.0000 (1 of 2 requests without a known cost)",
+            ),
+            (0, 2, 2, "unknown (the server states no tokens)"),
+            (0, 2, 1, "unknown"),
+            (0, 2, 0, "unknown"),
+        ] {
+            let spent = Cost {
+                known: Decimal::from(known),
+                priced: u64::from(known > 0),
+                unpriced,
+            };
+            let used = NodeUsage {
+                without_usage,
+                ..NodeUsage::default()
+            };
+            assert_eq!(cost(&spent, &used), words);
+        }
+    }
+
+    #[test]
+    fn a_sum_without_some_tokens_is_shown_as_at_least() {
+        let all = NodeUsage::default();
+        assert_eq!(tokens(&all, 7), "7");
+        let without_usage = NodeUsage {
+            without_usage: 1,
+            ..all
+        };
+        let lost = NodeUsage { lost: 1, ..all };
+        for part in [without_usage, lost] {
+            assert_eq!(tokens(&part, 7), "7 (at least)");
+        }
+    }
+}

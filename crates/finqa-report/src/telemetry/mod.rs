@@ -1,0 +1,158 @@
+//! Traces and logs: how what other modules record on `tracing` spans leaves the
+//! process. Spans go to a file of the run and to an OpenTelemetry collector, log
+//! lines to the caller's sink.
+//!
+//! Modules create spans where things happen. Nothing is recorded or formatted unless
+//! the command line has installed a [`Telemetry`]. Prompts and replies are content
+//! and only recorded on request
+//! (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`). Nothing
+//! here may fail or delay a run.
+
+mod collector;
+mod error;
+mod log;
+mod redact;
+mod trace_file;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use opentelemetry::KeyValue;
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::resource::{EnvResourceDetector, TelemetryResourceDetector};
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use parking_lot::Mutex;
+use tracing::Level;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::{Layer, Registry};
+
+use finqa_agents::telemetry::Content;
+use finqa_journal::settings::LogFormat;
+
+pub use collector::Collector;
+pub use error::TelemetryError;
+use log::{LineSink, RedactingWriter};
+pub use redact::Redactor;
+pub use trace_file::read_traces;
+use trace_file::{FileExporter, RunTraceFile};
+
+/// Maximum wait for a collector at the end.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
+/// The service, and the tracer.
+const SERVICE: &str = "convfinqa";
+
+/// The logs and traces of a process.
+pub struct TelemetryOptions {
+    pub log: LogFormat,
+    /// Directives of `RUST_LOG`: by default, ours from `info` and others from `warn`.
+    pub level: Option<String>,
+    /// The destination of log lines.
+    pub lines: LineSink,
+    /// Removes what must not leave the process.
+    pub redactor: Arc<Redactor>,
+    /// `service.name`, unless `OTEL_RESOURCE_ATTRIBUTES` names one.
+    pub service_name: Option<String>,
+    /// Write traces to a file, which [`Telemetry::write_to`] names.
+    pub file: bool,
+    /// The collector that spans are sent to.
+    pub collector: Option<Collector>,
+    /// Record questions, prompts and replies.
+    pub content: bool,
+}
+
+/// The installed telemetry; call [`Telemetry::finish`] before the process ends.
+#[derive(Clone, Default)]
+pub struct Telemetry {
+    provider: Option<SdkTracerProvider>,
+    file: Option<RunTraceFile>,
+}
+
+/// Installs what the options ask for, for the whole process and until its end.
+/// If they ask for nothing, nothing is installed and spans stay disabled.
+pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
+    let traced = options.file || options.collector.is_some();
+    if !traced && options.log == LogFormat::Off {
+        return Ok(Telemetry::default());
+    }
+    let writer = RedactingWriter {
+        lines: options.lines,
+        redactor: Arc::clone(&options.redactor),
+    };
+    let log = log::layer(options.log, options.level, writer)?;
+    let file = options.file.then(RunTraceFile::default);
+    let resource = resource(options.service_name);
+    let mut provider = SdkTracerProvider::builder().with_resource(resource.clone());
+    if let Some(file) = &file {
+        provider = provider.with_simple_exporter(FileExporter {
+            file: Arc::clone(file),
+            redactor: options.redactor,
+            open: Mutex::default(),
+            resource: (&resource).into(),
+        });
+    }
+    if let Some(collector) = options.collector {
+        provider = provider.with_batch_exporter(collector.exporter()?);
+    }
+    let provider = traced.then(|| provider.build());
+    // Our own spans, and warnings and errors within them, such as retries.
+    let recorded = filter_fn(|metadata| {
+        log::is_from_us(metadata) && (metadata.is_span() || *metadata.level() <= Level::WARN)
+    });
+    let recorded = recorded.with_max_level_hint(LevelFilter::INFO);
+    let spans = provider.as_ref().map(|provider| {
+        tracing_opentelemetry::layer()
+            .with_tracer(provider.tracer(SERVICE))
+            .with_location(false)
+            .with_threads(false)
+            .with_target(false)
+            .with_tracked_inactivity(false)
+            .with_context_activation(false)
+            .with_filter(recorded)
+    });
+    let content = (traced && options.content).then_some(Content);
+    // One that was set before, by whoever uses the library, stays.
+    let _ = tracing::subscriber::set_global_default(
+        Registry::default().with(content).with(spans).with(log),
+    );
+    Ok(Telemetry { provider, file })
+}
+
+/// Our defaults, overridden by `OTEL_RESOURCE_ATTRIBUTES` and then by
+/// `OTEL_SERVICE_NAME`, in the order of the specification.
+fn resource(service_name: Option<String>) -> Resource {
+    Resource::builder_empty()
+        .with_service_name(SERVICE)
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+        .with_detector(Box::new(TelemetryResourceDetector))
+        .with_detector(Box::new(EnvResourceDetector::new()))
+        .with_attributes(service_name.map(|name| KeyValue::new("service.name", name)))
+        .build()
+}
+
+impl Telemetry {
+    /// Opens the file that whole traces are appended to, if there is to be one.
+    pub fn write_to(&self, path: &Path) -> Result<(), TelemetryError> {
+        if let Some(file) = &self.file {
+            let error = |source| TelemetryError::File {
+                path: path.to_owned(),
+                source,
+            };
+            *file.lock() = Some(trace_file::append_lines(path).map_err(error)?);
+        }
+        Ok(())
+    }
+
+    /// Delivers what is still queued, for a few seconds at most.
+    pub async fn finish(self) {
+        if let Some(provider) = self.provider {
+            // Blocking, and the collector's requests need this runtime meanwhile.
+            let shutdown = move || provider.shutdown_with_timeout(FLUSH_TIMEOUT);
+            let shutdown = tokio::task::spawn_blocking(shutdown);
+            let _ = tokio::time::timeout(FLUSH_TIMEOUT * 2, shutdown).await;
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Keeps secrets out of what leaves the process: the keys and tokens that the
+//! caller names, and whatever looks like one. Applied to every log line, trace and
+//! request as it is written, so that no other module has to consider it.
+
+use finqa_core::secrets::{HIDDEN, redact_all};
+use regex::Regex;
+use secrecy::{ExposeSecret, SecretString};
+
+/// Removes secrets from text.
+#[derive(Debug)]
+pub struct Redactor {
+    secrets: Vec<SecretString>,
+    shapes: Regex,
+}
+
+impl Redactor {
+    /// Removes these, and what has the shape of a key, a bearer token, or a
+    /// password in a URL.
+    pub fn new(mut secrets: Vec<SecretString>) -> Self {
+        // A token is long: "bearer securities" is not a secret.
+        const SHAPES: &str = r#"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*|(?<scheme>://)[^/\s:@"]*:[^/\s@"]+(?<at>@)"#;
+        // As they are, as JSON writes them, and as JSON in an attribute does.
+        for _ in 0..2 {
+            let escaped = secrets.iter().map(|secret| {
+                let json = serde_json::Value::from(secret.expose_secret()).to_string();
+                SecretString::from(json.trim_start_matches('"').strip_suffix('"').unwrap_or(""))
+            });
+            secrets.extend(escaped.collect::<Vec<_>>());
+        }
+        Self {
+            secrets,
+            shapes: finqa_core::regex!(SHAPES),
+        }
+    }
+
+    /// The text without secrets.
+    pub fn text(&self, text: &str) -> String {
+        let secrets = self.secrets.iter().map(ExposeSecret::expose_secret);
+        let clean = redact_all(text, secrets);
+        let hidden = format!("${{scheme}}{HIDDEN}${{at}}");
+        self.shapes.replace_all(&clean, hidden).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("key hunter2-hunter2!", "key [redacted]")]
+    #[case("sk-proj-abcdefghijklmnop1234", "[redacted]")]
+    #[case(
+        "Authorization: Bearer abcdefghijklmnopqrstuvwxyz==",
+        "Authorization: [redacted]"
+    )]
+    #[case("http://me:secret@host/v1", "http://[redacted]@host/v1")]
+    #[case(
+        "bearer securities of $ 10 million", "bearer securities of $ 10 million"
+    )]
+    #[case("risk-adjusted-return-on-capital", "risk-adjusted-return-on-capital")]
+    #[case("http://127.0.0.1:4318/v1/traces", "http://127.0.0.1:4318/v1/traces")]
+    #[case("a pass: hunter", "a pass: [redacted]")]
+    #[case(
+        r#"{"url":"http://h:80","to":"a@b"}"#, r#"{"url":"http://h:80","to":"a@b"}"#
+    )]
+    fn secrets_go_and_text_stays(#[case] text: &str, #[case] clean: &str) {
+        let secrets = ["hunter2-hunter2!", "hunter", "net"].map(SecretString::from);
+        let redactor = Redactor::new(secrets.into());
+        assert_eq!(redactor.text(text), clean);
+    }
+
+    #[test]
+    fn a_secret_is_removed_from_json_that_escapes_it() {
+        let redactor = Redactor::new(vec![SecretString::from(r#"pass"word\"#)]);
+        let line = serde_json::json!({"message": r#"got pass"word\ today"#}).to_string();
+        let clean = r#"{"message":"got [redacted] today"}"#;
+        assert_eq!(redactor.text(&line), clean);
+        let inside = serde_json::json!({ "value": line }).to_string();
+        assert_eq!(
+            redactor.text(&inside),
+            serde_json::json!({"value": clean}).to_string()
+        );
+    }
+}
