@@ -205,7 +205,7 @@ async fn honest(mut socket: Socket, message: String, end: Instant, seen: Arc<See
 /// server's peak memory in MB.
 async fn one(program: &str, kind: Kind, clients: usize, time: Duration) -> (u64, f64, f64) {
     let server = EnvServer::start(program, &[]);
-    let catalog = convfinqa::env_build::builtin().expect("the built-in data");
+    let catalog = finqa_run::env_build::builtin().expect("the built-in data");
     let (company, found) = catalog.companies().first_key_value().expect("a company");
     let table = found.keys().next().expect("a table");
     let place = (company.clone(), table.clone());

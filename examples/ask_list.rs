@@ -7,7 +7,7 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use finqa_ask::Session;
+use convfinqa::Session;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {

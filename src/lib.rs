@@ -23,9 +23,46 @@
 //! # }
 //! ```
 //!
+//! A [`Session`] asks about a document of your own, and says what it doubts:
+//!
+//! ```
+//! use convfinqa::Session;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("report.md");
+//! std::fs::write(&file, "| | 2018 | 2017 |\n|---|---|---|\n| revenue | 120 | 100 |\n")?;
+//!
+//! let mut session = Session::open(&file)?;
+//! let asked = session.ask("what was revenue in 2018?").await?;
+//! let answer = asked.and_then(|asked| asked.solution.answer);
+//! println!("{:?}", answer.as_ref().map(|answer| (&answer.printed, &answer.doubt)));
+//! # assert_eq!(answer.map(|answer| answer.printed), Some("120".to_owned()));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The answers of another program are scored as those of a run are:
+//!
+//! ```
+//! use convfinqa::{Scorecard, read_predictions, rescore};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("answers.csv");
+//! std::fs::write(&file, "id,question,ground_truth,prediction\nr,margin?,14.1%,14.1\n")?;
+//!
+//! let scores = Scorecard::of(&rescore(read_predictions(&file)?, None)?);
+//! println!("{scores}");
+//! # assert_eq!(scores.questions, 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! A [`Solver`] answers one [`Question`]; the pair of agents is one, and asks a
-//! [`ChatModel`]. `docs/architecture.md` says where everything else is. What is not
-//! documented here may change in any version.
+//! [`ChatModel`]. `docs/architecture.md` says where everything else is: the packages below this one
+//! may change in any version.
 
 #![warn(missing_docs, unreachable_pub)]
 #![cfg_attr(
@@ -35,20 +72,13 @@
 
 pub use finqa_agents::llm::ChatModel;
 pub use finqa_agents::solve::Solver;
+pub use finqa_ask::{AskError, Asked, Session};
 pub use finqa_core::question::Question;
 pub use finqa_journal::settings::Settings;
-pub use finqa_score::dataset::Dataset;
+pub use finqa_run::pipeline::{Run, RunContext, RunResults};
+pub use finqa_score::dataset::{Dataset, Source, load};
+pub use finqa_score::score::files::{read_predictions, rescore};
 pub use finqa_score::score::{Row, Scorecard};
-pub use pipeline::{Run, RunContext, RunResults};
 
 #[doc(hidden)]
 pub mod cli;
-#[doc(hidden)]
-pub mod engine;
-#[doc(hidden)]
-pub mod env_build;
-mod episodes;
-#[doc(hidden)]
-pub mod improve;
-#[doc(hidden)]
-pub mod pipeline;

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use convfinqa::engine::{RunModels, Scheduler};
 use finqa_agents::llm::{self, ChatModel, ChatReply, ChatRequest, ModelError, Stop};
 use finqa_agents::pair::{Backend, Pair, PairOptions};
 use finqa_journal::run::{Identity, Journal, Plan, RunMeta};
+use finqa_run::engine::{RunModels, Scheduler};
 use finqa_score::dataset::{Dataset, HistoryMode, Mode};
 
 /// Writes `total` records to one file: those of `file`, or of the built-in sample, repeated with

@@ -11,7 +11,6 @@ use serde::Serialize;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
-use crate::pipeline::{ModelContext, advice, judge_of_own_document, pair_setup, stored_replies};
 use finqa_agents::llm::{CallEvent, ModelSettings, Observer, Stop};
 use finqa_agents::pair::{AgentSettings, Sampling};
 use finqa_ask::{AskError, Asked, PAGE_TOKENS, Session};
@@ -22,6 +21,9 @@ use finqa_journal::settings::LogSettings;
 use finqa_report::output::AnswerView;
 use finqa_report::output::terminal::{
     ProgressOptions, TerminalWriter, answer_text, short_answer, table_lines,
+};
+use finqa_run::pipeline::{
+    ModelContext, advice, judge_of_own_document, pair_setup, stored_replies,
 };
 use finqa_score::dataset::Outcome;
 

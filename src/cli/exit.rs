@@ -3,8 +3,6 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use crate::episodes::RemoteError;
-use crate::pipeline::PipelineError;
 use finqa_agents::llm::{ErrorKind, ModelError, RepliesError, SettingsError};
 use finqa_agents::pair::Fault;
 use finqa_agents::prompt::PromptError;
@@ -20,6 +18,8 @@ use finqa_report::output::OutputError;
 use finqa_report::output::mlflow::MlflowError;
 use finqa_report::output::terminal::harmless;
 use finqa_report::telemetry::TelemetryError;
+use finqa_run::episodes::RemoteError;
+use finqa_run::pipeline::PipelineError;
 use finqa_score::analysis::AnalysisError;
 use finqa_score::calibration::CalibrationError;
 use finqa_score::dataset::DatasetError;

@@ -2,8 +2,8 @@
 
 use clap::ArgMatches;
 
-use crate::pipeline::{self, PipelineError};
 use finqa_report::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
+use finqa_run::pipeline::{self, PipelineError};
 
 use super::args::{OutputFolder, PrintArgs, RunDisplay};
 use super::ci::CiArgs;

@@ -1,9 +1,9 @@
 //! Lines about a tracking server for the user.
 
-use crate::pipeline::RunResults;
 use finqa_journal::run::command;
 use finqa_report::output::mlflow::{DeliveredRun, MlflowError};
 use finqa_report::output::terminal::TerminalWriter;
+use finqa_run::pipeline::RunResults;
 
 /// The parts that a server could not store, one line each.
 pub(crate) fn shortfall_lines(delivered: &DeliveredRun) -> impl Iterator<Item = String> {

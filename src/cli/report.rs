@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 
-use crate::pipeline::write_results;
 use finqa_journal::run::{Journal, LockError, RunFolder, RunLock};
 use finqa_report::output::OutputError;
+use finqa_run::pipeline::write_results;
 
 use super::args::OutputFolder;
 use super::exit::with_output_hint;

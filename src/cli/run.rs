@@ -8,16 +8,16 @@ use clap::ArgMatches;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 
-use crate::pipeline;
-use crate::pipeline::{
-    LockedRun, Notify, PipelineError, Run, RunContext, RunNotice, RunResults, recorded_run,
-    replay_settings,
-};
 use finqa_agents::pair::{Fault, RunFailure};
 use finqa_journal::run::{Finish, JournalError, RunFolder, RunKind, RunMeta};
 use finqa_journal::settings::Settings;
 use finqa_report::output::terminal::{
     ProgressOptions, RunProgress, TerminalStyle, TerminalWriter, summary_text,
+};
+use finqa_run::pipeline;
+use finqa_run::pipeline::{
+    LockedRun, Notify, PipelineError, Run, RunContext, RunNotice, RunResults, recorded_run,
+    replay_settings,
 };
 
 use super::args::{ControlArgs, RunArgs, RunDisplay, needs_model};

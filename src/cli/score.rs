@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use serde::Serialize;
 
-use crate::pipeline::{judge, write_results};
 use finqa_core::text::counted;
 use finqa_journal::answers::open_answers;
 use finqa_journal::run::{Journal, RunFolder, RunKind, RunLock, RunMeta, StoredFile, command};
 use finqa_journal::settings::{CalibrationSettings, Settings};
 use finqa_report::output::terminal::{TerminalStyle, scorecard_tables};
 use finqa_report::output::write_leaderboard;
+use finqa_run::pipeline::{judge, write_results};
 use finqa_score::dataset::{Dataset, Document};
 use finqa_score::score::{Row, ScoreError, Scorecard, contradicting_value, score};
 

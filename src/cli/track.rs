@@ -3,13 +3,13 @@
 use clap::ArgMatches;
 use serde::Serialize;
 
-use crate::pipeline::{server, unused_variables, write_results};
 use finqa_core::secrets::{HIDDEN, shown_address};
 use finqa_journal::run::{Finish, Journal, RunFolder, RunLock};
 use finqa_journal::settings::Settings;
 use finqa_report::output::mlflow::{
     DeliveredRun, DeliveryRecord, MlflowError, RunContent, deliver,
 };
+use finqa_run::pipeline::{server, unused_variables, write_results};
 
 use super::args::OutputFolder;
 use super::{Exit, Failure, dotenv, exit, mlflow_lines, runtime, settings, stdout};

@@ -81,7 +81,7 @@ finqa-ask
 finqa-report
     telemetry
     output
-convfinqa
+finqa-run
     engine
     improve
     pipeline    engine

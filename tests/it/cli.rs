@@ -1,9 +1,9 @@
 //! Tests of the command line that need a process: its environment, its output, and what it
 //! asks of a server.
 
-use convfinqa::pipeline::RunContext;
 use finqa_journal::run::RunFolder;
 use finqa_journal::settings::Layers;
+use finqa_run::pipeline::RunContext;
 
 use crate::support::agents::scripted;
 use crate::support::cli::{Workplace, sample_records, words};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use super::super::Exit;
 use super::super::args::print_notes;
 use super::super::stdout::print_text;
-use crate::env_build::build;
 use finqa_core::text::counted;
+use finqa_run::env_build::build;
 use finqa_score::dataset::{self, Source};
 
 /// The arguments of `env build`.

@@ -63,7 +63,7 @@ fn catalog(data: Option<&OsStr>) -> anyhow::Result<Catalog> {
     // an empty path, so it is read as a plain string.
     match data.filter(|path| !path.is_empty() && *path != Source::SAMPLE) {
         Some(path) => Catalog::load(Path::new(path)).map_err(with_directory_hint),
-        None => Ok(crate::env_build::builtin()?),
+        None => Ok(finqa_run::env_build::builtin()?),
     }
 }
 

@@ -13,13 +13,6 @@ use crate::cli::exit::with_output_hint;
 use crate::cli::outputs::check_outputs;
 use crate::cli::run::{RunCommand, drive, load};
 use crate::cli::{Exit, Failure, dotenv};
-use crate::episodes::{
-    self, Address, EpisodeEnvironment, EpisodeOptions, EpisodePlace, LocalEnvironment,
-    ServerEnvironment, tool_specs,
-};
-use crate::pipeline::{
-    LockedRun, Notify, Run, RunContext, RunNotice, RunResults, RunStart, unused_server,
-};
 use finqa_agents::llm::ModelSettings;
 use finqa_agents::pair::Sampling;
 use finqa_env::episode::EpisodeRules;
@@ -28,6 +21,13 @@ use finqa_journal::run::{EpisodeMeta, RunKind};
 use finqa_journal::settings::{BudgetSettings, LogSettings, RunSettings, Settings, ShardSettings};
 use finqa_report::output::terminal::TerminalStyle;
 use finqa_report::output::write_episodes;
+use finqa_run::episodes::{
+    self, Address, EpisodeEnvironment, EpisodeOptions, EpisodePlace, LocalEnvironment,
+    ServerEnvironment, tool_specs,
+};
+use finqa_run::pipeline::{
+    LockedRun, Notify, Run, RunContext, RunNotice, RunResults, RunStart, unused_server,
+};
 use finqa_score::dataset::Source;
 
 const EXPORT_EPISODES: &str = "--export-episodes FILE";

@@ -9,13 +9,13 @@ use anyhow::Context;
 use clap::ArgMatches;
 use tokio::runtime::Runtime;
 
-use crate::pipeline;
 use finqa_journal::answers::open_answers;
 use finqa_journal::run::RunFolder;
 use finqa_journal::settings::{CalibrationSettings, Settings};
 use finqa_report::output::terminal::{
     ProgressOptions, TerminalStyle, TerminalWriter, improvement_text,
 };
+use finqa_run::pipeline;
 use finqa_score::analysis::{Answers, compare};
 use finqa_score::improve::Power;
 

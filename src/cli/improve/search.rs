@@ -11,8 +11,6 @@ use std::sync::Arc;
 use anyhow::Context;
 use rust_decimal::Decimal;
 
-use crate::improve::{Proposal, Rejection, request, templates};
-use crate::pipeline::{self, LockedRun, ModelContext, Notify, Run, RunContext, RunNotice};
 use finqa_agents::llm::{Budget, BudgetLimits, ChatRequest, Cost, Dollars, Stop, StoredReplies};
 use finqa_agents::prompt::Prompts;
 use finqa_journal::answers::open_answers;
@@ -24,6 +22,8 @@ use finqa_report::output::terminal::{
 };
 use finqa_report::output::{write_json_pretty, write_text};
 use finqa_report::telemetry::Telemetry;
+use finqa_run::improve::{Proposal, Rejection, request, templates};
+use finqa_run::pipeline::{self, LockedRun, ModelContext, Notify, Run, RunContext, RunNotice};
 use finqa_score::analysis::{Answers, analyze};
 use finqa_score::improve::{
     CANDIDATES, Candidate, DataText, Effect, Improvement, LEVEL, PageSplit, Power, Trial,

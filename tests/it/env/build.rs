@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use convfinqa::env_build::{build, builtin, question_key};
 use finqa_core::number::Value as Executed;
 use finqa_env::data::Catalog;
 use finqa_env::reward::{RewardMode, compute_reward};
 use finqa_env::tools::{ToolLimits, Tools};
+use finqa_run::env_build::{build, builtin, question_key};
 use finqa_score::dataset::{Dataset, from_str, sample};
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -271,7 +271,7 @@ fn what_is_built_is_what_is_loaded() {
 fn gold_answers_of_real_records_earn_one(#[case] name: &str, #[case] figures: [usize; 3]) {
     let [asked, by_typed, by_executed] = figures;
     let records = published::records(name);
-    let catalog = convfinqa::env_build::catalog(&records).unwrap();
+    let catalog = finqa_run::env_build::catalog(&records).unwrap();
     assert_eq!(catalog.check().problems, Vec::<String>::new());
     assert_eq!(catalog.questions().len(), asked);
     let (mut typed, mut executed) = (0, 0);

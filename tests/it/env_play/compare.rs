@@ -1,7 +1,7 @@
 //! The tool agent compared with the two agents, on the same questions.
 
-use convfinqa::env_build::build;
 use finqa_env::server::ServerOptions;
+use finqa_run::env_build::build;
 
 use super::{Serving, played};
 use crate::support::cli::Workplace;
@@ -51,7 +51,7 @@ fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side
 fn with_a_server_the_gold_is_what_its_state_tells_once_the_episode_is_over() {
     let place = Workplace::new();
     let server = Serving::start(
-        convfinqa::env_build::builtin().unwrap(),
+        finqa_run::env_build::builtin().unwrap(),
         ServerOptions::default(),
     );
     let summary = played(&place, &format!("--url {}", server.url));
@@ -68,6 +68,6 @@ fn with_a_server_the_gold_is_what_its_state_tells_once_the_episode_is_over() {
     let compared = compared.succeeds().json();
     assert_eq!(
         compared["questions"],
-        convfinqa::env_build::builtin().unwrap().questions().len()
+        finqa_run::env_build::builtin().unwrap().questions().len()
     );
 }

@@ -23,7 +23,7 @@ fn by_question(episodes: &[Value]) -> BTreeMap<String, (String, String)> {
 fn the_embedded_analyst_plays_the_built_in_data_by_the_four_tools() {
     let place = Workplace::new();
     let summary = played(&place, "--export-episodes a.jsonl");
-    let catalog = convfinqa::env_build::builtin().unwrap();
+    let catalog = finqa_run::env_build::builtin().unwrap();
     let questions = catalog.questions().len();
     assert_eq!(summary["played"], questions);
     assert_eq!(summary["reward"]["n"], questions);

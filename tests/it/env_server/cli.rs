@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use convfinqa::env_build::build;
+use finqa_run::env_build::build;
 use serde_json::json;
 
 use crate::support::cli::{CommandExt, Workplace};
@@ -86,7 +86,7 @@ impl Served {
 
     /// A stateless query of the built-in data's first table.
     fn query(&self, query: &str) -> String {
-        let catalog = convfinqa::env_build::builtin().expect("the built-in data");
+        let catalog = finqa_run::env_build::builtin().expect("the built-in data");
         let (company, found) = catalog.companies().first_key_value().expect("a company");
         let table = found.keys().next().expect("a table");
         let asked = json!({"company_name": company, "table_name": table, "query": query});

@@ -22,7 +22,7 @@ fn options() -> ServerOptions {
 }
 
 async fn start(options: ServerOptions) -> RunningServer {
-    let catalog = convfinqa::env_build::builtin().expect("the built-in data");
+    let catalog = finqa_run::env_build::builtin().expect("the built-in data");
     let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
     RunningServer::start(Arc::new(tools), EpisodeRules::default(), options).await
 }

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use convfinqa::env_build::build;
+use finqa_run::env_build::build;
 use regex::Regex;
 use rstest::rstest;
 

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use convfinqa::pipeline::RunResults;
 use finqa_agents::llm::{BudgetLimit, Cost};
 use finqa_journal::run::{Finish, Journal};
+use finqa_run::pipeline::RunResults;
 use rust_decimal::Decimal;
 use serde_json::json;
 

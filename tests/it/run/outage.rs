@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use convfinqa::pipeline::RunResults;
 use finqa_journal::run::Finish;
+use finqa_run::pipeline::RunResults;
 use rstest::rstest;
 
 use crate::support::agents::{is_critic, question_of, scripted};

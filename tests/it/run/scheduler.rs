@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use convfinqa::engine::{RunModels, Scheduler};
 use finqa_agents::llm::{
     Budget, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, Stop, Usage,
 };
 use finqa_agents::pair::{AgentSettings, Backend, CriticMode, Pair, PairOptions, Sampling};
 use finqa_journal::run::{Event, Finish, Journal, Plan, RunMeta, Summary, summarise};
+use finqa_run::engine::{RunModels, Scheduler};
 use finqa_score::dataset::{self, HistoryMode, Mode, Source};
 use rust_decimal::Decimal;
 use tokio::sync::mpsc;

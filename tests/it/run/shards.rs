@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use convfinqa::pipeline::{PipelineError, RunContext, RunResults, merge};
 use finqa_journal::run::{Finish, Journal, RunFolder};
 use finqa_journal::settings::Variables;
+use finqa_run::pipeline::{PipelineError, RunContext, RunResults, merge};
 use rstest::rstest;
 
 use crate::support::agents::{answer_to, question_of, scripted};

@@ -4,9 +4,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use convfinqa::pipeline::{LockedRun, PipelineError, Run, RunContext, RunNotice, RunResults};
 use finqa_journal::run::{Finish, RunKind};
 use finqa_journal::settings::{Layers, Origin, Settings, Variables};
+use finqa_run::pipeline::{LockedRun, PipelineError, Run, RunContext, RunNotice, RunResults};
 
 use super::cli::Workplace;
 use super::fault_server::FaultServer;

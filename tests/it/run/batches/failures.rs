@@ -1,7 +1,7 @@
 //! How batches fail, by name.
 
-use convfinqa::pipeline::{Run, RunContext};
 use finqa_journal::run::Finish;
+use finqa_run::pipeline::{Run, RunContext};
 
 use super::{BatchServer, Ending, Workplace, batched, later, live, server};
 use crate::support::cli::CommandExt;

@@ -22,7 +22,7 @@ const PAID_DEFAULT_EPISODES: usize = 100;
 
 /// The location of the environment.
 #[derive(Clone)]
-pub(crate) enum EpisodePlace {
+pub enum EpisodePlace {
     /// In this process.
     Local(Arc<LocalEnvironment>),
     Server(Arc<ServerEnvironment>),
@@ -30,7 +30,7 @@ pub(crate) enum EpisodePlace {
 
 /// An environment as a run names it.
 #[derive(Clone)]
-pub(crate) struct EpisodeEnvironment {
+pub struct EpisodeEnvironment {
     /// The location.
     pub place: EpisodePlace,
     /// Its directory, `sample`, or its server's address, from which a resumed run finds it.
@@ -45,7 +45,7 @@ pub(crate) struct EpisodeEnvironment {
 
 /// The options of an episode run.
 #[derive(Clone)]
-pub(crate) struct EpisodeOptions {
+pub struct EpisodeOptions {
     /// The environment.
     pub environment: EpisodeEnvironment,
     /// The most questions that are played; by default all, or 100 where the model
@@ -56,7 +56,7 @@ pub(crate) struct EpisodeOptions {
 }
 
 /// The job of playing these episodes by the settings' model.
-pub(crate) fn job(
+pub fn job(
     settings: &Settings,
     options: &EpisodeOptions,
     variables: &Variables,

@@ -4,7 +4,7 @@ use finqa_agents::pair::Fault;
 
 /// The errors of an environment's server.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RemoteError {
+pub enum RemoteError {
     #[error("{url}: {reason}; an environment's address is like http://127.0.0.1:8000")]
     Address { url: String, reason: String },
     /// No connection: dead host, refused port, unknown name, no encryption.
@@ -43,7 +43,7 @@ impl RemoteError {
     }
 
     /// The fault by which a run ends.
-    pub(crate) fn fault(&self) -> Fault {
+    pub fn fault(&self) -> Fault {
         match self {
             Self::Address { .. } => Fault::Usage,
             Self::Protocol { .. } => Fault::Data,

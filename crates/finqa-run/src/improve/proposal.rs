@@ -32,7 +32,7 @@ REPLY with one JSON object and nothing else:
 
 /// One change of one template.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Proposal {
+pub struct Proposal {
     pub template: String,
     pub old: String,
     pub new: String,
@@ -42,7 +42,7 @@ pub(crate) struct Proposal {
 
 /// Why a candidate is not run.
 #[derive(Debug, Error)]
-pub(crate) enum Rejection {
+pub enum Rejection {
     #[error("the proposer's reply is not a proposal: {0}")]
     Nonsense(String),
     #[error("the proposer names no template")]
@@ -58,7 +58,7 @@ pub(crate) enum Rejection {
 }
 
 /// The templates of a set of prompts that a proposal may change.
-pub(crate) fn templates(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+pub fn templates(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let is_template = |name: &str| name.ends_with(".j2");
     let texts = texts.iter().filter(|(name, _)| is_template(name));
     texts
@@ -67,7 +67,7 @@ pub(crate) fn templates(texts: &BTreeMap<String, String>) -> BTreeMap<String, St
 }
 
 /// The request for the next candidate, with the misses on propose pages.
-pub(crate) fn request(
+pub fn request(
     templates: &BTreeMap<String, String>,
     misses: &MissAnalysis,
     tried: &[Candidate],
@@ -140,7 +140,7 @@ fn misses_text(found: &MissAnalysis) -> String {
 
 impl Proposal {
     /// Reads a reply: one JSON object, with or without text around it.
-    pub(crate) fn read(reply: &str) -> Result<Self, Rejection> {
+    pub fn read(reply: &str) -> Result<Self, Rejection> {
         let object = reply.find('{').zip(reply.rfind('}'));
         let object = object.and_then(|(start, end)| reply.get(start..=end));
         let object = object.ok_or_else(|| Rejection::Nonsense("no JSON object".to_owned()))?;
@@ -148,7 +148,7 @@ impl Proposal {
     }
 
     /// The changed template, and its text before.
-    pub(crate) fn apply<'t>(
+    pub fn apply<'t>(
         &self,
         templates: &'t BTreeMap<String, String>,
     ) -> Result<(&'t str, String), Rejection> {
@@ -171,7 +171,7 @@ impl Proposal {
     }
 
     /// The change as lines that begin with `-` and `+`.
-    pub(crate) fn diff(&self) -> String {
+    pub fn diff(&self) -> String {
         let lines = |sign: char, text: &str| {
             let lines = text.lines().map(|line| format!("{sign} {line}"));
             lines.collect::<Vec<_>>()

@@ -10,7 +10,7 @@ use super::RemoteError;
 
 /// The address of a server, and its token.
 #[derive(Clone, Debug)]
-pub(crate) struct Address {
+pub struct Address {
     /// `http://…/ws`, without anything secret.
     pub(super) url: Url,
     pub(super) token: Option<SecretString>,
@@ -23,7 +23,7 @@ impl Address {
     /// # Errors
     /// [`RemoteError::Address`], also for a token that would go unencrypted to
     /// another machine, unless `allow_http` is set.
-    pub(crate) fn new(
+    pub fn new(
         text: &str,
         token: Option<SecretString>,
         allow_http: bool,
@@ -59,7 +59,7 @@ impl Address {
     }
 
     /// The address as shown to people; it holds no secret.
-    pub(crate) fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         let shown = shown_address(self.url.as_str());
         let shown = shown.trim_end_matches("/ws");
         shown.trim_end_matches('/').to_owned()

@@ -11,7 +11,7 @@ use super::PipelineError;
 
 /// The state shared by the models of a run.
 #[derive(Clone)]
-pub(crate) struct ModelContext {
+pub struct ModelContext {
     /// Called for each retry and batch event.
     pub observer: Observer,
     pub limits: Limits,
@@ -28,7 +28,7 @@ pub(crate) struct ModelContext {
 
 impl ModelContext {
     /// A context with the built-in prices, and without budget and stored replies.
-    pub(crate) fn new(observer: Observer) -> Self {
+    pub fn new(observer: Observer) -> Self {
         Self {
             observer,
             limits: Limits::default(),

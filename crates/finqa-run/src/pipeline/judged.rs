@@ -67,7 +67,7 @@ fn calibration(settings: &Settings) -> Result<Option<Calibration>, CalibrationEr
 ///
 /// # Errors
 /// A file that cannot be read, and a limit (`--max-error`) that the calibration cannot keep.
-pub(crate) fn judge(
+pub fn judge(
     settings: &Settings,
     scope: &Scope,
 ) -> Result<(Option<Judge>, Option<String>), CalibrationError> {
@@ -95,7 +95,7 @@ pub(crate) fn judge(
 ///
 /// # Errors
 /// A file that cannot be read.
-pub(crate) fn judge_of_own_document(
+pub fn judge_of_own_document(
     settings: &Settings,
     setup: &PairSetup,
 ) -> Result<(Option<Judge>, Option<String>), PipelineError> {

@@ -41,24 +41,23 @@ use finqa_score::dataset::Dataset;
 
 use finqa_journal::run::{self, Event, Finish, Journal, JournalError, RunFolder, RunLock, Summary};
 
-pub(crate) use dry_run::dry_run;
+pub use dry_run::dry_run;
 pub use error::PipelineError;
-pub(crate) use files::write_results;
+pub use files::write_results;
 pub use job::Job;
-pub(crate) use job::questions as job;
-pub(crate) use judged::{judge, judge_of_own_document};
+pub use job::questions as job;
+pub use judged::{judge, judge_of_own_document};
 pub use locked_run::LockedRun;
 pub use merge_shards::merge;
-pub(crate) use model_context::ModelContext;
-pub(crate) use prices::user_prices;
-pub(crate) use replies::{recorded_run, replay_settings, stored_replies};
+pub use model_context::ModelContext;
+pub use prices::user_prices;
+pub use replies::{recorded_run, replay_settings, stored_replies};
 pub use run_context::{Notify, RunContext, RunNotice};
-pub(crate) use setup::{
-    ModelSetup, concurrency, is_remote, model_setup, pair_setup, settings_to_store,
-};
-pub(crate) use start::RunStart;
-pub(crate) use tracking::{server, tracking_server};
-pub(crate) use unused_settings::{advice, unused_server, unused_variables};
+pub(crate) use setup::{ModelSetup, is_remote, settings_to_store};
+pub use setup::{concurrency, model_setup, pair_setup};
+pub use start::RunStart;
+pub use tracking::{server, tracking_server};
+pub use unused_settings::{advice, unused_server, unused_variables};
 
 /// The interval at which a change of the limits is reported.
 const LIMITS_INTERVAL: Duration = Duration::from_millis(250);

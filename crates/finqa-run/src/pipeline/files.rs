@@ -12,7 +12,7 @@ use finqa_score::analysis::MissFinder;
 use finqa_score::dataset::Dataset;
 
 /// A run whose files are written.
-pub(crate) struct WrittenResults {
+pub struct WrittenResults {
     pub summary: Summary,
     /// Why its report shows no pages, or is not written again, in one line.
     pub note: Option<String>,
@@ -23,7 +23,7 @@ pub(crate) struct WrittenResults {
 /// `output/output.csv`. A run that fails at once, e.g. because of a wrong key, does not
 /// replace the previous result. The summary is written last, so that a run with a complete
 /// summary has all its files. A report of the same answers is not replaced by one without pages.
-pub(crate) fn write_results(
+pub fn write_results(
     into: &Path,
     journal: &Journal,
     records: Result<&Dataset, &str>,

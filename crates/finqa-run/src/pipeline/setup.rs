@@ -19,7 +19,7 @@ use super::model_context::{ModelContext, http_model};
 use super::unused_settings::unused_variables;
 
 /// The two agents and the servers they use.
-pub(crate) struct PairSetup {
+pub struct PairSetup {
     pub pair: PairOptions,
     /// The analyst's server, and the critic's, if it differs; none without a chat model.
     servers: Vec<ModelSetup>,
@@ -32,7 +32,7 @@ pub(crate) struct PairSetup {
 }
 
 /// Sets up the pair that the settings ask for.
-pub(crate) fn pair_setup(
+pub fn pair_setup(
     settings: &Settings,
     variables: &Variables,
     context: &ModelContext,
@@ -152,10 +152,7 @@ pub(crate) fn is_remote(endpoint: Option<Endpoint>) -> bool {
 /// Conversations in flight at a time, at first and at most: as many as the user says, else
 /// the cores without a chat model, two for a model on this machine, which shares its cores, and
 /// elsewhere what the provider turns out to allow.
-pub(crate) fn concurrency(
-    settings: &Settings,
-    endpoint: Option<Endpoint>,
-) -> RangeInclusive<usize> {
+pub fn concurrency(settings: &Settings, endpoint: Option<Endpoint>) -> RangeInclusive<usize> {
     let fixed = |n| n..=n;
     match (settings.run.concurrency, endpoint) {
         (Some(n), _) => fixed(n),
@@ -167,7 +164,7 @@ pub(crate) fn concurrency(
 
 /// One model, by itself.
 #[derive(Clone)]
-pub(crate) struct ModelSetup {
+pub struct ModelSetup {
     pub model: Arc<dyn ChatModel>,
     /// The location of the server.
     pub endpoint: Endpoint,
@@ -216,7 +213,7 @@ fn critic_choice(
 }
 
 /// The settings' model, with `variables` instead of the environment.
-pub(crate) fn model_setup(
+pub fn model_setup(
     settings: &Settings,
     variables: &Variables,
     context: &ModelContext,

@@ -10,10 +10,7 @@ use finqa_journal::settings::{Origin, Settings, Variables, flag};
 ///
 /// # Errors
 /// As [`unused_server`].
-pub(crate) fn advice(
-    settings: &Settings,
-    variables: &Variables,
-) -> Result<Vec<String>, PipelineError> {
+pub fn advice(settings: &Settings, variables: &Variables) -> Result<Vec<String>, PipelineError> {
     let unused = unused_server(settings, variables)?
         .map(|what| format!("{what}: answering with the embedded analyst; pass --model NAME"));
     let alike = !settings.model.is_offline()
@@ -28,7 +25,7 @@ pub(crate) fn advice(
 ///
 /// # Errors
 /// [`PipelineError::ServerWithoutModel`] if an option of the command line says it.
-pub(crate) fn unused_server(
+pub fn unused_server(
     settings: &Settings,
     variables: &Variables,
 ) -> Result<Option<String>, PipelineError> {
@@ -55,10 +52,10 @@ pub(crate) fn unused_server(
 }
 
 /// Variables of other programs that have no effect here, each with what to do instead.
-const OTHER_VARIABLES: &str = include_str!("../../data/other_variables.json");
+const OTHER_VARIABLES: &str = include_str!("../../../../data/other_variables.json");
 
 /// Notes about set variables with this prefix that have no effect, one line each.
-pub(crate) fn unused_variables(variables: &Variables, prefix: &str) -> Vec<String> {
+pub fn unused_variables(variables: &Variables, prefix: &str) -> Vec<String> {
     let table: BTreeMap<&str, &str> = serde_json::from_str(OTHER_VARIABLES).unwrap_or_default();
     let names = table.into_iter();
     names

@@ -16,7 +16,7 @@ const EXPERIMENT: &str = "financial_qa";
 ///
 /// # Errors
 /// An address given with `--mlflow` that is not a server's.
-pub(crate) fn tracking_server(
+pub fn tracking_server(
     settings: &Settings,
     variables: &Variables,
     notify: &Notify,
@@ -49,7 +49,7 @@ pub(crate) fn tracking_server(
 /// # Errors
 /// An address or credentials that cannot be used, or credentials that would go
 /// unencrypted to another machine, unless `CONVFINQA_ALLOW_HTTP` allows it.
-pub(crate) fn server(
+pub fn server(
     uri: &str,
     experiment: Option<String>,
     variables: &Variables,

@@ -16,15 +16,15 @@ mod tasks;
 use finqa_agents::llm::ToolSpec;
 use finqa_env::tools::specs;
 
-pub(crate) use address::Address;
+pub use address::Address;
 pub(crate) use embedded::EmbeddedModel;
-pub(crate) use error::RemoteError;
-pub(crate) use job::{EpisodeEnvironment, EpisodeOptions, EpisodePlace, job};
-pub(crate) use local::LocalEnvironment;
-pub(crate) use server::ServerEnvironment;
+pub use error::RemoteError;
+pub use job::{EpisodeEnvironment, EpisodeOptions, EpisodePlace, job};
+pub use local::LocalEnvironment;
+pub use server::ServerEnvironment;
 
 /// The environment's tools as they are described to models.
-pub(crate) fn tool_specs() -> Vec<ToolSpec> {
+pub fn tool_specs() -> Vec<ToolSpec> {
     let tools = specs().iter().map(|spec| ToolSpec {
         name: spec.name.to_owned(),
         description: spec.description.to_owned(),
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn the_instructions_name_each_tool_of_the_environment() {
-        let instructions = include_str!("../../prompts/tool_agent.txt");
+        let instructions = include_str!("../../../../prompts/tool_agent.txt");
         for tool in tool_specs() {
             let name = tool.name;
             assert!(instructions.contains(&format!("{name}(")), "{name}");

@@ -37,13 +37,13 @@ const REPLY_TOKENS: Estimate<u64> = Estimate {
 
 /// A range between the two extremes: the critic accepts every first answer, or none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Estimate<T> {
+pub struct Estimate<T> {
     pub low: T,
     pub high: T,
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct DryRun {
+pub struct DryRun {
     pub questions: usize,
     /// Provider, address and model.
     pub model: String,
@@ -61,7 +61,7 @@ pub(crate) struct DryRun {
 }
 
 /// Estimates the run that the settings describe.
-pub(crate) async fn dry_run(
+pub async fn dry_run(
     settings: &Settings,
     recorded: Option<&RunMeta>,
     variables: &Variables,

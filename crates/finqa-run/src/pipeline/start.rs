@@ -19,7 +19,7 @@ use super::{PipelineError, Run, batches, prices, replies, start_shard};
 const EVENT_QUEUE: usize = 1024;
 
 /// The start of the run that settings describe.
-pub(crate) enum RunStart {
+pub enum RunStart {
     /// Every question has an outcome: only the files are left to be written.
     Answered(Box<Run>),
     /// A job is needed.
@@ -27,7 +27,7 @@ pub(crate) enum RunStart {
 }
 
 /// A run with questions to ask, once it has its job.
-pub(crate) struct OpenRun {
+pub struct OpenRun {
     pub context: RunContext,
     /// What the models of the job share.
     pub models: ModelContext,
@@ -57,7 +57,7 @@ impl Run {
 
 impl RunStart {
     /// Opens the run that is continued, if there is one, and makes what the models share.
-    pub(crate) fn new(settings: &Settings, mut context: RunContext) -> Result<Self, PipelineError> {
+    pub fn new(settings: &Settings, mut context: RunContext) -> Result<Self, PipelineError> {
         let chosen = settings.shards.resolve(&context.variables)?;
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
         let resumed = context.resumed.take();
@@ -101,7 +101,7 @@ impl RunStart {
 
 impl OpenRun {
     /// Starts or continues the run with its job, and asks its questions.
-    pub(crate) fn begin(self, settings: &Settings, mut job: Job) -> Result<Run, PipelineError> {
+    pub fn begin(self, settings: &Settings, mut job: Job) -> Result<Run, PipelineError> {
         let Self {
             context, models, ..
         } = self;

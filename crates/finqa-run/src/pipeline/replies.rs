@@ -13,7 +13,7 @@ use super::locked_run::stored_settings;
 use super::run_context::{Notify, RunNotice};
 
 /// The folder that is replayed, or else the one that the settings name.
-pub(crate) fn stored_replies(
+pub fn stored_replies(
     settings: &Settings,
     replay: Option<&Arc<StoredReplies>>,
     notify: &Notify,
@@ -34,7 +34,7 @@ pub(crate) fn stored_replies(
 }
 
 /// The run of this `kind` that a folder describes; `None` for one of a command without runs.
-pub(crate) fn recorded_run(
+pub fn recorded_run(
     replies: &StoredReplies,
     kind: RunKind,
 ) -> Result<Option<RunMeta>, PipelineError> {
@@ -57,10 +57,7 @@ pub(crate) fn recorded_run(
 
 /// The settings of a replay: the recorded run's, and `now` for what affects no answer, such
 /// as where results go.
-pub(crate) fn replay_settings(
-    recorded: &RunMeta,
-    now: &Settings,
-) -> Result<toml::Table, PipelineError> {
+pub fn replay_settings(recorded: &RunMeta, now: &Settings) -> Result<toml::Table, PipelineError> {
     Ok(with_effects_of(
         toml::Table::try_from(now)?,
         stored_settings(recorded),

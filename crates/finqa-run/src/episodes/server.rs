@@ -25,7 +25,7 @@ use finqa_score::dataset::{Gold, Question};
 const MAX_REFUSALS: u32 = 20;
 
 /// A server, its tasks, and the sessions that are open on it.
-pub(crate) struct ServerEnvironment {
+pub struct ServerEnvironment {
     sessions: Arc<SessionPool>,
     /// Absent where it lists none.
     tasks: Option<ServerTasks>,
@@ -34,7 +34,7 @@ pub(crate) struct ServerEnvironment {
 
 impl ServerEnvironment {
     /// Connects to a server and reads its tasks; `note` is called with what should be known.
-    pub(crate) async fn connect(
+    pub async fn connect(
         address: Address,
         seed: Option<u64>,
         note: Note,
@@ -55,7 +55,7 @@ impl ServerEnvironment {
 
     /// The first `n` tasks in the order of the seed, or else that of the server, each question
     /// once; or `n` episodes of which the server chooses the questions.
-    pub(crate) fn plan(&self, n: Option<usize>) -> Vec<PlannedQuestion> {
+    pub fn plan(&self, n: Option<usize>) -> Vec<PlannedQuestion> {
         if let Some(tasks) = &self.tasks {
             return tasks.questions.plan(self.seed, n, |_| Gold::default());
         }
@@ -70,7 +70,7 @@ impl ServerEnvironment {
     }
 
     /// Ends the sessions in order.
-    pub(crate) async fn close(&self) {
+    pub async fn close(&self) {
         self.sessions.close().await;
     }
 

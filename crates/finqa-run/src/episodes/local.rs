@@ -17,7 +17,7 @@ use finqa_journal::run::{PlannedQuestion, gold_of_truth};
 use finqa_score::dataset::{Gold, Question};
 
 /// An environment in this process.
-pub(crate) struct LocalEnvironment {
+pub struct LocalEnvironment {
     tools: Arc<Tools>,
     rules: EpisodeRules,
     questions: QuestionList,
@@ -25,7 +25,7 @@ pub(crate) struct LocalEnvironment {
 
 impl LocalEnvironment {
     /// The environment over these tools and, through them, their questions.
-    pub(crate) fn new(tools: Arc<Tools>, rules: EpisodeRules) -> Self {
+    pub fn new(tools: Arc<Tools>, rules: EpisodeRules) -> Self {
         let questions = tools.catalog().questions().iter();
         let questions = QuestionList::new(questions.map(episode_question));
         Self {
@@ -37,7 +37,7 @@ impl LocalEnvironment {
 
     /// The first `n` questions, or all of them, in the order of a seed, or else
     /// that of their file. A question that the file repeats is planned once.
-    pub(crate) fn plan(&self, seed: Option<u64>, n: Option<usize>) -> Vec<PlannedQuestion> {
+    pub fn plan(&self, seed: Option<u64>, n: Option<usize>) -> Vec<PlannedQuestion> {
         let questions = self.tools.catalog().questions();
         let gold = |at| questions.get(at).map(gold).unwrap_or_default();
         self.questions.plan(seed, n, gold)

@@ -10,7 +10,7 @@ use super::locked_run::LockedRun;
 
 /// The user's prices: those of the resumed run, else those that the settings name, else
 /// those of the recorded run.
-pub(crate) fn user_prices(
+pub fn user_prices(
     settings: &Settings,
     resumed: Option<&LockedRun>,
     recorded: Option<&RunMeta>,

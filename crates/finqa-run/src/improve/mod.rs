@@ -3,4 +3,4 @@
 
 mod proposal;
 
-pub(crate) use proposal::{Proposal, Rejection, request, templates};
+pub use proposal::{Proposal, Rejection, request, templates};

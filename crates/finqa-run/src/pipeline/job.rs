@@ -35,7 +35,7 @@ pub struct Job {
 }
 
 /// The questions of the settings' records, answered by the settings' agents.
-pub(crate) fn questions(
+pub fn questions(
     settings: &Settings,
     context: &RunContext,
     models: &ModelContext,
