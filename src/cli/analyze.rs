@@ -14,7 +14,7 @@ use finqa_score::score::{Rule, ScoreError};
 use super::args::{OutputFolder, RecordsFile};
 use super::exit::with_output_hint;
 use super::outputs::check_outputs;
-use super::{Exit, stdout};
+use super::{Exit, Failure, stdout};
 
 /// Arguments of `analyze`.
 #[derive(clap::Args, Debug)]
@@ -45,7 +45,7 @@ pub(crate) fn execute(
     args: &AnalyzeArgs,
     matches: &ArgMatches,
     style: TerminalStyle,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit, Failure> {
     let output = args.output.path(matches)?;
     let named = RunFolder::answers_at(&args.file, &output)?;
     let outputs = [("--csv FILE", args.csv.as_deref())];

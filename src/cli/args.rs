@@ -37,7 +37,7 @@ pub(crate) struct OutputFolder {
 
 impl OutputFolder {
     /// The folder that flag, environment or settings file name.
-    pub(crate) fn path(&self, matches: &ArgMatches) -> anyhow::Result<PathBuf> {
+    pub(crate) fn path(&self, matches: &ArgMatches) -> Result<PathBuf, Failure> {
         let settings = settings::load(self, matches, self.file())?;
         Ok(settings.run.output)
     }
@@ -72,7 +72,7 @@ impl RecordsFile {
     }
 
     /// Reads the records, if a file is named, and prints what is to be said about them.
-    pub(super) fn load(&self) -> anyhow::Result<Option<Dataset>> {
+    pub(super) fn load(&self) -> Result<Option<Dataset>, Failure> {
         let dataset = load_named(self.data_path.as_deref(), self.split.as_deref())?;
         dataset.iter().for_each(print_notes);
         Ok(dataset)

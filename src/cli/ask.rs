@@ -5,7 +5,6 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
 use clap::ArgMatches;
 use serde::Serialize;
 use tokio::runtime::Runtime;
@@ -80,7 +79,7 @@ struct AskSettings {
 }
 
 /// Asks the question, or one after the other.
-pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
+pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> Result<Exit, Failure> {
     let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
     refuse_question_alone(&args.file)?;
     let document = finqa_documents::open(&args.file)?;
@@ -96,7 +95,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         logged: telemetry::logs_json(settings.log.log),
         ..ProgressOptions::default()
     });
-    let runtime = Runtime::new().context("cannot start the runtime")?;
+    let runtime = Runtime::new().map_err(Failure::bug("cannot start the runtime"))?;
     telemetry::start_logs(&settings.log, &writer)?;
     for note in notes {
         writer.say(&format!("note: {note}"));
@@ -175,9 +174,9 @@ struct Asking {
 }
 
 impl Asking {
-    async fn once(mut self, text: &str) -> anyhow::Result<Exit> {
+    async fn once(mut self, text: &str) -> Result<Exit, Failure> {
         if text.trim().is_empty() {
-            return Err(Failure::usage("the question is empty").into());
+            return Err(Failure::usage("the question is empty"));
         }
         match self.ask(text).await? {
             None => Ok(Exit::Interrupted),
@@ -187,7 +186,7 @@ impl Asking {
     }
 
     /// Asks every line of stdin.
-    async fn questions(mut self) -> anyhow::Result<Exit> {
+    async fn questions(mut self) -> Result<Exit, Failure> {
         let prompt = !self.quiet && std::io::stdin().is_terminal();
         if prompt {
             let name = &self.session.document().name;
@@ -206,7 +205,7 @@ impl Asking {
                 line = lines.recv() => line,
             };
             let Some(line) = line else { break };
-            let line = line.context("stdin cannot be read")?;
+            let line = line.map_err(Failure::bug("stdin cannot be read"))?;
             if !line.trim().is_empty() {
                 asked = true;
                 let Some((is_sure, has_reader)) = self.ask(line.trim()).await? else {
@@ -224,17 +223,16 @@ impl Asking {
         if !asked {
             return Err(Failure::usage(
                 "no question: give one on the command line, or one per line on stdin",
-            )
-            .into());
+            ));
         }
         Ok(exit)
     }
 
     /// Asks one question and prints its answer; `None` if it was given up, otherwise whether it
     /// is answered without a doubt, and false if stdout is closed.
-    async fn ask(&mut self, text: &str) -> anyhow::Result<Option<(bool, bool)>> {
+    async fn ask(&mut self, text: &str) -> Result<Option<(bool, bool)>, Failure> {
         let asked = match self.session.ask(text).await {
-            Err(AskError::Failure(failure)) => return Err(fatal(failure).into()),
+            Err(AskError::Failure(failure)) => return Err(fatal(failure)),
             asked => asked?,
         };
         let Some(Asked { question, solution }) = asked else {
@@ -276,11 +274,11 @@ impl Asking {
 }
 
 /// Prints what was read of a report: a line for each table, or its cells as JSON.
-fn list_tables(report: &Document, json: bool) -> anyhow::Result<Exit> {
+fn list_tables(report: &Document, json: bool) -> Result<Exit, Failure> {
     if !report.is_report() {
-        return Err(
-            Failure::usage("--list-tables needs a report: HTML, a PDF or a workbook").into(),
-        );
+        return Err(Failure::usage(
+            "--list-tables needs a report: HTML, a PDF or a workbook",
+        ));
     }
     super::notes(&report.notes);
     for line in &report.left_out {

@@ -45,7 +45,7 @@ pub(crate) fn execute(
     args: &CalibrateArgs,
     matches: &ArgMatches,
     style: TerminalStyle,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit, Failure> {
     let file = args.config.config.as_deref();
     let no_flags = toml::Table::new();
     let settings = settings::load(&no_flags, matches, file)?;
@@ -61,7 +61,7 @@ pub(crate) fn execute(
 }
 
 /// The calibration of the answers of these runs.
-fn fitted_to(runs: &[String], settings: &Settings) -> anyhow::Result<Calibration> {
+fn fitted_to(runs: &[String], settings: &Settings) -> Result<Calibration, Failure> {
     let mut judged = Vec::new();
     let mut metas: Vec<RunMeta> = Vec::new();
     for run in runs {
@@ -72,7 +72,7 @@ fn fitted_to(runs: &[String], settings: &Settings) -> anyhow::Result<Calibration
             ..journal.meta()?
         };
         if let Some(reason) = unusable(&meta, &folder, metas.first(), journal.is_complete()?) {
-            return Err(Failure::usage(format!("run {} {reason}", meta.id)).into());
+            return Err(Failure::usage(format!("run {} {reason}", meta.id)));
         }
         let before = judged.len();
         journal.for_each_row(|row| judged.extend(row.judged()))?;
@@ -81,7 +81,7 @@ fn fitted_to(runs: &[String], settings: &Settings) -> anyhow::Result<Calibration
                 "run {} has no answer with gold, so nothing can be calibrated",
                 meta.id
             );
-            return Err(Failure::new(Exit::Data, line).into());
+            return Err(Failure::new(Exit::Data, line));
         }
         metas.push(meta);
     }
@@ -125,14 +125,13 @@ fn unusable(
 }
 
 /// The run's folder. `-o` names a file here, so the error cannot suggest it for the folder.
-fn locate(run: &str, settings: &Settings) -> anyhow::Result<RunFolder> {
+fn locate(run: &str, settings: &Settings) -> Result<RunFolder, Failure> {
     RunFolder::locate(&settings.run.output, run).map_err(|error| match error {
         FolderError::NoSuchRun { run, folder } => {
             let folder = folder.display();
             Failure::usage(format!(
                 "{run}: no such run in {folder}; name its folder, or set CONVFINQA_OUTPUT"
             ))
-            .into()
         }
         error => error.into(),
     })

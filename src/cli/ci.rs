@@ -81,7 +81,7 @@ impl CiArgs {
         &self,
         card: &Scorecard,
         missing: Option<&str>,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), Failure> {
         let mut below: Vec<String> = self
             .fail_under
             .iter()
@@ -110,7 +110,7 @@ impl CiArgs {
             return Ok(());
         }
         let line = format!("--fail-under: {}", below.join("; "));
-        Err(Failure::new(Exit::BelowThreshold, line).into())
+        Err(Failure::new(Exit::BelowThreshold, line))
     }
 }
 

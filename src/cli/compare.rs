@@ -68,7 +68,7 @@ pub(crate) fn execute(
     args: &CompareArgs,
     matches: &ArgMatches,
     style: TerminalStyle,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit, Failure> {
     let output = args.output.path(matches)?;
     let a = RunFolder::answers_at(&args.a, &output)?;
     let b = RunFolder::answers_at(&args.b, &output)?;
@@ -99,7 +99,7 @@ pub(crate) fn execute(
     };
     if !comparison.complete {
         let line = format!("--gate: not complete: {}", comparison.missing.join("; "));
-        return Err(Failure::new(Exit::BelowThreshold, line).into());
+        return Err(Failure::new(Exit::BelowThreshold, line));
     }
     match (args.gain, args.margin) {
         (Some(gain), _) => check_bound(&comparison, level, gain, "--gain"),
@@ -127,7 +127,7 @@ fn significance_level(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// [`Exit::BelowThreshold`] with the difference and its p if not.
-fn check(comparison: &Comparison<'_>, level: f64) -> anyhow::Result<Exit> {
+fn check(comparison: &Comparison<'_>, level: f64) -> Result<Exit, Failure> {
     let name = comparison.rule.name();
     let mut rules = comparison.rules.iter();
     let line = match rules.find(|rule| rule.rule == comparison.rule) {
@@ -140,7 +140,10 @@ fn check(comparison: &Comparison<'_>, level: f64) -> anyhow::Result<Exit> {
         ),
         None => format!("{name} could not score any pair"),
     };
-    Err(Failure::new(Exit::BelowThreshold, format!("--gate: {line}")).into())
+    Err(Failure::new(
+        Exit::BelowThreshold,
+        format!("--gate: {line}"),
+    ))
 }
 
 /// Checks whether B − A is above `least` (a rate) with confidence 1 − level.
@@ -153,9 +156,13 @@ fn check_bound(
     level: f64,
     least: f64,
     option: &str,
-) -> anyhow::Result<Exit> {
-    let fail =
-        |line: String| Err(Failure::new(Exit::BelowThreshold, format!("{option}: {line}")).into());
+) -> Result<Exit, Failure> {
+    let fail = |line: String| {
+        Err(Failure::new(
+            Exit::BelowThreshold,
+            format!("{option}: {line}"),
+        ))
+    };
     let name = comparison.rule.name();
     let Some(difference) = comparison.difference() else {
         return fail(format!("{name} could not score any pair"));

@@ -71,7 +71,7 @@ pub(crate) struct DataPath {
 
 impl DataPath {
     /// Reads the file that flag, environment or settings file name.
-    fn load(&self, matches: &ArgMatches) -> anyhow::Result<Dataset> {
+    fn load(&self, matches: &ArgMatches) -> Result<Dataset, Failure> {
         let settings = settings::load(self, matches, None)?;
         let questions = &settings.questions;
         let source = questions.data_path.as_deref().map(Source::from_name);
@@ -80,14 +80,14 @@ impl DataPath {
     }
 }
 
-fn load(source: &Source, split: Option<&str>) -> anyhow::Result<Dataset> {
+fn load(source: &Source, split: Option<&str>) -> Result<Dataset, Failure> {
     let dataset = dataset::load_split(source, split)?;
     print_notes(&dataset);
     Ok(dataset)
 }
 
 /// Runs one.
-pub(crate) fn execute(command: DataCommand, matches: &ArgMatches) -> anyhow::Result<Exit> {
+pub(crate) fn execute(command: DataCommand, matches: &ArgMatches) -> Result<Exit, Failure> {
     match command {
         DataCommand::Download { output } => fetch(&output),
         DataCommand::Check { programs, data } => match programs {
@@ -102,7 +102,7 @@ pub(crate) fn execute(command: DataCommand, matches: &ArgMatches) -> anyhow::Res
     }
 }
 
-fn fetch(to: &Path) -> anyhow::Result<Exit> {
+fn fetch(to: &Path) -> Result<Exit, Failure> {
     let client = llm::http_client(false)?;
     let options = dataset::published();
     let (writer, bar) = download_bar("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
@@ -124,7 +124,7 @@ fn fetch(to: &Path) -> anyhow::Result<Exit> {
 
 /// Lists the golds that do not hold: programs that do not give their `exe_ans` and, unless only
 /// `programs` are to be checked, printed answers that are not it.
-fn check(dataset: &Dataset, programs: bool) -> anyhow::Result<Exit> {
+fn check(dataset: &Dataset, programs: bool) -> Result<Exit, Failure> {
     let (agree, defects) = dataset::check(dataset);
     let lines = defects.iter();
     let mut lines: String = lines
@@ -162,7 +162,7 @@ fn check(dataset: &Dataset, programs: bool) -> anyhow::Result<Exit> {
     Ok(if holds { Exit::Done } else { Exit::Data })
 }
 
-fn show(dataset: &Dataset, id: &str, gold: bool) -> anyhow::Result<Exit> {
+fn show(dataset: &Dataset, id: &str, gold: bool) -> Result<Exit, Failure> {
     let records = dataset.records.iter();
     let found: Vec<_> = records.filter(|it| it.id().contains(id)).collect();
     let record = match (dataset.record(id), found.as_slice()) {
@@ -171,7 +171,7 @@ fn show(dataset: &Dataset, id: &str, gold: bool) -> anyhow::Result<Exit> {
         (None, found) => {
             let (source, ids) = (&dataset.source, counted(found.len(), "record"));
             let line = format!("{source}: {ids} with {id} in the id; name one record");
-            return Err(Failure::usage(line).into());
+            return Err(Failure::usage(line));
         }
     };
     let mut text = dataset::record_text(record);

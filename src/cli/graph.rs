@@ -2,7 +2,7 @@
 
 use finqa_agents::pair::{Backend, Pair, PairOptions};
 
-use super::{Exit, stdout};
+use super::{Exit, Failure, stdout};
 
 /// Arguments of `graph`.
 #[derive(clap::Args, Debug)]
@@ -19,7 +19,7 @@ enum Format {
 }
 
 /// Prints the drawing.
-pub(crate) fn execute(args: &GraphArgs) -> anyhow::Result<Exit> {
+pub(crate) fn execute(args: &GraphArgs) -> Result<Exit, Failure> {
     let pair = Pair::new(&PairOptions::new(Backend::Embedded))?;
     let drawing = match args.format {
         Format::Mermaid => pair.graph().mermaid(),

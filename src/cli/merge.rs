@@ -35,7 +35,7 @@ pub(crate) fn execute(
     args: &MergeArgs,
     matches: &ArgMatches,
     style: TerminalStyle,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit, Failure> {
     let settings = settings::load(&args.output, matches, args.output.file())?;
     let run = args.run.as_deref().or(settings.shards.run_name.as_deref());
     let run = run.filter(|run| !run.is_empty()).ok_or_else(|| {
@@ -52,7 +52,7 @@ pub(crate) fn execute(
     );
     let results = runtime.block_on(merged).map_err(|error| match error {
         error @ PipelineError::Unwritten(_) => {
-            anyhow::Error::from(error).context("some files were not written; merge again")
+            Failure::from(error).within("some files were not written; merge again")
         }
         error => error.into(),
     })?;

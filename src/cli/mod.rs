@@ -32,10 +32,10 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
+use finqa_core::text::single_spaced;
 use finqa_report::output::terminal::{for_stderr, harmless};
 
 pub use exit::{Exit, Failure};
@@ -117,13 +117,13 @@ pub fn main() -> ExitCode {
     let loaded = dotenv::load();
     match parse(std::env::args_os()) {
         Err(error) => usage::exit(error),
-        Ok((cli, matches)) => {
-            let done = loaded.map_err(Into::into);
-            match done.and_then(|()| execute(cli, &matches)) {
-                Ok(exit) => exit.into(),
-                Err(error) => fail(&error),
+        Ok((cli, matches)) => match loaded.and_then(|()| execute(cli, &matches)) {
+            Ok(exit) => exit.into(),
+            Err(failure) => {
+                telemetry::print_error(&line_of(&failure), failure.exit);
+                failure.exit.into()
             }
-        }
+        },
     }
 }
 
@@ -133,7 +133,7 @@ pub fn run_in_process(line: &[&str]) -> (u8, String) {
         Err(error) => (Exit::Usage.code(), usage::reason(&error)),
         Ok((cli, matches)) => match execute(cli, &matches) {
             Ok(exit) => (exit.code(), String::new()),
-            Err(error) => (exit::classify(&error).code(), exit::one_line(&error)),
+            Err(failure) => (failure.exit.code(), line_of(&failure)),
         },
     }
 }
@@ -146,11 +146,9 @@ fn parse(
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
-/// Prints the error that ends the program.
-fn fail(error: &anyhow::Error) -> ExitCode {
-    let exit = exit::classify(error);
-    telemetry::print_error(&exit::one_line(error), exit);
-    exit.into()
+/// The line of a failure. Errors quote files and servers.
+fn line_of(failure: &Failure) -> String {
+    harmless(&single_spaced(&failure.message)).into_owned()
 }
 
 /// The command line as clap sees it, for completions and man pages.
@@ -190,7 +188,7 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
         .map_or(matches, |(_, inner)| innermost(inner))
 }
 
-fn execute(cli: Cli, matches: &ArgMatches) -> anyhow::Result<Exit> {
+fn execute(cli: Cli, matches: &ArgMatches) -> Result<Exit, Failure> {
     let style = color::style();
     let matches = innermost(matches);
     settings::refuse_unknown_variables()?;
@@ -221,9 +219,9 @@ fn execute(cli: Cli, matches: &ArgMatches) -> anyhow::Result<Exit> {
 }
 
 /// A runtime for a command that waits for a few requests.
-fn runtime() -> anyhow::Result<Runtime> {
+fn runtime() -> Result<Runtime, Failure> {
     let runtime = Builder::new_current_thread().enable_all().build();
-    runtime.context("cannot start the runtime")
+    runtime.map_err(Failure::bug("cannot start the runtime"))
 }
 
 /// Prints notes on stderr, a line each.

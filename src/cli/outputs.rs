@@ -17,7 +17,7 @@ pub(super) type OutputOption<'a> = (&'static str, Option<&'a Path>);
 ///
 /// # Errors
 /// [`Exit::Usage`](super::Exit::Usage), naming the path as it was given, and the option.
-pub(super) fn check_outputs(outputs: &[OutputOption<'_>], inputs: &[&Path]) -> anyhow::Result<()> {
+pub(super) fn check_outputs(outputs: &[OutputOption<'_>], inputs: &[&Path]) -> Result<(), Failure> {
     for (option, path) in outputs {
         let Some(path) = *path else { continue };
         // A symbolic link is resolved first.
@@ -37,7 +37,7 @@ pub(super) fn check_outputs(outputs: &[OutputOption<'_>], inputs: &[&Path]) -> a
         };
         let path = path.display();
         let line = format!("{path}: {reason}; choose another path with {option}");
-        return Err(Failure::usage(line).into());
+        return Err(Failure::usage(line));
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ pub(crate) struct ReportArgs {
 }
 
 /// Writes the files and says where the report is.
-pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
+pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> Result<Exit, Failure> {
     let folder = RunFolder::locate(&args.output.path(matches)?, &args.run)?;
     let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
@@ -56,7 +56,7 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
     Ok(Exit::Done)
 }
 
-fn lock(folder: &RunFolder) -> anyhow::Result<RunLock> {
+fn lock(folder: &RunFolder) -> Result<RunLock, Failure> {
     RunLock::take(folder.path()).map_err(|error| match error {
         LockError::Io { path, source } => with_output_hint(TO)(OutputError::Write { path, source }),
         held @ LockError::Held { .. } => held.into(),

@@ -3,12 +3,12 @@
 use std::io::IsTerminal;
 use std::sync::Arc;
 
-use anyhow::Context;
 use clap::ArgMatches;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 
 use finqa_agents::pair::{Fault, RunFailure};
+use finqa_core::error::{Kind, Kinded};
 use finqa_journal::run::{Finish, JournalError, RunFolder, RunKind, RunMeta};
 use finqa_journal::settings::Settings;
 use finqa_report::output::terminal::{
@@ -27,14 +27,14 @@ use super::{Exit, Failure, dotenv, mlflow_lines, runtime, settings, signals, std
 /// The parts of a run that differ between commands.
 pub(super) trait RunCommand {
     /// Starts the run.
-    async fn start(&mut self, settings: &Settings, context: RunContext) -> anyhow::Result<Run>;
+    async fn start(&mut self, settings: &Settings, context: RunContext) -> Result<Run, Failure>;
 
     /// Called when no more questions are asked.
     async fn on_last_question(&mut self) {}
 
     /// Called with the results: writes further files, holds them to thresholds. Its error is
     /// returned after the summary.
-    fn on_results(&self, results: &RunResults) -> anyhow::Result<()>;
+    fn on_results(&self, results: &RunResults) -> Result<(), Failure>;
 }
 
 /// Runs the main job.
@@ -42,7 +42,7 @@ pub(crate) fn execute(
     args: &RunArgs,
     matches: &ArgMatches,
     style: TerminalStyle,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit, Failure> {
     let control = &args.control;
     let kind = RunKind::Questions;
     let (settings, context) = load(&args.settings, matches, control, kind)?;
@@ -62,7 +62,7 @@ fn dry_run(
     settings: &Settings,
     recorded: Option<&RunMeta>,
     control: &ControlArgs,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit, Failure> {
     let writer = TerminalWriter::new(ProgressOptions {
         quiet: control.print.quiet,
         logged: telemetry::logs_json(settings.log.log),
@@ -84,11 +84,11 @@ struct QuestionRun<'a> {
 }
 
 impl RunCommand for QuestionRun<'_> {
-    async fn start(&mut self, settings: &Settings, context: RunContext) -> anyhow::Result<Run> {
+    async fn start(&mut self, settings: &Settings, context: RunContext) -> Result<Run, Failure> {
         Ok(Run::start(settings, context).await?)
     }
 
-    fn on_results(&self, results: &RunResults) -> anyhow::Result<()> {
+    fn on_results(&self, results: &RunResults) -> Result<(), Failure> {
         check_thresholds(results, &self.args.ci)
     }
 }
@@ -100,7 +100,7 @@ pub(super) fn load(
     matches: &ArgMatches,
     control: &ControlArgs,
     kind: RunKind,
-) -> anyhow::Result<(Settings, RunContext)> {
+) -> Result<(Settings, RunContext), Failure> {
     let file = control.config.config.as_deref();
     let mut settings = settings::load(flags, matches, file)?;
     let output = settings.run.output.clone();
@@ -137,7 +137,7 @@ pub(super) fn drive(
     settings: &Settings,
     context: RunContext,
     display: RunDisplay,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit, Failure> {
     let options = ProgressOptions {
         verbose: display.verbose,
         quiet: display.print.quiet,
@@ -145,7 +145,7 @@ pub(super) fn drive(
         logged: telemetry::logs_json(settings.log.log),
     };
     let progress = RunProgress::new(options, &settings.run.output);
-    let runtime = Runtime::new().context("cannot start the runtime")?;
+    let runtime = Runtime::new().map_err(Failure::bug("cannot start the runtime"))?;
     runtime.block_on(async {
         let notify = notify(progress.writer());
         let tracking = pipeline::tracking_server(settings, &context.variables, &notify)?;
@@ -169,7 +169,7 @@ async fn run_to_end(
     context: RunContext,
     mut progress: RunProgress,
     display: RunDisplay,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit, Failure> {
     let stop = context.stop.clone();
     let mut run = command.start(settings, context).await?;
     let writer = progress.writer();
@@ -188,10 +188,10 @@ async fn run_to_end(
 /// Prints the summary even if `judged` is an error, and returns the exit code.
 pub(super) fn report_and_exit_code(
     results: &RunResults,
-    judged: anyhow::Result<()>,
+    judged: Result<(), Failure>,
     writer: &TerminalWriter,
     display: RunDisplay,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit, Failure> {
     // The reason of a failure comes before the summary.
     let exit = exit_code(results).unwrap_or_else(|failure| {
         telemetry::print_error(&failure.message, failure.exit);
@@ -218,11 +218,11 @@ pub(super) fn notify(writer: TerminalWriter) -> Notify {
 }
 
 /// Adds a hint for a run that could not be finished.
-fn with_hint(error: PipelineError, continuation: &str) -> anyhow::Error {
+fn with_hint(error: PipelineError, continuation: &str) -> Failure {
     let hint = match &error {
-        PipelineError::NothingAsked(failure) => return fatal(failure.clone()).into(),
+        PipelineError::NothingAsked(failure) => return fatal(failure.clone()),
         PipelineError::Stopped(JournalError::Gone { .. }) => None,
-        PipelineError::Stopped(error) if error.is_data() => Some(
+        PipelineError::Stopped(error) if error.kind() == Kind::Data => Some(
             "the journal cannot be read; restore it, or remove its folder and start over"
                 .to_owned(),
         ),
@@ -234,15 +234,15 @@ fn with_hint(error: PipelineError, continuation: &str) -> anyhow::Error {
         )),
         _ => None,
     };
-    let error = anyhow::Error::from(error);
+    let failure = Failure::from(error);
     match hint {
-        Some(hint) => error.context(hint),
-        None => error,
+        Some(hint) => failure.within(hint),
+        None => failure,
     }
 }
 
 /// Holds a complete run to its thresholds; `merge` does so for shards.
-pub(super) fn check_thresholds(results: &RunResults, ci: &CiArgs) -> anyhow::Result<()> {
+pub(super) fn check_thresholds(results: &RunResults, ci: &CiArgs) -> Result<(), Failure> {
     let summary = &results.summary;
     match results.finish {
         Finish::Complete if summary.run.shard.is_none() => {

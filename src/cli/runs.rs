@@ -7,7 +7,7 @@ use finqa_journal::run::{RunFolder, RunState};
 use finqa_report::output::terminal::runs_list;
 
 use super::args::OutputFolder;
-use super::{Exit, stdout};
+use super::{Exit, Failure, stdout};
 
 /// Arguments of `runs`.
 #[derive(clap::Args, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct RunsArgs {
 }
 
 /// Lists the runs.
-pub(crate) fn execute(args: &RunsArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
+pub(crate) fn execute(args: &RunsArgs, matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = args.output.path(matches)?;
     let runs = RunFolder::all(&output).into_iter().rev();
     let runs: Vec<_> = runs

@@ -54,7 +54,7 @@ pub(crate) fn execute(
     args: &ScoreArgs,
     matches: &ArgMatches,
     style: TerminalStyle,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit, Failure> {
     let output = args.output.path(matches)?;
     let named = RunFolder::answers_at(&args.file, &output)?;
     let export = args.export_predictions.as_deref();
@@ -77,7 +77,7 @@ pub(crate) fn execute(
         if answers.run.is_none() {
             let line = "--calibration and --max-error need a run: a file of predictions does not say \
                         how its answers were made";
-            return Err(Failure::usage(line).into());
+            return Err(Failure::usage(line));
         }
         judge_again(&mut scored, &named, &args.calibration)?;
     }
@@ -116,10 +116,10 @@ pub(crate) fn execute(
 
 /// Scores a run by the gold of these records from now on, writes its files again, and says so.
 /// The journal comes first: after a kill, `report` writes the files by the gold that counts.
-fn save(named: &Path, output: &Path, data: &Dataset, gold: StoredFile) -> anyhow::Result<String> {
+fn save(named: &Path, output: &Path, data: &Dataset, gold: StoredFile) -> Result<String, Failure> {
     if !named.join(RunFolder::JOURNAL).is_file() {
         let line = "--save is for runs: a file of predictions is scored by --data-path each time";
-        return Err(Failure::usage(line).into());
+        return Err(Failure::usage(line));
     }
     let folder = RunFolder::locate(output, &named.to_string_lossy())?;
     let _lock = RunLock::take(folder.path())?;
@@ -137,7 +137,7 @@ fn save(named: &Path, output: &Path, data: &Dataset, gold: StoredFile) -> anyhow
         )),
     };
     if let Some(reason) = refused {
-        return Err(Failure::usage(format!("--save: run {} {reason}", meta.id)).into());
+        return Err(Failure::usage(format!("--save: run {} {reason}", meta.id)));
     }
     let rows = open_answers(folder.path(), Some(data))?.rows;
     if rows.iter().all(|row| row.gold.is_empty()) {
@@ -145,7 +145,7 @@ fn save(named: &Path, output: &Path, data: &Dataset, gold: StoredFile) -> anyhow
             "--save: {} has no gold for any question of run {}",
             data.source, meta.id
         );
-        return Err(Failure::usage(line).into());
+        return Err(Failure::usage(line));
     }
     if let Some(line) = other_pages(&meta, &data.source, &rows) {
         super::note(format_args!("note: {line}"));
@@ -251,7 +251,7 @@ struct ScoredAnswers<'c> {
 
 /// Gives the answers of a run the probabilities of another calibration, and withholds those that
 /// `--max-error` excludes.
-fn judge_again(rows: &mut [Row], run: &Path, given: &CalibrationSettings) -> anyhow::Result<()> {
+fn judge_again(rows: &mut [Row], run: &Path, given: &CalibrationSettings) -> Result<(), Failure> {
     let journal = Journal::read(&run.join(RunFolder::JOURNAL))?;
     let settings = Settings {
         calibration: given.clone(),

@@ -18,7 +18,7 @@ pub(crate) fn load(
     flags: &impl Serialize,
     matches: &ArgMatches,
     named: Option<&Path>,
-) -> anyhow::Result<Settings> {
+) -> Result<Settings, Failure> {
     let flags = command_line_table(flags, matches)?;
     let layers = Layers::default()
         .file(config_file(named), named.is_some())?
@@ -55,7 +55,7 @@ pub(crate) fn refuse_unknown_variables() -> Result<(), Failure> {
 }
 
 /// The log settings of a command without other settings, over the environment.
-pub(crate) fn logging(flags: &LogSettings, matches: &ArgMatches) -> anyhow::Result<LogSettings> {
+pub(crate) fn logging(flags: &LogSettings, matches: &ArgMatches) -> Result<LogSettings, Failure> {
     let layers = Layers::default()
         .environment(&dotenv::variable)?
         .table(command_line_table(flags, matches)?, Origin::CommandLine)?;
@@ -69,7 +69,7 @@ pub(crate) fn load_resumed(
     flags: &impl Serialize,
     matches: &ArgMatches,
     named: Option<&Path>,
-) -> anyhow::Result<Settings> {
+) -> Result<Settings, Failure> {
     let mut layers = Layers::default().table(own, Origin::Run)?;
     if let Some(file) = named {
         layers = layers.file(file, true)?;

@@ -35,7 +35,7 @@ pub(super) fn print_words(
 }
 
 /// Prints such a text, which is all that a command says.
-pub(super) fn print_text(text: &str) -> anyhow::Result<Exit> {
+pub(super) fn print_text(text: &str) -> Result<Exit, Failure> {
     print_words(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Done)
 }

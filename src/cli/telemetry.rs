@@ -13,7 +13,7 @@ use finqa_report::output::terminal::{TerminalWriter, for_stderr, spaced};
 use finqa_report::telemetry::{self, Collector, Redactor, Telemetry, TelemetryOptions};
 
 use super::dotenv::variable;
-use super::exit::Exit;
+use super::exit::{Exit, Failure};
 
 /// OpenTelemetry's variable for questions, prompts and replies in traces.
 const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
@@ -62,7 +62,7 @@ pub(crate) fn start(
     settings: &Settings,
     tracked: bool,
     writer: &TerminalWriter,
-) -> anyhow::Result<Telemetry> {
+) -> Result<Telemetry, Failure> {
     let mut options = log_options(&settings.log, writer);
     options.collector = collector(&options.redactor, writer)?;
     options.content = is(CONTENT, "true");
@@ -75,7 +75,7 @@ pub(crate) fn start(
 }
 
 /// Starts logs alone, for a command without traces.
-pub(crate) fn start_logs(log: &LogSettings, writer: &TerminalWriter) -> anyhow::Result<Telemetry> {
+pub(crate) fn start_logs(log: &LogSettings, writer: &TerminalWriter) -> Result<Telemetry, Failure> {
     Ok(telemetry::install(log_options(log, writer))?)
 }
 
@@ -102,7 +102,7 @@ fn is(name: &str, value: &str) -> bool {
 fn collector(
     redactor: &Arc<Redactor>,
     writer: &TerminalWriter,
-) -> anyhow::Result<Option<Collector>> {
+) -> Result<Option<Collector>, Failure> {
     if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
         return Ok(None);
     }
@@ -115,7 +115,7 @@ fn collector(
     Ok(Some(Collector {
         endpoint: shown_address(&address),
         client: http_client(is_loopback)?,
-        runtime: Handle::try_current()?,
+        runtime: Handle::try_current().map_err(Failure::bug("no runtime"))?,
         redactor: Arc::clone(redactor),
         notice: Arc::new(move |line| writer.say(line)),
         has_notified: Once::new(),

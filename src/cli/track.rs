@@ -12,7 +12,7 @@ use finqa_report::output::mlflow::{
 use finqa_run::pipeline::{server, unused_variables, write_results};
 
 use super::args::OutputFolder;
-use super::{Exit, Failure, dotenv, exit, mlflow_lines, runtime, settings, stdout};
+use super::{Exit, Failure, dotenv, mlflow_lines, runtime, settings, stdout};
 
 /// Commands of `track`.
 #[derive(Debug, clap::Subcommand)]
@@ -38,7 +38,7 @@ pub(crate) struct SyncArgs {
 }
 
 /// Runs a command of `track`.
-pub(crate) fn execute(command: TrackCommand, matches: &ArgMatches) -> anyhow::Result<Exit> {
+pub(crate) fn execute(command: TrackCommand, matches: &ArgMatches) -> Result<Exit, Failure> {
     match command {
         TrackCommand::Sync(args) => {
             let settings = settings::load(&args, matches, args.output.file())?;
@@ -53,7 +53,7 @@ pub(crate) fn execute(command: TrackCommand, matches: &ArgMatches) -> anyhow::Re
 /// # Errors
 /// A run that is not there, a server that is not known or cannot be reached;
 /// the last error of those runs that could not be delivered.
-async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
+async fn sync(args: &SyncArgs, settings: &Settings) -> Result<Exit, Failure> {
     for line in unused_variables(&dotenv::variables(), "MLFLOW") {
         super::note(line);
     }
@@ -65,12 +65,12 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
         found.collect::<Result<Vec<_>, _>>()?
     };
     let (mut missing, mut untracked) = (0, 0);
-    let mut failed: Option<anyhow::Error> = None;
+    let mut failed: Option<Failure> = None;
     // Servers that did not answer are not waited for again.
     let mut dead = Vec::new();
     for folder in &folders {
         let name = folder.id();
-        let result = sync_run(args, folder, &dead).await;
+        let result = sync_run(args, folder, &mut dead).await;
         match &result {
             Ok(Synced::Arrived) => {}
             Ok(Synced::Untracked) => untracked += 1,
@@ -86,11 +86,8 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
                 }
             }
             Err(error) => {
-                if let Some(MlflowError::Unreachable { uri, .. }) = error.downcast_ref() {
-                    dead.push(uri.clone());
-                }
-                if let Some(error) = failed.replace(error.context(name)) {
-                    super::note(exit::one_line(&error));
+                if let Some(failure) = failed.replace(error.within(name)) {
+                    super::note(super::line_of(&failure));
                 }
             }
         }
@@ -118,7 +115,11 @@ enum Synced {
 }
 
 /// Delivers a run.
-async fn sync_run(args: &SyncArgs, folder: &RunFolder, dead: &[String]) -> anyhow::Result<Synced> {
+async fn sync_run(
+    args: &SyncArgs,
+    folder: &RunFolder,
+    dead: &mut Vec<String>,
+) -> Result<Synced, Failure> {
     let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
     let record = DeliveryRecord::read(folder.path());
@@ -160,7 +161,10 @@ async fn sync_run(args: &SyncArgs, folder: &RunFolder, dead: &[String]) -> anyho
     let server = server(&uri, experiment, &variables)?;
     let shown = &server.target().shown;
     if dead.contains(shown) {
-        return Err(Failure::new(Exit::Provider, format!("{shown} cannot be reached")).into());
+        return Err(Failure::new(
+            Exit::Provider,
+            format!("{shown} cannot be reached"),
+        ));
     }
     let records = meta.records();
     super::notes(records.iter().flat_map(|records| &records.notes));
@@ -175,6 +179,10 @@ async fn sync_run(args: &SyncArgs, folder: &RunFolder, dead: &[String]) -> anyho
         false => Finish::Interrupted,
     };
     let content = RunContent::of(&journal, &finish, &summary)?;
-    let delivered = deliver(&server, folder.path(), &content).await?;
+    let delivered = deliver(&server, folder.path(), &content).await;
+    if let Err(MlflowError::Unreachable { uri, .. }) = &delivered {
+        dead.push(uri.clone());
+    }
+    let delivered = delivered?;
     Ok(Synced::Sent(delivered))
 }

@@ -28,6 +28,7 @@ use finqa_documents::{Document, DocumentError};
 use finqa_score::calibration::Judge;
 
 use excerpt::ReadDocument;
+use finqa_core::error::{Kind, Kinded};
 pub use gate::{cited_table, cited_tag};
 
 /// The most tokens of a page that a chat model is shown, of three characters each.
@@ -45,6 +46,16 @@ pub enum AskError {
     /// No question can succeed: a wrong address, key or model.
     #[error(transparent)]
     Failure(#[from] RunFailure),
+}
+
+impl Kinded for AskError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Document(error) => error.kind(),
+            Self::Wiring(error) => error.kind(),
+            Self::Failure(error) => error.kind(),
+        }
+    }
 }
 
 /// A document and who answers about it.

@@ -1,6 +1,25 @@
-//! Walks the chain of causes behind an error.
+//! What is at fault, and the causes of an error.
 
 use std::error::Error;
+
+/// What is at fault: the exit code follows from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// This program.
+    Bug,
+    /// The options, or an output that cannot be written.
+    Usage,
+    /// Data that cannot be read or lack what was asked for.
+    Data,
+    /// A server that cannot be reached, or refuses.
+    Provider,
+}
+
+/// An error that a user is shown.
+pub trait Kinded: Error {
+    /// What is at fault.
+    fn kind(&self) -> Kind;
+}
 
 /// The innermost cause of an error, or the error itself if it has no cause. It names what
 /// really happened; the layers above it often repeat an address, which may contain a password.
@@ -9,7 +28,7 @@ pub fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'stat
 }
 
 /// The causes behind an error, outermost first, without the error itself.
-pub(crate) fn causes<'e>(
+pub fn causes<'e>(
     error: &'e (dyn Error + 'static),
 ) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     let mut next = error.source();

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
 
 /// Why a document cannot be read, in one line with the file's name and what to do.
@@ -31,4 +32,10 @@ pub enum DocumentError {
     /// The file has nothing to ask about.
     #[error("{path}: {reason}")]
     Nothing { path: PathBuf, reason: String },
+}
+
+impl Kinded for DocumentError {
+    fn kind(&self) -> Kind {
+        Kind::Data
+    }
 }

@@ -12,6 +12,7 @@ use finqa_score::score::{Row, ScoreError, same_gold, score};
 use thiserror::Error;
 
 use crate::run::{Journal, JournalError, RunFolder, RunMeta};
+use finqa_core::error::{Kind, Kinded};
 
 /// The errors of opening answers.
 #[derive(Debug, Error)]
@@ -40,6 +41,12 @@ pub enum AnswersError {
         key: QuestionKey,
         dataset: String,
     },
+}
+
+impl Kinded for AnswersError {
+    fn kind(&self) -> Kind {
+        Kind::Data
+    }
 }
 
 /// Opens a file of predictions (our CSV, the LangGraph baseline's, JSONL), a run's

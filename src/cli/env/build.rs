@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::super::Exit;
 use super::super::args::print_notes;
 use super::super::stdout::print_text;
+use super::super::{Exit, Failure};
 use finqa_core::text::counted;
 use finqa_run::env_build::build;
 use finqa_score::dataset::{self, Source};
@@ -24,7 +24,7 @@ pub(crate) struct BuildArgs {
 }
 
 /// Builds it and prints what is in it and what was left out.
-pub(crate) fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
+pub(crate) fn execute(args: &BuildArgs) -> Result<Exit, Failure> {
     let source = Source::from_name(&args.data_path);
     let dataset = dataset::load_split(&source, args.split.as_deref())?;
     print_notes(&dataset);

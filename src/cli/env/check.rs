@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use super::super::Exit;
 use super::super::stdout::print_text;
+use super::super::{Exit, Failure};
 use super::catalog;
 use finqa_core::text::counted;
 
@@ -16,7 +16,7 @@ pub(crate) struct CheckArgs {
 }
 
 /// Prints what there is and what is wrong with it; the exit code says which.
-pub(crate) fn execute(args: &CheckArgs) -> anyhow::Result<Exit> {
+pub(crate) fn execute(args: &CheckArgs) -> Result<Exit, Failure> {
     let catalog = catalog(args.data_path.as_deref())?;
     let report = catalog.check();
     let head = format!(

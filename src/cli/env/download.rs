@@ -8,7 +8,7 @@ use finqa_env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
 use finqa_report::output::terminal::download_bar;
 
 use super::super::stdout::print_text;
-use super::super::{Exit, runtime};
+use super::super::{Exit, Failure, runtime};
 
 /// The arguments of `env download`.
 #[derive(clap::Args, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct HubArgs {
 }
 
 /// Fetches it and prints what is there now.
-pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
+pub(crate) fn execute(args: HubArgs) -> Result<Exit, Failure> {
     let mut options = HubOptions {
         revision: args.revision,
         ..HubOptions::default()

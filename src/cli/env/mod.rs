@@ -47,7 +47,7 @@ pub(crate) fn execute(
     command: EnvCommand,
     matches: &ArgMatches,
     style: TerminalStyle,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit, Failure> {
     match command {
         EnvCommand::Serve(args) => serve::execute(*args, matches),
         EnvCommand::Check(args) => check::execute(&args),
@@ -58,7 +58,7 @@ pub(crate) fn execute(
 }
 
 /// The data of a directory, or those made from the built-in sample.
-fn catalog(data: Option<&OsStr>) -> anyhow::Result<Catalog> {
+fn catalog(data: Option<&OsStr>) -> Result<Catalog, Failure> {
     // compose.yaml passes an unset variable on as an empty one; clap would refuse
     // an empty path, so it is read as a plain string.
     match data.filter(|path| !path.is_empty() && *path != Source::SAMPLE) {
@@ -68,7 +68,7 @@ fn catalog(data: Option<&OsStr>) -> anyhow::Result<Catalog> {
 }
 
 /// Distinguishes a folder of another kind from one with a damaged file.
-fn with_directory_hint(error: EnvError) -> anyhow::Error {
+fn with_directory_hint(error: EnvError) -> Failure {
     const MISSING: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
     match &error {
         EnvError::Io { path, source }
@@ -78,7 +78,7 @@ fn with_directory_hint(error: EnvError) -> anyhow::Error {
                 "{error}: this is not a data directory; make one with `convfinqa env build`, fetch \
                  one with `convfinqa env download`, or leave it out for the built-in sample"
             );
-            Failure::new(Exit::Data, message).into()
+            Failure::new(Exit::Data, message)
         }
         _ => error.into(),
     }

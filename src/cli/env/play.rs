@@ -110,12 +110,12 @@ pub(crate) fn execute(
     args: &PlayArgs,
     matches: &ArgMatches,
     style: TerminalStyle,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit, Failure> {
     let (mut settings, context) = load(args, matches, &args.control, RunKind::Episodes)?;
     if args.export_episodes.is_some() && settings.shards.shard.is_some() {
         let line = "--export-episodes is for whole runs: merge the shards, then pass it to \
                     `env play --resume RUN`";
-        return Err(Failure::usage(line).into());
+        return Err(Failure::usage(line));
     }
     let export = args.export_episodes.as_deref();
     check_outputs(&[(EXPORT_EPISODES, export)], &[&settings.run.output])?;
@@ -145,7 +145,7 @@ struct EpisodeRun<'a> {
 }
 
 impl RunCommand for EpisodeRun<'_> {
-    async fn start(&mut self, settings: &Settings, context: RunContext) -> anyhow::Result<Run> {
+    async fn start(&mut self, settings: &Settings, context: RunContext) -> Result<Run, Failure> {
         let (variables, notify) = (context.variables.clone(), Arc::clone(&context.notify));
         if let Some(what) = unused_server(settings, &variables)? {
             let line = format!("{what}: playing with the embedded analyst; pass --model NAME");
@@ -171,7 +171,7 @@ impl RunCommand for EpisodeRun<'_> {
         }
     }
 
-    fn on_results(&self, results: &RunResults) -> anyhow::Result<()> {
+    fn on_results(&self, results: &RunResults) -> Result<(), Failure> {
         if let Some(path) = &self.args.export_episodes {
             write_episodes(path, &results.journal, &tool_specs())
                 .map_err(with_output_hint(EXPORT_EPISODES))?;
@@ -188,7 +188,7 @@ impl EpisodeRun<'_> {
         settings: &Settings,
         resumed: Option<&LockedRun>,
         notify: &Notify,
-    ) -> anyhow::Result<EpisodeOptions> {
+    ) -> Result<EpisodeOptions, Failure> {
         let args = self.args;
         let was = resumed.and_then(|resumed| resumed.meta().episodes.clone());
         let was = was.or_else(|| self.replayed.clone());
@@ -231,7 +231,7 @@ async fn on_server(
     args: &PlayArgs,
     settings: &Settings,
     notify: &Notify,
-) -> anyhow::Result<EpisodeEnvironment> {
+) -> Result<EpisodeEnvironment, Failure> {
     let token = args.token.clone().filter(|token| !token.is_empty());
     let address = Address::new(
         url,
@@ -256,14 +256,15 @@ fn in_process(
     data_path: Option<OsString>,
     max_steps: u32,
     notify: &Notify,
-) -> anyhow::Result<EpisodeEnvironment> {
+) -> Result<EpisodeEnvironment, Failure> {
     let named = data_path.is_some();
     let catalog = super::catalog(data_path.as_deref())?;
     if let Some(line) = super::problems_note(&catalog) {
         notify(RunNotice::Note(line));
     }
     let name = match data_path.filter(|path| path != Source::SAMPLE) {
-        Some(folder) => std::fs::canonicalize(folder)?
+        Some(folder) => std::fs::canonicalize(folder)
+            .map_err(Failure::bug("the data's folder"))?
             .to_string_lossy()
             .into_owned(),
         None => Source::SAMPLE.to_owned(),

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use anyhow::Context;
 use clap::ArgMatches;
 use secrecy::ExposeSecret;
 use tokio::runtime::Runtime;
@@ -15,7 +14,7 @@ use finqa_env::server::{self, ServerOptions};
 use finqa_env::tools::{ToolLimits, Tools, limit_process_memory};
 use finqa_report::output::terminal::{ProgressOptions, TerminalWriter};
 
-use super::super::{Exit, settings, signals, telemetry};
+use super::super::{Exit, Failure, settings, signals, telemetry};
 use super::{catalog, problems_note};
 use finqa_journal::settings::LogSettings;
 
@@ -43,15 +42,15 @@ pub(crate) struct ServeArgs {
 const QUERY_MEMORY: usize = 64 << 20;
 
 /// Serves until a signal comes.
-pub(crate) fn execute(mut args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
+pub(crate) fn execute(mut args: ServeArgs, matches: &ArgMatches) -> Result<Exit, Failure> {
     let catalog = catalog(args.data_path.as_deref())?;
     let oddities = problems_note(&catalog);
     let (source, questions) = (catalog.source().to_owned(), catalog.questions().len());
     // This process keeps no other database.
-    limit_process_memory(QUERY_MEMORY)?;
+    limit_process_memory(QUERY_MEMORY).map_err(Failure::bug("cannot limit the memory"))?;
     let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));
     args.options.server_id = host_name();
-    let runtime = Runtime::new().context("cannot start the runtime")?;
+    let runtime = Runtime::new().map_err(Failure::bug("cannot start the runtime"))?;
     let shutdown = CancellationToken::new();
     let log = settings::logging(&args.log, matches)?;
     let writer = TerminalWriter::new(ProgressOptions {
@@ -67,7 +66,9 @@ pub(crate) fn execute(mut args: ServeArgs, matches: &ArgMatches) -> anyhow::Resu
         }
         let warning = open_to_all(&args.options);
         let listener = server::bind(&args.options).await?;
-        let address = listener.local_addr().context("cannot read the address")?;
+        let address = listener
+            .local_addr()
+            .map_err(Failure::bug("cannot read the address"))?;
         if let Some(line) = oddities {
             writer.say(&line);
         }

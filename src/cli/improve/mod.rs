@@ -5,7 +5,6 @@ mod search;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::ArgMatches;
 use tokio::runtime::Runtime;
 
@@ -57,21 +56,23 @@ pub(crate) fn execute(
     args: &ImproveArgs,
     matches: &ArgMatches,
     style: TerminalStyle,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit, Failure> {
     let mut settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
     if settings.model.is_offline() {
         let line = "improve needs a chat model, whose prompts it changes; pass --model NAME";
-        return Err(Failure::usage(line).into());
+        return Err(Failure::usage(line));
     }
     let is_limited = settings.calibration.max_error.is_some();
     if settings.shards.shard.is_some() || settings.questions.only.is_some() || is_limited {
         let line = "improve does not take --shard, --only or --max-error";
-        return Err(Failure::usage(line).into());
+        return Err(Failure::usage(line));
     }
     // Other prompts have other probabilities.
     settings.calibration = CalibrationSettings::default();
     if args.detect <= 0.0 {
-        return Err(Failure::usage("--detect is 0; give at least a part of a point").into());
+        return Err(Failure::usage(
+            "--detect is 0; give at least a part of a point",
+        ));
     }
     let options = ProgressOptions {
         quiet: args.print.quiet,
@@ -80,7 +81,7 @@ pub(crate) fn execute(
         ..ProgressOptions::default()
     };
     let replay = args.stored.open()?;
-    let runtime = Runtime::new().context("cannot start the runtime")?;
+    let runtime = Runtime::new().map_err(Failure::bug("cannot start the runtime"))?;
     runtime.block_on(async {
         let writer = TerminalWriter::new(options);
         let notify = run::notify(writer.clone());
@@ -113,14 +114,14 @@ pub(crate) fn execute(
 }
 
 /// Discordance and design effect of earlier runs: of one run's first two passes, or of two runs.
-fn earlier(named: &[PathBuf], output: &Path) -> anyhow::Result<Option<(f64, f64)>> {
-    let open = |named: &PathBuf| -> anyhow::Result<Answers> {
+fn earlier(named: &[PathBuf], output: &Path) -> Result<Option<(f64, f64)>, Failure> {
+    let open = |named: &PathBuf| -> Result<Answers, Failure> {
         Ok(open_answers(&RunFolder::answers_at(named, output)?, None)?)
     };
     let (a, b) = match named {
         [] => return Ok(None),
         [one] => {
-            let pass = |epoch: u32| -> anyhow::Result<Answers> {
+            let pass = |epoch: u32| -> Result<Answers, Failure> {
                 let mut answers = open(one)?;
                 answers.rows.retain(|row| row.epoch == epoch);
                 answers.rows.iter_mut().for_each(|row| row.epoch = 0);

@@ -5,10 +5,9 @@
 //! already answered is read instead of asked.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
 use rust_decimal::Decimal;
 
 use finqa_agents::llm::{Budget, BudgetLimits, ChatRequest, Cost, Dollars, Stop, StoredReplies};
@@ -62,7 +61,7 @@ impl Search {
         power: Power,
         options: ProgressOptions,
         notify: &Notify,
-    ) -> anyhow::Result<Self> {
+    ) -> Result<Self, Failure> {
         let context = RunContext {
             variables: dotenv::variables(),
             notify: Arc::clone(notify),
@@ -88,7 +87,7 @@ impl Search {
         }
         if all == 0 {
             let line = "improve needs gold answers, and no question of the data has one";
-            return Err(Failure::new(Exit::Data, line).into());
+            return Err(Failure::new(Exit::Data, line));
         }
         let proposer = proposer.unwrap_or_else(|| settings.model.name.clone());
         // The same inputs give the same search.
@@ -124,18 +123,17 @@ impl Search {
     }
 
     /// Goes through all steps; the results, and the folder that they are in.
-    pub(super) async fn run(mut self) -> anyhow::Result<(Improvement, PathBuf)> {
+    pub(super) async fn run(mut self) -> Result<(Improvement, PathBuf), Failure> {
         if !self.found.power.is_enough() {
-            return Err(self.without_power().await.into());
+            return Err(self.without_power().await);
         }
         // A run of no ids would be one of all records.
         if self.found.records.contains(&0) {
             let line = "not enough data: there are no propose, no gate or no sealed pages; name more \
                         records (--n, --data-path)";
-            return Err(Failure::usage(line).into());
+            return Err(Failure::usage(line));
         }
-        std::fs::create_dir_all(&self.folder)
-            .with_context(|| format!("cannot create {}", self.folder.display()))?;
+        create(&self.folder)?;
         write_json_pretty(&self.folder.join("split.json"), &self.split)?;
         let ids = [self.split.propose.clone(), self.split.gate.clone()].concat();
         let before = self.answers("baseline", ids, None).await?;
@@ -153,7 +151,7 @@ impl Search {
                 number,
                 ..Candidate::default()
             };
-            let prompts = match self.prompts_of(&mut candidate, &reply) {
+            let prompts = match self.prompts_of(&mut candidate, &reply)? {
                 Ok(name) => {
                     let gate = self.split.gate.clone();
                     let now = self.answers(&name, gate, Some(&name)).await?;
@@ -161,8 +159,8 @@ impl Search {
                     candidate.run = now.run;
                     name
                 }
-                Err(error) => {
-                    candidate.rejected = Some(error.downcast::<Rejection>()?.to_string());
+                Err(rejection) => {
+                    candidate.rejected = Some(rejection.to_string());
                     String::new()
                 }
             };
@@ -254,7 +252,7 @@ impl Search {
         name: &str,
         ids: Vec<String>,
         prompts: Option<&str>,
-    ) -> anyhow::Result<Answers> {
+    ) -> Result<Answers, Failure> {
         let name = format!("{}-{name}", self.found.id);
         let output = self.settings.run.output.clone();
         let folder = RunFolder::runs(&output).join(&name);
@@ -283,7 +281,7 @@ impl Search {
         name: &str,
         settings: &Settings,
         resumed: Option<LockedRun>,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), Failure> {
         self.say(&format!("asking {name}"));
         let mut progress = RunProgress::new(self.options, &settings.run.output);
         let writer = progress.writer();
@@ -324,13 +322,13 @@ impl Search {
                     _ => "",
                 };
                 let line = format!("{name} is not complete; {AGAIN}{more} continues it");
-                Err(Failure::new(exit, line).into())
+                Err(Failure::new(exit, line))
             }
         }
     }
 
     /// The proposer's reply, which is stored before it is used.
-    async fn proposal(&mut self, mut asked: ChatRequest) -> anyhow::Result<String> {
+    async fn proposal(&mut self, mut asked: ChatRequest) -> Result<String, Failure> {
         let mut settings = self.settings.clone();
         settings.model.name.clone_from(&self.found.proposer);
         let replies = self.folder.join("replies");
@@ -354,34 +352,49 @@ impl Search {
         Ok(reply.content)
     }
 
-    /// Writes the prompts that a reply proposes, or fails with a [`Rejection`]; the name of their
-    /// folder, with a hash of them, so that no other proposal is taken for one that was run.
-    fn prompts_of(&self, candidate: &mut Candidate, reply: &str) -> anyhow::Result<String> {
+    /// Writes the prompts that a reply proposes, if it proposes any; the name of their folder, with
+    /// a hash of them, so that no other proposal is taken for one that was run.
+    fn prompts_of(
+        &self,
+        candidate: &mut Candidate,
+        reply: &str,
+    ) -> Result<Result<String, Rejection>, Failure> {
+        let texts = match self.changed(candidate, reply) {
+            Ok(texts) => texts,
+            Err(rejection) => return Ok(Err(rejection)),
+        };
+        let hash = short_hash(&format!("{texts:?}"));
+        let name = format!("candidate-{}-{hash}", candidate.number);
+        let folder = self.folder.join(&name);
+        create(&folder)?;
+        for (name, text) in &texts {
+            write_text(&folder.join(name), text)?;
+        }
+        let rendered = Prompts::embedded().with_dir(&folder);
+        Ok(rendered.map(|_| name).map_err(Rejection::Broken))
+    }
+
+    /// The templates with the change that a reply proposes.
+    fn changed(
+        &self,
+        candidate: &mut Candidate,
+        reply: &str,
+    ) -> Result<BTreeMap<String, String>, Rejection> {
         let proposal = Proposal::read(reply)?;
         candidate.template.clone_from(&proposal.template);
         candidate.reason.clone_from(&proposal.reason);
         candidate.diff = proposal.diff();
         let (old, new) = proposal.apply(&self.templates)?;
         if let Some(found) = self.data_text.added(old, &new) {
-            return Err(Rejection::DataText(found).into());
+            return Err(Rejection::DataText(found));
         }
         let mut texts = self.templates.clone();
         texts.insert(proposal.template, new);
-        let hash = short_hash(&format!("{texts:?}"));
-        let name = format!("candidate-{}-{hash}", candidate.number);
-        let folder = self.folder.join(&name);
-        std::fs::create_dir_all(&folder)
-            .with_context(|| format!("cannot create {}", folder.display()))?;
-        for (name, text) in &texts {
-            write_text(&folder.join(name), text)?;
-        }
-        let rendered = Prompts::embedded().with_dir(&folder);
-        rendered.map_err(Rejection::Broken)?;
-        Ok(name)
+        Ok(texts)
     }
 
     /// What is left of `--max-cost`.
-    fn left(&self) -> anyhow::Result<Option<Dollars>> {
+    fn left(&self) -> Result<Option<Dollars>, Failure> {
         let Some(Dollars(limit)) = self.settings.budget.max_cost else {
             return Ok(None);
         };
@@ -390,12 +403,12 @@ impl Search {
             _ => {
                 let line =
                     format!("--max-cost is reached; {AGAIN} with a higher limit continues it");
-                Err(Failure::new(Exit::BudgetReached, line).into())
+                Err(Failure::new(Exit::BudgetReached, line))
             }
         }
     }
 
-    fn write(&self) -> anyhow::Result<()> {
+    fn write(&self) -> Result<(), Failure> {
         write_json_pretty(&self.folder.join("improve.json"), &self.found)?;
         Ok(write_improvement(&self.folder.join(PAGE), &self.found)?)
     }
@@ -403,6 +416,16 @@ impl Search {
     fn say(&self, line: &str) {
         TerminalWriter::new(self.options).say(line);
     }
+}
+
+fn create(folder: &Path) -> Result<(), Failure> {
+    let created = std::fs::create_dir_all(folder);
+    created.map_err(|error| {
+        let folder = folder.display();
+        Failure::usage(format!(
+            "cannot create {folder}: {error}; choose another --output"
+        ))
+    })
 }
 
 fn short_hash(text: &str) -> String {

@@ -1,5 +1,6 @@
 //! The errors of compiling and running a graph.
 
+use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
 
 /// The errors of compiling a graph. Each names the node, and the route if there is one.
@@ -31,6 +32,12 @@ pub enum GraphError {
     Unreachable { node: String, start: String },
     #[error("node `{node}` is a trap: no path leads from it to {}", super::END)]
     Trap { node: String },
+}
+
+impl Kinded for GraphError {
+    fn kind(&self) -> Kind {
+        Kind::Bug
+    }
 }
 
 /// Why a run did not reach the end.

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use finqa_core::error::{Kind, Kinded};
 use serde::{Deserialize, Serialize};
 
 /// The kind of an error; callers branch on it, never on the text.
@@ -162,6 +163,15 @@ pub struct ModelError {
     #[source]
     #[serde(skip)]
     pub source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl Kinded for ModelError {
+    fn kind(&self) -> Kind {
+        match self.kind {
+            ErrorKind::Settings => Kind::Usage,
+            _ => Kind::Provider,
+        }
+    }
 }
 
 /// The words of an error without numbers and ids, which differ each time.

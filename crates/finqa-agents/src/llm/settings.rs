@@ -14,6 +14,7 @@ use finqa_core::options::defaults;
 use super::protocol::Protocol;
 use super::provider::{Endpoint, Provider};
 use super::retry::{DEFAULT_ATTEMPTS, RetryOptions};
+use finqa_core::error::{Kind, Kinded};
 
 /// Azure's API version if none is set: the newest generally available one with JSON schemas.
 pub(crate) const AZURE_API_VERSION: &str = "2024-10-21";
@@ -73,6 +74,12 @@ pub enum SettingsError {
         #[source]
         source: reqwest::Error,
     },
+}
+
+impl Kinded for SettingsError {
+    fn kind(&self) -> Kind {
+        Kind::Usage
+    }
 }
 
 /// The OpenAI API in use.

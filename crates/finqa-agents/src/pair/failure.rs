@@ -7,6 +7,7 @@ use crate::prompt::PromptError;
 use finqa_core::outcome::Outcome;
 
 use super::solution::Solution;
+use finqa_core::error::{Kind, Kinded};
 
 /// The error that ends a question.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +83,17 @@ pub struct RunFailure {
     pub message: String,
     /// The party at fault.
     pub fault: Fault,
+}
+
+impl Kinded for RunFailure {
+    fn kind(&self) -> Kind {
+        match self.fault {
+            Fault::Provider | Fault::Failing => Kind::Provider,
+            Fault::Usage | Fault::NoTools => Kind::Usage,
+            Fault::Data => Kind::Data,
+            Fault::Bug => Kind::Bug,
+        }
+    }
 }
 
 impl RunFailure {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
 
 /// Why templates cannot be used. Each message is one line that begins with the file or folder.
@@ -19,4 +20,10 @@ pub enum PromptError {
     /// A template that does not parse or render; `reason` names the template and the line.
     #[error("{}: {reason}", folder.display())]
     Template { folder: PathBuf, reason: String },
+}
+
+impl Kinded for PromptError {
+    fn kind(&self) -> Kind {
+        Kind::Usage
+    }
 }

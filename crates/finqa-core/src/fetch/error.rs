@@ -1,5 +1,6 @@
 //! Why a download failed, and whether the network is at fault.
 
+use crate::error::{Kind, Kinded};
 use std::path::{Path, PathBuf};
 
 /// The errors of a download.
@@ -37,6 +38,15 @@ pub enum DownloadError {
         path: PathBuf,
         source: std::io::Error,
     },
+}
+
+impl Kinded for DownloadError {
+    fn kind(&self) -> Kind {
+        match self.is_network() {
+            true => Kind::Provider,
+            false => Kind::Data,
+        }
+    }
 }
 
 impl DownloadError {

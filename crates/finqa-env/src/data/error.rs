@@ -1,5 +1,6 @@
 //! The errors of an environment's data.
 
+use finqa_core::error::{Kind, Kinded};
 use std::path::{Path, PathBuf};
 
 /// A data directory that cannot be read, built or fetched.
@@ -28,14 +29,18 @@ pub enum EnvError {
     },
 }
 
+impl Kinded for EnvError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Foreign { .. } | Self::Write { .. } => Kind::Usage,
+            _ => Kind::Data,
+        }
+    }
+}
+
 impl EnvError {
     pub(super) fn reading(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         |source| Self::Io { path, source }
-    }
-
-    /// True if the request is at fault (exit code 2) rather than the data (3).
-    pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Foreign { .. } | Self::Write { .. })
     }
 }

@@ -16,6 +16,7 @@ use sha2::{Digest as _, Sha256};
 use super::EnvError;
 use super::catalog::{METADATA, QUESTIONS};
 use super::note::{BuildNote, NOTE};
+use finqa_core::error::{Kind, Kinded};
 use finqa_core::fetch::{
     DownloadError, DownloadEvent, DownloadOptions, PublishedFile, blob_id, fetch_bytes, write,
 };
@@ -94,6 +95,17 @@ pub enum HubError {
     File(#[from] DownloadError),
 }
 
+impl Kinded for HubError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Listing { .. } => Kind::Provider,
+            Self::File(error) => error.kind(),
+            Self::Folder(error) => error.kind(),
+            _ => Kind::Data,
+        }
+    }
+}
+
 impl HubError {
     /// True if the network is at fault (exit code 5) rather than data or disk (3).
     pub fn is_network(&self) -> bool {
@@ -102,11 +114,6 @@ impl HubError {
             Self::File(error) => error.is_network(),
             _ => false,
         }
-    }
-
-    /// True if the named folder is at fault (exit code 2).
-    pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Folder(error) if error.is_usage())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Errors that stop the whole server. An error of one request is only sent to its client.
 
+use finqa_core::error::{Kind, Kinded};
 use std::net::SocketAddr;
 
 /// The errors of starting and running the server.
@@ -15,4 +16,10 @@ pub enum ServerError {
     /// The official MCP transport over standard input and output ended with an error.
     #[error("the MCP session over standard input and output failed: {message}")]
     Stdio { message: String },
+}
+
+impl Kinded for ServerError {
+    fn kind(&self) -> Kind {
+        Kind::Usage
+    }
 }

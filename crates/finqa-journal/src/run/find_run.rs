@@ -9,6 +9,7 @@ use super::folder::{RunFolder, RunStage};
 use super::journal::JournalError;
 use super::run_meta::RunKind;
 use super::shards_folder::{SHARDS_SUFFIX, ShardsFolder};
+use finqa_core::error::{Kind, Kinded};
 
 /// Maximum number of ids that an error names.
 const SHOWN: usize = 8;
@@ -50,6 +51,15 @@ pub enum FolderError {
     },
     #[error(transparent)]
     Journal(#[from] JournalError),
+}
+
+impl Kinded for FolderError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Journal(error) => error.kind(),
+            _ => Kind::Usage,
+        }
+    }
 }
 
 impl RunFolder {

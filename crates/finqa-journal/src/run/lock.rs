@@ -5,6 +5,7 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
 
 /// The file that the process holds that works on a run or merges shards.
@@ -24,6 +25,12 @@ pub enum LockError {
         #[source]
         source: std::io::Error,
     },
+}
+
+impl Kinded for LockError {
+    fn kind(&self) -> Kind {
+        Kind::Usage
+    }
 }
 
 /// A locked run folder. The system releases the lock when the process ends, even if it is

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::settings::Shard;
 use finqa_agents::pair::{Answer, answer_history};
+use finqa_core::error::{Kind, Kinded};
 use finqa_score::dataset::{
     Case, Dataset, HistoryEntry, HistoryMode, HistorySource, Mode, QuestionKey, Record, RecordKind,
 };
@@ -22,6 +23,12 @@ pub enum PlanError {
         "{path}: none of its {records} records has a conversation (annotation.dialogue_break); use --mode questions"
     )]
     NoTurns { path: String, records: usize },
+}
+
+impl Kinded for PlanError {
+    fn kind(&self) -> Kind {
+        Kind::Data
+    }
 }
 
 /// A case with its place in the plan.

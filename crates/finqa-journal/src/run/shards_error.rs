@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::journal::JournalError;
+use finqa_core::error::{Kind, Kinded};
 
 /// Shards that cannot be started or merged.
 #[derive(Debug, Error)]
@@ -40,6 +41,18 @@ pub enum ShardsError {
     },
 }
 
+impl Kinded for ShardsError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::OfShard { is_data: true, .. } | Self::NoPlan { .. } | Self::Incomplete { .. } => {
+                Kind::Data
+            }
+            Self::OfShard { .. } | Self::Taken { .. } | Self::Io { .. } => Kind::Usage,
+            Self::Journal(error) => error.kind(),
+        }
+    }
+}
+
 impl ShardsError {
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
@@ -48,7 +61,7 @@ impl ShardsError {
 
     /// The error for a shard that cannot be read, because of its content or its disk.
     pub fn unreadable(run: &str, shard: u32, reason: JournalError) -> Self {
-        if !reason.is_data() {
+        if reason.kind() != Kind::Data {
             return Self::Journal(reason);
         }
         Self::OfShard {
@@ -58,16 +71,6 @@ impl ShardsError {
                 "cannot be read ({reason}); restore it, or remove its folder and repeat its command"
             ),
             is_data: true,
-        }
-    }
-
-    /// True if the content of a file is at fault, and not the way shards are started or merged.
-    pub fn is_data(&self) -> bool {
-        match self {
-            Self::OfShard { is_data, .. } => *is_data,
-            Self::Journal(error) => error.is_data(),
-            Self::Taken { .. } | Self::Io { .. } => false,
-            Self::NoPlan { .. } | Self::Incomplete { .. } => true,
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::settings::Shard;
+use finqa_core::error::{Kind, Kinded};
 use finqa_core::files;
 
 use super::folder::RunFolder;
@@ -158,7 +159,7 @@ impl ShardsFolder {
         match Journal::read(&merged).and_then(|journal| journal.meta()) {
             Ok(meta) if meta.merged.is_some() => Ok(()),
             // One that is damaged is made again of the shards.
-            Err(error) if error.is_data() => Ok(()),
+            Err(error) if error.kind() == Kind::Data => Ok(()),
             _ => Err(ShardsError::Taken {
                 run: self.name.clone(),
             }),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
 
 /// A source of settings that cannot be read.
@@ -22,6 +23,12 @@ pub enum ConfigError {
     /// A setting is unknown or of the wrong type or value: where, which and why, in one line.
     #[error("{0}")]
     Setting(String),
+}
+
+impl Kinded for ConfigError {
+    fn kind(&self) -> Kind {
+        Kind::Usage
+    }
 }
 
 /// The layer that a setting comes from.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use thiserror::Error;
 
+use finqa_core::error::{Kind, Kinded};
 use finqa_core::files;
 use finqa_journal::run::JournalError;
 
@@ -28,6 +29,15 @@ pub enum OutputError {
     },
     #[error(transparent)]
     Journal(#[from] JournalError),
+}
+
+impl Kinded for OutputError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Journal(error) => error.kind(),
+            _ => Kind::Usage,
+        }
+    }
 }
 
 impl OutputError {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use finqa_core::error::{Kind, Kinded};
 use opentelemetry_otlp::ExporterBuildError;
 use thiserror::Error;
 
@@ -22,4 +23,10 @@ pub enum TelemetryError {
         #[source]
         source: tracing_subscriber::filter::ParseError,
     },
+}
+
+impl Kinded for TelemetryError {
+    fn kind(&self) -> Kind {
+        Kind::Usage
+    }
 }

@@ -72,8 +72,12 @@ pub fn catalog(dataset: &Dataset) -> Result<Catalog, EnvError> {
 ///
 /// # Errors
 /// If the built-in sample is damaged, which a test rules out.
-pub fn builtin() -> anyhow::Result<Catalog> {
-    Ok(catalog(&finqa_score::dataset::sample()?)?)
+pub fn builtin() -> Result<Catalog, EnvError> {
+    let sample = finqa_score::dataset::sample().map_err(|error| EnvError::Data {
+        path: "sample".into(),
+        reason: error.to_string(),
+    })?;
+    catalog(&sample)
 }
 
 /// The columns of the questions' file.

@@ -1,6 +1,7 @@
 //! The errors of an environment's server.
 
 use finqa_agents::pair::Fault;
+use finqa_core::error::{Kind, Kinded};
 
 /// The errors of an environment's server.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +32,16 @@ pub enum RemoteError {
     },
     #[error("{url}: not an answer of an OpenEnv FinQA server: {reason}")]
     Protocol { url: String, reason: String },
+}
+
+impl Kinded for RemoteError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Address { .. } => Kind::Usage,
+            Self::Protocol { .. } => Kind::Data,
+            _ => Kind::Provider,
+        }
+    }
 }
 
 impl RemoteError {

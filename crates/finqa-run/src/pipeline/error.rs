@@ -8,6 +8,7 @@ use finqa_agents::graph::GraphError;
 use finqa_agents::llm::{PriceError, RepliesError, SettingsError};
 use finqa_agents::pair::RunFailure;
 use finqa_agents::prompt::PromptError;
+use finqa_core::error::{Kind, Kinded};
 use finqa_journal::run::{FolderError, JournalError, LockError, PlanError, RunShard, ShardsError};
 use finqa_journal::settings::ConfigError;
 use finqa_report::output::OutputError;
@@ -163,4 +164,30 @@ pub enum PipelineError {
     Tracking(#[from] MlflowError),
     #[error("{0}")]
     Traces(#[from] TelemetryError),
+}
+
+impl Kinded for PipelineError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::NoData | Self::NoEpisodeData | Self::RecordedRun { .. } => Kind::Data,
+            Self::Task(_) | Self::Kept(_) => Kind::Bug,
+            Self::NothingAsked(failure) => failure.kind(),
+            Self::Stopped(error) | Self::Journal(error) => error.kind(),
+            Self::Unwritten(error) | Self::Output(error) => error.kind(),
+            Self::Replies(error) => error.kind(),
+            Self::Shards(error) => error.kind(),
+            Self::Settings(error) => error.kind(),
+            Self::Data(error) => error.kind(),
+            Self::Calibration(error) => error.kind(),
+            Self::Plan(error) => error.kind(),
+            Self::Prompts(error) => error.kind(),
+            Self::Provider(error) => error.kind(),
+            Self::Agents(error) => error.kind(),
+            Self::Folder(error) => error.kind(),
+            Self::Lock(error) => error.kind(),
+            Self::Tracking(error) => error.kind(),
+            Self::Traces(error) => error.kind(),
+            _ => Kind::Usage,
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::dataset::QuestionKey;
+use finqa_core::error::{Kind, Kinded};
 
 /// The errors of comparing answers.
 #[derive(Debug, Error)]
@@ -40,4 +41,10 @@ pub enum AnalysisError {
         a: String,
         b: String,
     },
+}
+
+impl Kinded for AnalysisError {
+    fn kind(&self) -> Kind {
+        Kind::Data
+    }
 }

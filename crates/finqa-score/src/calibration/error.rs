@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
 
 /// A calibration that cannot be made, read or used.
@@ -28,4 +29,10 @@ pub enum CalibrationError {
     Differs { name: String, difference: String },
     #[error("--max-error {most} withholds everything: {reason}")]
     NothingPasses { most: String, reason: String },
+}
+
+impl Kinded for CalibrationError {
+    fn kind(&self) -> Kind {
+        Kind::Usage
+    }
 }

@@ -1,10 +1,9 @@
 //! The errors of data files, selections and downloads.
 
+use finqa_core::error::{Kind, Kinded};
 use std::path::PathBuf;
 
 /// What went wrong, where, and what to do about it, in one line.
-///
-/// Exit code: [`DatasetError::is_usage`] tells a usage error (2) from a data error (3).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatasetError {
@@ -85,26 +84,24 @@ pub enum DatasetError {
     NothingSelected { origin: String },
 }
 
+impl Kinded for DatasetError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::BlankPath
+            | Self::NoSplit { .. }
+            | Self::UnknownId { .. }
+            | Self::RangeForm { .. }
+            | Self::RangeBeyondEnd { .. }
+            | Self::Filter { .. }
+            | Self::NothingSelected { .. } => Kind::Usage,
+            _ => Kind::Data,
+        }
+    }
+}
+
 fn of_field(path: &str) -> String {
     match path {
         "." => String::new(),
         path => format!(", field `{path}`"),
-    }
-}
-
-impl DatasetError {
-    /// True if the user asked for something impossible (exit code 2), false if the data are
-    /// wrong (exit code 3).
-    pub fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::BlankPath
-                | Self::NoSplit { .. }
-                | Self::UnknownId { .. }
-                | Self::RangeForm { .. }
-                | Self::RangeBeyondEnd { .. }
-                | Self::Filter { .. }
-                | Self::NothingSelected { .. }
-        )
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
 
 /// The errors of reading predictions. Lines are counted from 1.
@@ -135,4 +136,10 @@ pub enum ScoreError {
     NothingScored { path: PathBuf, rows: usize },
     #[error("the built-in list of suspect golds")]
     Suspects(#[source] serde_json::Error),
+}
+
+impl Kinded for ScoreError {
+    fn kind(&self) -> Kind {
+        Kind::Data
+    }
 }

@@ -23,6 +23,7 @@ use finqa_core::text::{cut, single_spaced};
 use crate::llm::difference::{RequestDifference, canonical};
 use crate::llm::error::ModelError;
 use crate::llm::types::ChatReply;
+use finqa_core::error::{Kind, Kinded};
 
 /// The version of the folder's layout; another one is refused.
 const VERSION: u64 = 1;
@@ -52,6 +53,12 @@ pub enum RepliesError {
     Foreign { path: PathBuf },
     #[error("{path} holds replies of version {found}; this program reads version {VERSION}")]
     Version { path: PathBuf, found: u64 },
+}
+
+impl Kinded for RepliesError {
+    fn kind(&self) -> Kind {
+        Kind::Usage
+    }
 }
 
 /// The content of [`MARKER`].

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use finqa_core::error::{Kind, Kinded};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
@@ -12,11 +13,11 @@ pub(super) const FORMAT: i64 = 4;
 #[derive(Debug, Error)]
 pub enum JournalError {
     /// SQLite refused: no space, no permission, not a database.
-    #[error("{path}: {source}")]
+    #[error("{path}: {reason}")]
     Sqlite {
         path: PathBuf,
-        #[source]
-        source: rusqlite::Error,
+        /// No cause: its own causes say the same again.
+        reason: rusqlite::Error,
     },
     #[error("{path}: entry {entry}: {source}")]
     Entry {
@@ -47,6 +48,28 @@ pub enum JournalError {
     Empty { path: PathBuf },
 }
 
+impl Kinded for JournalError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Entry { .. } | Self::Empty { .. } => Kind::Data,
+            Self::Sqlite { reason, .. } => match reason.sqlite_error_code() {
+                Some(
+                    ErrorCode::CannotOpen
+                    | ErrorCode::ReadOnly
+                    | ErrorCode::PermissionDenied
+                    | ErrorCode::DiskFull
+                    | ErrorCode::SystemIoFailure
+                    | ErrorCode::DatabaseBusy
+                    | ErrorCode::DatabaseLocked
+                    | ErrorCode::OutOfMemory,
+                ) => Kind::Usage,
+                _ => Kind::Data,
+            },
+            _ => Kind::Usage,
+        }
+    }
+}
+
 impl JournalError {
     /// SQLite's error without the statement that it quotes, which may be the whole schema.
     pub(super) fn sqlite(path: &Path, source: rusqlite::Error) -> Self {
@@ -58,29 +81,7 @@ impl JournalError {
         };
         Self::Sqlite {
             path: path.to_owned(),
-            source,
-        }
-    }
-
-    /// True if the content of the file is at fault, and not the disk, its permissions or
-    /// another process.
-    pub fn is_data(&self) -> bool {
-        match self {
-            Self::Entry { .. } | Self::Empty { .. } => true,
-            Self::Sqlite { source, .. } => !matches!(
-                source.sqlite_error_code(),
-                Some(
-                    ErrorCode::CannotOpen
-                        | ErrorCode::ReadOnly
-                        | ErrorCode::PermissionDenied
-                        | ErrorCode::DiskFull
-                        | ErrorCode::SystemIoFailure
-                        | ErrorCode::DatabaseBusy
-                        | ErrorCode::DatabaseLocked
-                        | ErrorCode::OutOfMemory
-                )
-            ),
-            _ => false,
+            reason: source,
         }
     }
 }

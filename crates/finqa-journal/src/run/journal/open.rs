@@ -91,8 +91,8 @@ impl Journal {
     /// process left a log there.
     pub fn read(path: &Path) -> Result<Self, JournalError> {
         match Self::connect(path)?.checked() {
-            Err(JournalError::Sqlite { path, source })
-                if source.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) =>
+            Err(JournalError::Sqlite { path, reason })
+                if reason.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) =>
             {
                 Err(JournalError::Busy { path })
             }
@@ -211,7 +211,7 @@ mod tests {
         // An error of SQLite shows none of this program's statements.
         let twice = "CREATE TABLE meta (key TEXT)";
         let error = journal.sqlite(|connection| connection.execute_batch(twice));
-        let line = format!("{:#}", anyhow::Error::from(error.unwrap_err()));
+        let line = error.unwrap_err().to_string();
         assert!(
             line.contains("already exists") && !line.contains("CREATE"),
             "{line}"

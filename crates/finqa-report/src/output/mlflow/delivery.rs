@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::telemetry::read_traces;
+use finqa_core::error::{Kind, Kinded};
 use finqa_core::text::head;
 use finqa_journal::run::RunFolder;
 
@@ -303,7 +304,9 @@ impl Delivery<'_> {
         let files = RunFolder::RESULTS.into_iter().map(|name| (name, None));
         for (name, text) in texts.chain(files) {
             match self.file(&format!("{root}/{name}"), name, text).await {
-                Err(error) if error.is_temporary() || error.is_local() => return Err(error),
+                Err(error) if error.is_temporary() || error.kind() != Kind::Provider => {
+                    return Err(error);
+                }
                 Err(error) => self.shortfalls.push(format!("{name}: {error}")),
                 Ok(()) => {}
             }

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::output::OutputError;
 use finqa_agents::graph::GraphError;
+use finqa_core::error::{Kind, Kinded};
 use finqa_core::regex;
 use finqa_core::text::both_ends;
 use finqa_journal::run::JournalError;
@@ -63,6 +64,15 @@ pub enum MlflowError {
     Agents(#[from] GraphError),
 }
 
+impl Kinded for MlflowError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Unreachable { .. } | Self::Refused { .. } | Self::Answer { .. } => Kind::Provider,
+            _ => Kind::Usage,
+        }
+    }
+}
+
 impl MlflowError {
     /// The error with the values that it is about: a kind, or a kind and a key.
     pub(super) fn about(mut self, values: &str) -> Self {
@@ -79,15 +89,6 @@ impl MlflowError {
             Self::Answer { status, .. } => *status >= 500 || *status == 429,
             _ => false,
         }
-    }
-
-    /// True if the cause is on this machine and not on the server.
-    pub fn is_local(&self) -> bool {
-        let is_remote = matches!(
-            self,
-            Self::Unreachable { .. } | Self::Refused { .. } | Self::Answer { .. }
-        );
-        !is_remote
     }
 
     /// True if the server refuses what it was sent, and may take other content.
