@@ -21,9 +21,8 @@ use finqa_report::output::AnswerView;
 use finqa_report::output::terminal::{
     ProgressOptions, TerminalWriter, answer_text, short_answer, table_lines,
 };
-use finqa_run::pipeline::{
-    ModelContext, advice, judge_of_own_document, pair_setup, stored_replies,
-};
+use finqa_run::engine::RunModels;
+use finqa_run::pipeline::{advice, judge_of_own_document, pair_setup, stored_replies};
 use finqa_score::dataset::Outcome;
 
 use super::args::{ConfigFile, ReplayArgs, needs_model};
@@ -120,9 +119,10 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> Result<Exit, Fail
             ));
         }
     });
-    let models = ModelContext {
+    let models = RunModels {
+        observer,
         replies: stored_replies(&settings, replay.as_ref(), &notify(writer.clone()))?,
-        ..ModelContext::new(observer)
+        ..RunModels::default()
     };
     let setup = pair_setup(&settings, &variables, &models)?;
     for notice in &setup.notices {

@@ -86,7 +86,7 @@ finqa-run
     improve
     pipeline    engine
     env_build
-    episodes    env_build pipeline
+    episodes    engine env_build pipeline
 ";
 
 /// The modules that a module of a package may use.

@@ -26,7 +26,7 @@ use finqa_run::episodes::{
     ServerEnvironment, tool_specs,
 };
 use finqa_run::pipeline::{
-    LockedRun, Notify, Run, RunContext, RunNotice, RunResults, RunStart, unused_server,
+    LockedRun, Notify, Run, RunContext, RunNotice, RunResults, unused_server,
 };
 use finqa_score::dataset::Source;
 
@@ -146,8 +146,8 @@ struct EpisodeRun<'a> {
 
 impl RunCommand for EpisodeRun<'_> {
     async fn start(&mut self, settings: &Settings, context: RunContext) -> Result<Run, Failure> {
-        let (variables, notify) = (context.variables.clone(), Arc::clone(&context.notify));
-        if let Some(what) = unused_server(settings, &variables)? {
+        let notify = Arc::clone(&context.notify);
+        if let Some(what) = unused_server(settings, &context.variables)? {
             let line = format!("{what}: playing with the embedded analyst; pass --model NAME");
             notify(RunNotice::Note(line));
         }
@@ -156,13 +156,10 @@ impl RunCommand for EpisodeRun<'_> {
         if let EpisodePlace::Server(server) = &options.environment.place {
             self.server = Some(Arc::clone(server));
         }
-        match RunStart::new(settings, context)? {
-            RunStart::Answered(run) => Ok(*run),
-            RunStart::Open(open) => {
-                let job = episodes::job(settings, &options, &variables, &notify, &open.models)?;
-                Ok(open.begin(settings, job)?)
-            }
-        }
+        let run = Run::start_with(settings, context, |context, models| {
+            episodes::job(settings, &options, context, models)
+        });
+        Ok(run?)
     }
 
     async fn on_last_question(&mut self) {

@@ -21,8 +21,9 @@ use finqa_report::output::terminal::{
 };
 use finqa_report::output::{write_json_pretty, write_text};
 use finqa_report::telemetry::Telemetry;
+use finqa_run::engine::RunModels;
 use finqa_run::improve::{Proposal, Rejection, request, templates};
-use finqa_run::pipeline::{self, LockedRun, ModelContext, Notify, Run, RunContext, RunNotice};
+use finqa_run::pipeline::{self, LockedRun, Notify, Run, RunContext, RunNotice};
 use finqa_score::analysis::{Answers, analyze};
 use finqa_score::improve::{
     CANDIDATES, Candidate, DataText, Effect, Improvement, LEVEL, PageSplit, Power, Trial,
@@ -67,9 +68,9 @@ impl Search {
             notify: Arc::clone(notify),
             ..RunContext::default()
         };
-        let models = ModelContext {
+        let models = RunModels {
             measure_only: true,
-            ..ModelContext::new(Arc::new(|_| {}))
+            ..RunModels::default()
         };
         let job = pipeline::job(settings, &context, &models)?;
         let dataset = job.records.as_ref().map_err(Failure::usage)?;
@@ -335,14 +336,14 @@ impl Search {
         settings.model.cache.get_or_insert(replies);
         let notify = run::notify(TerminalWriter::new(self.options));
         let left = self.left()?.map(|Dollars(left)| left);
-        let models = ModelContext {
+        let models = RunModels {
             replies: pipeline::stored_replies(&settings, self.replay.as_ref(), &notify)?,
             prices: Arc::new(pipeline::user_prices(&settings, None, None)?.unwrap_or_default()),
             budget: Arc::new(Budget::new(BudgetLimits {
                 cost: left,
                 ..BudgetLimits::default()
             })),
-            ..ModelContext::new(Arc::new(|_| {}))
+            ..RunModels::default()
         };
         let setup = pipeline::model_setup(&settings, &dotenv::variables(), &models)?;
         asked.max_output_tokens = Some(setup.reply_limit);

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::{EmbeddedModel, LocalEnvironment, ServerEnvironment, tool_specs};
+use crate::engine::RunModels;
 use crate::pipeline::{
-    Job, ModelContext, ModelSetup, Notify, PipelineError, RunNotice, concurrency, is_remote,
-    model_setup, settings_to_store,
+    Job, ModelSetup, PipelineError, RunContext, RunNotice, concurrency, is_remote, model_setup,
+    settings_to_store,
 };
 use finqa_agents::llm::ChatModel;
 use finqa_agents::llm::settings::OFFLINE;
@@ -15,7 +16,7 @@ use finqa_agents::solve::{
 };
 use finqa_core::text::counted;
 use finqa_journal::run::{EpisodeMeta, Identity, Plan, RunMeta};
-use finqa_journal::settings::{QuestionSettings, Settings, Variables};
+use finqa_journal::settings::{QuestionSettings, Settings};
 
 /// Episodes by default with a model that may cost money.
 const PAID_DEFAULT_EPISODES: usize = 100;
@@ -59,14 +60,14 @@ pub struct EpisodeOptions {
 pub fn job(
     settings: &Settings,
     options: &EpisodeOptions,
-    variables: &Variables,
-    notify: &Notify,
-    context: &ModelContext,
+    context: &RunContext,
+    models: &RunModels,
 ) -> Result<Job, PipelineError> {
     let environment = &options.environment;
+    let notify = &context.notify;
     let setup = match settings.model.is_offline() {
         true => None,
-        false => Some(model_setup(settings, variables, context)?),
+        false => Some(model_setup(settings, &context.variables, models)?),
     };
     for notice in setup.iter().flat_map(|it| &it.notices) {
         notify(RunNotice::Warning(notice.clone()));

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use rust_decimal::Decimal;
 use serde::Serialize;
 
+use crate::engine::RunModels;
 use finqa_agents::llm::{ChatModel, ChatReply, ChatRequest, Cost, ModelError, Stop, Usage};
 use finqa_agents::pair::{
     Backend, CRITIC, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, Solver,
@@ -20,7 +21,6 @@ use finqa_journal::run::{Plan, RunMeta};
 use finqa_journal::settings::{ExecutionEngine, Settings, Variables};
 
 use super::job::described;
-use super::model_context::ModelContext;
 use super::run_context::{Notify, RunNotice};
 use super::setup::pair_setup;
 use super::unused_settings::advice;
@@ -67,10 +67,10 @@ pub async fn dry_run(
     variables: &Variables,
     notify: &Notify,
 ) -> Result<DryRun, PipelineError> {
-    let context = ModelContext {
+    let context = RunModels {
         prices: Arc::new(super::prices::user_prices(settings, None, recorded)?.unwrap_or_default()),
         measure_only: true,
-        ..ModelContext::new(Arc::new(|_| {}))
+        ..RunModels::default()
     };
     let setup = pair_setup(settings, variables, &context)?;
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::engine::RunModels;
 use finqa_agents::pair::Pair;
 use finqa_agents::solve::Solver;
 use finqa_journal::run::{Identity, Plan, RunMeta};
@@ -12,13 +13,12 @@ use finqa_score::dataset::Dataset;
 
 use super::PipelineError;
 use super::judged::{judge, judged};
-use super::model_context::ModelContext;
 use super::run_context::{Notify, RunContext, RunNotice};
 use super::selection::{self, Selected};
 use super::setup::{PairSetup, concurrency, pair_setup, settings_to_store};
 use super::unused_settings::advice;
 
-/// The job of a run.
+/// What a run asks, and who answers: the step before it is started.
 pub struct Job {
     /// The questions, in order.
     pub plan: Plan,
@@ -38,7 +38,7 @@ pub struct Job {
 pub fn questions(
     settings: &Settings,
     context: &RunContext,
-    models: &ModelContext,
+    models: &RunModels,
 ) -> Result<Job, PipelineError> {
     let (variables, notify) = (&context.variables, &context.notify);
     let setup = pair_setup(settings, variables, models)?;

@@ -17,7 +17,7 @@ use super::PipelineError;
 /// This program's version.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A run that this process has locked.
+/// A run on disk that this process alone works on: created, or opened to be continued.
 pub struct LockedRun {
     pub(super) folder: RunFolder,
     pub(super) journal: Journal,

@@ -15,7 +15,6 @@ mod job;
 mod judged;
 mod locked_run;
 mod merge_shards;
-mod model_context;
 mod only;
 mod prices;
 mod replies;
@@ -49,20 +48,18 @@ pub use job::questions as job;
 pub use judged::{judge, judge_of_own_document};
 pub use locked_run::LockedRun;
 pub use merge_shards::merge;
-pub use model_context::ModelContext;
 pub use prices::user_prices;
 pub use replies::{recorded_run, replay_settings, stored_replies};
 pub use run_context::{Notify, RunContext, RunNotice};
 pub(crate) use setup::{ModelSetup, is_remote, settings_to_store};
 pub use setup::{concurrency, model_setup, pair_setup};
-pub use start::RunStart;
 pub use tracking::{server, tracking_server};
 pub use unused_settings::{advice, unused_server, unused_variables};
 
 /// The interval at which a change of the limits is reported.
 const LIMITS_INTERVAL: Duration = Duration::from_millis(250);
 
-/// A run whose questions are being asked.
+/// A run whose questions are being asked, until [`Run::finish`] gives its results.
 pub struct Run {
     folder: RunFolder,
     records: Result<Dataset, String>,

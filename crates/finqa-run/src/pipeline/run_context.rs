@@ -22,7 +22,7 @@ pub enum RunNotice {
 /// Shows a notice.
 pub type Notify = Arc<dyn Fn(RunNotice) + Send + Sync>;
 
-/// The surroundings of a run: everything but its settings.
+/// The surroundings of a run, everything but its settings: the step before all others.
 pub struct RunContext {
     /// The earlier run that is continued.
     pub resumed: Option<LockedRun>,

@@ -7,15 +7,17 @@ use std::sync::Arc;
 
 use finqa_agents::llm::settings::{ALLOW_HTTP, OFFLINE};
 use finqa_agents::llm::{
-    self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider, SettingsError,
+    self, ChatModel, Endpoint, HttpModel, LimitOptions, ModelConnection, ModelSettings, OpenAiApi,
+    Provider, SettingsError,
 };
 use finqa_agents::pair::{Backend, CriticMode, OpinionUse, PairOptions};
 use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
 use finqa_journal::settings::{ExecutionEngine, Origin, Settings, Variables};
 
+use crate::engine::RunModels;
+
 use super::PipelineError;
-use super::model_context::{ModelContext, http_model};
 use super::unused_settings::unused_variables;
 
 /// The two agents and the servers they use.
@@ -35,7 +37,7 @@ pub struct PairSetup {
 pub fn pair_setup(
     settings: &Settings,
     variables: &Variables,
-    context: &ModelContext,
+    context: &RunModels,
 ) -> Result<PairSetup, PipelineError> {
     let prompts = Prompts::embedded();
     let prompts = match &settings.agents.prompts {
@@ -216,7 +218,7 @@ fn critic_choice(
 pub fn model_setup(
     settings: &Settings,
     variables: &Variables,
-    context: &ModelContext,
+    context: &RunModels,
 ) -> Result<ModelSetup, PipelineError> {
     server_setup(settings, &settings.model, "base_url", variables, context)
 }
@@ -225,7 +227,7 @@ pub fn model_setup(
 fn models_setup(
     settings: &Settings,
     variables: &Variables,
-    context: &ModelContext,
+    context: &RunModels,
 ) -> Result<[ModelSetup; 2], PipelineError> {
     let analyst = model_setup(settings, variables, context)?;
     let critic = match critic_choice(settings, &analyst) {
@@ -241,7 +243,7 @@ fn server_setup(
     model: &ModelSettings,
     address_key: &str,
     variables: &Variables,
-    context: &ModelContext,
+    context: &RunModels,
 ) -> Result<ModelSetup, PipelineError> {
     let replayed = context.is_replayed();
     let none = || Some("none".to_owned());
@@ -251,13 +253,13 @@ fn server_setup(
         true if name == ALLOW_HTTP => Some("true".to_owned()),
         _ => variables.get(name),
     };
-    let mut resolved = match llm::ModelConnection::resolve(&variable, model) {
+    let mut resolved = match ModelConnection::resolve(&variable, model) {
         Err(SettingsError::NoKey { variable: key, .. }) if context.measure_only => {
             let with_key = |name: &str| match name == key {
                 true => none(),
                 false => variable(name),
             };
-            llm::ModelConnection::resolve(&with_key, model)?
+            ModelConnection::resolve(&with_key, model)?
         }
         resolved => resolved?,
     };
@@ -306,12 +308,32 @@ fn server_setup(
     })
 }
 
+/// Creates a model from its connection and the shared state, without a limiter.
+fn http_model(
+    connection: ModelConnection,
+    context: &RunModels,
+) -> Result<HttpModel, PipelineError> {
+    let mut model = HttpModel::new(connection)?;
+    model.observer = Some(Arc::clone(&context.observer));
+    model.prices = Arc::clone(&context.prices);
+    model.budget = Arc::clone(&context.budget);
+    let model = model.with_batches(context.batches.as_ref());
+    if context.budget.limits().cost.is_some() && !model.has_price() {
+        let connection = model.settings();
+        return Err(PipelineError::NoPrice {
+            model: connection.model.clone(),
+            address: shown_address(&connection.base_url),
+        });
+    }
+    Ok(model)
+}
+
 /// The note about a key that is sent to an address which is neither the provider's own nor on
 /// the command line: it may come from a file that somebody else wrote.
 fn key_note(
     settings: &Settings,
     address_key: &str,
-    resolved: &llm::ModelConnection,
+    resolved: &ModelConnection,
     shown: &str,
 ) -> Option<String> {
     resolved.api_key.as_ref()?;
@@ -337,7 +359,7 @@ mod tests {
                 ..ModelSettings::default()
             };
             let key = |_: &str| Some("k".to_owned());
-            let resolved = llm::ModelConnection::resolve(&key, &settings).unwrap();
+            let resolved = ModelConnection::resolve(&key, &settings).unwrap();
             assert_eq!(resolved.timeout.as_secs(), seconds, "{url}");
         }
         let mut settings = Settings::default();

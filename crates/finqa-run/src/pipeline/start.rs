@@ -5,38 +5,17 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::engine::{RunModels, Scheduler};
-use finqa_agents::llm::{BatchQueue, Budget, CallEvent, Observer, PriceList};
+use finqa_agents::llm::{BatchQueue, Budget, CallEvent, Observer};
 use finqa_journal::run::Event;
 use finqa_journal::settings::{ChosenShard, ExecutionEngine, Settings};
 
 use super::job::{self, Job};
 use super::locked_run::{self, LockedRun, differences};
-use super::model_context::ModelContext;
 use super::run_context::{RunContext, RunNotice};
 use super::{PipelineError, Run, batches, prices, replies, start_shard};
 
 /// Maximum number of events in the queue; a full queue blocks the questions.
 const EVENT_QUEUE: usize = 1024;
-
-/// The start of the run that settings describe.
-pub enum RunStart {
-    /// Every question has an outcome: only the files are left to be written.
-    Answered(Box<Run>),
-    /// A job is needed.
-    Open(Box<OpenRun>),
-}
-
-/// A run with questions to ask, once it has its job.
-pub struct OpenRun {
-    pub context: RunContext,
-    /// What the models of the job share.
-    pub models: ModelContext,
-    prices: Option<PriceList>,
-    chosen: Option<ChosenShard>,
-    resumed: Option<LockedRun>,
-    sender: mpsc::Sender<Event>,
-    events: mpsc::Receiver<Event>,
-}
 
 impl Run {
     /// Starts, or continues, the run that the settings describe. Needs a Tokio
@@ -45,23 +24,24 @@ impl Run {
     /// # Errors
     /// [`PipelineError`] if the run cannot be started.
     pub async fn start(settings: &Settings, context: RunContext) -> Result<Self, PipelineError> {
-        match RunStart::new(settings, context)? {
-            RunStart::Answered(run) => Ok(*run),
-            RunStart::Open(open) => {
-                let job = job::questions(settings, &open.context, &open.models)?;
-                open.begin(settings, job)
-            }
-        }
+        Self::start_with(settings, context, |context, models| {
+            job::questions(settings, context, models)
+        })
     }
-}
 
-impl RunStart {
-    /// Opens the run that is continued, if there is one, and makes what the models share.
-    pub fn new(settings: &Settings, mut context: RunContext) -> Result<Self, PipelineError> {
+    /// The same with another job, which is made by `job` unless every question has its outcome
+    /// and only the files are left to be written.
+    ///
+    /// # Errors
+    /// [`PipelineError`] if the run cannot be started.
+    pub fn start_with(
+        settings: &Settings,
+        mut context: RunContext,
+        job: impl FnOnce(&RunContext, &RunModels) -> Result<Job, PipelineError>,
+    ) -> Result<Self, PipelineError> {
         let chosen = settings.shards.resolve(&context.variables)?;
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
-        let resumed = context.resumed.take();
-        let resumed = match resumed {
+        let resumed = match context.resumed.take() {
             Some(run) if run.journal.is_complete()? => {
                 let records = run.records(settings)?;
                 (context.notify)(RunNotice::Note(format!(
@@ -69,74 +49,35 @@ impl RunStart {
                     run.meta.id
                 )));
                 let (run, _) = Run::new(settings, context, run, records, events)?;
-                return Ok(Self::Answered(Box::new(run)));
+                return Ok(run);
             }
             resumed => resumed,
         };
         let prices = prices::user_prices(settings, resumed.as_ref(), context.recorded.as_ref())?;
         let shards = chosen.as_ref().map_or(1, |chosen| chosen.shard.count());
-        let mut models = ModelContext {
+        let mut models = RunModels {
+            observer: observer(sender.clone()),
             replies: replies::stored_replies(settings, context.replay.as_ref(), &context.notify)?,
             prices: Arc::new(prices.clone().unwrap_or_default()),
             // Each shard has a part of the budget.
             budget: Arc::new(Budget::new(settings.budget.limits().for_each_of(shards))),
-            ..ModelContext::new(observer(sender.clone()))
+            ..RunModels::default()
         };
         // The requests of a replay are not sent.
         if settings.batch.engine == ExecutionEngine::Batch && !models.is_replayed() {
             let (budget, observer) = (Arc::clone(&models.budget), Arc::clone(&models.observer));
             models.batches = Some(BatchQueue::new(budget, observer));
         }
-        Ok(Self::Open(Box::new(OpenRun {
-            context,
-            models,
-            prices,
-            chosen,
-            resumed,
-            sender,
-            events,
-        })))
-    }
-}
-
-impl OpenRun {
-    /// Starts or continues the run with its job, and asks its questions.
-    pub fn begin(self, settings: &Settings, mut job: Job) -> Result<Run, PipelineError> {
-        let Self {
-            context, models, ..
-        } = self;
-        job.meta.prices = self.prices;
-        let is_new = self.resumed.is_none()
-            && self.chosen.is_none()
-            && settings.batch.engine == ExecutionEngine::Live;
-        let mut run = match (self.resumed, self.chosen) {
-            (Some(run), _) => {
-                if let Some(shard) = &run.meta.shard {
-                    start_shard::reduce(&mut job, shard.clone());
-                }
-                run.refuse(&differences(&run.meta, &job.meta))?;
-                run
-            }
-            (None, Some(chosen)) => start_shard::start_or_resume(settings, &chosen, &mut job)?,
-            (None, None) => {
-                let (output, mut meta) = (&settings.run.output, job.meta.clone());
-                meta.id = context.name.clone().unwrap_or_default();
-                if let Some(line) = locked_run::unfinished_run_note(output, &meta.identity) {
-                    (context.notify)(RunNotice::Note(line));
-                }
-                locked_run::create_run(output, None, meta, job.prompts.as_ref())?
-            }
-        };
+        let mut job = job(&context, &models)?;
+        job.meta.prices = prices;
+        let is_new =
+            resumed.is_none() && chosen.is_none() && settings.batch.engine == ExecutionEngine::Live;
+        let mut run = begun(settings, &context, resumed, chosen, &mut job)?;
         run.record_models(&job.meta.identity)?;
         batches::check(&run, settings)?;
         replies::describe_run(models.replies.as_ref(), &run.meta)?;
         prices::count_earlier(&models.budget, &run)?;
-        let limits = models.limits;
-        let models = RunModels {
-            budget: models.budget,
-            limits: limits.clone(),
-            batches: models.batches,
-        };
+        let limits = models.limits.clone();
         let scheduler = Scheduler {
             plan: job.plan,
             solver: job.solver,
@@ -144,11 +85,39 @@ impl OpenRun {
             models,
             stop: context.stop.clone(),
         };
-        let (mut run, journal) = Run::new(settings, context, run, job.records, self.events)?;
+        let (mut run, journal) = Run::new(settings, context, run, job.records, events)?;
         run.limits = limits;
         run.is_new = is_new;
-        run.scheduler = Some(tokio::spawn(scheduler.run(journal, self.sender)));
+        run.scheduler = Some(tokio::spawn(scheduler.run(journal, sender)));
         Ok(run)
+    }
+}
+
+/// The run of a job: the one that is continued, a shard's, or a new one.
+fn begun(
+    settings: &Settings,
+    context: &RunContext,
+    resumed: Option<LockedRun>,
+    chosen: Option<ChosenShard>,
+    job: &mut Job,
+) -> Result<LockedRun, PipelineError> {
+    match (resumed, chosen) {
+        (Some(run), _) => {
+            if let Some(shard) = &run.meta.shard {
+                start_shard::reduce(job, shard.clone());
+            }
+            run.refuse(&differences(&run.meta, &job.meta))?;
+            Ok(run)
+        }
+        (None, Some(chosen)) => start_shard::start_or_resume(settings, &chosen, job),
+        (None, None) => {
+            let (output, mut meta) = (&settings.run.output, job.meta.clone());
+            meta.id = context.name.clone().unwrap_or_default();
+            if let Some(line) = locked_run::unfinished_run_note(output, &meta.identity) {
+                (context.notify)(RunNotice::Note(line));
+            }
+            locked_run::create_run(output, None, meta, job.prompts.as_ref())
+        }
     }
 }
 
