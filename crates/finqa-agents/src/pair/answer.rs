@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use finqa_core::number::{self, Scale, Unit, UnitKind, Value};
+use finqa_core::number::{self, PercentReading, Scale, Unit, UnitKind, Value};
 use finqa_core::question::{CitedEvidence, HistoryEntry, HistorySource};
 
 /// An answer with everything that supports it.
@@ -49,8 +49,8 @@ impl Answer {
     pub fn plain_value(&self) -> Option<f64> {
         let value = self.value.as_ref()?.number()?;
         if self.unit.kind == UnitKind::Percent {
-            let factor = if self.in_percent { 1.0 } else { 100.0 };
-            return Some(without_noise(value * factor));
+            let reading = PercentReading::of(value, self.in_percent);
+            return Some(without_noise(reading.percent));
         }
         let printed = || number::answer(&self.printed).ok()?.scale;
         let scale = self.unit.scale.or_else(printed);

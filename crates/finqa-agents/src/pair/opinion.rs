@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use finqa_core::number::{NEAR, Value, answer};
+use finqa_core::number::{NEAR, PercentReading, Value, answer};
 use finqa_core::question::CitedEvidence;
 
 use super::answer::Answer;
@@ -166,20 +166,9 @@ struct PrintedNumber {
 impl PrintedNumber {
     fn of(value: f64, printed: &str) -> Self {
         let reading = answer(printed).ok().filter(|reading| reading.percent);
-        let number = match &reading {
-            // The value may be a fraction or already in percent: take the reading that is closer to
-            // what is printed.
-            Some(reading) => {
-                let distance = |number: f64| (number - reading.value).abs();
-                let percent = value * 100.0;
-                if distance(percent) <= distance(value) {
-                    percent
-                } else {
-                    value
-                }
-            }
-            None => value,
-        };
+        let number = reading.as_ref().map_or(value, |reading| {
+            PercentReading::shown_as(reading.value, value).percent
+        });
         Self {
             number,
             is_percent: reading.is_some(),
@@ -189,7 +178,8 @@ impl PrintedNumber {
 
 /// True if a number that is printed without a percent sign equals a percentage or its fraction.
 fn is_percent_of(percent: f64, number: f64) -> bool {
-    close(percent, number, 1) || close(percent / 100.0, number, 3)
+    let reading = PercentReading::of(percent, true);
+    close(reading.percent, number, 1) || close(reading.fraction, number, 3)
 }
 
 fn close(a: f64, b: f64, decimals: usize) -> bool {

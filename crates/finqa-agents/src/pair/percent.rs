@@ -8,7 +8,7 @@
 use std::cell::OnceCell;
 
 use crate::parse::Analysis;
-use finqa_core::number::{self, Unit, UnitKind, Value};
+use finqa_core::number::{self, PercentReading, Unit, UnitKind, Value};
 use finqa_core::page::is_percent_label;
 use finqa_core::program::{Argument, Op, Program, ProgramStep};
 use finqa_core::question::{CitedEvidence, Question};
@@ -46,7 +46,7 @@ pub(super) fn print(program: &Program, value: &Value, unit: Unit, in_percent: bo
     });
     match value {
         Value::Number(number) if copies && unit.kind == UnitKind::Percent => {
-            let percent = if in_percent { *number } else { number * 100.0 };
+            let percent = PercentReading::of(*number, in_percent).percent;
             let decimals = |text: &str| {
                 let (_, decimals) = text.trim_end_matches('%').split_once('.')?;
                 Some(decimals.len())
@@ -96,7 +96,7 @@ fn stated_in_percent(stated: &str, value: f64) -> Option<bool> {
     let stated = Some(stated).filter(|reading| reading.percent)?;
     let unit = number::last_digit(stated.decimals);
     let is = |value: f64| (stated.value.abs() - value.abs()).abs() <= unit;
-    match (is(value), is(value * 100.0)) {
+    match (is(value), is(PercentReading::of(value, false).percent)) {
         (true, false) => Some(true),
         (false, true) => Some(false),
         _ => None,

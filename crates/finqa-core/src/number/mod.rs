@@ -24,7 +24,10 @@ mod words;
 pub use answer::{answer, yes_or_no};
 pub use fold::{fold, plain};
 pub use literal::{literal, python_float};
-pub use near::{NEAR, half_unit, last_digit, percent_forms, rounds_to, same, truncates_to, within};
+pub use near::{
+    NEAR, PercentReading, half_unit, last_digit, percent_forms, rounds_to, same, truncates_to,
+    within,
+};
 pub use print::{print, print_percent};
 pub use read::{read, readings, whole};
 pub use reading::{NotRead, NumberReading};

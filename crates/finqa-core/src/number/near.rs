@@ -46,9 +46,52 @@ pub fn percent_forms(x: f64) -> [f64; 3] {
     [x, x * 100.0, x * 0.01]
 }
 
+/// A share by both of its readings: 14 % and 0.14.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PercentReading {
+    pub percent: f64,
+    pub fraction: f64,
+}
+
+impl PercentReading {
+    /// Of a value that is in percent already, or is a fraction.
+    pub fn of(value: f64, in_percent: bool) -> Self {
+        match in_percent {
+            true => Self {
+                percent: value,
+                fraction: value / 100.0,
+            },
+            false => Self {
+                percent: value * 100.0,
+                fraction: value,
+            },
+        }
+    }
+
+    /// Of a value that is shown as so many percent: it is in percent if it is nearer to them than
+    /// 100 times it.
+    pub fn shown_as(percent: f64, value: f64) -> Self {
+        let distance = |number: f64| (number - percent).abs();
+        let as_fraction = Self::of(value, false);
+        match distance(as_fraction.percent) <= distance(value) {
+            true => as_fraction,
+            false => Self::of(value, true),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_is_read_by_what_it_is_shown_as() {
+        let shown = |percent, value| PercentReading::shown_as(percent, value).percent;
+        assert_eq!(shown(14.1, 0.141), 14.1);
+        assert_eq!(shown(14.1, 14.136), 14.136);
+        assert_eq!(shown(0.5, 0.5), 0.5);
+        assert_eq!(PercentReading::of(44.0, true).fraction, 0.44);
+    }
 
     #[test]
     fn a_number_may_be_a_percent_or_a_fraction_of_one() {

@@ -1,6 +1,6 @@
 //! Prints the value of an answer.
 
-use super::{Unit, UnitKind, Value};
+use super::{PercentReading, Unit, UnitKind, Value};
 
 /// Prints a value as an answer. A percent is the fraction × 100 with one decimal and `%`; any
 /// other number has at most 3 decimals, no trailing zeros and no separators; a word is
@@ -23,8 +23,7 @@ pub fn print(value: &Value, unit: Unit, in_percent: bool) -> String {
         Value::Text(word) => return word.clone(),
     };
     if unit.kind == UnitKind::Percent {
-        let percent = if in_percent { number } else { number * 100.0 };
-        return print_percent(percent, 1);
+        return print_percent(PercentReading::of(number, in_percent).percent, 1);
     }
     let printed = format!("{number:.3}");
     unsigned_zero(

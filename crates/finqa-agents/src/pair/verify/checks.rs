@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use finqa_core::number::{self, UnitKind, Value};
+use finqa_core::number::{self, PercentReading, UnitKind, Value};
 use finqa_core::program::{Argument, Op, Program};
 
 use super::places::LiteralPlaces;
@@ -253,11 +253,7 @@ pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
 /// percent sign, basis points or the unit calls for it.
 fn forms(stated: &number::NumberReading, answer: &Answer, executed: f64) -> Vec<f64> {
     let is_percent = answer.unit.kind == UnitKind::Percent;
-    let (percent, fraction) = if answer.in_percent {
-        (executed, executed / 100.0)
-    } else {
-        (executed * 100.0, executed)
-    };
+    let PercentReading { percent, fraction } = PercentReading::of(executed, answer.in_percent);
     if stated.basis_points {
         return vec![percent * 100.0, executed];
     }
@@ -334,11 +330,7 @@ pub(super) fn yes_no(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
 /// A share above 1.5 or a percentage above 1,000 % is more often a swapped division than a fact.
 pub(super) fn magnitude(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     let value = answer.value.as_ref()?.number()?.abs();
-    let fraction = if answer.in_percent {
-        value / 100.0
-    } else {
-        value
-    };
+    let fraction = PercentReading::of(value, answer.in_percent).fraction;
     let percent = asked.percent || answer.unit.kind == UnitKind::Percent;
     if asked.share && percent && fraction > LARGEST_SHARE {
         return Some(finding(
