@@ -24,16 +24,14 @@ mod summary;
 pub use agreement::{Agreement, ArbitrationEffect};
 pub use command::command;
 pub use critic_effect::CriticEffect;
-pub use episode_summary::gold_of_truth;
-pub use episode_summary::{EpisodeSummary, RewardSummary};
+pub use episode_summary::{EpisodeSummary, RewardSummary, gold_of_truth};
 pub use event::{Event, Finish};
 pub use find_run::FolderError;
 pub use folder::{RunFolder, RunStage, RunState};
 pub use journal::{EarlierSpending, Journal, JournalEntry, JournalError};
 pub use lock::{LockError, RunLock, host_name};
 pub use plan::{Plan, PlanError, PlannedQuestion};
-pub use reply_notes::ReplyNotes;
-pub use reply_notes::agent;
+pub use reply_notes::{ReplyNotes, agent};
 pub use run_meta::{
     EpisodeMeta, Identity, MergedShards, MissingPart, MovedModels, RunKind, RunMeta, RunShard,
 };

@@ -21,8 +21,7 @@ pub use groups::{
     RunSettings, Settings, Traces,
 };
 pub(crate) use keys::decisive;
-pub use keys::keys;
-pub use keys::{change, flag, unknown_variable, with_effects_of};
+pub use keys::{change, flag, keys, unknown_variable, with_effects_of};
 pub use layers::Layers;
 pub use shard_choice::{ChosenShard, Shard, ShardSettings};
 pub use variables::Variables;

@@ -21,11 +21,8 @@ mod target;
 
 pub use answers::{AnsweringRun, Answers, InputDifference, RecordsById, RunInput, letters};
 pub use by_rule::{ENOUGH_PAGES, RuleComparison};
-pub use cause::Cause;
-pub use cause::CauseFound;
-pub use compare::{Amounts, RunSide};
-pub use compare::{AnswerPair, Comparison, RunLetter, compare};
+pub use cause::{Cause, CauseFound};
+pub use compare::{Amounts, AnswerPair, Comparison, RunLetter, RunSide, compare};
 pub use error::AnalysisError;
 pub use miss_finder::MissFinder;
-pub use misses::MissAnalysis;
-pub use misses::{Miss, analyze};
+pub use misses::{Miss, MissAnalysis, analyze};

@@ -26,16 +26,13 @@ mod types;
 pub use check::{ProgramDefect, check};
 pub use error::DatasetError;
 pub(crate) use keys::{is_missing, is_typo};
-pub use load::load_named;
-pub use load::{Source, from_str, load, load_split, sample};
+pub use load::{Source, from_str, load, load_named, load_split, sample};
 pub(crate) use pairs::Pairs;
-pub use published::DATA_FOLDER;
-pub use published::published;
+pub use published::{DATA_FOLDER, published};
 pub use select::{RecordRange, Selection, select};
 pub use show::{gold_text, record_text};
 pub use stats::stats_text;
-pub use types::filename_in_id;
-pub use types::{Case, Dataset, Gold, HistoryMode, Mode, Record, RecordKind};
+pub use types::{Case, Dataset, Gold, HistoryMode, Mode, Record, RecordKind, filename_in_id};
 
 pub use finqa_core::outcome::Outcome;
 pub use finqa_core::question::{

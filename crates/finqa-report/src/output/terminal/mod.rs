@@ -22,7 +22,6 @@ pub use improvement::{candidate_line, improvement_text};
 pub use progress::RunProgress;
 pub use runs::runs_list;
 pub use scores::scorecard_tables;
-pub use style::TerminalStyle;
-pub use style::{for_stderr, harmless, spaced};
+pub use style::{TerminalStyle, for_stderr, harmless, spaced};
 pub use summary::summary_text;
 pub use writer::{ProgressOptions, TerminalWriter, download_bar};

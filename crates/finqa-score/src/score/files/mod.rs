@@ -13,6 +13,5 @@ mod pair;
 mod read;
 
 pub use cell::cell;
-pub use pair::rescore;
-pub use pair::rescore_by;
+pub use pair::{rescore, rescore_by};
 pub use read::{PredictionRow, read_predictions};
