@@ -7,12 +7,22 @@
 #   tests/python/setup.sh
 #   tests/python/setup.sh deploy      only that of .ci/deploy
 #   tests/python/setup.sh trainers    those of .ci/trainers instead, 7 GB
+#   tests/python/setup.sh --is-ready  installs nothing; fails if one is missing
 #
 # PYTHON names the interpreter (3.10 or newer; default python3).
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
+
+is_ready() { cmp -s "$here/$1.txt" "$root/.venv/$1/pins.txt"; }
+if [ "${1:-}" = --is-ready ]; then
+  for name in deploy openenv-0.2.3 openenv-0.10.0 mlflow; do
+    is_ready "$name"
+  done
+  exit
+fi
+
 python=${PYTHON:-python3}
 
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || {
@@ -24,7 +34,7 @@ python=${PYTHON:-python3}
 install() {
   local name=$1 imports=$2 pins="$here/$1.txt" venv="$root/.venv/$1"
   shift 2
-  if [ -f "$venv/pins.txt" ] && cmp -s "$pins" "$venv/pins.txt"; then
+  if is_ready "$name"; then
     echo "$name: ready"
     return
   fi

@@ -35,7 +35,7 @@ impl Cluster {
             .env("FINQA_B", &servers[1].address)
             .env("FINQA_C", &servers[2].address)
             .spawn()
-            .expect("haproxy, which .ci/deploy installs");
+            .expect("haproxy is installed");
         let cluster = Self {
             servers,
             proxy,
@@ -89,7 +89,7 @@ async fn id_of(socket: &mut Socket) -> String {
 }
 
 #[tokio::test]
-#[ignore = "needs haproxy, which .ci/deploy installs"]
+#[ignore = "needs haproxy, which tests/run.sh --all installs"]
 async fn a_sessions_requests_reach_its_server_and_a_killed_one_ends_no_others() {
     let mut cluster = Cluster::start().await;
     // One server's counters would pass for those of all.

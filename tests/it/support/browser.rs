@@ -1,5 +1,5 @@
 //! Opens pages in a real browser. Tests that need one are ignored and have `needs_browser` in their
-//! path; `tests/run.sh` runs them.
+//! path; `tests/run.sh --all` runs them.
 
 use std::path::Path;
 use std::process::Command;

@@ -9,7 +9,7 @@ fn root() -> &'static Path {
 }
 
 /// The path of a program of a virtual environment. Tests that use one are ignored and have
-/// `needs_python` in their path; `tests/run.sh` runs them.
+/// `needs_python` in their path; `tests/run.sh --all` runs them.
 #[track_caller]
 pub fn program(venv: &str, name: &str) -> PathBuf {
     let path = root().join(".venv").join(venv).join("bin").join(name);
