@@ -9,7 +9,7 @@
 # Tests that need more than cargo are ignored and name it in their path: needs_python,
 # needs_browser, needs_haproxy; needs_data (CONVFINQA_REQUIRE_DATA is the folder of ConvFinQA's
 # published files, or 1 for ../shared/data); needs_time (CONVFINQA_SOAK=1 runs them: 20,000
-# questions, 200 kills).
+# questions, 320 kills).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
