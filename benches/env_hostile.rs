@@ -212,7 +212,7 @@ async fn one(program: &str, kind: Kind, clients: usize, time: Duration) -> (u64,
     let mut sockets = Vec::new();
     for _ in 0..HONEST {
         let mut socket = open(&server.address).await.expect("an honest session");
-        // A session that has finished a query does not wait in line with new sessions.
+        // Each honest session has its first answer before the crowd comes.
         let played = ask(&mut socket, &step(&place, HONEST_QUERY)).await;
         played.expect("an answer");
         sockets.push(socket);

@@ -89,6 +89,6 @@ fn an_episode_is_a_trace_and_holds_content_only_on_request() {
         for name in ["gen_ai.tool.call.arguments", "gen_ai.tool.call.result"] {
             assert_eq!(text.contains(name), content, "{name}");
         }
-        assert_eq!(text.contains("Missing required"), content);
+        assert_eq!(text.contains("missing required"), content);
     }
 }

@@ -1,23 +1,18 @@
 //! The order in which a session asks its questions.
 
-/// Yields every index of `0..count` once in random order, then all of them in a new order, without
-/// end. Each index is computed from its position by a keyed permutation instead of read from a
-/// shuffled list, so that each of ten thousand sessions needs only a few words of memory.
+/// Yields every index of `0..count` once, then all of them in another order, without end. An order
+/// begins anywhere and takes every nth index, so that each of ten thousand sessions needs only a
+/// few words of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuestionOrder {
     /// `None` keeps the order of the file.
     seed: Option<u64>,
-    /// Number of times that all questions have been asked; part of the permutation's key.
+    /// Number of times that all questions have been asked; each round has an order of its own.
     round: u64,
     /// Number of questions asked in this round.
     position: u64,
     count: u64,
 }
-
-/// Rounds of the Feistel network. Four suffice in theory; the others are for very short lists,
-/// whose halves are only one or two bits wide. A test checks that every one of twelve questions is
-/// equally likely to come first and last.
-const FEISTEL_ROUNDS: u64 = 10;
 
 impl QuestionOrder {
     /// A random order of `count` questions, which the seed decides.
@@ -47,44 +42,38 @@ impl QuestionOrder {
             self.position = 0;
             self.round = self.round.wrapping_add(1);
         }
-        let index = self.permute(self.position);
+        let index = self.index_at(self.position);
         self.position += 1;
         usize::try_from(index).ok()
     }
 
-    /// The index at a position of this round. A Feistel network permutes all numbers of an even
-    /// number of bits, which are up to four times as many as the questions. It is applied until
-    /// its result is an index, at most four times on average. Each application is one-to-one, so
-    /// different positions have different indices.
-    fn permute(&self, position: u64) -> u64 {
+    /// The index at a position of this round.
+    fn index_at(&self, position: u64) -> u64 {
         let Some(seed) = self.seed else {
             return position;
         };
-        let bits = 64 - self.count.saturating_sub(1).leading_zeros();
-        let half = bits.div_ceil(2).max(1);
-        let mask = (1_u64 << half) - 1;
-        let key = mix(seed ^ mix(self.round));
-        let mut x = position;
-        loop {
-            let (mut left, mut right) = (x >> half, x & mask);
-            for step in 0..FEISTEL_ROUNDS {
-                let f = mix(key ^ mix(right ^ (step << 48))) & mask;
-                (left, right) = (right, left ^ f);
-            }
-            x = (left << half) | right;
-            if x < self.count {
-                return x;
-            }
+        let mut hash = blake3::Hasher::new();
+        hash.update(&seed.to_le_bytes());
+        hash.update(&self.round.to_le_bytes());
+        let mut bits = hash.finalize_xof();
+        let mut below_count = || {
+            let mut bytes = [0; 8];
+            bits.fill(&mut bytes);
+            u64::from_le_bytes(bytes) % self.count
+        };
+        let first = below_count();
+        // A stride that has no divisor in common with the count visits every index.
+        let mut stride = below_count();
+        while gcd(stride, self.count) != 1 {
+            stride = below_count();
         }
+        let steps = u128::from(stride) * u128::from(position) + u128::from(first);
+        u64::try_from(steps % u128::from(self.count)).unwrap_or_default()
     }
 }
 
-/// The finaliser of `SplitMix64`: every input bit affects every output bit.
-fn mix(mut z: u64) -> u64 {
-    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+fn gcd(a: u64, b: u64) -> u64 {
+    if a == 0 { b } else { gcd(b % a, a) }
 }
 
 #[cfg(test)]

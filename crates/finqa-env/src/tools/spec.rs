@@ -1,10 +1,9 @@
 //! The tools' names, descriptions and argument schemas.
 
-use finqa_core::text::counted;
+use finqa_core::text::head;
 use serde_json::{Map, Value, json};
 
 use super::ToolFailure;
-use crate::python::fault;
 
 /// The tool that ends an episode.
 pub const SUBMIT_ANSWER: &str = "submit_answer";
@@ -76,42 +75,27 @@ impl EnvTool {
         })
     }
 
-    /// The arguments in the order of [`EnvTool::parameters`], or a failure that lists everything
-    /// that is wrong with them in the words of OpenEnv's validator.
+    /// The arguments in the order of [`EnvTool::parameters`], or the first fault.
     pub(super) fn read_arguments<'a>(
         &self,
         given: &'a Map<String, Value>,
     ) -> Result<Vec<&'a str>, ToolFailure> {
+        let fault = |text: String| ToolFailure::from_text(format!("{}: {text}", self.name));
         let mut values = Vec::with_capacity(self.parameters.len());
-        let mut faults = Vec::new();
         for (name, _) in self.parameters {
             match given.get(*name) {
                 Some(Value::String(text)) => values.push(text.as_str()),
-                Some(other) => {
-                    let text = "Input should be a valid string";
-                    faults.push(fault(name, text, "string_type", other));
-                }
-                None => {
-                    let text = "Missing required argument";
-                    let all = Value::Object(given.clone());
-                    faults.push(fault(name, text, "missing_argument", &all));
-                }
+                Some(_) => return Err(fault(format!("{name} should be a valid string"))),
+                None => return Err(fault(format!("missing required argument {name}"))),
             }
         }
-        for (name, value) in given {
-            if !self.parameters.iter().any(|(known, _)| known == name) {
-                let text = "Unexpected keyword argument";
-                faults.push(fault(name, text, "unexpected_keyword_argument", value));
+        let is_known = |name: &str| self.parameters.iter().any(|(known, _)| *known == name);
+        match given.keys().find(|name| !is_known(name)) {
+            Some(name) => {
+                let name = head(name, 200);
+                Err(fault(format!("unexpected keyword argument {name}")))
             }
+            None => Ok(values),
         }
-        if faults.is_empty() {
-            return Ok(values);
-        }
-        Err(ToolFailure::from_text(format!(
-            "{} for call[{}]{}",
-            counted(faults.len(), "validation error"),
-            self.name,
-            faults.concat()
-        )))
     }
 }

@@ -155,13 +155,7 @@ async fn run_tool(
     if !queries.needs_long() {
         let (tools, call) = (Arc::clone(&app.tools), Arc::clone(&call));
         let work = move || tools.call_briefly(&call.0, &call.1);
-        let turn = match queries.is_new() {
-            true => app.newcomers.acquire().await.ok(),
-            false => None,
-        };
-        let tried = app.brief.run(work).await.ok_or(BUG)?;
-        drop(turn);
-        match tried {
+        match app.brief.run(work).await.ok_or(BUG)? {
             Ok(Some(text)) => {
                 queries.set_needs_long(false);
                 return Ok(Ok(text));

@@ -70,7 +70,7 @@ pub(crate) async fn answer_text(
     text: &str,
     own: Option<&Arc<EnvSession>>,
 ) -> Option<Value> {
-    let message = match python::parse_json(text) {
+    let message = match serde_json::from_str(text) {
         Ok(Value::Object(object)) => {
             let answer = answer_object(app, &object, own).await;
             return Some(answer).filter(|_| !is_notification(&object));
@@ -100,10 +100,9 @@ pub(crate) async fn answer_object(
 ) -> Value {
     let request = match validate::read::<RpcRequest>(object, &validate::RPC) {
         Ok(request) => request,
-        Err(issues) => {
+        Err(issue) => {
             app.metrics.rejected(Rejection::Invalid);
-            let text = validate::summary("JsonRpcRequest", &issues);
-            return RpcError::new(INVALID_REQUEST, format!("Invalid request: {text}"))
+            return RpcError::new(INVALID_REQUEST, format!("Invalid request: {issue}"))
                 .answer(Value::Null);
         }
     };
@@ -208,7 +207,7 @@ async fn call(
         Some(other) => {
             return Err(RpcError::new(
                 INTERNAL_ERROR,
-                format!("Unknown tool: {}", python::short_repr(other)),
+                format!("Unknown tool: {}", head(&python::display(other), 200)),
             ));
         }
     };

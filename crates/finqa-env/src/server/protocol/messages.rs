@@ -37,7 +37,7 @@ pub(crate) async fn answer(
     session: &Arc<EnvSession>,
     text: &str,
 ) -> Option<String> {
-    let message = match python::parse_json(text) {
+    let message = match serde_json::from_str(text) {
         Ok(Value::Object(message)) => message,
         Ok(other) => {
             let kind = python::type_name(&other);
@@ -53,10 +53,10 @@ pub(crate) async fn answer(
     };
     match read_and_do(app, session, &message).await {
         Ok(next) => next,
-        Err(issues) => {
+        Err(issue) => {
             app.metrics.rejected(Rejection::Invalid);
-            let issues = json!({"errors": issues});
-            Some(error("VALIDATION_ERROR", "Invalid message", issues))
+            let issue = json!({"errors": [issue]});
+            Some(error("VALIDATION_ERROR", "Invalid message", issue))
         }
     }
 }
@@ -65,7 +65,7 @@ async fn read_and_do(
     app: &Arc<ServerState>,
     session: &Arc<EnvSession>,
     message: &Map<String, Value>,
-) -> Result<Option<String>, Vec<RequestIssue>> {
+) -> Result<Option<String>, RequestIssue> {
     let kind = message.get("type");
     let text = match kind.and_then(Value::as_str) {
         Some("reset") => {

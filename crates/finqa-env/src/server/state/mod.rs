@@ -8,7 +8,6 @@ pub(crate) mod sessions;
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -30,8 +29,6 @@ pub(crate) struct ServerState {
     pub metrics: Arc<Metrics>,
     /// The queue in which a query is tried with the brief budget.
     pub(crate) brief: QueryQueue,
-    /// One permit that all new sessions share when they wait in `brief`.
-    pub(crate) newcomers: Semaphore,
     /// The queue of the queries that need the full budget, one at a time.
     pub(crate) long: QueryQueue,
     pub(crate) answers: AnswerMemory,
@@ -52,7 +49,6 @@ impl ServerState {
             sessions: Arc::new(SessionTable::new(&options, Arc::clone(&metrics))),
             metrics,
             brief: QueryQueue::new(brief_queries()),
-            newcomers: Semaphore::new(1),
             long: QueryQueue::new(1),
             answers: AnswerMemory::new(options.answer_bytes),
             tracker: TaskTracker::new(),

@@ -3,9 +3,6 @@
 //! a time. A query is tried in the first queue, and moves to the second if it does not finish
 //! there, so that an ordinary query never waits for a slow one. If the last query of a session
 //! needed the second queue, its next one goes there directly.
-//!
-//! Sessions that have not yet finished a query in the first queue share one turn in it, so that a
-//! crowd of new sessions does not hold up those that were there before.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,12 +37,11 @@ impl QueryQueue {
     }
 }
 
-/// What the earlier queries of a session needed. It decides only which queue the next query waits
-/// in, never its result.
+/// What the last query of a session needed. It decides only which queue the next query waits in,
+/// never its result.
 #[derive(Default)]
 pub(crate) struct QueryHabit {
     needs_long: AtomicBool,
-    has_finished_brief: AtomicBool,
 }
 
 impl QueryHabit {
@@ -57,14 +53,6 @@ impl QueryHabit {
     /// Records whether the last query needed a long turn.
     pub(crate) fn set_needs_long(&self, slow: bool) {
         self.needs_long.store(slow, Ordering::Relaxed);
-        if !slow {
-            self.has_finished_brief.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// True if no query of the session has finished in a brief turn.
-    pub(crate) fn is_new(&self) -> bool {
-        !self.has_finished_brief.load(Ordering::Relaxed)
     }
 }
 

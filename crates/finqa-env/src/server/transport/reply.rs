@@ -7,7 +7,6 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
 use crate::episode::TaskError;
-use crate::python;
 use crate::server::protocol::validate::RequestIssue;
 
 /// An answer that refuses a request. It is boxed, because it is the rare case and would make every
@@ -21,10 +20,10 @@ impl From<Response> for RefusedRequest {
     }
 }
 
-/// A 422 that lists what is wrong with the request.
-impl From<Vec<RequestIssue>> for RefusedRequest {
-    fn from(issues: Vec<RequestIssue>) -> Self {
-        let body = Json(json!({"detail": issues}));
+/// A 422 that says what is wrong with the request.
+impl From<RequestIssue> for RefusedRequest {
+    fn from(issue: RequestIssue) -> Self {
+        let body = Json(json!({"detail": [issue]}));
         (StatusCode::UNPROCESSABLE_ENTITY, body)
             .into_response()
             .into()
@@ -62,19 +61,14 @@ pub(crate) fn object(
         return Err(detail(StatusCode::BAD_REQUEST, message).into());
     };
     if !is_json(headers) {
-        let raw = Value::String(text.to_owned());
-        return Err(not_an_object(&raw));
+        return Err(RequestIssue::new("dict_type", "body").into());
     }
-    match python::parse_json(text) {
+    match serde_json::from_str(text) {
         Ok(Value::Object(map)) => Ok(Some(map)),
         Ok(Value::Null) => Ok(None),
-        Ok(other) => Err(not_an_object(&other)),
-        Err(fault) => Err(vec![RequestIssue::not_json(&fault)].into()),
+        Ok(_) => Err(RequestIssue::new("dict_type", "body").into()),
+        Err(error) => Err(RequestIssue::not_json(&error).into()),
     }
-}
-
-fn not_an_object(body: &Value) -> RefusedRequest {
-    vec![RequestIssue::new("model_attributes_type", "body", body)].into()
 }
 
 /// True if the content type is `application/json` or `application/*+json`, with or without

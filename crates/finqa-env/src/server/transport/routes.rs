@@ -175,7 +175,7 @@ async fn step(
     body: Bytes,
 ) -> Result<Response, RefusedRequest> {
     let Some(fields) = reply::object(&headers, &body)? else {
-        return Err(vec![RequestIssue::new("missing", "body", &Value::Null)].into());
+        return Err(RequestIssue::new("missing", "body").into());
     };
     let request: StepRequest = validate::read(&fields, &validate::STEP_BODY)?;
     let Some(call) = validate::tool_call(&request.action)? else {

@@ -88,15 +88,15 @@ async fn reset_shows_the_question_inside_and_outside_the_observation() {
 }
 
 #[tokio::test]
-async fn a_bad_step_is_answered_as_pydantic_would() {
+async fn a_bad_step_is_answered_with_its_first_fault() {
     let server = start(options()).await;
     for timeout in [json!(true), json!(" 5.5 "), json!(9)] {
         let body = json!({"action": {"tool_name": "x"}, "timeout_s": timeout}).to_string();
         assert_eq!(post(&server, "/step", &body).await.0, 200, "{body}");
     }
     for (body, kind, loc) in [
-        ("{bad", "json_invalid", json!(["body", 1])),
-        ("[]", "model_attributes_type", json!(["body"])),
+        ("{bad", "json_invalid", json!(["body"])),
+        ("[]", "dict_type", json!(["body"])),
         ("{}", "missing", json!(["body", "action"])),
         (r#"{"action": 5}"#, "dict_type", json!(["body", "action"])),
         (
@@ -132,12 +132,9 @@ async fn a_bad_step_is_answered_as_pydantic_would() {
             (422, &json!(kind), &loc),
             "{answer}"
         );
-        assert_eq!(issue["url"].is_string(), loc[0] != "body", "{answer}");
         if kind == "extra_forbidden" {
-            let page = "https://errors.pydantic.dev/2.13/v/extra_forbidden";
             let said = "Extra inputs are not permitted";
-            let whole = json!({"type": kind, "loc": loc, "msg": said, "input": 1, "url": page});
-            assert_eq!(*issue, whole);
+            assert_eq!(*issue, json!({"type": kind, "loc": loc, "msg": said}));
         }
     }
     server.stop().await;
@@ -149,10 +146,7 @@ async fn a_body_without_a_json_content_type_is_refused() {
     let form = [("content-type", "application/x-www-form-urlencoded")];
     let (status, _, text) = request(&server, "POST", "/reset", &form, "{}").await;
     assert_eq!(status, 422);
-    assert!(
-        text.contains("model_attributes_type") && text.contains(r#""input":"{}""#),
-        "{text}"
-    );
+    assert!(text.contains("dict_type"), "{text}");
     let (status, _, _) = request(&server, "POST", "/mcp", &form, "{}").await;
     assert_eq!(status, 200, "/mcp reads any content type");
     let vendor = [("content-type", "Application/Vnd.x+JSON; charset=utf-8")];

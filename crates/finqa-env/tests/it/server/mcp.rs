@@ -32,12 +32,7 @@ async fn bad_requests_are_answered_with_200_and_a_code() {
     let (_, answer) = post(&server, "/mcp", r#"{"method": "tools/list", "id": 7}"#).await;
     assert_eq!(answer["error"]["code"], -32600);
     let said = answer["error"]["message"].as_str().expect("a text");
-    assert!(
-        said.starts_with(
-            "Invalid request: 1 validation error for JsonRpcRequest\njsonrpc\n  Field required"
-        ),
-        "{said}"
-    );
+    assert_eq!(said, "Invalid request: jsonrpc: Field required");
     server.stop().await;
 }
 
@@ -106,10 +101,7 @@ async fn the_mcp_socket_names_the_place_of_a_fault_and_continues() {
     let answer = socket.raw("{bad").await;
     assert_eq!(answer["error"]["code"], -32700);
     let said = answer["error"]["message"].as_str().expect("a text");
-    assert!(
-        said.starts_with("Parse error: Expecting property name"),
-        "{said}"
-    );
+    assert_eq!(said, "Parse error: key must be a string at line 1 column 2");
     assert_eq!(socket.raw("[1]").await["error"]["code"], -32700);
     let listed = socket
         .ask(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}))

@@ -90,7 +90,7 @@ async fn an_answer_without_memory_is_one_error_and_the_session_continues() {
         let answer = socket.ask(message).await.to_string();
         assert!(answer.contains("too many large answers"), "{answer:.300}");
         let answer = socket.raw("nope").await.to_string();
-        assert!(answer.contains("line 1 column 1"), "{answer:.300}");
+        assert!(answer.contains("line 1 column 2"), "{answer:.300}");
     }
     let body = json!({"action": {"tool_name": "sql_query", "arguments": asked}});
     let (status, headers, said) = request(&server, "POST", "/step", JSON, &body.to_string()).await;

@@ -114,14 +114,15 @@ async fn a_failed_submission_at_the_limit_ends_the_episode() {
 async fn a_bad_message_gets_one_error_and_the_session_continues() {
     let (server, mut socket) = connect().await;
     socket.reset(json!({"episode_id": "kept"})).await;
-    let place = "Invalid JSON: Expecting value: line 1 column 1 (char 0)";
+    let place = "Invalid JSON: expected ident at line 1 column 2";
+    let empty = "Invalid JSON: EOF while parsing a value at line 1 column 0";
     let invalid = "Invalid message";
     let answer_type = "expected string or bytes-like object, got 'bool'";
     let submission = r#"{"type": "step", "data": {"tool_name": "submit_answer", "arguments": {"answer": true}}}"#;
     let arguments = r#"{"type": "step", "data": {"tool_name": "x", "arguments": "nope"}}"#;
     for (text, code, said) in [
         ("nope", "INVALID_JSON", place),
-        ("", "INVALID_JSON", place),
+        ("", "INVALID_JSON", empty),
         (
             "[1, 2]",
             "VALIDATION_ERROR",

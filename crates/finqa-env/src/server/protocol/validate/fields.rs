@@ -1,6 +1,5 @@
 //! Reads the fields of an object by a table, as pydantic does in its lax mode: `"7"` and `7.0` are
-//! integers, `1.5` is not. All faults are collected, because pydantic lists all of them; serde
-//! stops at the first.
+//! integers, `1.5` is not. The first fault ends it.
 
 use finqa_core::text::head;
 use serde::de::DeserializeOwned;
@@ -50,8 +49,8 @@ pub(super) enum Presence {
 /// What happens to fields that a table does not list, and how faults are located.
 #[derive(PartialEq)]
 pub(super) enum Rest {
-    /// The body of an HTTP route: other fields are ignored, and a fault has a location that begins
-    /// with `body`, but no `url`.
+    /// The body of an HTTP route: other fields are ignored, and the location of a fault begins with
+    /// `body`.
     Body,
     /// Other fields are ignored.
     Open,
@@ -59,18 +58,24 @@ pub(super) enum Rest {
     Closed,
 }
 
-/// The fields of a request, in the order in which pydantic reports their faults.
+/// The fields of a request, in the order in which they are read.
 pub(crate) struct RequestShape(pub(super) Rest, pub(super) &'static [Field]);
 
 /// Reads the fields of a request.
 ///
 /// # Errors
-/// Everything that is wrong with the fields.
+/// The first fault.
 pub(crate) fn read<T: DeserializeOwned>(
     data: &Map<String, Value>,
     RequestShape(place, fields): &RequestShape,
-) -> Result<T, Vec<RequestIssue>> {
-    let (mut values, mut issues) = (Map::new(), Vec::new());
+) -> Result<T, RequestIssue> {
+    let located = |mut issue: RequestIssue| {
+        if *place == Rest::Body {
+            issue.loc.insert(0, "body".to_owned());
+        }
+        issue
+    };
+    let mut values = Map::new();
     for (name, kind, presence) in *fields {
         let (is_required, may_be_null) = match presence {
             Presence::Required => (true, false),
@@ -80,46 +85,33 @@ pub(crate) fn read<T: DeserializeOwned>(
         };
         match data.get(*name) {
             Some(Value::Null) if may_be_null => {}
-            Some(value) => match convert(name, *kind, value) {
-                Ok(value) => drop(values.insert((*name).to_owned(), value)),
-                Err(found) => issues.extend(found),
-            },
-            None if is_required => {
-                issues.push(RequestIssue::new("missing", name, &data.clone().into()));
+            Some(value) => {
+                let value = convert(name, *kind, value).map_err(located)?;
+                values.insert((*name).to_owned(), value);
             }
+            None if is_required => return Err(located(RequestIssue::new("missing", name))),
             None => {}
         }
     }
     if *place == Rest::Closed {
-        let is_other = |key: &str| fields.iter().all(|(name, ..)| *name != key);
-        let others = data.iter().filter(|(key, _)| is_other(key));
-        // 20 are enough to see what is wrong; a message can have thousands of them.
-        for (key, value) in others.take(20) {
-            issues.push(RequestIssue::new("extra_forbidden", head(key, 200), value));
+        let is_other = |key: &&String| fields.iter().all(|(name, ..)| key != name);
+        if let Some(key) = data.keys().find(is_other) {
+            return Err(located(RequestIssue::new(
+                "extra_forbidden",
+                head(key, 200),
+            )));
         }
-    }
-    for issue in &mut issues {
-        match place {
-            Rest::Body => issue.loc.insert(0, "body".into()),
-            Rest::Open | Rest::Closed => issue.url = Some(python::fault_page(issue.kind)),
-        }
-    }
-    if !issues.is_empty() {
-        return Err(issues);
     }
     // This fails only if a table does not fit its structure, which is a bug.
-    serde_json::from_value(values.into()).map_err(|bug| {
-        let ctx = json!({"error": bug.to_string()});
-        vec![RequestIssue::new("value_error", "body", &Value::Null).because(ctx)]
-    })
+    serde_json::from_value(values.into())
+        .map_err(|bug| RequestIssue::new("value_error", "body").because(&bug.to_string()))
 }
 
-fn convert(name: &str, kind: FieldType, value: &Value) -> Result<Value, Vec<RequestIssue>> {
-    let fault = |kind| vec![RequestIssue::new(kind, name, value)];
-    let because = |kind, ctx| vec![RequestIssue::new(kind, name, value).because(ctx)];
+fn convert(name: &str, kind: FieldType, value: &Value) -> Result<Value, RequestIssue> {
+    let fault = |kind| RequestIssue::new(kind, name);
     match (kind, value) {
         (FieldType::ShortText, Value::String(text)) if text.chars().nth(255).is_some() => {
-            Err(because("string_too_long", json!({"max_length": 255})))
+            Err(fault("string_too_long"))
         }
         (FieldType::ShortText, Value::String(text)) if text.is_empty() => Ok(Value::Null),
         (FieldType::Any, _)
@@ -127,13 +119,12 @@ fn convert(name: &str, kind: FieldType, value: &Value) -> Result<Value, Vec<Requ
         | (FieldType::Object | FieldType::ObjectOrJson, Value::Object(_)) => Ok(value.clone()),
         (FieldType::Text | FieldType::ShortText, _) => Err(fault("string_type")),
         (FieldType::Literal(wanted), _) if value == wanted => Ok(value.clone()),
-        (FieldType::Literal(wanted), _) => Err(because(
-            "literal_error",
-            json!({"expected": format!("'{wanted}'")}),
-        )),
-        (FieldType::ObjectOrJson, Value::String(text)) => match python::parse_json(text) {
+        (FieldType::Literal(wanted), _) => {
+            Err(fault("literal_error").because(&format!("'{wanted}'")))
+        }
+        (FieldType::ObjectOrJson, Value::String(text)) => match serde_json::from_str(text) {
             Ok(read) => convert(name, FieldType::Object, &read),
-            Err(wrong) => Err(because("json_invalid", json!({"error": wrong.to_string()}))),
+            Err(wrong) => Err(fault("json_invalid").because(&wrong.to_string())),
         },
         (FieldType::Object | FieldType::ObjectOrJson, _) => Err(fault("dict_type")),
         (FieldType::Integer, _) => {
@@ -143,22 +134,15 @@ fn convert(name: &str, kind: FieldType, value: &Value) -> Result<Value, Vec<Requ
         }
         (FieldType::Natural, _) => match integer(value).map_err(fault)? {
             0.. => Ok(seed(value)),
-            _ => Err(because("greater_than_equal", json!({"ge": 0}))),
+            _ => Err(fault("greater_than_equal")),
         },
         (FieldType::LaxSeed, _) => Ok(seed(value)),
         (FieldType::Positive, _) => match number(value).map_err(fault)? {
             number if number > 0.0 => Ok(number.into()),
-            _ => Err(because("greater_than", json!({"gt": 0.0}))),
+            _ => Err(fault("greater_than")),
         },
         (FieldType::JsonRpcId, _) if value.is_i64() || value.is_u64() => Ok(value.clone()),
-        // pydantic reports a fault for each type that an id may have.
-        (FieldType::JsonRpcId, _) => {
-            let integer = integer(value).err().unwrap_or("int_type");
-            let mut issues = [fault("string_type"), fault(integer)].concat();
-            let branches = issues.iter_mut().zip(["str", "int"]);
-            branches.for_each(|(issue, branch)| issue.loc.push(branch.into()));
-            Err(issues)
-        }
+        (FieldType::JsonRpcId, _) => Err(fault("string_type")),
     }
 }
 
@@ -168,7 +152,7 @@ fn seed(value: &Value) -> Value {
     json!(size.map(|size| u64::try_from(size).unwrap_or(u64::MAX)))
 }
 
-/// The value as an integer, or pydantic's name of the fault.
+/// The value as an integer, or the name of the fault.
 fn integer(value: &Value) -> Result<i128, &'static str> {
     match value {
         Value::Bool(flag) => Ok(i128::from(*flag)),
@@ -191,7 +175,7 @@ fn integer(value: &Value) -> Result<i128, &'static str> {
     }
 }
 
-/// The value as a number, or pydantic's name of the fault.
+/// The value as a number, or the name of the fault.
 fn number(value: &Value) -> Result<f64, &'static str> {
     match value {
         Value::Bool(flag) => Ok(f64::from(u8::from(*flag))),

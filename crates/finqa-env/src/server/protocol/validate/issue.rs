@@ -1,65 +1,50 @@
-//! A fault of a request, in the form and the words of pydantic.
+//! The first fault of a request.
 
 use std::borrow::Cow;
 
-use finqa_core::text;
 use serde::Serialize;
-use serde_json::{Value, json};
 
-use crate::python;
-
-/// A fault of a request, as pydantic lists it.
+/// What is wrong with a request: the fault's name, the keys that lead to it, and a sentence, under
+/// the names by which FastAPI's clients find them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct RequestIssue {
-    /// pydantic's name of the fault, e.g. `missing`.
+    /// The name of the fault, e.g. `missing`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// Where the fault is: the keys that lead to the value, or the position in a text that is not
-    /// JSON.
-    pub(crate) loc: Vec<Value>,
+    /// The keys that lead to the value.
+    pub(crate) loc: Vec<String>,
     pub(crate) msg: Cow<'static, str>,
-    /// The faulty value, or the object that lacks one.
-    pub input: Value,
-    /// The bound or expectation that was missed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ctx: Option<Value>,
-    /// The page on which pydantic explains the fault; not sent for request bodies.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
 }
 
 impl RequestIssue {
-    pub(crate) fn new(kind: &'static str, field: &str, input: &Value) -> Self {
+    pub(crate) fn new(kind: &'static str, field: &str) -> Self {
         Self {
             kind,
-            loc: vec![field.into()],
+            loc: vec![field.to_owned()],
             msg: text_of(kind).into(),
-            input: shown(input),
-            ctx: None,
-            url: None,
         }
     }
 
-    /// Adds the bound or expectation that was missed, also to the message if it is a text.
-    pub(super) fn because(mut self, ctx: Value) -> Self {
-        if let Some(Value::String(why)) = ctx.get("expected").or(ctx.get("error")) {
-            self.msg = format!("{} {why}", self.msg).into();
-        }
-        self.ctx = Some(ctx);
+    /// Completes the message.
+    pub(super) fn because(mut self, why: &str) -> Self {
+        self.msg = format!("{} {why}", self.msg).into();
         self
     }
 
     /// A body that is not JSON.
-    pub(crate) fn not_json(fault: &python::JsonFault) -> Self {
-        let mut issue = Self::new("json_invalid", "body", &json!({}));
-        issue.loc.push(fault.position.into());
-        issue.msg = "JSON decode error".into();
-        issue.ctx = Some(json!({"error": fault.message}));
-        issue
+    pub(crate) fn not_json(error: &serde_json::Error) -> Self {
+        Self::new("json_invalid", "body").because(&error.to_string())
     }
 }
 
-/// pydantic's message for a kind of fault. [`RequestIssue::because`] completes some of them.
+/// The place and the message, on one line.
+impl std::fmt::Display for RequestIssue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.loc.join("."), self.msg)
+    }
+}
+
+/// The message for a kind of fault. [`RequestIssue::because`] completes some of them.
 fn text_of(kind: &str) -> &'static str {
     match kind {
         "missing" => "Field required",
@@ -71,9 +56,6 @@ fn text_of(kind: &str) -> &'static str {
         "greater_than_equal" => "Input should be greater than or equal to 0",
         "greater_than" => "Input should be greater than 0",
         "dict_type" => "Input should be a valid dictionary",
-        "model_attributes_type" => {
-            "Input should be a valid dictionary or object to extract fields from"
-        }
         "int_type" => "Input should be a valid integer",
         "int_parsing" => "Input should be a valid integer, unable to parse string as an integer",
         "int_from_float" => "Input should be a valid integer, got a number with a fractional part",
@@ -81,25 +63,4 @@ fn text_of(kind: &str) -> &'static str {
         "float_parsing" => "Input should be a valid number, unable to parse string as a number",
         _ => "Invalid input:",
     }
-}
-
-/// The faulty value as it is sent back, so that the client can find it. A long one is cut.
-fn shown(input: &Value) -> Value {
-    let text = input.to_string();
-    match text.len() {
-        0..=1000 => input.clone(),
-        _ => text::cut(&text, 500, "...").into(),
-    }
-}
-
-/// A list of faults as one text: `str()` of pydantic's exception.
-pub(crate) fn summary(title: &str, issues: &[RequestIssue]) -> String {
-    let count = text::counted(issues.len(), "validation error");
-    let mut out = format!("{count} for {title}");
-    for issue in issues {
-        let place: Vec<String> = issue.loc.iter().map(python::display).collect();
-        let place = place.join(".");
-        out.push_str(&python::fault(&place, &issue.msg, issue.kind, &issue.input));
-    }
-    out
 }

@@ -1,7 +1,6 @@
-//! Reads requests (bodies of HTTP routes, messages of sockets, JSON-RPC), and reports what is wrong
-//! with them in the words and the form of pydantic 2.13, in which OpenEnv's clients expect it. The
-//! tables in this file list the fields of each request, `fields` reads them, and `issue` is one
-//! fault of a request.
+//! Reads requests (bodies of HTTP routes, messages of sockets, JSON-RPC), and reports the first
+//! fault of each. The tables in this file list the fields of each request, `fields` reads them, and
+//! `issue` is the fault.
 
 mod fields;
 mod issue;
@@ -18,9 +17,9 @@ use fields::Rest::{Body, Closed, Open};
 use fields::{Field, RequestShape};
 
 pub(crate) use fields::read;
-pub(crate) use issue::{RequestIssue, summary};
+pub(crate) use issue::RequestIssue;
 
-type RequestResult<T> = Result<T, Vec<RequestIssue>>;
+type RequestResult<T> = Result<T, RequestIssue>;
 
 const SEED: Field = ("seed", Natural, Optional);
 /// A seed of any type passes, as in OpenEnv's `finqa_env`, but only an integer has an effect.
@@ -159,10 +158,10 @@ mod tests {
         serde_json::from_value(value).expect("an object")
     }
 
-    /// Kind and place of each fault.
-    fn faults<T: std::fmt::Debug>(read: RequestResult<T>) -> Vec<(&'static str, Vec<Value>)> {
-        let issues = read.expect_err("a fault").into_iter();
-        issues.map(|issue| (issue.kind, issue.loc)).collect()
+    /// Kind and place of the fault.
+    fn fault<T: std::fmt::Debug>(read: RequestResult<T>) -> (&'static str, String) {
+        let issue = read.expect_err("a fault");
+        (issue.kind, issue.loc.join("."))
     }
 
     #[rstest]
@@ -172,8 +171,9 @@ mod tests {
     #[case(json!({"split": "train", "index": 1.5}), "int_from_float")]
     #[case(json!({"index": 3}), "missing")]
     fn a_reset_body_is_held_to_its_types(#[case] body: Value, #[case] kind: &str) {
-        let found = faults(read::<ResetRequest>(&object(body), &RESET_BODY));
-        assert_eq!((found[0].0, &found[0].1[0]), (kind, &json!("body")));
+        let found = fault(read::<ResetRequest>(&object(body), &RESET_BODY));
+        assert_eq!(found.0, kind);
+        assert!(found.1.starts_with("body."), "{}", found.1);
     }
 
     #[test]
@@ -184,24 +184,14 @@ mod tests {
     }
 
     #[test]
-    fn an_action_lists_all_its_faults_in_the_fields_order() {
+    fn of_several_faults_the_first_field_has_the_one_that_is_reported() {
         let all = json!({"type": "x", "tool_name": 5, "arguments": "[1]", "foo": 1});
-        let kinds: Vec<_> = faults(tool_call(&object(all)))
-            .into_iter()
-            .map(|fault| fault.0)
-            .collect();
         assert_eq!(
-            kinds,
-            [
-                "literal_error", "string_type", "dict_type", "extra_forbidden"
-            ]
+            fault(tool_call(&object(all))),
+            ("literal_error", "type".to_owned())
         );
         let id = json!({"jsonrpc": "2.0", "method": "x", "id": 1.5});
-        let places = faults(read::<RpcRequest>(&object(id), &RPC));
-        assert_eq!(places[0], ("string_type", vec![json!("id"), json!("str")]));
-        assert_eq!(
-            places[1],
-            ("int_from_float", vec![json!("id"), json!("int")])
-        );
+        let found = fault(read::<RpcRequest>(&object(id), &RPC));
+        assert_eq!(found, ("string_type", "id".to_owned()));
     }
 }

@@ -2,12 +2,9 @@
 //! grader and tables call `int()`, `float()`, `Fraction()` and `repr()`, so that rewards, column
 //! types and error texts depend on what these accept and print.
 
-mod json;
-
-pub(crate) use json::{JsonFault, display, fault, fault_page, parse_json, read_json, short_repr};
-
 pub(crate) use finqa_core::number::python::{digit, float, int, is_space, strip};
 
+use finqa_core::text::with_nulls;
 use serde_json::Value;
 
 /// `repr(x)` of a float: the fewest digits that read back as the same float, written like `1e+16`
@@ -92,6 +89,27 @@ pub(crate) fn repr_json(value: &Value) -> String {
     }
 }
 
+/// Reads a JSON file that Python may have written: `NaN` is null, and a byte order mark is
+/// skipped. An infinity is an error, because JSON has no number for it.
+pub(crate) fn read_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    serde_json::from_slice(bytes).or_else(|error| {
+        // Report the error of the unchanged text: its position is that in the file.
+        match std::str::from_utf8(bytes) {
+            Ok(text) => serde_json::from_str(&with_nulls(text, &["NaN"])).map_err(|_| error),
+            Err(_) => Err(error),
+        }
+    })
+}
+
+/// Python's `str` of a JSON value: a text unchanged, anything else its `repr`.
+pub(crate) fn display(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => repr_json(other),
+    }
+}
+
 /// The name of the Python type that `json.loads` returns for this value.
 pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
@@ -155,6 +173,16 @@ mod tests {
         assert_eq!(repr_list(["acme", "globex"]), "['acme', 'globex']");
         let value = serde_json::json!({"a": [1, null, true], "b": 1.5});
         assert_eq!(repr_json(&value), "{'a': [1, None, True], 'b': 1.5}");
+    }
+
+    #[test]
+    fn values_look_as_in_python() {
+        let value = serde_json::json!({"a": [1, 2.5, null, true], "b'": "it's \"x\"\n"});
+        assert_eq!(
+            display(&value),
+            "{'a': [1, 2.5, None, True], \"b'\": 'it\\'s \"x\"\\n'}"
+        );
+        assert_eq!(display(&serde_json::json!("plain")), "plain");
     }
 
     #[test]
