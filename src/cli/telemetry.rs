@@ -64,7 +64,7 @@ pub(crate) fn start(
     writer: &TerminalWriter,
 ) -> Result<Telemetry, Failure> {
     let mut options = log_options(&settings.log, writer);
-    options.collector = collector(&options.redactor, writer)?;
+    options.collector = collector(writer)?;
     options.content = is(CONTENT, "true");
     options.file = match settings.run.traces {
         Traces::Off => false,
@@ -99,10 +99,7 @@ fn is(name: &str, value: &str) -> bool {
 }
 
 /// The collector that the standard variables name, if they do.
-fn collector(
-    redactor: &Arc<Redactor>,
-    writer: &TerminalWriter,
-) -> Result<Option<Collector>, Failure> {
+fn collector(writer: &TerminalWriter) -> Result<Option<Collector>, Failure> {
     if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
         return Ok(None);
     }
@@ -116,7 +113,6 @@ fn collector(
         endpoint: shown_address(&address),
         client: http_client(is_loopback)?,
         runtime: Handle::try_current().map_err(Failure::bug("no runtime"))?,
-        redactor: Arc::clone(redactor),
         notice: Arc::new(move |line| writer.say(line)),
         has_notified: Once::new(),
     }))

@@ -2,7 +2,7 @@
 //! reads its endpoint, headers and limits from the standard variables. Ours are the HTTP
 //! client, the runtime it runs on, and that a problem is reported once instead of never.
 
-use std::sync::{Arc, Once};
+use std::sync::Once;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,11 +10,8 @@ use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{
     ExporterBuildError, Protocol, SpanExporter, WithExportConfig, WithHttpConfig,
 };
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use prost::Message;
 
 use super::log::LineSink;
-use super::redact::Redactor;
 use finqa_core::error::innermost;
 
 /// For one request: what takes longer would not arrive at the end of a run either.
@@ -28,7 +25,6 @@ pub struct Collector {
     pub client: reqwest::Client,
     /// The runtime of the requests: the exporter's own thread has none.
     pub runtime: tokio::runtime::Handle,
-    pub redactor: Arc<Redactor>,
     /// Called with the first problem, in one line.
     pub notice: LineSink,
     pub has_notified: Once,
@@ -53,12 +49,8 @@ impl Collector {
 
 #[async_trait]
 impl HttpClient for Collector {
-    /// Sends a batch without its secrets, on the runtime, whichever thread calls.
+    /// Sends a batch on the runtime, whichever thread calls.
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let (head, body) = request.into_parts();
-        let spans = serde_json::to_string(&ExportTraceServiceRequest::decode(body)?)?;
-        let spans: ExportTraceServiceRequest = serde_json::from_str(&self.redactor.text(&spans))?;
-        let request = Request::from_parts(head, spans.encode_to_vec().into());
         let client = self.client.clone();
         let sending =
             async move { tokio::time::timeout(TIMEOUT, client.send_bytes(request)).await };

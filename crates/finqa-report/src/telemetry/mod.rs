@@ -36,6 +36,7 @@ use finqa_journal::settings::LogFormat;
 pub use collector::Collector;
 pub use error::TelemetryError;
 use log::{LineSink, RedactingWriter};
+use redact::RedactingExporter;
 pub use redact::Redactor;
 pub use trace_file::read_traces;
 use trace_file::{FileExporter, RunTraceFile};
@@ -84,18 +85,21 @@ pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
     };
     let log = log::layer(options.log, options.level, writer)?;
     let file = options.file.then(RunTraceFile::default);
-    let resource = resource(options.service_name);
+    let resource = resource(options.service_name, &options.redactor);
+    let redactor = options.redactor;
     let mut provider = SdkTracerProvider::builder().with_resource(resource.clone());
     if let Some(file) = &file {
-        provider = provider.with_simple_exporter(FileExporter {
+        let exporter = FileExporter {
             file: Arc::clone(file),
-            redactor: options.redactor,
             open: Mutex::default(),
             resource: (&resource).into(),
-        });
+        };
+        let redactor = Arc::clone(&redactor);
+        provider = provider.with_simple_exporter(RedactingExporter { exporter, redactor });
     }
     if let Some(collector) = options.collector {
-        provider = provider.with_batch_exporter(collector.exporter()?);
+        let exporter = collector.exporter()?;
+        provider = provider.with_batch_exporter(RedactingExporter { exporter, redactor });
     }
     let provider = traced.then(|| provider.build());
     // Our own spans, and warnings and errors within them, such as retries.
@@ -122,15 +126,22 @@ pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
 }
 
 /// Our defaults, overridden by `OTEL_RESOURCE_ATTRIBUTES` and then by
-/// `OTEL_SERVICE_NAME`, in the order of the specification.
-fn resource(service_name: Option<String>) -> Resource {
-    Resource::builder_empty()
+/// `OTEL_SERVICE_NAME`, in the order of the specification, and without secrets.
+fn resource(service_name: Option<String>, redactor: &Redactor) -> Resource {
+    let named = Resource::builder_empty()
         .with_service_name(SERVICE)
         .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
         .with_detector(Box::new(TelemetryResourceDetector))
         .with_detector(Box::new(EnvResourceDetector::new()))
         .with_attributes(service_name.map(|name| KeyValue::new("service.name", name)))
-        .build()
+        .build();
+    let attributes = named
+        .iter()
+        .map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
+    let mut attributes: Vec<KeyValue> = attributes.collect();
+    redactor.attributes(&mut attributes);
+    let clean = Resource::builder_empty().with_attributes(attributes);
+    clean.build()
 }
 
 impl Telemetry {

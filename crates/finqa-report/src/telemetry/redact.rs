@@ -2,7 +2,15 @@
 //! caller names, and whatever looks like one. Applied to every log line, trace and
 //! request as it is written, so that no other module has to consider it.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use finqa_core::secrets::{HIDDEN, redact_all};
+use opentelemetry::trace::Status;
+use opentelemetry::{Array, KeyValue, Value};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use regex::Regex;
 use secrecy::{ExposeSecret, SecretString};
 
@@ -39,6 +47,59 @@ impl Redactor {
         let clean = redact_all(text, secrets);
         let hidden = format!("${{scheme}}{HIDDEN}${{at}}");
         self.shapes.replace_all(&clean, hidden).into_owned()
+    }
+
+    /// Removes secrets from the values of attributes.
+    pub(super) fn attributes<'a>(&self, attributes: impl IntoIterator<Item = &'a mut KeyValue>) {
+        for attribute in attributes {
+            match &mut attribute.value {
+                Value::String(text) => *text = self.text(text.as_str()).into(),
+                Value::Array(Array::String(texts)) => {
+                    for text in texts {
+                        *text = self.text(text.as_str()).into();
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn span(&self, span: &mut SpanData) {
+        span.name = self.text(&span.name).into();
+        if let Status::Error { description } = &mut span.status {
+            *description = self.text(description).into();
+        }
+        self.attributes(&mut span.attributes);
+        for event in &mut span.events.events {
+            event.name = self.text(&event.name).into();
+            self.attributes(&mut event.attributes);
+        }
+    }
+}
+
+/// Removes secrets from spans before another exporter gets them.
+#[derive(Debug)]
+pub(super) struct RedactingExporter<E> {
+    pub exporter: E,
+    pub redactor: Arc<Redactor>,
+}
+
+impl<E: SpanExporter> SpanExporter for RedactingExporter<E> {
+    async fn export(&self, mut batch: Vec<SpanData>) -> OTelSdkResult {
+        batch.iter_mut().for_each(|span| self.redactor.span(span));
+        self.exporter.export(batch).await
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.exporter.shutdown_with_timeout(timeout)
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.exporter.force_flush()
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.exporter.set_resource(resource);
     }
 }
 

@@ -19,7 +19,6 @@ use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use parking_lot::Mutex;
 
-use super::Redactor;
 use finqa_core::files;
 
 /// The file, once there is a run; spans before that are not written.
@@ -29,7 +28,6 @@ pub(super) type RunTraceFile = Arc<Mutex<Option<File>>>;
 #[derive(Debug)]
 pub(super) struct FileExporter {
     pub file: RunTraceFile,
-    pub redactor: Arc<Redactor>,
     pub open: Mutex<HashMap<TraceId, Vec<SpanData>>>,
     pub resource: ResourceAttributesWithSchema,
 }
@@ -39,8 +37,7 @@ impl FileExporter {
         let request = ExportTraceServiceRequest {
             resource_spans: group_spans_by_resource_and_scope(spans, &self.resource),
         };
-        let line = serde_json::to_string(&request).unwrap_or_default();
-        let line = self.redactor.text(&line) + "\n";
+        let line = serde_json::to_string(&request).unwrap_or_default() + "\n";
         let mut file = self.file.lock();
         // What cannot be written does not stop a run, but the file may end in half a line.
         if file
