@@ -2,43 +2,37 @@
 //! right.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 
-use finqa_journal::run::{FolderError, Journal, RunFolder, RunKind, RunMeta};
-use finqa_journal::settings::Settings;
+use finqa_journal::run::{Journal, RunFolder, RunKind, RunMeta};
 use finqa_report::output::terminal::{TerminalStyle, calibration_text};
 use finqa_report::output::write_json_pretty;
 use finqa_score::calibration::{Calibration, Fitted, GivenWithin};
 
-use super::args::ConfigFile;
+use super::args::OutputFolder;
 use super::exit::with_output_hint;
 use super::outputs::check_outputs;
-use super::{Exit, Failure, settings, stdout};
+use super::{Exit, Failure, stdout};
 
 /// Arguments of `calibrate`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Runs are looked up in the folder that the settings name (CONVFINQA_OUTPUT; default: output). `run --calibration FILE` gives each answer its probability, and `--max-error 5%` withholds answers. docs/scoring.md says what the bounds mean."
+    after_help = "`run --calibration FILE` gives each answer its probability, and `--max-error 5%` withholds answers. docs/scoring.md says what the bounds mean."
 )]
 pub(crate) struct CalibrateArgs {
     /// Run whose questions have gold: its folder, its id, a prefix of its id, or `last`; several must differ only in their questions
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
-    /// File to write
-    #[arg(
-        long = "output",
-        short = 'o',
-        value_name = "FILE",
-        default_value = "calibration.json"
-    )]
-    to: PathBuf,
     #[command(flatten)]
-    config: ConfigFile,
+    output: OutputFolder,
+    /// File to write
+    #[arg(long, value_name = "FILE", default_value = "calibration.json")]
+    to: PathBuf,
 }
 
-const OUTPUT: &str = "--output FILE";
+const TO: &str = "--to FILE";
 
 /// Fits the calibration, writes it, and prints what it allows.
 pub(crate) fn execute(
@@ -46,12 +40,10 @@ pub(crate) fn execute(
     matches: &ArgMatches,
     style: TerminalStyle,
 ) -> Result<Exit, Failure> {
-    let file = args.config.config.as_deref();
-    let no_flags = toml::Table::new();
-    let settings = settings::load(&no_flags, matches, file)?;
-    check_outputs(&[(OUTPUT, Some(&args.to))], &[&settings.run.output])?;
-    let calibration = fitted_to(&args.runs, &settings)?;
-    write_json_pretty(&args.to, &calibration).map_err(with_output_hint(OUTPUT))?;
+    let folder = args.output.path(matches)?;
+    check_outputs(&[(TO, Some(&args.to))], &[&folder])?;
+    let calibration = fitted_to(&args.runs, &folder)?;
+    write_json_pretty(&args.to, &calibration).map_err(with_output_hint(TO))?;
     let within = GivenWithin::all(&calibration.curve);
     stdout::print(|out| {
         writeln!(out, "{}", calibration_text(&calibration, &within, style))?;
@@ -60,12 +52,12 @@ pub(crate) fn execute(
     Ok(Exit::Done)
 }
 
-/// The calibration of the answers of these runs.
-fn fitted_to(runs: &[String], settings: &Settings) -> Result<Calibration, Failure> {
+/// The calibration of the answers of these runs, which are looked up in `output`.
+fn fitted_to(runs: &[String], output: &Path) -> Result<Calibration, Failure> {
     let mut judged = Vec::new();
     let mut metas: Vec<RunMeta> = Vec::new();
     for run in runs {
-        let folder = locate(run, settings)?;
+        let folder = RunFolder::locate(output, run)?;
         let journal = Journal::read(&folder.journal())?;
         let meta = RunMeta {
             id: folder.id(),
@@ -122,17 +114,4 @@ fn unusable(
     Some(format!(
         "cannot be calibrated together with run {other}, because {difference}"
     ))
-}
-
-/// The run's folder. `-o` names a file here, so the error cannot suggest it for the folder.
-fn locate(run: &str, settings: &Settings) -> Result<RunFolder, Failure> {
-    RunFolder::locate(&settings.run.output, run).map_err(|error| match error {
-        FolderError::NoSuchRun { run, folder } => {
-            let folder = folder.display();
-            Failure::usage(format!(
-                "{run}: no such run in {folder}; name its folder, or set CONVFINQA_OUTPUT"
-            ))
-        }
-        error => error.into(),
-    })
 }

@@ -19,9 +19,9 @@ pub enum Exit {
     Usage,
     /// Data that cannot be read or lack the requested records.
     Data,
-    /// Some questions are without an answer.
+    /// Finished, but some questions are without an answer.
     Unanswered,
-    /// The provider cannot be reached or refuses.
+    /// A server cannot be reached or refuses; questions may be left to ask.
     Provider,
     /// A score is below its `--fail-under`, or B is not better by `--gate`.
     BelowThreshold,

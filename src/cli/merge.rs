@@ -2,6 +2,7 @@
 
 use clap::ArgMatches;
 
+use finqa_journal::run::Finish;
 use finqa_report::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
 use finqa_run::pipeline::{self, PipelineError};
 
@@ -62,5 +63,10 @@ pub(crate) fn execute(
         print: args.print,
         style,
     };
-    report_and_exit_code(&results, judged, &writer, display)
+    let exit = report_and_exit_code(&results, judged, &writer, display)?;
+    Ok(match results.finish {
+        // Questions of missing shards have no answer; no server failed here.
+        Finish::Partial { .. } => Exit::Unanswered,
+        _ => exit,
+    })
 }

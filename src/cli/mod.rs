@@ -49,7 +49,7 @@ Examples:
 
 The tutorial is docs/tutorial.md in the source repository.";
 
-/// Use two agents to answer financial questions about report pages, and score the answers.
+/// Answer financial questions about report pages with two agents, and score them.
 ///
 /// Without a command, `convfinqa` answers the questions in a dataset, scores the answers, and
 /// writes output/output.csv. Without arguments, the embedded analyst (rules and small trained
@@ -72,7 +72,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Answer the questions in a dataset and score the answers (the default).
+    /// Answer a dataset's questions and score the answers (the default).
     Run(Box<args::RunArgs>),
     /// Ask questions about a document of your own.
     #[command(mut_arg("seed", |arg| arg.help("Seed for sampling, where the provider supports it")))]
@@ -81,13 +81,13 @@ enum Command {
     Score(score::ScoreArgs),
     /// Find the cause of each wrong answer.
     Analyze(analyze::AnalyzeArgs),
-    /// Fit the probability that an answer is right to the answers of runs with gold.
+    /// Fit the probability that an answer is right to runs with gold.
     Calibrate(calibrate::CalibrateArgs),
     /// Compare two runs question by question.
     Compare(compare::CompareArgs),
-    /// Let a model change the prompts, and keep a change only if it is shown to help.
+    /// Let a model change the prompts; keep only what is shown to help.
     Improve(Box<improve::ImproveArgs>),
-    /// Regenerate a run's files, including the report, from its journal (journal.sqlite).
+    /// Write a run's report and other files again from its journal.
     Report(report::ReportArgs),
     /// Merge the shards of a run (--shard) into one run.
     Merge(merge::MergeArgs),
@@ -96,7 +96,7 @@ enum Command {
     /// Download, check or inspect the dataset.
     #[command(subcommand)]
     Data(data::DataCommand),
-    /// Serve the FinQA environment, play episodes in it, or prepare its data.
+    /// Serve the FinQA environment, play in it, or prepare its data.
     #[command(subcommand)]
     Env(env::EnvCommand),
     /// Send runs to MLflow.
@@ -157,11 +157,11 @@ pub fn command() -> clap::Command {
 }
 
 /// The options that `-h` lists; `--help` lists all.
-const SHORT_HELP: [&str; 27] = [
+const SHORT_HELP: [&str; 30] = [
     "base_url", "cache", "concurrency", "config", "critic", "data_path", "detect", "dry_run",
-    "fail_under", "help", "history", "json", "max_cost", "max_error", "max_rounds", "mode",
-    "model", "n", "output", "proposer", "quiet", "resume", "samples", "second_opinion", "url",
-    "verbose", "version",
+    "help", "history", "ids", "json", "max_cost", "max_rounds", "mode", "model", "n", "output",
+    "proposer", "provider", "quiet", "range", "resume", "samples", "second_opinion", "shuffle",
+    "temperature", "url", "verbose", "version",
 ];
 
 /// Hides the rarer options of a command with many from `-h`.

@@ -17,7 +17,7 @@ use crate::support::schema::Schema;
 fn calibrated() -> (Workplace, Json) {
     let place = Workplace::new();
     place.run("--quiet --epochs 3").succeeds();
-    let made = place.run("calibrate last -o c.json");
+    let made = place.run("calibrate last --to c.json");
     made.succeeds().prints("are wrong by financial equivalence");
     made.prints("Calibration: c.json");
     let widest = made.stdout.lines().map(|line| line.chars().count()).max();
@@ -49,7 +49,7 @@ fn a_calibration_says_what_it_is_of_and_withholds_what_it_does_not_vouch_for() {
     );
     assert_eq!(calibration["pages"], run["pages"]);
     assert_eq!(calibration["curve"]["answers"], calibration["n"]);
-    let again = place.run("calibrate last -o again.json");
+    let again = place.run("calibrate last --to again.json");
     again.succeeds();
     assert_eq!(place.json("again.json"), calibration, "the same answers");
 
@@ -129,7 +129,7 @@ fn shards_and_replays_withhold_what_a_whole_run_withholds() {
     });
     let place = Workplace::new();
     place.chat(&server, "--quiet --cache replies").succeeds();
-    place.run("calibrate last -o c.json").succeeds();
+    place.run("calibrate last --to c.json").succeeds();
     with_bound(&place, &place.json("c.json"), 0.5);
     let replay = "--quiet --replay replies --calibration";
     let asked = server.count();
@@ -180,8 +180,8 @@ fn what_a_calibration_cannot_vouch_for_is_refused_in_one_line() {
     }
     let nowhere = place.run("calibrate last turns/runs/x");
     nowhere.fails(2, &["no such run", "turns"]);
-    let unwritten = place.run("calibrate last -o missing/c.json");
-    unwritten.fails(2, &["missing", "--output FILE"]);
+    let unwritten = place.run("calibrate last --to missing/c.json");
+    unwritten.fails(2, &["missing", "--to FILE"]);
     std::fs::copy(place.path("output/output.csv"), place.path("mine.csv")).unwrap();
     place
         .run("score mine.csv --calibration c.json")

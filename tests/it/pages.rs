@@ -28,6 +28,19 @@ fn the_help_of_every_command_is_as_recorded() {
 }
 
 #[test]
+fn the_short_help_shows_the_options_that_people_use() {
+    let mut command = convfinqa::cli::command().term_width(80);
+    command.build();
+    let lines = command.render_help().to_string().lines().count();
+    assert!(lines <= 110, "{lines} lines");
+    let shown = command
+        .get_arguments()
+        .filter(|option| !option.is_hide_short_help_set())
+        .filter(|option| !["help", "version"].contains(&option.get_id().as_str()));
+    assert_eq!(shown.count(), 25);
+}
+
+#[test]
 fn the_configuration_page_has_every_setting() {
     holds(&configuration_page(), "docs/configuration.md");
 }

@@ -49,7 +49,7 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("env build --data-path sample --output page.md", 2, &["page.md: not a directory"]),
     ("--calibration none.json", 2, &["none.json", "No such file"]),
     ("--calibration empty.json", 2, &["empty.json is not a calibration", "convfinqa calibrate"]),
-    ("calibrate nowhere", 2, &["nowhere: no such run", "CONVFINQA_OUTPUT"]),
+    ("calibrate nowhere", 2, &["nowhere: no such run", "-o names another folder"]),
     // Values
     ("--bogus", 2, &["--bogus"]),
     // It was called a subcommand.
@@ -132,7 +132,7 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("analyze ran --csv link.csv", 2, &["link.csv: ", "a run's"]),
     ("score ran --export-predictions ran/new.json", 2, &["a run's", "--export-predictions FILE"]),
     ("compare mine.csv ran --html ran/../ran/report.html", 2, &["a run's", "--html FILE"]),
-    ("calibrate ran -o ran/journal.sqlite", 2, &["a run's", "--output FILE"]),
+    ("calibrate ran --to ran/journal.sqlite", 2, &["a run's", "--to FILE"]),
     ("env play -n 1 --export-episodes ran/journal.sqlite", 2, &["a run's", "--export-episodes"]),
     ("analyze left --csv left/output.csv", 2, &["would replace it", "--csv FILE"]),
     ("analyze ran -o left --csv left/output.csv", 2, &["would replace it"]),

@@ -15,7 +15,7 @@ pub enum CalibrationError {
         source: std::io::Error,
     },
     #[error(
-        "{path} is not a calibration ({reason}); make one with `convfinqa calibrate RUN -o {path}`"
+        "{path} is not a calibration ({reason}); make one with `convfinqa calibrate RUN --to {path}`"
     )]
     NotOne { path: PathBuf, reason: String },
     #[error(

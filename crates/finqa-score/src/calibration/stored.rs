@@ -211,7 +211,7 @@ mod tests {
             error
         };
         assert!(refused("{}").contains("is not a calibration (missing field"));
-        assert!(refused("not json").contains("calibrate RUN -o"));
+        assert!(refused("not json").contains("calibrate RUN --to"));
         let changed = |change: fn(&mut Calibration)| {
             let mut other = Calibration::built_in().clone();
             change(&mut other);
