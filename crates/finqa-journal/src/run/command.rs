@@ -9,21 +9,15 @@ pub fn command(words: &str, output: &Path) -> String {
     if output == RunSettings::default().output {
         return format!("convfinqa {words}");
     }
-    format!("convfinqa {words} -o {}", quoted(&output.to_string_lossy()))
+    let output = output.to_string_lossy();
+    // A path has no null byte, which a shell could not take.
+    let output = shlex::try_quote(&output).unwrap_or_default();
+    format!("convfinqa {words} -o {output}")
 }
 
 /// The command that lists the runs in the folder `runs` of an output folder.
 pub(super) fn list_command(runs: &Path) -> String {
     command("runs", runs.parent().unwrap_or(runs))
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./+:,=@%".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 #[cfg(test)]
@@ -36,6 +30,6 @@ mod tests {
         assert_eq!(at("output"), "convfinqa --resume 01a");
         assert_eq!(at("c3"), "convfinqa --resume 01a -o c3");
         assert_eq!(at("my runs"), "convfinqa --resume 01a -o 'my runs'");
-        assert_eq!(at("it's"), r"convfinqa --resume 01a -o 'it'\''s'");
+        assert_eq!(at("it's"), r#"convfinqa --resume 01a -o "it's""#);
     }
 }

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use comfy_table::{ContentArrangement, Table, presets};
-use console::{Term, measure_text_width};
+use console::Term;
 use finqa_core::text::picture;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 /// Text of others without characters that a terminal would obey: control
 /// characters become their pictures (`␛`), and marks that turn the direction of
@@ -93,29 +94,16 @@ pub fn for_stderr(text: &str) -> Cow<'_, str> {
 /// Breaks a text that begins in column `start` at spaces: later lines begin in column
 /// `indent`, and none is wider than `limit`.
 pub(super) fn broken(text: &str, start: usize, indent: usize, limit: usize) -> String {
-    let mut out = String::new();
-    let mut width = start;
-    let mut spaces = 0;
-    for word in text.split(' ') {
-        if word.is_empty() {
-            spaces += 1;
-            continue;
-        }
-        let long = measure_text_width(word);
-        if width > start && width + 1 + spaces + long > limit {
-            out.push('\n');
-            out.push_str(&" ".repeat(indent));
-            width = indent;
-        } else if width > start {
-            let gap = 1 + spaces;
-            out.push_str(&" ".repeat(gap));
-            width += gap;
-        }
-        spaces = 0;
-        out.push_str(word);
-        width += long;
-    }
-    out
+    let (first, later) = (" ".repeat(start), " ".repeat(indent));
+    let options = Options::new(limit)
+        .initial_indent(&first)
+        .subsequent_indent(&later)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    let filled = textwrap::fill(text.trim_start_matches(' '), options);
+    filled.get(start..).unwrap_or_default().to_owned()
 }
 
 /// The parts that there are, on one line.
