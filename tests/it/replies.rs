@@ -303,6 +303,25 @@ fn a_kept_folder_is_replayed_without_another_option() {
     );
 }
 
+/// The journal of a run by an earlier build, which had answered from the kept folder of replies.
+#[test]
+fn a_kept_journal_is_reported_scored_and_compared() {
+    let place = Workplace::new();
+    let run = place.path("output/runs/01a2258f-507c-750f-af3b-e23f7bf0bf37");
+    std::fs::create_dir_all(&run).unwrap();
+    let journal = Path::new(KEPT).join("journal.sqlite");
+    std::fs::copy(journal, run.join("journal.sqlite")).unwrap();
+    place.run("report 01a2258f").succeeds();
+    let row = &place.rows("output/runs/01a2258f-507c-750f-af3b-e23f7bf0bf37/output.csv")[0];
+    assert_eq!(
+        (&*row["outcome"], &*row["input_tokens"], &*row["calls"]),
+        ("truncated", "2249", "1")
+    );
+    place.run("score 01a2258f").succeeds();
+    place.run("compare 01a2258f 01a2258f").succeeds();
+    place.run("analyze 01a2258f").succeeds();
+}
+
 /// A budget that one request would pass is enough for a run of stored replies.
 #[test]
 fn stored_replies_count_against_no_budget() {
