@@ -82,6 +82,10 @@ impl Tables {
             return None;
         }
         let subject = self.subject(of);
+        // Figures that have names are in tables; sentences give them for reasons and parts.
+        if subject.counted.is_empty() && !of.names.is_empty() {
+            return None;
+        }
         let period = of.spans.first();
         let paragraphs = document.sentences().enumerate();
         let mut found: Vec<StatedFact> = paragraphs
