@@ -9,10 +9,10 @@ RUN cargo chef prepare --recipe-path recipe.json
 
 FROM chef AS build
 COPY --from=plan /build/recipe.json recipe.json
-RUN cargo chef cook --locked --release --recipe-path recipe.json
+RUN cargo chef cook --locked --profile dist --recipe-path recipe.json
 # .dockerignore admits only files that the build reads.
 COPY . .
-RUN cargo build --locked --release --bin convfinqa
+RUN cargo build --locked --profile dist --bin convfinqa
 
 FROM debian:bookworm-slim AS app
 # hadolint ignore=DL3008
@@ -21,7 +21,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --create-home --home-dir /app convfinqa \
     && install --directory --owner=convfinqa /app/output /app/data
-COPY --from=build /build/target/release/convfinqa /usr/local/bin/convfinqa
+COPY --from=build /build/target/dist/convfinqa /usr/local/bin/convfinqa
 USER 10001
 WORKDIR /app
 ENTRYPOINT ["convfinqa"]
