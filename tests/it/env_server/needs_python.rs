@@ -57,6 +57,30 @@ async fn the_public_clients_pass(#[case] venv: &str, #[case] checks: usize) {
     server.stop().await;
 }
 
+#[test]
+#[ignore = "needs .venv, which tests/python/setup.sh makes"]
+fn the_code_of_the_page_for_python_runs() {
+    let place = tempfile::tempdir().expect("a folder");
+    let page = root().join("docs/python.md");
+    let script = root().join("tests/python/page.py");
+    let programs = Path::new(env!("CARGO_BIN_EXE_convfinqa")).parent();
+    let path = std::env::join_paths(programs.map(Path::to_owned).into_iter().chain(
+        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()),
+    ));
+    let ran = Command::new(program("openenv-0.10.0", "python"))
+        .args([script, page])
+        .current_dir(place.path())
+        .env("PATH", path.expect("a path"))
+        .env("NO_PROXY", "127.0.0.1,localhost")
+        .output()
+        .expect("the program starts");
+    let text = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
+    assert!(
+        ran.status.success() && text.contains("ok: 3 blocks"),
+        "{text}"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs .venv, which tests/python/setup.sh makes"]
 async fn needs_browser_a_person_plays_an_episode_by_keyboard_in_a_browser() {
