@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_share_is_read_by_what_it_is_shown_as() {
         let shown = |percent, value| PercentReading::shown_as(percent, value).percent;
-        assert_eq!(shown(14.1, 0.141), 14.1);
+        assert_eq!(shown(25.1, 0.25), 25.0);
         assert_eq!(shown(14.1, 14.136), 14.136);
         assert_eq!(shown(0.5, 0.5), 0.5);
         assert_eq!(PercentReading::of(44.0, true).fraction, 0.44);

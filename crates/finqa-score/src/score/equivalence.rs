@@ -26,7 +26,7 @@ pub struct FeVerdict {
 /// Judges a prediction by gold.
 ///
 /// ```
-/// use convfinqa::score::{FeContext, FeReason, Quantity, financial_equivalence};
+/// use finqa_score::score::{FeContext, FeReason, Quantity, financial_equivalence};
 /// let context = FeContext { question: "what was the percentage change?", ..FeContext::default() };
 /// let verdict = financial_equivalence(
 ///     &Quantity::parse("14.10%"), &Quantity::parse("0.1414"), &context);

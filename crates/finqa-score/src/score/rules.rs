@@ -16,7 +16,7 @@ pub fn exact_match(ground_truth: &str, prediction: &str) -> bool {
 /// it alongside its floor.
 ///
 /// ```
-/// use convfinqa::score::numeric_match;
+/// use finqa_score::score::numeric_match;
 /// assert!(numeric_match("14.10%", "14.13"));
 /// assert!(numeric_match("yes", "no"));
 /// ```

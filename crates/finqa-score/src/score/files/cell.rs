@@ -8,7 +8,7 @@ use finqa_core::text::picture;
 /// tab, line feed and carriage return become their pictures (`␛`).
 ///
 /// ```
-/// use convfinqa::score::files::cell;
+/// use finqa_score::score::files::cell;
 /// assert_eq!(cell("=SUM(A1)"), "'=SUM(A1)");
 /// assert_eq!(cell("-5.1%"), "-5.1%");
 /// assert_eq!(cell("a\0b"), "a␀b");
