@@ -8,7 +8,7 @@ mod ways;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use convfinqa::ask::Session;
+use convfinqa::Session;
 use finqa_agents::pair::Answer;
 
 use crate::support::cli::Workplace;
