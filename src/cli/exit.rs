@@ -19,9 +19,9 @@ pub enum Exit {
     Usage,
     /// Data that cannot be read or lack the requested records.
     Data,
-    /// Finished, but some questions are without an answer.
+    /// Some questions are without an answer.
     Unanswered,
-    /// A server cannot be reached or refuses; questions may be left to ask.
+    /// The provider cannot be reached or refuses.
     Provider,
     /// A score is below its `--fail-under`, or B is not better by `--gate`.
     BelowThreshold,

@@ -2,7 +2,6 @@
 
 use clap::ArgMatches;
 
-use finqa_journal::run::Finish;
 use finqa_report::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
 use finqa_run::pipeline::{self, PipelineError};
 
@@ -63,10 +62,5 @@ pub(crate) fn execute(
         print: args.print,
         style,
     };
-    let exit = report_and_exit_code(&results, judged, &writer, display)?;
-    Ok(match results.finish {
-        // Questions of missing shards have no answer; no server failed here.
-        Finish::Partial { .. } => Exit::Unanswered,
-        _ => exit,
-    })
+    report_and_exit_code(&results, judged, &writer, display)
 }

@@ -258,6 +258,8 @@ fn exit_code(results: &RunResults) -> Result<Exit, Failure> {
     let is_shard = results.summary.run.shard.is_some();
     match &results.finish {
         Finish::Complete if results.summary.unanswered() > 0 && !is_shard => Ok(Exit::Unanswered),
+        // The same command continues it.
+        Finish::Partial { .. } if is_shard => Ok(Exit::Provider),
         finish => unfinished_exit_code(finish.clone()),
     }
 }
@@ -266,8 +268,7 @@ fn exit_code(results: &RunResults) -> Result<Exit, Failure> {
 pub(super) fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
     match finish {
         Finish::Complete => Ok(Exit::Done),
-        // `--resume` asks what is left.
-        Finish::Partial { .. } => Ok(Exit::Provider),
+        Finish::Partial { .. } => Ok(Exit::Unanswered),
         Finish::BudgetReached { .. } => Ok(Exit::BudgetReached),
         Finish::Interrupted => Ok(Exit::Interrupted),
         Finish::Fatal(failure) => Err(fatal(failure)),
@@ -341,7 +342,7 @@ mod tests {
             (fatal(Fault::Provider), 5),
             // `ask` called it the provider's.
             (fatal(Fault::Bug), 1),
-            (Finish::Partial { left, reason }, 5),
+            (Finish::Partial { left, reason }, 4),
             (Finish::Interrupted, 130),
         ] {
             let exit = unfinished_exit_code(finish);

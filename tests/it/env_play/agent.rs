@@ -110,7 +110,7 @@ fn calls_that_reach_no_tool_are_counted_and_told_to_the_model() {
     let told = results(request);
     let expected = [
         "not a JSON object", "not JSON:", "Unknown tool: 'delete_everything'",
-        "Missing required argument", "[", "`answer`",
+        "missing required argument", "[", "`answer`",
     ];
     assert_eq!(told.len(), expected.len());
     for (told, words) in told.iter().zip(expected) {

@@ -236,7 +236,7 @@ fn a_question_that_fails_again_is_left_for_resume() {
         }
     });
     let ran = place.chat(&server, "--attempts 1");
-    ran.ends(5);
+    ran.ends(4);
     let left = failed.load(Ordering::Relaxed) / 2;
     assert!(left > 0, "each is asked twice");
     let told = format!("{left} questions without an outcome because the provider failed");

@@ -197,7 +197,7 @@ fn a_failure_of_unknown_meaning_is_asked_for_once_more_and_then_left_to_resume()
         fails.then(|| Reply::plain(418, &format!("frobnicated {at}")))
     });
     let ran = place.chat(&unknown, "--concurrency 1 --critic off");
-    ran.ends(5);
+    ran.ends(4);
     let words = "the provider failed in an unknown way: frobnicated";
     let said = ran.stdout.clone() + &ran.stderr;
     assert!(single_spaced(&said).contains(words), "{said}");

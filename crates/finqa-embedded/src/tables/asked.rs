@@ -308,6 +308,13 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
         match &token.part {
             TokenPart::Filler => {}
             TokenPart::Statement(named) => out.statement = Some(*named),
+            TokenPart::Earlier(of) => {
+                out.words.extend(of.words.iter().cloned());
+                out.names.extend(of.names.iter().copied());
+                out.spans.extend(of.spans.iter().copied());
+                out.rows.clone_from(&of.rows);
+                out.total |= of.total;
+            }
             TokenPart::Word(stems) => {
                 let words = stems.iter().map(|stem| (stem.clone(), token.text.clone()));
                 out.words.extend(words);

@@ -70,6 +70,13 @@ impl Tables {
             }
             Operation::Ratio => {
                 let pair = self.parts(operands, asked.relative)?;
+                // "Debt to EBITDA" is a row.
+                if let [a, b] = &pair
+                    && a.place().is_some()
+                    && a.place() == b.place()
+                {
+                    return Ok(self.look_up(a.clone(), of));
+                }
                 (pair.to_vec(), ratio(pair, asked.relative))
             }
             Operation::Sum => {

@@ -2,9 +2,9 @@
 
 use finqa_core::page::period::Period;
 
-use super::asked::{Asked, operand};
+use super::asked::{Asked, Operation, operand};
 use super::phrases::Cue;
-use super::question::Token;
+use super::question::{Token, TokenPart};
 use super::words::{PRONOUNS, lists};
 
 /// How a question that leans on the one before begins.
@@ -16,6 +16,45 @@ const LEADS: &str = "and then so also but same about";
 pub(super) fn is_elliptical(tokens: &[Token]) -> bool {
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
     lists(ELLIPTICAL, text(0)) || text(1) == "about"
+}
+
+/// Words before a pronoun that is no conjunction and no article: "is that", "than it".
+const BEFORE_PRONOUN: &str = "is was are were did does has had of than to from";
+
+/// Where a question about a report has a pronoun for the figure of the one before. "It" is the
+/// company where the question names a figure of its own.
+pub(super) fn pronoun(tokens: &[Token]) -> Option<usize> {
+    let named = tokens.iter().any(|token| !token.stems().is_empty());
+    tokens
+        .windows(2)
+        .position(|pair| {
+            let [before, word] = pair else { return false };
+            let refers = lists("that this these those", &word.text) || word.text == "it" && !named;
+            refers && lists(BEFORE_PRONOUN, &before.text)
+        })
+        .map(|at| at + 1)
+}
+
+/// A question with the figure of the one before in place of its pronoun; `None` if that one asked
+/// for more than a figure.
+pub(super) fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option<Vec<Token>> {
+    let [of] = before.operands.as_slice() else {
+        return None;
+    };
+    if before.operation != Operation::Figure || of.spans.len() > 1 || !of.is_named() {
+        return None;
+    }
+    let leads = tokens
+        .iter()
+        .take_while(|token| lists(LEADS, &token.text))
+        .count();
+    let mut out = tokens.to_vec();
+    let figure = Token {
+        text: of.spelled(),
+        part: TokenPart::Earlier(Box::new(of.clone())),
+    };
+    *out.get_mut(at)? = figure;
+    Some(out.split_off(leads))
 }
 
 /// Whether a question can be understood without the ones before it; `says` is whether a label

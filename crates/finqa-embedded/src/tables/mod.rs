@@ -59,7 +59,20 @@ impl Tables {
         // In full, if it changes a part of the one before.
         let mut before: Option<Option<Asked>> = None;
         for text in earlier.iter().chain([&question]) {
-            let tokens = question::read(self, text);
+            let mut tokens = question::read(self, text);
+            let pronoun = before.as_ref().filter(|_| !self.is_plain());
+            if let Some(last) = pronoun
+                && let Some(at) = follow_up::pronoun(&tokens)
+            {
+                let figure = last
+                    .as_ref()
+                    .and_then(|last| follow_up::with_figure(last, &tokens, at));
+                let Some(figure) = figure else {
+                    before = Some(None);
+                    continue;
+                };
+                tokens = figure;
+            }
             let dated = self.is_plain() && self.periods_of(0).len() > 1;
             let complete = follow_up::is_complete(&tokens, dated, |word| self.says(word));
             let leaning = before

@@ -9,6 +9,7 @@ use finqa_core::regex;
 use regex::Regex;
 
 use super::names::{Concept, name_at};
+use super::operand::Operand;
 use super::page::Tables;
 use super::phrases::{Cue, cue_at};
 use super::words::{FILLERS, NOISE, STATES, lists, stems};
@@ -31,6 +32,8 @@ pub(super) enum TokenPart {
     Name(&'static Concept, usize),
     Period(Period),
     Statement(NamedStatement),
+    /// The figure of an earlier question: "is that more than net income?"
+    Earlier(Box<Operand>),
 }
 
 /// A primary statement as a question names it.

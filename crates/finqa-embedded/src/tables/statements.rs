@@ -26,11 +26,9 @@ impl Tables {
         table.is_some_and(|table| table.statement.is_some() && table.title.contains("equity"))
     }
 
-    /// All figures of the primary statements.
-    pub(super) fn statement_figures(&self) -> impl Iterator<Item = FitFigure> {
-        let tables = self.tables.iter().enumerate();
-        let tables = tables.filter(|(_, table)| table.statement.is_some());
-        tables.flat_map(|(at, table)| {
+    /// All figures.
+    pub(super) fn figures(&self) -> impl Iterator<Item = FitFigure> {
+        self.tables.iter().enumerate().flat_map(|(at, table)| {
             let rows = 1..table.rows.len();
             let cells = rows.flat_map(|r| (1..table.columns.len()).map(move |c| (r, c)));
             cells.filter_map(move |(r, c)| table.figure(at, r, c))

@@ -189,12 +189,19 @@ impl Tables {
         // "Depreciation", and "Depreciation, excluding ..." in another statement.
         if of.statement.is_none() {
             let rivals = self
-                .statement_figures()
+                .figures()
                 .filter(|one| self.is_rival(one, &best) && !self.is_of_equity(one));
             all.extend(rivals);
         }
         let several = differ(&all).then(|| {
-            let names: Vec<String> = all.iter().map(|one| self.placed_name(one)).collect();
+            let on_sheets = |one: &FitFigure| {
+                let table = self.table(one.place());
+                table.is_some_and(|table| !table.sheet.is_empty())
+            };
+            let names: Vec<String> = match all.iter().any(on_sheets) {
+                true => self.names_of(all.iter()),
+                false => all.iter().map(|one| self.placed_name(one)).collect(),
+            };
             Doubt::Missing(format!("several figures fit: {}", names.join(" and ")))
         });
         let doubt = several.or_else(|| self.unclear_year(&best, asked));
