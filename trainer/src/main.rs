@@ -190,7 +190,7 @@ fn train(
     }
     drop(all);
     step("rows");
-    weights.network = network::fit(&rows, seed);
+    weights.network = network::fit(rows, seed);
     step("network");
     weights
 }

@@ -48,8 +48,9 @@ impl Layout {
     }
 }
 
-/// The candidates of a question: the inputs of each with their indices, and whether it is right.
-type Inputs = Vec<(Vec<(usize, f32)>, bool)>;
+/// A question's candidates: the inputs of each, in half the room of `usize`, and whether it is
+/// right.
+type Inputs = Vec<(Vec<(u32, f32)>, bool)>;
 
 /// How an input is scaled for the training: `(value - mean) * scale`.
 struct Scaling {
@@ -87,8 +88,9 @@ fn rounded(x: f32) -> f32 {
     format!("{x:.3e}").parse().unwrap_or(x)
 }
 
-/// Trains the networks and merges them into one.
-pub fn fit(questions: &[Vec<Row>], seed: u64) -> Network {
+/// Trains the networks and folds them into one. The rows take gigabytes: each is dropped as soon
+/// as its inputs are made.
+pub fn fit(questions: Vec<Vec<Row>>, seed: u64) -> Network {
     let rows: Vec<&Row> = questions.iter().flatten().collect();
     let Some(features) = rows.first().map(|row| row.detail.len()) else {
         return Network::default();
@@ -103,21 +105,24 @@ pub fn fit(questions: &[Vec<Row>], seed: u64) -> Network {
         mean: 0.0,
         scale: 1.0,
     });
-    let of_row = |row: &Row| (scaled(&ranges, &scalings, &row.detail), row.right);
-    let of_question = |question: &Vec<Row>| question.iter().map(of_row).collect();
-    let inputs: Vec<Inputs> = questions.iter().map(of_question).collect();
+    drop(rows);
+    let of_row = |row: Row| (scaled(&ranges, &scalings, &row.detail), row.right);
+    let of_question = |question: Vec<Row>| question.into_iter().map(of_row).collect();
+    let inputs: Vec<Inputs> = questions.into_iter().map(of_question).collect();
     let all: Vec<Vec<f32>> = (seed..seed + NETWORKS)
         .map(|seed| train(&inputs, &layout, seed))
         .collect();
     fold(&all, &layout, ranges, &scalings)
 }
 
-fn scaled(ranges: &[InputRange], scalings: &[Scaling], features: &[f64]) -> Vec<(usize, f32)> {
+fn scaled(ranges: &[InputRange], scalings: &[Scaling], features: &[f64]) -> Vec<(u32, f32)> {
     let scale = |(at, value): (usize, f32)| {
         let Scaling { mean, scale } = scalings[at];
-        (at, (value - mean) * scale)
+        (at as u32, (value - mean) * scale)
     };
-    Network::inputs(ranges, features).map(scale).collect()
+    let mut inputs: Vec<_> = Network::inputs(ranges, features).map(scale).collect();
+    inputs.shrink_to_fit();
+    inputs
 }
 
 /// Merges networks into one that computes the mean of their scores. It has the hidden units of all
@@ -248,7 +253,8 @@ fn derive(
         sums.copy_from_slice(&weights[layout.bias()..layout.output()]);
         let mut score = 0.0;
         for (input, value) in inputs {
-            let value = value * kept[*input];
+            let input = *input as usize;
+            let value = value * kept[input];
             if value == 0.0 {
                 continue;
             }
@@ -284,7 +290,8 @@ fn derive(
             gradient[layout.bias() + k] += of_units[k];
         }
         for (input, value) in inputs {
-            let value = value * kept[*input];
+            let input = *input as usize;
+            let value = value * kept[input];
             if value == 0.0 {
                 continue;
             }
@@ -338,11 +345,12 @@ mod tests {
                 candidate
             })
             .collect();
-        let score = |weights: &Vec<f32>, inputs: &[(usize, f32)]| {
+        let score = |weights: &Vec<f32>, inputs: &[(u32, f32)]| {
             let mut units = weights[layout.bias()..layout.output()].to_vec();
             let mut score = 0.0;
             for (at, value) in inputs {
-                let weights_of = layout.of_input(weights, *at);
+                let at = *at as usize;
+                let weights_of = layout.of_input(weights, at);
                 units
                     .iter_mut()
                     .zip(weights_of)
