@@ -11,6 +11,7 @@
 
 mod analysis;
 mod analyst_questions;
+mod analyst_rows;
 mod architecture;
 mod ask;
 mod calibrate;

@@ -136,6 +136,11 @@ impl Caption {
         ONLY_UNIT.is_match(&lower) && scale_in(&lower).is_some()
     }
 
+    /// The unit that a text is, if it says nothing else.
+    pub(super) fn alone(text: &str) -> Option<Self> {
+        Self::is_alone(text).then(|| Self::new(text))
+    }
+
     fn new(text: &str) -> Self {
         let lower = words(text);
         let names = |scale: &Scale| {

@@ -253,7 +253,7 @@ impl Table {
                 .filter(|_| self.report || self.scale().is_some())
         };
         let column_name = &self.columns.get(column)?.label;
-        of_row.or_else(|| {
+        of_row.or_else(|| self.unit_beside(row)).or_else(|| {
             // "2031 (in millions, except per share data)" has one.
             let unit = of_column().map_or("", |unit| unit.text.as_str());
             let name = match column_name == unit {
@@ -266,6 +266,18 @@ impl Table {
             let caption = of_column().or_else(of_table)?;
             Some((self.scale_in(row, &name, caption)?, caption.power))
         })
+    }
+
+    /// The scale that a column of units names for a row: `EUR thousand` under "Unit".
+    fn unit_beside(&self, row: usize) -> Option<(Scale, u32)> {
+        let is_unit =
+            |label: &str| matches!(label.trim().to_lowercase().as_str(), "unit" | "units");
+        let at = self
+            .columns
+            .iter()
+            .position(|column| is_unit(&column.label))?;
+        let unit = Caption::alone(&self.cells.get(row)?.get(at)?.raw)?;
+        Some((unit.scale?, unit.power))
     }
 
     /// What a caption says of the scale of a row in a column of this name.

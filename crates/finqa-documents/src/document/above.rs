@@ -41,7 +41,8 @@ pub(super) fn is_footnote(text: &str) -> bool {
 pub(super) fn states_every_unit(text: &str) -> bool {
     let lower = text.to_lowercase();
     let otherwise = [
-        "unless otherwise", "except as otherwise", "or as otherwise", "except where otherwise",
+        "unless otherwise", "unless stated", "unless noted", "except as otherwise",
+        "or as otherwise", "except where otherwise",
     ];
     text.len() <= HEADING
         && otherwise.iter().any(|words| lower.contains(words))

@@ -21,6 +21,7 @@ use crate::question::wording::Wording;
 use crate::ranking::{self, ChoiceContext};
 use crate::reading::facts::Facts;
 use crate::shape::SHAPES;
+use crate::tables::words::{same_word, stems};
 use crate::tables::{DirectAnswer, Doubt, Tables};
 use crate::weights::EmbeddedWeights;
 
@@ -37,6 +38,25 @@ impl Default for EmbeddedAnalyst {
 
 /// The doubt in an answer from a user's table whose labels did not account for the question.
 pub(super) const UNREAD: &str = "the labels do not answer the question in full";
+
+/// The most numbers of a sentence; more are a row of a table that was not read as one.
+const IN_SENTENCE: usize = 3;
+
+/// Whether an answer is from sentences that have all words of the question.
+fn is_of_text(answer: &EmbeddedAnswer, question: &Question) -> bool {
+    let ids = answer.best.evidence.iter().map(|of| of.id.as_str());
+    let mut of_text = ids.filter(|id| id.starts_with('t')).peekable();
+    let asked = stems(&question.text);
+    let named = |word: &&String| word.chars().any(char::is_alphabetic);
+    of_text.peek().is_some()
+        && of_text.all(|id| {
+            let sentence = question.document.evidence(id).unwrap_or_default();
+            let said = stems(sentence);
+            let numbers = said.iter().filter(|word| !named(word)).count();
+            let says = |word: &String| said.iter().any(|own| same_word(own, word));
+            numbers <= IN_SENTENCE && asked.iter().filter(named).all(says)
+        })
+}
 
 impl EmbeddedAnalyst {
     /// An analyst with the built-in weights.
@@ -105,7 +125,7 @@ impl EmbeddedAnalyst {
             Ok(answer) => return EmbeddedAnswer::from_labels(&page.facts, question, &answer),
         };
         let guess = self.ranked_answer(page, asked)?;
-        let of_text = guess.best.evidence.iter().any(|of| of.id.starts_with('t'));
+        let of_text = is_of_text(&guess, question);
         let doubt = match why {
             Doubt::InText(_) if of_text => guess.doubt,
             Doubt::Missing(why) | Doubt::InText(why) => Some(why),

@@ -104,7 +104,13 @@ impl EmbeddedAnswer {
             ..
         } = stated;
         let id = format!("t{}", paragraph + 1);
-        let text = document.evidence(&id)?;
+        let paragraph = document.evidence(&id)?;
+        let has = |text: &&str| text.replace(',', "").contains(&literal);
+        let text = paragraph
+            .split_inclusive(". ")
+            .find(has)
+            .unwrap_or(paragraph)
+            .trim();
         let kind = match percent {
             true => UnitKind::Percent,
             false => UnitKind::Number,

@@ -36,6 +36,7 @@ pub(crate) fn names_cost(name: &str) -> bool {
     let name = name.to_lowercase();
     let received = [
         "income before", "interest income", "net interest", "net debt", "benefit", "cash flow",
+        "result",
         // Of either sign: "Income (loss) before taxes", "Other income (expense)".
         "(loss", "(income", "(gain", "(expense", "(liabilit",
     ];

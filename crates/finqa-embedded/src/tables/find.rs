@@ -1,7 +1,5 @@
 //! From an operand to the figure that it names, or the reason why none is sure.
 
-use std::collections::BTreeSet;
-
 use finqa_core::number::Scale;
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
@@ -455,44 +453,5 @@ impl Tables {
         row.is_some_and(|row| kind(&row.label) && all(&mut row.cells.iter().flatten()))
             || column.is_some_and(|column| kind(&column.label))
                 && all(&mut rows.filter_map(|row| row.cells.get(place.column)?.as_ref()))
-    }
-
-    /// The figures of several operands in one table: those in the row or the column of one of
-    /// them, as in "sales and staff of the North".
-    pub(super) fn listed(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
-        if let ([part, whole], false) = (operands, self.is_plain()) {
-            return self.paired(part, whole);
-        }
-        let spans = operands.iter().flat_map(|of| &of.spans).copied();
-        let common = spans.max_by_key(|one| one.end.day.is_some());
-        let figures = |near: Option<Place>| -> Reading<Vec<Amount>> {
-            let figure = |one: &Operand| self.figure(one, common, near);
-            operands.iter().map(figure).collect()
-        };
-        let mut found = figures(None);
-        let alone = operands
-            .iter()
-            .filter_map(|of| self.figure(of, common, None).ok());
-        for place in alone.filter_map(|one| one.place()) {
-            let in_line = |one: &Amount| {
-                let at = one.place();
-                at.is_none_or(|at| at.row == place.row || at.column == place.column)
-            };
-            if let Ok(near) = figures(Some(place))
-                && near.iter().all(in_line)
-            {
-                found = Ok(near);
-                break;
-            }
-        }
-        let found = found?;
-        self.in_one_unit(&found)?;
-        let places: BTreeSet<Place> = found.iter().filter_map(Amount::place).collect();
-        let tables: BTreeSet<usize> = places.iter().map(|one| one.table).collect();
-        let apart = places.len() == found.iter().filter(|one| one.at.is_some()).count();
-        match apart && tables.len() < 2 {
-            true => Ok(found),
-            false => Err(Doubt::Open),
-        }
     }
 }

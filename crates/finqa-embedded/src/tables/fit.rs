@@ -8,7 +8,7 @@ use finqa_core::page::period::Period;
 
 use super::names::SOFT;
 use super::operand::{Operand, Wording};
-use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
+use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable, SCOPES};
 use super::words::{LIGHT, LOOSE, same_word, stemmed as set};
 use crate::reading::outflow::names_cost;
 
@@ -139,8 +139,12 @@ impl Weights {
         }
     }
 
-    fn is_soft(&self, word: &String) -> bool {
+    pub(super) fn is_soft(&self, word: &String) -> bool {
         SOFT_STEMS.contains(word) || self.company.contains(word)
+    }
+
+    pub(super) fn company(&self) -> &[String] {
+        &self.company
     }
 
     pub(super) fn is_of_company(&self, word: &String) -> bool {
@@ -335,27 +339,6 @@ impl ReportTable {
         self.plain && self.title.iter().any(|own| same_word(own, word))
     }
 
-    /// Whether what a question says of a part is true of no other part of the table: "Sam's Club"
-    /// of "Sam's Club U.S.".
-    fn is_only_part(
-        &self,
-        row: &ReportRow,
-        of_whom: &[String],
-        reading: &[String],
-        weights: &Weights,
-    ) -> bool {
-        let said = of_whom
-            .iter()
-            .filter(|word| reading.contains(word) && !weights.is_soft(word));
-        let said: Vec<&String> = said.collect();
-        let mut others = self
-            .rows
-            .iter()
-            .filter(|other| other.section != row.section);
-        !said.is_empty()
-            && !others.any(|other| said.iter().all(|word| other.section.contains(word)))
-    }
-
     /// How well a row and a column fit words, whether in full, and whether of the whole company.
     fn fit(
         &self,
@@ -372,7 +355,7 @@ impl ReportTable {
             } else if row.label.aside.contains(word) || column.label.words.contains(word) {
                 named = true;
                 ASIDE
-            } else if row.section.contains(word) {
+            } else if row.section.contains(word) && !self.is_place(row, word) {
                 named |= !weights.is_soft(word);
                 ASIDE
             } else if self.title.contains(word) && self.statement.is_none() {
@@ -388,6 +371,7 @@ impl ReportTable {
             // What is spent is a cost, however its row calls it.
             let spent = !COST_STEMS.contains(word) || names_cost(&row.printed);
             let soft = weights.is_soft(word) || is_light(word);
+            let soft = soft && !SCOPES.contains(&word.as_str());
             if place <= 0.0 && word != "net" && soft && spent {
                 weight *= MISSING_SOFT;
             } else {
@@ -442,7 +426,10 @@ impl ReportTable {
             + statement;
         // A row without a name is a part of the one above it.
         let unnamed = row.printed.trim().is_empty() && column.label.words.is_empty();
-        let full = !missing && label <= 0.0 && heading <= 0.0 && !unnamed;
+        // "The allowance" is not the receivables net of it.
+        let net = reading.iter().any(|word| word == "net");
+        let deducted = !net && reading.iter().any(|word| row.label.deducted.contains(word));
+        let full = !missing && label <= 0.0 && heading <= 0.0 && !unnamed && !deducted;
         let plain = unasked(&of_whom, reading, weights) <= 0.0
             && self.qualifiers.iter().all(|word| reading.contains(word));
         Some((score, full, full && plain, beside))

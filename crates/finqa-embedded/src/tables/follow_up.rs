@@ -3,6 +3,7 @@
 use finqa_core::page::period::Period;
 
 use super::asked::{Asked, Operation, operand};
+use super::fit::is_light;
 use super::phrases::Cue;
 use super::question::{Token, TokenPart};
 use super::words::{PRONOUNS, lists};
@@ -33,6 +34,49 @@ pub(super) fn pronoun(tokens: &[Token]) -> Option<usize> {
             refers && lists(BEFORE_PRONOUN, &before.text)
         })
         .map(|at| at + 1)
+}
+
+/// Cues between two figures.
+const RELATIONS: [Cue; 8] = [
+    Cue::AsShareOf,
+    Cue::DividedBy,
+    Cue::Minus,
+    Cue::Multiple,
+    Cue::Plus,
+    Cue::Ratio,
+    Cue::ShareOf,
+    Cue::Than,
+];
+
+/// Whether a question about a report leans on the one before for a side of a relation: "and as a
+/// share of net sales?"; or for the part that "its" is of.
+pub(super) fn leans(tokens: &[Token], before: Option<&Asked>) -> bool {
+    let of_part =
+        before.is_some_and(|before| before.operands.iter().any(|of| !of.words.is_empty()));
+    let mut words = tokens.iter().map(|token| token.text.as_str());
+    let relates = |token: &Token| token.cue().is_some_and(|cue| RELATIONS.contains(&cue));
+    let first = tokens
+        .iter()
+        .find(|token| !lists(LEADS, &token.text) && token.cue() != Some(Cue::And));
+    of_part && words.any(|word| lists("its their", word))
+        || is_elliptical(tokens) && tokens.iter().any(relates)
+        || first.is_some_and(relates)
+}
+
+/// A question that begins with a relation, with the figure of the one before as its first side.
+pub(super) fn with_first_side(before: &Asked, tokens: &[Token]) -> Option<Vec<Token>> {
+    let relation = tokens
+        .iter()
+        .position(|token| token.cue() == Some(Cue::AsShareOf))?;
+    let (leads, rest) = tokens.split_at(relation);
+    if leads.iter().any(|token| !token.stems().is_empty()) {
+        return None;
+    }
+    let pronoun = Token {
+        text: "that".to_owned(),
+        part: TokenPart::Filler,
+    };
+    with_figure(before, &[&[pronoun], rest].concat(), 0)
 }
 
 /// A question with the figure of the one before in place of its pronoun; `None` if that one asked
@@ -81,7 +125,12 @@ pub(super) fn completed(
         .collect();
     let new = operand(&told, Some(&[])).filter(|_| is_elliptical(tokens))?;
     let mut out = before.clone();
-    let stems: Vec<String> = told.iter().flat_map(Token::stems).cloned().collect();
+    // "And at the end of 2030?"
+    let stems = told
+        .iter()
+        .flat_map(Token::stems)
+        .filter(|stem| !is_light(stem));
+    let stems: Vec<String> = stems.cloned().collect();
     if stems.is_empty() && new.spans.is_empty() {
         return None;
     }

@@ -20,6 +20,9 @@ const ROUNDING: f64 = 2.0;
 /// The most parts of a whole.
 const MOST_PARTS: usize = 40;
 
+/// Nouns of parts that may be called by a place or by anything else.
+const PART_NOUNS: &str = "segment segments division divisions";
+
 /// Nouns of places, and stems of names of places.
 const PLACE_NOUNS: &str = "country countries region regions geography geographies location locations area areas nation continent";
 static PLACES: LazyLock<HashSet<String>> = LazyLock::new(|| {
@@ -59,7 +62,7 @@ impl Tables {
             let mut names = group.parts.iter();
             names.any(|(name, _)| plain_stems(name).iter().any(|stem| PLACES.contains(stem)))
         };
-        groups.retain(|group| place(group) == says(PLACE_NOUNS));
+        groups.retain(|group| says(PART_NOUNS) || place(group) == says(PLACE_NOUNS));
         // The noun in the title or a heading decides between groups.
         let named = |group: &Group| {
             let title = self.tables.get(group.table).map(|table| &table.title);

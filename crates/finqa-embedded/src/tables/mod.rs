@@ -8,8 +8,8 @@
 //!
 //! In the order of reading: `words`; `table`; `names`, with `concepts.txt`, and `operand`;
 //! `fit`; `page`; `question` and its `phrases`; `asked`, the operation as data; `find`, from an
-//! operand to a figure; `statements`; `unread`; `whole_label`; `measure`; `sentences`; `series`; `groups`; `pairs`;
-//! `several`; `compute`; `follow_up`.
+//! operand to a figure; `statements`; `unread`; `whole_label`; `measure`; `sentences`; `series`;
+//! `groups`; `pairs`; `several`; `compute`; `follow_up`.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
 //! weights learn what they mean.
@@ -47,7 +47,7 @@ pub(crate) use find::FigureExpr;
 pub(crate) use names::ways_to_say;
 use page::Reading;
 pub(crate) use page::{Doubt, Tables};
-use question::RELATIVE_TIME;
+use question::{RELATIVE_TIME, Token};
 pub(crate) use sentences::StatedFact;
 pub(crate) use table::Place;
 use table::ReportTable;
@@ -60,18 +60,19 @@ impl Tables {
         let mut before: Option<Option<Asked>> = None;
         for text in earlier.iter().chain([&question]) {
             let mut tokens = question::read(self, text);
-            let pronoun = before.as_ref().filter(|_| !self.is_plain());
-            if let Some(last) = pronoun
-                && let Some(at) = follow_up::pronoun(&tokens)
-            {
-                let figure = last
-                    .as_ref()
-                    .and_then(|last| follow_up::with_figure(last, &tokens, at));
-                let Some(figure) = figure else {
-                    before = Some(None);
-                    continue;
-                };
-                tokens = figure;
+            if let Some(last) = before.as_ref().filter(|_| !self.is_plain()) {
+                let (last, at) = (last.as_ref(), follow_up::pronoun(&tokens));
+                if at.is_some() || follow_up::leans(&tokens, last) {
+                    let figure = last.and_then(|last| match at {
+                        Some(at) => follow_up::with_figure(last, &tokens, at),
+                        None => follow_up::with_first_side(last, &tokens),
+                    });
+                    let Some(figure) = figure else {
+                        before = Some(None);
+                        continue;
+                    };
+                    tokens = figure;
+                }
             }
             let dated = self.is_plain() && self.periods_of(0).len() > 1;
             let complete = follow_up::is_complete(&tokens, dated, |word| self.says(word));
@@ -85,7 +86,8 @@ impl Tables {
             before = match completed {
                 Some(completed) => Some(Some(completed)),
                 None if complete || earlier.is_empty() || !self.is_plain() => {
-                    let whole = || (!self.is_plain()).then(|| self.whole_label(text))?;
+                    let said = !tokens.iter().any(Token::is_earlier);
+                    let whole = || (said && !self.is_plain()).then(|| self.whole_label(text))?;
                     let asked = whole().or_else(|| asked::read(&tokens, self.is_plain()));
                     let guess = || (!self.is_plain()).then(|| asked::guess(&tokens));
                     Some(asked.or_else(guess))

@@ -25,8 +25,8 @@ pub(super) struct Concept {
     pub(super) quotient: Option<(Vec<String>, Vec<String>)>,
     /// What it is computed from, if reports need not print it.
     pub(super) formula: Option<Formula>,
-    /// Other figures, each by one of its names, and the words beside it that make it this one: income
-    /// taxes and "paid".
+    /// Other figures, each by one of its names, and the words beside it that make it this one:
+    /// income taxes and "paid".
     instead_of: Option<(Vec<Vec<String>>, Vec<String>)>,
     /// With another name it may mean nothing: "how much cash went to dividends".
     pub(super) loose: bool,

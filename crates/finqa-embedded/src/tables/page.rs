@@ -7,7 +7,7 @@ use finqa_core::page::{Cover, Statement};
 use finqa_core::question::Document;
 
 use super::fit::Weights;
-use super::table::{Label, ReportTable};
+use super::table::{Label, ReportTable, SCOPES};
 use super::words::{plain_stems, stems};
 
 /// The tables of a page, read for all its questions.
@@ -19,6 +19,8 @@ pub(crate) struct Tables {
     /// The words of the text of a plain page.
     pub(super) text: HashSet<String>,
     plain: bool,
+    /// A table has columns of the group and of the company.
+    has_scopes: bool,
 }
 
 /// Why a question is not answered from the labels, or not surely.
@@ -68,8 +70,22 @@ impl Tables {
                 false => HashSet::new(),
             },
             plain,
+            has_scopes: tables
+                .iter()
+                .flat_map(|table| &table.columns)
+                .any(|column| {
+                    let mut words = column.label.words.iter();
+                    words.any(|word| word == SCOPES[1])
+                }),
             tables,
         }
+    }
+
+    /// The scope that a word of a question names, if the tables tell scopes apart.
+    pub(super) fn scope(&self, word: &str) -> Option<&'static str> {
+        let word = word.trim_end_matches("'s");
+        let scope = SCOPES.into_iter().find(|scope| *scope == word);
+        scope.filter(|_| self.has_scopes)
     }
 
     /// Whether it is the one table of a page of the user's own.
@@ -156,15 +172,18 @@ fn company(cover: &Cover, filename: &str) -> Vec<String> {
         .filter(|word| word.chars().all(char::is_alphabetic));
     // "Total Acme Incorporated equity", where the cover has "Acme Inc."
     let forms = plain_stems("inc incorporated corporation corp plc ltd limited holdings");
-    // "J&J", "P&G"
-    let initials = cover
-        .company
-        .split_whitespace()
-        .filter_map(|word| word.chars().next());
-    let initials = initials.map(|initial| initial.to_lowercase().to_string());
-    let initials: String = initials.collect();
-    let short = plain_stems(&initials).into_iter().chain([initials.clone()]);
-    let short = short.filter(|_| cover.company.contains('&'));
+    // "P&G"
+    let words: Vec<&str> = cover.company.split_whitespace().collect();
+    let short = words.windows(3).filter_map(|three| match three {
+        [before, "&", after] => {
+            let initials = [before, after].map(|word| word.chars().next());
+            Some(format!("{}&{}", initials[0]?, initials[1]?).to_lowercase())
+        }
+        _ => None,
+    });
+    let short: Vec<String> = short
+        .flat_map(|short| [plain_stems(&short), vec![short]].concat())
+        .collect();
     named
         .into_iter()
         .chain(of_file)

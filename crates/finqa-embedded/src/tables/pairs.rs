@@ -1,6 +1,7 @@
 //! A part and a whole, or what is divided by what.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use super::find::{Amount, AmountKind, CLOSE, latest, same};
 use super::fit::FitFigure;
@@ -15,6 +16,52 @@ const TOGETHER: f64 = 0.3;
 const PAIRED: usize = 40;
 
 impl Tables {
+    /// The figures of several operands in one table: those in the row or the column of one of
+    /// them, as in "sales and staff of the North".
+    pub(super) fn listed(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
+        let spans = operands.iter().flat_map(|of| &of.spans).copied();
+        let common = spans.max_by_key(|one| one.end.day.is_some());
+        if operands.iter().any(|of| !of.rows.is_empty()) {
+            // Their rows are known, whichever statements these are in.
+            let found = operands.iter().map(|of| self.figure(of, common, None));
+            let found: Vec<Amount> = found.collect::<Reading<_>>()?;
+            self.in_one_unit(&found)?;
+            return Ok(found);
+        }
+        if let ([part, whole], false) = (operands, self.is_plain()) {
+            return self.paired(part, whole);
+        }
+        let figures = |near: Option<Place>| -> Reading<Vec<Amount>> {
+            let figure = |one: &Operand| self.figure(one, common, near);
+            operands.iter().map(figure).collect()
+        };
+        let mut found = figures(None);
+        let alone = operands
+            .iter()
+            .filter_map(|of| self.figure(of, common, None).ok());
+        for place in alone.filter_map(|one| one.place()) {
+            let in_line = |one: &Amount| {
+                let at = one.place();
+                at.is_none_or(|at| at.row == place.row || at.column == place.column)
+            };
+            if let Ok(near) = figures(Some(place))
+                && near.iter().all(in_line)
+            {
+                found = Ok(near);
+                break;
+            }
+        }
+        let found = found?;
+        self.in_one_unit(&found)?;
+        let places: BTreeSet<Place> = found.iter().filter_map(Amount::place).collect();
+        let tables: BTreeSet<usize> = places.iter().map(|one| one.table).collect();
+        let apart = places.len() == found.iter().filter(|one| one.at.is_some()).count();
+        match apart && tables.len() < 2 {
+            true => Ok(found),
+            false => Err(Doubt::Open),
+        }
+    }
+
     /// A part and a whole, or what is divided by what.
     pub(super) fn parts(&self, operands: &[Operand], percent: bool) -> Reading<[Amount; 2]> {
         let mut pair = match (self.listed(operands), operands) {

@@ -77,6 +77,10 @@ impl Token {
         }
     }
 
+    pub(super) fn is_earlier(&self) -> bool {
+        matches!(self.part, TokenPart::Earlier(_))
+    }
+
     /// The stems of what it names.
     pub(super) fn stems(&self) -> &[String] {
         match &self.part {
@@ -301,6 +305,9 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
             other && own.is_empty() && tables.is_plain() && tables.says(spelled)
         });
         let (length, part) = match (name, cue) {
+            _ if let Some(scope) = tables.scope(text) => {
+                (1, TokenPart::Word(vec![scope.to_owned()]))
+            }
             _ if spelled.is_some() => {
                 let stems = spelled.into_iter().map(str::to_owned);
                 (1, TokenPart::Word(stems.collect()))
@@ -320,7 +327,11 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
                 (1, TokenPart::Filler)
             }
             // "After refunds" is net of these.
-            _ if !tables.is_plain() && *text == "after" && at > 0 => {
+            _ if !tables.is_plain()
+                && *text == "after"
+                && at > 0
+                && marks.peek().is_none_or(|(mark, _)| mark.start > next) =>
+            {
                 (1, TokenPart::Word(vec!["net".to_owned()]))
             }
             _ => (1, TokenPart::Word(own)),

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use finqa_core::number::Scale;
+use finqa_core::page::is_month;
 use finqa_core::page::period::{Date, Period, Times};
 use finqa_core::question::Document;
 
@@ -15,7 +16,7 @@ use super::fit::is_light;
 use super::operand::Operand;
 use super::page::Tables;
 use super::question;
-use super::words::{same_word, stemmed};
+use super::words::{lists, same_word, stemmed};
 use crate::reading::prose::{self, ProseNumber};
 use crate::reading::text::{TextToken, TokenKind, tokenize};
 
@@ -26,15 +27,33 @@ static PEOPLE: LazyLock<HashSet<String>> = LazyLock::new(|| {
     )
 });
 
-/// Verbs of having people, as stems: a number right behind one counts all of them, "our 4,700
-/// employees in the region" does not.
-static HAVING: LazyLock<HashSet<String>> =
-    LazyLock::new(|| stemmed("have has had employ employs employed employing work works worked"));
+/// Verbs of having something, as stems: a number right behind one counts all that the subject has,
+/// "our 4,700 employees in the region" does not.
+static HAVING: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "have has had employ employs employed operate operates operated own owns owned work works worked",
+    )
+});
+
+/// Those whose figures are not the company's.
+static OWNERS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "subsidiary venture affiliate supplier customer competitor investee borrower partner franchisee guarantor",
+    )
+});
+
+/// Words behind what is counted that make it a part.
+static PART: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "who that which in at from under with of outside covered represented located based engaged working",
+    )
+});
 
 /// The farthest that what is counted is behind its number, in tokens: "full-time and part-time
-/// employees"; and the farthest that the verb is before it.
+/// employees"; and the farthest that the subject is before its verb: "the company and its
+/// consolidated subsidiaries have".
 const BEHIND: usize = 8;
-const BEFORE: usize = 3;
+const SUBJECT: usize = 6;
 
 /// How far from an amount the words are that it is of, in tokens.
 const AROUND: usize = 12;
@@ -56,7 +75,7 @@ pub(crate) struct StatedFact {
     pub(crate) literal: String,
     pub(crate) percent: bool,
     pub(crate) scale: Option<Scale>,
-    /// The latest date of its sentence.
+    /// The first date of its sentence; later ones may say when something expires.
     end: Option<Date>,
 }
 
@@ -67,6 +86,8 @@ struct Subject {
     /// Each way to say the rest.
     ways: Vec<Vec<String>>,
     percent: bool,
+    /// The words of the company's name.
+    company: Vec<String>,
 }
 
 impl Tables {
@@ -102,8 +123,10 @@ impl Tables {
             .filter_map(|(at, sentence)| self.fact(at, &sentence, &subject, period))
             .collect();
         // Without a period asked for, the latest that is stated.
-        let latest = found.iter().filter_map(|one| one.end).max();
-        found.retain(|one| one.end == latest);
+        if period.is_none() {
+            let latest = found.iter().filter_map(|one| one.end).max();
+            found.retain(|one| one.end == latest);
+        }
         let first = found.pop()?;
         let same = |one: &StatedFact| one.literal == first.literal && one.scale == first.scale;
         found.iter().all(same).then_some(first)
@@ -136,6 +159,7 @@ impl Tables {
             ways,
             counted,
             percent: of.wants_percent(),
+            company: self.weights.company().to_vec(),
         }
     }
 
@@ -155,12 +179,16 @@ impl Tables {
         let whole = sentence.get(..part.unwrap_or(sentence.len()))?;
         let numbers = prose::numbers(whole, true);
         let amounts = numbers.iter().filter(|number| number.dollar).count();
+        let words = text.get(..whole.len()).unwrap_or_default();
         if subject.counted.is_empty() && amounts > 1 {
             return None;
         }
         let numbers = numbers.into_iter();
-        let of_subject =
-            |number: &ProseNumber| subject.is_of(whole, number) && subject.is_near(whole, number);
+        let of_subject = |number: &ProseNumber| {
+            subject.is_of(whole, number)
+                && subject.is_near(whole, number)
+                && subject.is_whole(words, number)
+        };
         let mut numbers = numbers.filter(of_subject);
         let (number, more) = (numbers.next()?, numbers.next());
         let times = Times::read(&text.join(" ").replace(" ,", ","));
@@ -178,7 +206,7 @@ impl Tables {
             literal: number.digits,
             percent: number.percent,
             scale: number.scale,
-            end: said.map(|period| period.end).max(),
+            end: said.map(|period| period.end).next(),
         })
     }
 }
@@ -231,6 +259,37 @@ impl Subject {
         })
     }
 
+    /// Whether a sentence is about the whole company: nobody else is named, and no place that the
+    /// question lacks follows what is counted.
+    fn is_whole(&self, text: &[&str], number: &ProseNumber) -> bool {
+        let others = || text.iter().any(|word| OWNERS.contains(*word));
+        if self.counted.is_empty() {
+            let placed = text.windows(2).any(
+                |pair| matches!(pair, ["in" | "at", word] if !is_time(word) && !self.asks(word)),
+            );
+            return !others() && !placed;
+        }
+        let behind = text.get(number.end + 1..).unwrap_or_default();
+        let noun = behind.iter().rposition(|word| self.counted.contains(*word));
+        let after = noun.and_then(|at| behind.get(at + 1..)).unwrap_or_default();
+        let part = match after {
+            ["in" | "across", next, ..] => {
+                let counts = next.starts_with(|c: char| c.is_ascii_digit());
+                !counts
+                    && !matches!(*next, "more" | "over" | "approximate" | "total")
+                    && !is_time(next)
+            }
+            [next, ..] => PART.contains(*next),
+            [] => false,
+        };
+        !others() && !(part && self.ways.iter().any(Vec::is_empty))
+    }
+
+    /// Whether the question has a word besides what is counted.
+    fn asks(&self, word: &str) -> bool {
+        self.ways.iter().flatten().any(|own| same_word(own, word))
+    }
+
     /// Whether a number is of what is asked for: a count of it, or an amount or a percentage.
     fn is_of(&self, sentence: &[TextToken<'_>], number: &ProseNumber) -> bool {
         if self.counted.is_empty() {
@@ -243,11 +302,29 @@ impl Subject {
             .take(BEHIND)
             .take_while(|token| token.kind != TokenKind::Number);
         let counts = behind.any(|token| self.counted.contains(token.text.as_ref()));
-        let before = sentence.get(number.at.saturating_sub(BEFORE)..number.at);
-        let having = before.unwrap_or_default().iter();
-        let all = having
-            .clone()
-            .any(|token| HAVING.contains(token.text.as_ref()));
-        counts && !number.dollar && !number.percent && (all || self.counted.len() == 1)
+        // "We had approximately 36,000 employees", not "our supplier employed 9,000".
+        let before = sentence.get(..number.at).unwrap_or_default().iter().rev();
+        let mut before = before.map(|token| token.text.as_ref()).skip_while(|word| {
+            lists(
+                "approximate about around roughly nearly over some a total of",
+                word,
+            )
+        });
+        let has = before.next().is_some_and(|verb| HAVING.contains(verb));
+        let subject = before.take(SUBJECT).any(|word| {
+            lists("we company corporation group", word)
+                || self.company.iter().any(|own| own == word)
+        });
+        counts && !number.dollar && !number.percent && has && subject
     }
+}
+
+/// Whether a word after "in" says when rather than where.
+fn is_time(word: &str) -> bool {
+    is_month(word)
+        || word.starts_with(|c: char| c.is_ascii_digit())
+        || lists(
+            "fiscal the aggregate total all addition connection each",
+            word,
+        )
 }

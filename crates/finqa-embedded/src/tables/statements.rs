@@ -1,18 +1,28 @@
 //! Rows of primary statements, or of the sheets of a workbook, that have one name and differ.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
-use super::fit::FitFigure;
+use super::fit::{FitFigure, Weights};
 use super::operand::Operand;
 use super::page::Tables;
-use super::table::ReportTable;
-use super::words::plain_stems;
+use super::table::{ReportRow, ReportTable};
+use super::words::{plain_stems, stemmed};
 
 /// How far a figure may differ that statements of one report repeat.
 const ROUNDED_ALIKE: f64 = 0.0005;
+
+/// Words of a section that make another figure of a row's name, if the row has them itself.
+static PLACE_STEMS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| stemmed("operating net gross cash adjustments provided used"));
+
+/// Whether two figures of one report may be the same, rounded in two ways.
+pub(super) fn rounds_alike(a: f64, b: f64) -> bool {
+    (a - b).abs() <= ROUNDED_ALIKE * b.abs()
+}
 
 impl Tables {
     /// The primary statement that a figure is in.
@@ -102,7 +112,7 @@ impl Tables {
                     || more.is_some_and(|more| parts.iter().any(|part| more.starts_with(part)))
             });
         // Statements of one report round alike.
-        let apart = (one.value.abs() - best.value.abs()).abs() > ROUNDED_ALIKE * best.value.abs();
+        let apart = !rounds_alike(one.value.abs(), best.value.abs());
         let statement = self.statement_of(best);
         let scenario = self.is_scenario(one, best);
         scenario
@@ -112,5 +122,36 @@ impl Tables {
                 && alike
                 && apart
                 && one.period.map(Period::order) == best.period.map(Period::order)
+    }
+}
+
+impl ReportTable {
+    /// Whether a word of a statement's section says where the row is, and not what: "net income"
+    /// under "Operating activities" is not operating income. The rows under "Net income per share"
+    /// are of it.
+    pub(super) fn is_place(&self, row: &ReportRow, word: &str) -> bool {
+        let per_share = row.section.iter().any(|own| own == "share");
+        self.statement.is_some() && !per_share && PLACE_STEMS.contains(word)
+    }
+
+    /// Whether what a question says of a part is true of no other part of the table: "Sam's Club"
+    /// of "Sam's Club U.S.".
+    pub(super) fn is_only_part(
+        &self,
+        row: &ReportRow,
+        of_whom: &[String],
+        reading: &[String],
+        weights: &Weights,
+    ) -> bool {
+        let said = of_whom
+            .iter()
+            .filter(|word| reading.contains(word) && !weights.is_soft(word));
+        let said: Vec<&String> = said.collect();
+        let mut others = self
+            .rows
+            .iter()
+            .filter(|other| other.section != row.section);
+        !said.is_empty()
+            && !others.any(|other| said.iter().all(|word| other.section.contains(word)))
     }
 }

@@ -47,6 +47,8 @@ pub(super) struct Label {
     pub(super) words: Vec<String>,
     /// In brackets.
     pub(super) aside: Vec<String>,
+    /// What a figure is net of: "Receivables, net of allowance".
+    pub(super) deducted: Vec<String>,
     pub(super) period: Option<Period>,
     pub(super) total: bool,
 }
@@ -106,6 +108,9 @@ static PLAN: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// What figures are of, where a table has columns of both; elsewhere these words name nothing.
+pub(super) const SCOPES: [&str; 2] = ["group", "company"];
+
 /// A unit in the brackets of a heading.
 static UNIT: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\([^()]*(?:million|thousand|billion|percent)[^()]*\)"));
@@ -132,6 +137,17 @@ impl ReportTable {
                 of_years(&mut columns);
             }
             false => date_spanned(&mut columns),
+        }
+        if !plain
+            && SCOPES
+                .iter()
+                .all(|scope| columns.iter().any(|one| one.is_of(scope)))
+        {
+            for column in &mut columns {
+                let own = SCOPES.iter().filter(|scope| column.is_of(scope));
+                let own: Vec<String> = own.map(|scope| (*scope).to_owned()).collect();
+                column.label.words.extend(own);
+            }
         }
         for column in &mut columns {
             column.is_dated_by_title = column.label.period.is_none();
@@ -347,6 +363,7 @@ impl Label {
                 || plain && name == "Group",
             name,
             words,
+            deducted: Vec::new(),
             aside: plain_stems(inside),
             period,
         }
@@ -364,6 +381,13 @@ impl Label {
 }
 
 impl ReportColumn {
+    /// Whether its heading names a scope.
+    fn is_of(&self, scope: &str) -> bool {
+        let heading = self.printed.to_lowercase();
+        let mut words = heading.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| word == scope)
+    }
+
     fn read(printed: &str, plain: bool, days: DayOrder) -> Self {
         let mut label = Label::read(printed, plain, days);
         if !plain {
@@ -386,8 +410,18 @@ impl ReportRow {
         let mut label = Label::read(printed, table.plain, days);
         if !table.plain && label.period.is_none_or(|period| period.end.year.is_none()) {
             let (plain, inside) = brackets(printed);
+            let lower = plain.to_lowercase();
             label.words = plain_stems(&without_unit(&plain).unwrap_or(plain));
             label.aside = plain_stems(inside);
+            let net_of = [" net of ", ", less "]
+                .iter()
+                .find_map(|mark| lower.split_once(mark));
+            label.deducted = net_of.map_or_else(Vec::new, |(own, deducted)| {
+                let own = plain_stems(own);
+                let mut words = plain_stems(deducted);
+                words.retain(|word| !own.contains(word));
+                words
+            });
             label.period = None;
         }
         // Only "All wards" under the heading "Ward" is a total.

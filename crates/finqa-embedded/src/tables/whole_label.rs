@@ -13,6 +13,7 @@ use super::fit::FitFigure;
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables};
 use super::question::{self, NamedStatement, Token, TokenPart};
+use super::statements::rounds_alike;
 use super::table::{ReportRow, ReportTable, brackets};
 use super::words::{lists, plain_stems, same_word};
 
@@ -95,16 +96,25 @@ impl Tables {
             .filter_map(|label| Some((find(&text, &label)?, label)))
             .map(|(place, label)| (label, place))
             .collect();
-        labels.sort_by_key(|(label, _)| std::cmp::Reverse(label.len()));
+        labels.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         labels.dedup();
         labels.into_iter().find_map(|(label, place)| {
             let rest = [question.get(..place.start)?, question.get(place.end..)?].join(" , ");
             let tokens = question::read(self, &rest);
             let beside = self.beside_label(&tokens)?;
+            let led = tokens.iter().any(|token| lists(LEADS, &token.text));
             let of = operand(&tokens, None)?;
             let fits = |row: &ReportRow| {
                 let says = |word: &String| row.section.iter().any(|own| same_word(own, word));
-                spellings(&row.printed).any(|own| own == label) && beside.iter().all(says)
+                // "Operating net income" is not the net income under "Operating activities".
+                let section = match led || beside.is_empty() {
+                    true => beside.iter().all(says),
+                    false => {
+                        let mut section = row.section.iter();
+                        section.all(|own| beside.contains(own)) && beside.iter().all(says)
+                    }
+                };
+                spellings(&row.printed).any(|own| own == label) && section
             };
             let mut found: Vec<((usize, usize), &ReportRow)> =
                 rows.clone().filter(|(_, row)| fits(row)).collect();
@@ -175,9 +185,8 @@ impl Tables {
             latest(&mut all);
         }
         let differ = |all: &[FitFigure]| {
-            let value = |one: &FitFigure| one.value.to_bits();
-            all.windows(2)
-                .any(|pair| matches!(pair, [a, b] if value(a) != value(b)))
+            let mut pairs = all.windows(2);
+            pairs.any(|pair| matches!(pair, [a, b] if !rounds_alike(a.value, b.value)))
         };
         keep(&mut all, |one| !self.is_of_equity(one));
         if differ(&all) {

@@ -90,7 +90,7 @@ pub(super) fn plain_stems(text: &str) -> Vec<String> {
 }
 
 /// Whether two stems are of one word: `matur` and `maturity`.
-pub(super) fn same_word(a: &str, b: &str) -> bool {
+pub(crate) fn same_word(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     short == long || short.len() >= 5 && long.starts_with(short) && long.len() <= short.len() + 3
 }
