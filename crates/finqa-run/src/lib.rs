@@ -1,9 +1,15 @@
-//! A run from its settings to its files: the questions of a dataset or the episodes of an
-//! environment, asked to their end.
+//! Runs: asks the questions of a dataset, or plays the episodes of an environment, and writes the
+//! results.
 //!
-//! [`pipeline`] is the library call, [`engine`] asks the questions of a plan, [`episodes`] plays
-//! them in an environment, whose data [`env_build`] makes of the dataset, and [`improve`] lets a
-//! model change the prompts.
+//! In: [`Settings`](finqa_journal::settings::Settings), and a [`pipeline::RunContext`] with
+//! everything else that a run needs, such as keys and the tokens that stop it. Out: events while
+//! the run is in progress ([`pipeline::Run::next`]), and at the end the run's folder with its
+//! journal and files ([`pipeline::Run::finish`]).
+//!
+//! Reading order: [`pipeline`] (from settings to a run and its files), [`engine`] (asks the
+//! questions of a plan and journals each outcome), [`episodes`] (questions that an agent answers
+//! in an environment), [`env_build`] (makes an environment's data from the dataset), [`improve`]
+//! (requests a change of the prompts from a model).
 
 #![warn(unreachable_pub)]
 #![cfg_attr(

@@ -1,4 +1,5 @@
-//! An attempt to ask the questions of units, several units at a time.
+//! One attempt at asking the questions of some units, several units at a time. The scheduler
+//! makes at most two.
 
 use std::sync::Arc;
 
@@ -12,14 +13,15 @@ use finqa_journal::run::Finish;
 
 #[derive(Default)]
 pub(super) struct AttemptResult {
-    /// The units that the provider failed, by their places in the plan.
+    /// Indices in the plan of the units in which the provider failed a question.
     pub postponed: Vec<usize>,
-    /// The first failure that ended it.
+    /// The failure that stopped the run: the first one, unless a later one is a bug.
     pub failure: Option<Finish>,
 }
 
-/// Asks the questions of some units of the plan, several units at a time. In the last
-/// attempt a refusal is the question's outcome; before, a refusal of one may be a refusal of all.
+/// Asks the questions of these units, several units at a time. A refusal by the provider becomes
+/// a question's outcome only in the last attempt, because before it is not known whether the
+/// provider refuses every question.
 pub(super) async fn attempt(
     worker: &Arc<Worker>,
     units: Vec<usize>,
@@ -29,13 +31,13 @@ pub(super) async fn attempt(
     let batches = models.batches.as_ref();
     let most = match batches {
         None => worker.concurrency.max(1),
-        // A wave holds a request of every unit.
+        // A batch is submitted when every unit waits for a reply, so none may wait for a slot.
         Some(_) => usize::MAX,
     };
     let mut units = units.into_iter();
     let mut tasks: JoinSet<UnitOutcome> = JoinSet::new();
     let mut result = AttemptResult::default();
-    // No wave before every unit is in flight.
+    // Counts as one more unit, so that no batch is submitted before every unit is in flight.
     let beginning = batches.map(BatchQueue::unit);
     loop {
         let has_capacity = loop {
@@ -77,7 +79,7 @@ impl AttemptResult {
         self.stop(failure, worker);
     }
 
-    /// Stops the run: the failure would repeat for every question.
+    /// Stops the run, because the failure would repeat for every question.
     pub(super) fn stop(&mut self, failure: Finish, worker: &Worker) {
         worker.stop.drain.cancel();
         match (&self.failure, &failure) {

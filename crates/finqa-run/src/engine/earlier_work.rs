@@ -1,6 +1,6 @@
-//! What earlier processes of a run have done, from its journal: every row is sent as an event,
-//! and the answers that later turns need are kept. A journal may be larger than memory, so rows
-//! are read one by one.
+//! Reads from the journal what earlier processes of a run have done. Every row is sent as an
+//! event; only the answers that later turns need are kept, because a journal may be larger than
+//! memory.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,31 +11,31 @@ use finqa_agents::pair::{Answer, Call};
 use finqa_journal::run::{Event, Journal, JournalError, Plan, RunMeta};
 use finqa_score::score::Stamp;
 
-/// What is known of a question of a unit that is not over.
+/// Earlier work on a question of an unfinished unit.
 pub(super) enum QuestionWork {
-    /// Its answer, if it has one.
+    /// The question has an outcome. Holds the answer, if there is one.
     Answered(Option<Box<Answer>>),
-    /// The calls made for it so far.
+    /// The question has no outcome yet. Holds the calls made for it so far.
     Begun(Vec<Call>),
 }
 
-/// The state of a run so far.
+/// The state of a run before this process asks anything.
 pub(super) struct EarlierWork {
     pub journal: Journal,
-    /// The units with a question that has no outcome, by their places in the plan.
+    /// Indices in the plan of the units with a question that has no outcome.
     pub open_units: Vec<usize>,
-    /// What is known of their questions, by their places in the plan.
+    /// Earlier work on the questions of these units, by the question's index in the plan.
     pub known: HashMap<usize, QuestionWork>,
-    /// Questions that have an outcome.
+    /// Number of questions that have an outcome.
     pub answered: usize,
     /// True if a model has answered any request.
     pub any_answer: bool,
-    /// The last answer's stamp.
+    /// The stamp of the last row.
     pub last: Stamp,
 }
 
 impl EarlierWork {
-    /// Reads the journal of the run of a plan, and passes its rows on to `events`.
+    /// Reads the journal of a run with this plan, and sends its rows to `events`.
     pub(super) async fn read(
         journal: Journal,
         meta: Arc<RunMeta>,
@@ -55,7 +55,7 @@ impl EarlierWork {
         events: &mpsc::Sender<Event>,
     ) -> Result<Self, JournalError> {
         let done = journal.answered_questions()?;
-        // Nothing is lost if the receiver is gone.
+        // If the receiver is gone, nothing is lost: every output is made from the journal.
         let _ = events.blocking_send(Event::Started {
             meta,
             total: plan.total(),

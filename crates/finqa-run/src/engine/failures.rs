@@ -1,5 +1,5 @@
-//! Failures of the provider over all questions: calls that fail in a row, and prompts that are
-//! refused before any is answered.
+//! Decides when a provider's failures end the run: too many failed calls in a row, or the first
+//! prompts all refused alike.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,13 +9,13 @@ use finqa_agents::llm::constant_words;
 use finqa_journal::run::agent;
 use finqa_score::dataset::Outcome;
 
-/// Failed calls of an agent in a row, across questions and with none answered
-/// in between, after which the run stops. Each call has used up its
-/// retries by then, so that twenty of them are not a passing problem.
+/// Number of consecutive failed calls of one agent, over all questions, after which the run
+/// stops. Each of these calls has used up its retries, so twenty in a row are not a passing
+/// problem.
 const GIVE_UP_AFTER: u32 = 20;
 
-/// Prompts that are refused alike, with none answered, after which the run stops: it is not
-/// the prompts.
+/// Number of questions refused in the same words after which the run stops, if none has been
+/// answered. A single refusal must not end a run, because it may be due to that one prompt.
 const REFUSED_ALIKE: usize = 5;
 
 /// Counts consecutive failed calls per agent, and the first refusals.
@@ -26,23 +26,24 @@ pub(super) struct FailureStreaks {
 
 #[derive(Debug, Default)]
 struct StreakState {
-    /// By agent: the critic's model may be down alone.
+    /// Consecutive failures by agent, because the critic's model alone may be down.
     failed_in_a_row: HashMap<String, u32>,
     last_failure: Option<String>,
-    /// A question has an outcome that is not a refusal.
+    /// True if a question has an outcome that is not a refusal.
     is_answered: bool,
-    /// The refused questions by the words of their refusals.
+    /// The refused questions by the words of their refusals, without numbers and ids. A set,
+    /// because a question that is asked twice counts once.
     refused: HashMap<String, HashSet<usize>>,
 }
 
 impl FailureStreaks {
-    /// A call of `node` was answered.
+    /// Records that a call of `node` was answered, which ends its agent's streak of failures.
     pub(super) fn record_answer(&self, node: &str) {
         self.state.lock().failed_in_a_row.remove(agent(node));
     }
 
-    /// A call of `node` failed finally; gives the message to stop with once
-    /// there were too many.
+    /// Records that a call of `node` failed after its retries. Returns the message to stop the
+    /// run with if too many have failed in a row.
     pub(super) fn record_failure(&self, node: &str, reason: &str) -> Option<String> {
         let mut state = self.state.lock();
         state.last_failure = Some(reason.to_owned());
@@ -55,8 +56,8 @@ impl FailureStreaks {
             .then(|| format!("{failed} calls in a row failed, the last one: {reason}"))
     }
 
-    /// A question of a run without an answer came to an outcome; gives the message to stop
-    /// with if the first prompts were all refused for this reason.
+    /// Records the outcome of a question. Returns the message to stop the run with if nothing
+    /// has been answered and [`REFUSED_ALIKE`] questions were refused in the words of `reason`.
     pub(super) fn record_outcome(
         &self,
         question: usize,

@@ -1,5 +1,6 @@
-//! The questions of a plan asked to their end: the scheduler, the workers of its units, and the
-//! thread that writes the journal. `pipeline` makes one library call of it.
+//! Asks the questions of a plan and journals each outcome. [`Scheduler`] is the entry point, and
+//! its file gives the reading order. `pipeline` calls it and knows the outputs, which this module
+//! does not.
 
 mod attempt;
 mod earlier_work;

@@ -1,28 +1,29 @@
-//! What the models of a run share.
+//! State that all models of a run share: limits, stored replies, prices and the budget.
 
 use std::sync::Arc;
 
 use finqa_agents::llm::{BatchQueue, Budget, Limits, Observer, PriceList, StoredReplies};
 
-/// What the models of a run share, before the first of them is made.
+/// State that all models of a run share. It is made before the first model.
 #[derive(Clone)]
 pub struct RunModels {
     /// Called for each retry and batch event.
     pub observer: Observer,
     pub limits: Limits,
-    /// The folder of replies that are reused, or replayed without a server.
+    /// Stored replies, which are reused (`--cache`) or answer instead of a server (`--replay`).
     pub replies: Option<Arc<StoredReplies>>,
     /// The user's own prices.
     pub prices: Arc<PriceList>,
     pub budget: Arc<Budget>,
-    /// Requests are only measured, so no key is needed.
+    /// True if prompts are only measured, so that no key is needed.
     pub measure_only: bool,
-    /// The queue in which requests wait for a batch, if any; all units are in flight then.
+    /// The queue in which requests wait for a batch; `None` if they are sent one by one. With a
+    /// queue, all units are in flight at once.
     pub batches: Option<BatchQueue>,
 }
 
 impl Default for RunModels {
-    /// With the built-in prices, and without budget and stored replies.
+    /// Built-in prices only, no limits of the budget, and no stored replies.
     fn default() -> Self {
         Self {
             observer: Arc::new(|_| {}),

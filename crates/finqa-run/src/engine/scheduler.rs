@@ -1,10 +1,9 @@
-//! Asks a plan's questions: units side by side, a conversation's turns in
-//! order, every outcome in the journal before its event is sent. Questions
-//! that the provider fails are asked again once the others are done.
+//! Asks a plan's questions: several units at a time, the turns of a conversation in order. An
+//! outcome is in the journal before its event is sent. Questions that the provider fails are
+//! asked again when the others are done.
 //!
-//! Reading order: this file, `earlier_work` (what the journal holds), `services` (what runs
-//! alongside the questions), `attempt` (several units at a time), `worker` (the questions of one
-//! unit).
+//! Reading order: this file, `earlier_work` (reads the journal), `services` (background tasks),
+//! `attempt` (several units at a time), `worker` (the questions of one unit).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +25,8 @@ use super::services::Services;
 use super::worker::Worker;
 use finqa_journal::run::{Event, Finish, Journal, JournalEntry, JournalError, Plan};
 
-/// What filters of log lines name, whichever package writes them.
+/// Target that log filters name. It does not follow the module path, so that a filter still works
+/// when code moves to another package.
 const TARGET: &str = "convfinqa::run::scheduler";
 
 /// A run, ready to be started.
@@ -42,10 +42,11 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Runs to the end, or until stopped, and sends all `events`.
+    /// Asks the questions that have no outcome, until all have one or the run is stopped, and
+    /// sends `events` on the way, the last of which is [`Event::Finished`].
     ///
     /// # Errors
-    /// [`JournalError`] if the journal fails; the run can be resumed from what it holds.
+    /// [`JournalError`] if the journal fails. What is already in it is kept.
     pub async fn run(
         self,
         journal: Journal,
@@ -75,7 +76,8 @@ impl Scheduler {
             events: events.clone(),
             stop: Stop {
                 drain: stop.drain.clone(),
-                // Giving up on the provider gives up nothing else.
+                // A child, because giving up on the provider cancels its requests only; the
+                // caller's token also ends the delivery to MLflow.
                 abort: stop.abort.child_token(),
             },
             run: meta.id.clone(),
@@ -105,7 +107,7 @@ impl Scheduler {
             false => Fault::Provider,
         };
         drop(worker);
-        // Otherwise the failures were those of earlier processes.
+        // Without a failure in this process there is no reason to quote.
         let reason = failures.last_failure();
         let reason = reason.unwrap_or_else(|| "no answer".to_owned());
         let finish = match (services.join(), asked.failure, reached) {
@@ -126,7 +128,7 @@ impl Scheduler {
                 fault,
             }),
         };
-        // The error that ended it is a line of its own.
+        // Only the name, because the error that ended the run is printed on a line of its own.
         info!(target: TARGET, finish = finish.name(), "run finished");
         let finished = Event::Finished {
             finish: finish.clone(),
@@ -137,10 +139,11 @@ impl Scheduler {
     }
 }
 
-/// Asks the questions of some units, and those that the provider fails a second time.
+/// Asks the questions of these units, and asks those that the provider fails a second time.
 async fn ask_all(worker: &Arc<Worker>, units: Vec<usize>, models: &RunModels) -> AttemptResult {
     let first = attempt(worker, units, models, false).await;
-    // Only a provider that answers others, or replies that it failed, may be asked again.
+    // No second attempt with a provider that has neither answered a request of the run nor
+    // replied in this process.
     let has_replied = [&worker.has_answer, &worker.has_reply];
     let has_replied = has_replied.iter().any(|is| is.load(Ordering::Relaxed));
     if first.failure.is_some() || !has_replied {

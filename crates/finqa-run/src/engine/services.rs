@@ -1,5 +1,4 @@
-//! What runs alongside the questions: the journal's writer, the driver of the batches, and the
-//! limit on time.
+//! Background tasks of a run: the journal's writer, the batch driver, and the time limit.
 
 use std::sync::Arc;
 use std::thread;
@@ -14,19 +13,19 @@ use super::writer::{self, JournalWriter, WriterThread};
 use finqa_journal::run::{Finish, Journal, JournalEntry, JournalError};
 use finqa_score::score::Stamp;
 
-/// The task that submits the waves of a batch queue.
+/// The task that submits a queue's requests as batches and fetches their replies.
 type BatchDriver = JoinHandle<Result<(), ModelError>>;
 
 pub(super) struct Services {
     writer: WriterThread,
     batches: Option<(BatchQueue, BatchDriver)>,
-    /// Ends the run once its time is over.
+    /// Stops the run when `--max-time` is over.
     clock: Option<JoinHandle<()>>,
     budget: Arc<Budget>,
 }
 
 impl Services {
-    /// Starts them for the run `id`, whose last row has the stamp `last`.
+    /// Starts the tasks for the run `id`. `last` is the stamp of its last row so far.
     pub(super) fn start(
         journal: Journal,
         last: Stamp,
@@ -73,10 +72,10 @@ impl Services {
         Ok((writer, services))
     }
 
-    /// Waits for the driver of the batches, which gets no more requests.
+    /// Closes the batch queue and waits for its driver to return.
     ///
     /// # Errors
-    /// The way the run ends because of a failed batch.
+    /// The [`Finish`] of a run whose batch driver failed.
     pub(super) async fn end_batches(&mut self) -> Result<(), Finish> {
         let Some((queue, driving)) = self.batches.take() else {
             return Ok(());
@@ -86,8 +85,10 @@ impl Services {
         driven.map_err(|error| Finish::Fatal(RunFailure::from_provider(error.to_string())))
     }
 
-    /// Waits until everything is in the journal. Every other [`JournalWriter`] must be dropped.
+    /// Waits until everything is in the journal. Every other [`JournalWriter`] must be dropped
+    /// before, or this waits for ever.
     pub(super) fn join(self) -> thread::Result<Result<(), JournalError>> {
+        // The budget's recorder holds a `JournalWriter`.
         self.budget.record_with(None);
         if let Some(clock) = self.clock {
             clock.abort();

@@ -1,5 +1,5 @@
-//! The spans of a run's questions, each the root of a trace, with the run's attributes. No gold
-//! and no score are recorded.
+//! Tracing spans of a run's questions. Each span is the root of its own trace; neither gold nor
+//! scores are recorded.
 
 use rust_decimal::prelude::ToPrimitive;
 use tracing::{Span, info, warn};
@@ -12,10 +12,11 @@ use finqa_score::dataset::{Mode, Outcome};
 use finqa_journal::run::{Plan, PlannedQuestion};
 use finqa_score::score::Row;
 
-/// What filters of log lines name, whichever package writes them.
+/// Target that log filters name. It does not follow the module path, so that a filter still works
+/// when code moves to another package.
 const TARGET: &str = "convfinqa::run::trace";
 
-/// The span of one question of a run's plan.
+/// Creates the span of a planned question.
 pub(super) fn question(
     run: &str,
     plan: &Plan,
@@ -34,7 +35,7 @@ pub(super) fn question(
     span
 }
 
-/// A question has its outcome.
+/// Records the outcome of a question on its span, and logs it.
 pub(super) fn answered(span: &Span, row: &Row) {
     let solution = &row.solution;
     pair::trace::solution(span, solution);

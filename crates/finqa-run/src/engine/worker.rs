@@ -1,4 +1,4 @@
-//! One unit's questions: asked in order, each outcome recorded as it comes.
+//! Asks the questions of one unit in order and records each outcome at once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,31 +32,34 @@ pub(super) struct Worker {
     /// The run's id.
     pub run: String,
     pub plan: Arc<Plan>,
-    /// What is known of the questions of units that are not over, by their places in the plan.
+    /// Earlier answers and calls of the questions in unfinished units, by the question's index in
+    /// the plan. A unit takes its entries out when it is asked, and puts them back if it is
+    /// postponed.
     pub known: Mutex<HashMap<usize, QuestionWork>>,
     pub failures: Arc<FailureStreaks>,
-    /// True if a request of the run was answered, by earlier processes too.
+    /// True if any request of the run was answered, in this process or an earlier one.
     pub has_answer: Arc<AtomicBool>,
-    /// True if the provider replied in this process, if only that it failed.
+    /// True if the provider has replied in this process, even if only with an error.
     pub has_reply: Arc<AtomicBool>,
-    /// Questions whose outcome the journal holds.
+    /// Number of questions whose outcome is in the journal.
     pub done: AtomicUsize,
     /// Maximum number of units in flight.
     pub concurrency: usize,
 }
 
-/// The state in which a unit ended.
+/// How an attempt at a unit ended.
 pub(super) enum UnitOutcome {
-    /// To its end, or to where the run was stopped.
+    /// This process asks nothing more of the unit: every question has an outcome, the run is
+    /// stopping, or a question is left to `--resume`.
     Over,
-    /// To a question that the provider failed; the unit's place in the plan.
+    /// The provider failed a question. Holds the unit's index in the plan.
     Postponed(usize),
-    /// To a failure that ends the run.
+    /// A failure that ends the run.
     Fatal(RunFailure),
 }
 
 impl Worker {
-    /// Asks the questions of the unit at a place in the plan, in order.
+    /// Asks the questions of the unit at the index `at` of the plan, in order.
     pub(super) async fn ask_unit(&self, at: usize, is_last: bool) -> UnitOutcome {
         let mut history: Vec<HistoryEntry> = Vec::new();
         let mut done = Vec::new();
@@ -88,10 +91,11 @@ impl Worker {
                     if let Some(failure) = self.postpone(&planned, &failed).await {
                         return UnitOutcome::Fatal(failure);
                     }
+                    // The list begins with the failed calls of earlier attempts.
                     let now = failed.calls.iter().skip(given_up);
                     let mut failures = now.filter_map(|it| it.failure.as_ref());
                     if failures.any(ErrorKind::may_repeat_at_cost) {
-                        // It may be answered and billed each time; `--resume` asks again.
+                        // Each further attempt may be billed, so only `--resume` asks again.
                         return UnitOutcome::Over;
                     }
                     done.push((planned.index, QuestionWork::Begun(failed.calls)));
@@ -116,7 +120,7 @@ impl Worker {
         let memory = self.memory(index, earlier);
         let events = self.events.clone();
         let on_round = move |round: &pair::Round| {
-            // A slow listener loses a round's preview, never a row.
+            // Does not wait: a slow listener misses the preview of a round, but never a row.
             let round = Box::new(round.clone());
             let key = key.clone();
             let _ = events.try_send(Event::Round { key, round });
@@ -129,21 +133,22 @@ impl Worker {
             .instrument(span.clone())
             .await
             .inspect_err(|why| pair::trace::record_interruption(&span, why))?;
-        // Without those that failed before; an agent inside this process makes none.
+        // Counts only the calls after earlier failures. Solvers in this process record no calls,
+        // so their wall time is used.
         let latency = match solution.calls.get(given_up..) {
             None | Some([]) => started.elapsed().as_secs_f64(),
             Some(calls) => pair::total_seconds(calls),
         };
         let answer = solution.answer_or_withheld().cloned();
         if answer.is_some() || solution.episode.is_some() {
-            // An agent inside this process makes no calls that could say so.
+            // For solvers that record no calls; for others, the recorder in `memory` does this.
             self.has_answer.store(true, Ordering::Relaxed);
         }
         let row = row(planned, self.plan.mode, solution, latency);
         trace::answered(&span, &row);
         drop(span);
         let Some(row) = self.writer.answer(row).await else {
-            // The journal is broken; the user sees its own error.
+            // The journal is broken. The writer thread returns the error.
             self.stop.drain.cancel();
             return Err(Interruption::Cancelled);
         };
@@ -158,7 +163,12 @@ impl Worker {
         Ok(answer)
     }
 
-    /// Asks the solver. In the last attempt a provider's refusal is the question's outcome.
+    /// Calls the solver. A refusal by the provider is the question's outcome in the last attempt,
+    /// and an interruption before.
+    ///
+    /// # Errors
+    /// The interruptions of the solver, a refusal as above, and
+    /// [`Interruption::Fatal`] if the first prompts of the run are all refused alike.
     async fn solve(
         &self,
         planned: &PlannedQuestion,
@@ -176,7 +186,7 @@ impl Worker {
             self.solver
                 .solve(question, planned.epoch, memory, self.stop.clone(), on_round);
         let solution = solved.await?;
-        // Another question may have been answered meanwhile.
+        // Read after the solver's call, during which another question may have been answered.
         let has_answer = self.has_answer.load(Ordering::Relaxed);
         let reason = solution.error.as_deref().unwrap_or_default();
         let refused = self
@@ -190,8 +200,9 @@ impl Worker {
         let is_unknown = calls.any(|call| call.failure == Some(ErrorKind::Unknown));
         let is_refused = solution.outcome == Outcome::ProviderError;
         match is_refused || is_unknown {
-            // All questions may be refused like this; the others show whether they are. A failure
-            // that nobody understands is never the question's outcome: `--resume` asks again.
+            // Before the last attempt, the provider may be refusing every question like this. A
+            // failure that `data/failures.json` does not know never settles a question, so
+            // `--resume` asks it again.
             true if !is_last || is_refused && is_unknown => {
                 Err(Interruption::Provider(Box::new(solution)))
             }
@@ -199,7 +210,7 @@ impl Worker {
         }
     }
 
-    /// The recorded calls of a question, and the recorder of new ones.
+    /// A question's earlier calls, and a callback that journals its new ones.
     fn memory(&self, index: usize, earlier: Vec<Call>) -> CallMemory {
         let (settled, failed) = earlier.into_iter().partition(Call::is_settled);
         let (writer, failures) = (self.writer.clone(), Arc::clone(&self.failures));
@@ -223,10 +234,11 @@ impl Worker {
         }
     }
 
-    /// Leaves a question for later; gives the failure of the provider if it failed too often.
+    /// Reports a question as postponed. Returns the failure that ends the run if too many calls
+    /// of one agent have failed in a row.
     async fn postpone(&self, planned: &PlannedQuestion, failed: &Solution) -> Option<RunFailure> {
         let last = failed.calls.last();
-        // A critic's failure leaves the question without an error.
+        // If the critic's call failed, the question itself has no error.
         let reason = failed.error.clone().or_else(|| last?.error.clone());
         let reason = reason.unwrap_or_default();
         let node = last.map_or("", |call| call.node.as_str());
@@ -259,7 +271,7 @@ fn row(planned: &PlannedQuestion, mode: Mode, solution: Solution, latency: f64) 
         kind: Some(planned.kind),
         question,
         gold: match &solution.episode {
-            // A server shows the truth only at the end.
+            // A server reveals the gold only at the end of an episode.
             Some(episode) if case.gold == Gold::default() => {
                 gold_of_truth(episode.ground_truth.as_deref())
             }
@@ -278,8 +290,9 @@ fn row(planned: &PlannedQuestion, mode: Mode, solution: Solution, latency: f64) 
     .with_scores()
 }
 
-/// Key, cluster and text of a question. One that a server dealt is known only from its episode;
-/// a question that is dealt twice has two parts, each named after its place in the plan.
+/// A question's key, file name (the cluster for statistics) and text. A question that a server
+/// chose is known only from its episode. Its part is the episode's number in the plan, so that a
+/// question that the server chooses twice has two keys.
 fn as_asked(planned: &PlannedQuestion, solution: &Solution) -> (QuestionKey, String, String) {
     let question = &planned.case.question;
     match &solution.episode {

@@ -13,13 +13,13 @@ use tokio::sync::oneshot;
 use finqa_journal::run::{Journal, JournalEntry, JournalError};
 use finqa_score::score::{Row, Stamp};
 
-/// Messages in one transaction, at most: bounds what a crash in mid-write takes.
+/// Maximum number of messages in one transaction. A crash before the commit loses them.
 const BATCH: usize = 256;
 
 enum Message {
-    /// An entry, and the one to tell that it is durable.
+    /// An entry, and the channel that is notified after the commit.
     Entry(JournalEntry, Option<oneshot::Sender<()>>),
-    /// An answer, which gets its stamp when it is written.
+    /// An answer, which gets its stamp in the writer thread.
     Answer {
         row: Box<Row>,
         durable: oneshot::Sender<Arc<Row>>,
@@ -35,8 +35,8 @@ pub(super) struct JournalWriter {
 /// The writer thread, which ends with its first error.
 pub(super) type WriterThread = JoinHandle<Result<(), JournalError>>;
 
-/// Starts the thread, which continues after the stamp `last`. It ends when every
-/// [`JournalWriter`] is dropped.
+/// Starts the thread, which ends when every [`JournalWriter`] is dropped. Its stamps continue
+/// after `last`.
 pub(super) fn spawn(mut journal: Journal, last: Stamp) -> (JournalWriter, WriterThread) {
     let (messages, received) = mpsc::channel();
     let thread = std::thread::spawn(move || write_all(&mut journal, &received, last));
@@ -59,8 +59,8 @@ fn write_all(
                     stored.extend(durable);
                 }
                 Message::Answer { mut row, durable } => {
-                    // Here and not where it was answered: only one place knows
-                    // the order in which rows become durable.
+                    // Stamped here, because only this thread knows the order in which rows
+                    // become durable.
                     last = last.next(jiff::Timestamp::now().as_millisecond());
                     row.stamp = Some(last);
                     let row = Arc::new(*row);
@@ -69,8 +69,8 @@ fn write_all(
                 }
             }
         }
-        // On an error the senders are dropped with the receiver, and every
-        // waiting question learns that nothing is durable any more.
+        // An error returns here and drops the senders and the receiver, so that no caller
+        // waits for ever: each learns that its entry was not stored.
         journal.append(&entries)?;
         for durable in stored {
             let _ = durable.send(());
@@ -88,15 +88,16 @@ impl JournalWriter {
         let _ = self.messages.send(Message::Entry(entry, None));
     }
 
-    /// Records an entry; resolves once that is durable, to `false` if writing has stopped.
+    /// Records an entry. The future resolves to `true` once the entry is durable, or to `false`
+    /// if writing has stopped.
     pub(super) fn store(&self, entry: JournalEntry) -> BoxFuture<'static, bool> {
         let (durable, written) = oneshot::channel();
         let _ = self.messages.send(Message::Entry(entry, Some(durable)));
         async move { written.await.is_ok() }.boxed()
     }
 
-    /// Records an answer, waits until it is durable and gives it back with
-    /// its stamp; `None` if writing has stopped, for the reason that the thread returns.
+    /// Records an answer, waits until it is durable, and returns it with its stamp. `None` if
+    /// writing has stopped; the thread returns the reason.
     pub(super) async fn answer(&self, row: Row) -> Option<Arc<Row>> {
         let (durable, written) = oneshot::channel();
         let row = Box::new(row);
