@@ -1,5 +1,5 @@
-//! Prompts that a model changes: `convfinqa improve`. Whether a change helps is judged by
-//! `finqa_score::improve`.
+//! Asks a model for changes of the prompt templates (`convfinqa improve`). `finqa_score::improve`
+//! decides whether a change helps.
 
 mod proposal;
 

@@ -1,4 +1,5 @@
-//! One change of one template, by a model.
+//! A model's proposal to change one prompt template: the request for it, its reply, and the
+//! changed template.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +13,9 @@ use finqa_score::analysis::MissAnalysis;
 
 use finqa_score::improve::Candidate;
 
-/// Misses that the proposer is shown of each cause.
+/// Number of misses that the proposer is shown for each cause.
 const EXAMPLES: usize = 3;
-/// Causes that it is shown, the most frequent first.
+/// Number of causes that the proposer is shown, the most frequent first.
 const CAUSES: usize = 6;
 
 const INSTRUCTIONS: &str = "\
@@ -30,7 +31,7 @@ REPLY with one JSON object and nothing else:
 {\"template\": \"the template's name\", \"old\": \"a text that stands in it exactly once\", \"new\": \"the text in its place\", \
 \"reason\": \"why, in one sentence\"}";
 
-/// One change of one template.
+/// A proposal to replace one text in one template.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Proposal {
     pub template: String,
@@ -66,7 +67,8 @@ pub fn templates(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The request for the next candidate, with the misses on propose pages.
+/// The request for the next candidate. `misses` are those on the propose pages, the only pages
+/// that the proposer may see.
 pub fn request(
     templates: &BTreeMap<String, String>,
     misses: &MissAnalysis,
@@ -81,8 +83,9 @@ pub fn request(
         text.push_str("\nTRIED\n");
     }
     for candidate in tried {
-        // Why a candidate was not run may name a gold answer, and more than one bit of what the
-        // gate pages say would make the next candidate depend on them.
+        // The reason why a candidate was not run may quote a gold answer, so it is not shown.
+        // Of the gate's result, only one bit is shown: with more, the next candidate would
+        // depend on the gate pages, and the error level of 5 % would not hold.
         let result = match candidate.effect {
             Some(_) if candidate.passes => "passed",
             Some(_) => "did not pass",
@@ -111,14 +114,14 @@ pub fn request(
         strict: true,
         or_text: false,
     };
-    // Each candidate is another request, whatever was tried.
+    // A repeat number per candidate, so that even an equal request gets a reply of its own.
     request.origin.question = "improve".to_owned();
     request.origin.repeat = u32::try_from(tried.len()).unwrap_or(u32::MAX);
     request
 }
 
-/// Causes with their counts, and for each some questions with what the analyst answered, but
-/// without any gold.
+/// The causes of misses with their counts. Each cause has a few example questions with the
+/// analyst's answers, but without gold.
 fn misses_text(found: &MissAnalysis) -> String {
     let (wrong, all) = (found.misses.len(), found.questions);
     let mut text = format!("WRONG ANSWERS: {wrong} of {all}\n");
@@ -147,7 +150,11 @@ impl Proposal {
         serde_json::from_str(object).map_err(|error| Rejection::Nonsense(error.to_string()))
     }
 
-    /// The changed template, and its text before.
+    /// Applies the change; returns the template before and after it.
+    ///
+    /// # Errors
+    /// An unknown template, an old text that is not in it exactly once, and a change without
+    /// effect.
     pub fn apply<'t>(
         &self,
         templates: &'t BTreeMap<String, String>,
