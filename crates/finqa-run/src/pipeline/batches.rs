@@ -1,4 +1,4 @@
-//! Whether the batch engine may be used for a run, or must be.
+//! Checks that a run's execution engine, live or batch, is allowed.
 
 use finqa_agents::llm::BatchStage;
 use finqa_journal::run::RunKind;
@@ -7,8 +7,8 @@ use finqa_journal::settings::{ExecutionEngine, Settings};
 use super::PipelineError;
 use super::locked_run::LockedRun;
 
-/// Refuses a run that would send again what is in its batches, and episodes, in which each
-/// request depends on the one before.
+/// Refuses to continue a run live while it has open batches, because their requests would be sent
+/// again. Refuses episodes by batch, because each of their requests depends on the reply before.
 pub(super) fn check(run: &LockedRun, settings: &Settings) -> Result<(), PipelineError> {
     match settings.batch.engine {
         ExecutionEngine::Batch if run.meta.kind() == RunKind::Episodes => {

@@ -1,5 +1,5 @@
-//! `--dry-run`: estimates calls, tokens and cost of a run. Its questions are answered
-//! by models that only measure their prompts; nothing is sent and nothing is written.
+//! `--dry-run`: estimates calls, tokens and cost of a run. Models that only measure their prompts
+//! answer its questions, so nothing is sent and nothing is written.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -26,16 +26,17 @@ use super::setup::pair_setup;
 use super::unused_settings::advice;
 use super::{PipelineError, selection};
 
-/// Bytes of a prompt for each token: tables have more tokens than prose.
+/// Bytes of a prompt per token. A range, because tables have fewer bytes per token than prose.
 const BYTES_PER_TOKEN: Estimate<u64> = Estimate { low: 5, high: 3 };
 
-/// Tokens of a reply; models that reason write more.
+/// Tokens per reply. Models that reason may write more than the high end.
 const REPLY_TOKENS: Estimate<u64> = Estimate {
     low: 100,
     high: 600,
 };
 
-/// A range between the two extremes: the critic accepts every first answer, or none.
+/// The two ends of an estimate: `low` if the critic accepts every first answer, `high` if it
+/// accepts none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Estimate<T> {
     pub low: T,
@@ -78,7 +79,7 @@ pub async fn dry_run(
     let notes = notes.chain(advice(settings, variables)?);
     notes.for_each(|line| note(&line));
     let selected = selection::plan(settings, setup.is_remote(), note)?;
-    // A calibration that the run would refuse is refused here too.
+    // Called for its errors: a calibration that the run would refuse is refused here too.
     described(settings, &setup, &selected, notify)?;
     let mut plan = selected.plan;
     if let Some(chosen) = settings.shards.resolve(variables)? {
@@ -126,13 +127,14 @@ async fn measure(
     let mut options = options.clone();
     options.backend = Backend::Llm {
         analyst: meter(analyst, &total),
-        // Where the checks send answers back, an LLM does so in their place: it is not counted.
+        // With `--critic rules` the checks send answers back. A measuring model does so in their
+        // place here, and its calls are not counted.
         critic: match chosen {
             CriticMode::Rules => meter(critic, &Arc::default()),
             _ => meter(critic, &total),
         },
     };
-    // Neither knows the measuring model's answers.
+    // Neither could judge the answers that the measuring model makes up.
     options.checks = false;
     options.settings.second_opinion = OpinionUse::Off;
     options.settings.critic = Some(match chosen {
@@ -165,7 +167,7 @@ async fn measure(
 /// What one end of the estimate assumes.
 #[derive(Clone, Copy)]
 struct Assumptions {
-    /// The critic accepts every first answer, otherwise none.
+    /// True if the critic accepts every first answer, false if it accepts none.
     accepted: bool,
     bytes_per_token: u64,
     reply_tokens: u64,
@@ -206,8 +208,8 @@ struct MeasuringModel {
 }
 
 impl MeasuringModel {
-    /// The reply to a request: another one for each `number`, because the loop ends at an answer
-    /// that it has seen.
+    /// The reply to request `number`. Its answer is that number, so that each reply differs: the
+    /// loop of rounds would end at an answer that it has already seen.
     fn reply(&self, request: &ChatRequest, number: u64) -> String {
         if request.node == CRITIC {
             return match self.assumed.accepted {

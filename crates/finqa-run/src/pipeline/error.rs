@@ -125,13 +125,13 @@ pub enum PipelineError {
     MergedRun { id: String, merge: String },
     #[error("{0}")]
     Shards(#[from] ShardsError),
-    /// The journal failed while questions were being asked; what is in it stays.
+    /// The journal failed while questions were being asked. What is already in it is kept.
     #[error("{0}")]
     Stopped(#[source] JournalError),
-    /// A new run ended before it had an answer, and nothing was paid; it leaves no folder.
+    /// A new run ended before it had an answer, and cost nothing. Its folder was removed.
     #[error("{}", .0.message)]
     NothingAsked(RunFailure),
-    /// Everything is answered or stopped, but not every file could be written.
+    /// The run has ended, but not every file could be written.
     #[error("{0}")]
     Unwritten(#[source] OutputError),
     #[error("the run's task failed")]

@@ -1,5 +1,5 @@
-//! The files of a run, made from its journal: by the run itself, on resume, and
-//! by `report` and `track sync`.
+//! Writes the files of a run from its journal: at the end of a run, on resume, and for `report`,
+//! `score --save` and `track sync`.
 
 use std::path::Path;
 
@@ -11,18 +11,20 @@ use finqa_report::output::{self, CsvFile, OutputError, Transcripts};
 use finqa_score::analysis::MissFinder;
 use finqa_score::dataset::Dataset;
 
-/// A run whose files are written.
+/// The result of writing a run's files.
 pub struct WrittenResults {
     pub summary: Summary,
-    /// Why its report shows no pages, or is not written again, in one line.
+    /// One line that says why the report has no pages, or why an earlier report was kept.
     pub note: Option<String>,
 }
 
-/// Writes all files of a run into the folder `into`, from one pass over its journal. If
-/// `last` is given and the run has an answer, the CSV is also copied to
-/// `output/output.csv`. A run that fails at once, e.g. because of a wrong key, does not
+/// Writes all files of a run into the folder `into`, in one pass over its journal.
+///
+/// If `last` is given, the CSV is also copied to `output/output.csv`, but not for an unfinished
+/// run without an answer: a run that fails at once, for example because of a wrong key, must not
 /// replace the previous result. The summary is written last, so that a run with a complete
-/// summary has all its files. A report of the same answers is not replaced by one without pages.
+/// summary has all its files. A report with pages is kept if the new one would have the same
+/// answers but no pages.
 pub fn write_results(
     into: &Path,
     journal: &Journal,
@@ -45,7 +47,8 @@ pub fn write_results(
     })?;
     let summary = tally.finish(journal)?;
     let is_result = summary.has_result() && summary.run.is_for_last_csv();
-    // First, so that after a kill no old copy is left of which the run's own CSV is not one.
+    // Copied before the run's own CSV is put in place, so that a kill in between never leaves an
+    // older copy next to it.
     let copied = match last.filter(|_| is_result) {
         Some(last) => csv.copy_to(&last.last_csv()),
         None => Ok(()),
@@ -79,21 +82,22 @@ pub fn write_results(
     })
 }
 
-/// True if the run's report shows pages: the questions of episodes have none.
+/// True if the run's questions have pages; those of episodes have none.
 fn has_pages(summary: &Summary) -> bool {
     summary.run.kind() == RunKind::Questions
 }
 
-/// True if the folder has a report of the same answers with their pages.
+/// True if the folder already has a report of the same answers, with pages.
 fn has_report(into: &Path, summary: &Summary) -> bool {
     let earlier = std::fs::read(into.join(RunFolder::SUMMARY)).unwrap_or_default();
-    // Both are read from JSON, so that equal numbers are equal.
+    // The new summary goes through JSON text too, so that equal numbers compare as equal.
     let read = |json: &[u8]| serde_json::from_slice::<Value>(json).unwrap_or_default();
     let (earlier, now) = (
         read(&earlier),
         read(&serde_json::to_vec(summary).unwrap_or_default()),
     );
-    // Two runs of the same questions differ in times and tokens.
+    // Equal in all of these means equal answers: even two runs of the same questions differ in
+    // times and tokens.
     let parts = ["/run/id", "/run/started", "/questions", "/spent"];
     let is_same = parts
         .iter()
@@ -102,7 +106,7 @@ fn has_report(into: &Path, summary: &Summary) -> bool {
     has_pages(summary) && is_same && report.is_ok_and(|it| !it.contains(Report::LACKS_PAGES))
 }
 
-/// Writes a run's files into its folder, from its journal. The caller holds its lock.
+/// Writes a run's files from its journal into its folder. The caller must hold the run's lock.
 pub(super) fn write_run(
     folder: &RunFolder,
     records: Result<&Dataset, &str>,

@@ -1,4 +1,4 @@
-//! The job of a run: its questions and the agents that answer them.
+//! The job of a run: its questions, and the agents that answer them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,23 +18,23 @@ use super::selection::{self, Selected};
 use super::setup::{PairSetup, concurrency, pair_setup, settings_to_store};
 use super::unused_settings::advice;
 
-/// What a run asks, and who answers: the step before it is started.
+/// The questions of a run and the solver that answers them, before the run is started.
 pub struct Job {
     /// The questions, in order.
     pub plan: Plan,
     pub solver: Arc<dyn Solver>,
     /// Maximum number of units in flight, at least 1.
     pub concurrency: usize,
-    /// The run's identity, data and settings. Id, time and version are added when
-    /// it is started.
+    /// The run's identity, data and settings. Id, time and version are added when the run is
+    /// created.
     pub meta: RunMeta,
     /// The prompt templates by file name; `None` without a chat model.
     pub prompts: Option<BTreeMap<String, String>>,
-    /// The records, or why they are not available.
+    /// The records, or the reason why they are not available.
     pub records: Result<Dataset, String>,
 }
 
-/// The questions of the settings' records, answered by the settings' agents.
+/// The job that the settings describe: the questions of their records, answered by their agents.
 pub fn questions(
     settings: &Settings,
     context: &RunContext,
@@ -64,7 +64,10 @@ pub fn questions(
     })
 }
 
-/// The run of these questions, and the judge of its answers.
+/// The description of a run of these questions, and the judge of its answers, if there is one.
+///
+/// # Errors
+/// As [`judge`], and settings that cannot be stored.
 pub(super) fn described(
     settings: &Settings,
     setup: &PairSetup,
@@ -90,7 +93,7 @@ pub(super) fn described(
             ..Identity::default()
         },
         data: dataset.source.clone(),
-        // The whole path, which is the same from every folder.
+        // The absolute path, so that the run can be resumed from any working directory.
         data_file: std::fs::canonicalize(&dataset.source)
             .ok()
             .filter(|_| !dataset.invented),

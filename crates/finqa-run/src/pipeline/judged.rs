@@ -1,5 +1,5 @@
-//! A solver whose answers get the probability that they are right, and are withheld if it is too
-//! low for `--max-error`.
+//! A solver that gives each answer the probability that it is right, and withholds the answer if
+//! that is too low for `--max-error`.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Solver for JudgedSolver {
     }
 }
 
-/// The solver with the judge of its answers, if there is one.
+/// Wraps a solver so that `judge` judges its answers; without a judge, returns it unchanged.
 pub(super) fn judged(solver: Arc<dyn Solver>, judge: Option<Judge>) -> Arc<dyn Solver> {
     match judge {
         Some(judge) => Arc::new(JudgedSolver { solver, judge }),
@@ -49,8 +49,8 @@ pub(super) fn judged(solver: Arc<dyn Solver>, judge: Option<Judge>) -> Arc<dyn S
     }
 }
 
-/// The calibration of the settings: the file that they name; without one, the built-in one for
-/// a chat model with second opinions, and none for the embedded analyst.
+/// The calibration of the settings: the file that they name, otherwise the built-in one for a
+/// chat model with second opinions. `None` in all other cases.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -63,10 +63,12 @@ fn calibration(settings: &Settings) -> Result<Option<Calibration>, CalibrationEr
     Ok(is_used.then(|| Calibration::built_in().clone()))
 }
 
-/// The judge of answers of this scope, and a warning if its calibration was made of others.
+/// The judge for answers of this scope, and a warning if its calibration was fitted on answers of
+/// another scope. No judge without a calibration.
 ///
 /// # Errors
-/// A file that cannot be read, and a limit (`--max-error`) that the calibration cannot keep.
+/// A file that cannot be read, `--max-error` without a calibration file, and a `--max-error` that
+/// the calibration cannot keep.
 pub fn judge(
     settings: &Settings,
     scope: &Scope,
@@ -90,8 +92,9 @@ pub fn judge(
     Ok((Some(Judge::new(calibration, scope, limit)?), warning))
 }
 
-/// The judge of answers about a document of the user's own, which withholds none. Only how they
-/// are made is compared with the calibration: it was fitted on other questions anyway.
+/// The judge for answers about the user's own document, and a warning as in [`judge`]. It
+/// withholds no answer. The scope has no questions, so that only the way in which answers are
+/// made is compared: the calibration was fitted on other questions anyway.
 ///
 /// # Errors
 /// A file that cannot be read.

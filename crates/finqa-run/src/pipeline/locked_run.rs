@@ -1,4 +1,4 @@
-//! New, resumed and answered runs, each locked by this process.
+//! Runs on disk, new or resumed, each locked by this process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,12 +17,12 @@ use super::PipelineError;
 /// This program's version.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A run on disk that this process alone works on: created, or opened to be continued.
+/// A run on disk that only this process works on: a new one, or one that is resumed.
 pub struct LockedRun {
     pub(super) folder: RunFolder,
     pub(super) journal: Journal,
     pub(super) meta: RunMeta,
-    /// Released when the process ends.
+    /// The system releases it too, however the process ends.
     pub(super) lock: RunLock,
 }
 
@@ -30,8 +30,8 @@ impl LockedRun {
     /// Locks and opens an earlier run.
     ///
     /// # Errors
-    /// A run that is not there, that another process works on, or that cannot
-    /// be read; one to be continued that another version of this program started.
+    /// A run that does not exist, is of another kind, is locked by another process, or cannot be
+    /// read; an unfinished run that was merged, or that another version of this program started.
     pub fn open(output: &Path, run: &str, kind: RunKind) -> Result<Self, PipelineError> {
         let folder = RunFolder::find_resumable(output, run, kind)?;
         Self::open_folder(folder, kind)
@@ -77,12 +77,13 @@ impl LockedRun {
         &self.meta
     }
 
-    /// The settings that the run was started with; its data keep the name they had.
+    /// The settings that the run was started with.
     pub fn settings(&self) -> toml::Table {
         stored_settings(&self.meta)
     }
 
-    /// The records of a run whose questions are all answered, or why they cannot be read.
+    /// The records of a run whose questions all have an outcome, or the reason why they cannot be
+    /// read.
     ///
     /// # Errors
     /// Settings that differ from the run's.
@@ -97,7 +98,7 @@ impl LockedRun {
             && let Some(data) = load_named(named.as_deref(), settings.questions.split.as_deref())?
             && data.hash == self.meta.identity.data
         {
-            // The same data by another name.
+            // The user named the same data by another path.
             own.questions.data_path.clone_from(named);
             records = Ok(data);
         }
@@ -105,8 +106,8 @@ impl LockedRun {
         Ok(records)
     }
 
-    /// Records the models of this process if they are not those of the last one: a server on this
-    /// machine may have another address.
+    /// Records the models of this process if they differ from those of the last process. They may
+    /// on resume, because a server on this machine may have got another address.
     pub(super) fn record_models(&mut self, now: &Identity) -> Result<(), PipelineError> {
         let own = (&self.meta.identity.model, &self.meta.identity.critic);
         let last = self.meta.moved.last();
@@ -133,11 +134,12 @@ impl LockedRun {
     }
 }
 
-/// The settings that a run was started with, its data by the name they had.
+/// The settings that a run was started with. The data's path, the number of episodes and the shard
+/// come from other parts of the run's description.
 pub(super) fn stored_settings(meta: &RunMeta) -> toml::Table {
     let mut own = meta.settings.clone();
     if meta.kind() == RunKind::Questions {
-        // The whole path of the file, whatever folder this process is in.
+        // The absolute path, because this process may be in another working directory.
         let file = meta.data_file.as_ref().filter(|file| file.is_file());
         let data = match file {
             _ if meta.invented => Source::SAMPLE.to_owned(),
@@ -154,7 +156,8 @@ pub(super) fn stored_settings(meta: &RunMeta) -> toml::Table {
         own.insert("shard".to_owned(), shard.part.to_string().into());
         own.insert("run".to_owned(), shard.run.clone().into());
     }
-    // An address that was not kept whole comes from where it came from.
+    // An address that was stored with a part hidden cannot be used; it is read again from the
+    // variable or file that it came from.
     own.retain(|_, value| !value.as_str().is_some_and(|text| text.contains(HIDDEN)));
     own
 }
@@ -164,7 +167,8 @@ fn settings_of(meta: &RunMeta) -> Result<Settings, ConfigError> {
     layers.settings()
 }
 
-/// The differences between two runs that change questions or answers, one line each.
+/// The differences between two runs that affect questions or answers, one line each. A line names
+/// a setting or, if none differs, a part of the identity such as the data.
 pub(super) fn differences(was: &RunMeta, now: &RunMeta) -> Vec<String> {
     if was.identity.unplaced() == now.identity.unplaced() {
         return Vec::new();
@@ -182,8 +186,8 @@ pub(super) fn differences(was: &RunMeta, now: &RunMeta) -> Vec<String> {
     lines
 }
 
-/// Creates a new run, in this folder or in one named by its id, which is made if `meta` has
-/// none.
+/// Creates a new run in `folder`, or in a folder named by the run's id. Generates the id if `meta`
+/// has none.
 pub(super) fn create_run(
     output: &Path,
     folder: Option<RunFolder>,
@@ -198,7 +202,7 @@ pub(super) fn create_run(
     folder.create().map_err(OutputError::at(folder.path()))?;
     let lock = RunLock::take(folder.path())?;
     if folder.journal().is_file() {
-        // Another process of the same shard was faster, and may have answered questions.
+        // Another process started the same shard in between, and may have answered questions.
         return Err(PipelineError::Lock(LockError::Held {
             folder: folder.path().to_owned(),
             holder: "another process".to_owned(),
@@ -220,8 +224,8 @@ pub(super) fn create_run(
     })
 }
 
-/// The line that says that a run of the same questions and settings waits to be
-/// resumed. A run that cannot be read is skipped.
+/// A note about the newest unfinished run with the same questions and settings, if there is one.
+/// Runs that cannot be read are skipped.
 pub(super) fn unfinished_run_note(output: &Path, identity: &Identity) -> Option<String> {
     let states = RunFolder::all(output).into_iter().rev();
     let mut states = states.filter_map(|folder| folder.state().ok());
@@ -245,7 +249,7 @@ pub(super) fn unfinished_run_note(output: &Path, identity: &Identity) -> Option<
 mod tests {
     use super::*;
 
-    /// Two processes of one shard may both find it not begun.
+    /// Two processes of one shard may both find that it has no journal yet.
     #[test]
     fn a_run_that_was_begun_meanwhile_is_not_begun_again() {
         let output = tempfile::tempdir().unwrap();

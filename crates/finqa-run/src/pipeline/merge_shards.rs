@@ -13,13 +13,13 @@ use super::start_shard::differences_of_shards;
 use super::tracking::tracking_server;
 use super::{PipelineError, RunResults};
 
-/// Merges the shards of the run with this name. To
-/// merge again gives the same run unless a shard has changed.
+/// Merges the shards of the run with this name. Merging again gives the same run unless a shard
+/// has changed.
 ///
 /// # Errors
-/// A run that is not there, shards that are in use, cannot be read or do not belong
-/// together, questions that are missing unless `allow_missing`, and files that cannot be
-/// written. Nothing is changed then, except by an error of the last kind.
+/// A run that does not exist; shards that are in use, cannot be read or do not belong together;
+/// missing questions unless `allow_missing`; files that cannot be written. Only the last kind of
+/// error leaves anything changed.
 pub async fn merge(
     output: &Path,
     run: &str,
@@ -50,13 +50,14 @@ pub async fn merge(
             reason,
         },
     };
-    // To the server that the shards were started with.
+    // The server that the shards were started with.
     let own = Layers::default().table(stored_settings(&summary.run), Origin::Run);
     let own = own
         .and_then(|own| own.settings())
         .map_err(PipelineError::from);
     let server = own.and_then(|own| tracking_server(&own, variables, notify));
-    // An address that cannot be used takes nothing away from the merged run.
+    // The merged run is complete without a server, so an address that cannot be used is only a
+    // warning.
     let server = server.unwrap_or_else(|error| {
         let line = format!("MLflow: {error}; the merged run was not sent");
         notify(RunNotice::Warning(line));
@@ -80,14 +81,15 @@ pub async fn merge(
     })
 }
 
-/// Writes the merged journal and renames it to its place.
+/// Writes the merged journal in a work folder and moves it into place when it is complete.
+/// Returns the lock of the merged run.
 fn install_journal(
     folder: &ShardsFolder,
     survey: &ShardSurvey<'_>,
     merged: &RunFolder,
 ) -> Result<RunLock, PipelineError> {
     let io = ShardsError::io;
-    // What a killed process has left.
+    // A killed process may have left its work folder.
     let work = folder.merging();
     if work.is_dir() {
         std::fs::remove_dir_all(&work).map_err(io(&work))?;

@@ -1,11 +1,12 @@
 //! The pipeline: from settings to a run, its events, and its results.
 //!
-//! [`Run::start`] loads the records, sets the agents up, makes or resumes the
-//! run's folder and asks the questions; [`Run::next`] gives what happens, and
-//! [`Run::finish`] writes the files from the journal. Reading order: this file,
-//! `start` (which run it is, and what its models share), `job` (what is asked, and who answers),
-//! `locked_run` (new and earlier runs), `files` (what a run leaves behind). It knows the outputs,
-//! which `engine` does not.
+//! [`Run::start`] loads the records, sets up the agents, creates or resumes the run's folder and
+//! begins to ask the questions. [`Run::next`] returns the events, and [`Run::finish`] writes the
+//! files from the journal.
+//!
+//! Reading order: this file, `start` (creates or resumes a run and sets up what its models
+//! share), `job` (the questions, and the agents that answer them), `locked_run` (runs on disk),
+//! `files` (the files of a run). The pipeline knows the outputs, which `engine` does not.
 
 mod batches;
 mod dry_run;
@@ -56,7 +57,7 @@ pub use setup::{concurrency, model_setup, pair_setup};
 pub use tracking::{server, tracking_server};
 pub use unused_settings::{advice, unused_server, unused_variables};
 
-/// The interval at which a change of the limits is reported.
+/// How often [`Run::next`] looks for a change of the request limits to report.
 const LIMITS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A run whose questions are being asked, until [`Run::finish`] gives its results.
@@ -71,21 +72,22 @@ pub struct Run {
     tracking: Option<TrackingServer>,
     stop: Stop,
     lock: RunLock,
-    /// Begun by this process; no shard, whose engine repeats the same command, and no batch.
+    /// True if this process started the run, so that its folder may be removed if nothing was
+    /// asked. Never true for a batch run, or for a shard, whose engine repeats the same command.
     is_new: bool,
 }
 
 /// The results of a run.
 pub struct RunResults {
-    /// The way it ended.
+    /// How the run ended.
     pub finish: Finish,
     /// The scores and the cost.
     pub summary: Summary,
     /// Every row and call.
     pub journal: Journal,
-    /// The folder with its files.
+    /// The run's folder with its files.
     pub folder: RunFolder,
-    /// Why the report shows no pages, or is not written again, in one line.
+    /// One line that says why the report has no pages, or why an earlier report was kept.
     pub note: Option<String>,
     /// The result of the delivery to a tracking server; `None` without one.
     pub tracked: Option<Result<DeliveredRun, MlflowError>>,
@@ -94,7 +96,7 @@ pub struct RunResults {
 }
 
 impl Run {
-    /// A run that nothing is asked for yet, and its journal.
+    /// Creates a run that asks nothing yet. Returns it and its journal.
     fn new(
         settings: &Settings,
         context: RunContext,
@@ -148,13 +150,14 @@ impl Run {
         }
     }
 
-    /// Waits for the end, and writes the run's files from its journal, even if the run
-    /// failed. Of several errors, the one that ended the run is returned.
+    /// Waits for the end of the run and writes its files from the journal, even if the run
+    /// failed. If there are several errors, returns the one that ended the run.
     ///
     /// # Errors
     /// [`PipelineError::Stopped`] if the journal failed,
     /// [`PipelineError::Unwritten`] if a file could not be written,
-    /// [`PipelineError::NothingAsked`] if a wrong address, key or model ended a new run.
+    /// [`PipelineError::NothingAsked`] if a new run failed before it had an answer, for example
+    /// because of a wrong key; its folder is removed.
     pub async fn finish(mut self) -> Result<RunResults, PipelineError> {
         while self.next().await.is_some() {}
         let finish = match self.scheduler {
@@ -166,7 +169,7 @@ impl Run {
         let finish = finish?;
         let (journal, written) = written.map_err(PipelineError::Unwritten)?;
         let summary = written.summary;
-        // Traces are something that the user asked for.
+        // A folder with traces is kept, because the user asked for them.
         if self.is_new
             && let Finish::Fatal(failure) = &finish
             && failure.fault != Fault::Failing

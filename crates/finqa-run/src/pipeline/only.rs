@@ -1,4 +1,5 @@
-//! `--only WHICH:RUN`: the questions of an earlier run that it did not answer well.
+//! `--only WHICH:RUN`: asks those questions again that an earlier run answered wrong, answered
+//! wrong in some passes only, or left without an answer.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,13 +14,13 @@ use super::PipelineError;
 pub(super) struct Only {
     /// `wrong`, `flaky` or `unanswered`.
     which: String,
-    /// The run: its id, or its path if it is not in the folder of runs.
+    /// The run's absolute path if it was named by a path, otherwise its id.
     run: String,
     meta: RunMeta,
     keys: HashSet<QuestionKey>,
 }
 
-/// How often a question was asked, and how that went.
+/// The number of passes in which a question was asked, and their results.
 #[derive(Default)]
 struct Passes {
     asked: usize,
@@ -28,7 +29,7 @@ struct Passes {
 }
 
 impl Only {
-    /// Reads the earlier run that the settings name, if they do.
+    /// Reads the earlier run that `--only` names; `None` without `--only`.
     pub(super) fn of(settings: &Settings) -> Result<Option<Self>, PipelineError> {
         let Some(given) = &settings.questions.only else {
             return Ok(None);
@@ -43,7 +44,8 @@ impl Only {
         };
         let folder = RunFolder::locate(&settings.run.output, run)?;
         let run = match std::fs::canonicalize(run) {
-            // As it was located: a folder without a journal only shares the run's name.
+            // As `RunFolder::locate` does: a folder without a journal is not a run, even if it
+            // has a run's name.
             Ok(path) if path.join(RunFolder::JOURNAL).is_file() => path.display().to_string(),
             _ => folder.id(),
         };
@@ -66,7 +68,7 @@ impl Only {
         }))
     }
 
-    /// The setting under a name that stays that of the same run, unlike `last`.
+    /// The setting with the run's id or path, which names the same run later too, unlike `last`.
     pub(super) fn setting(&self) -> String {
         format!("{}:{}", self.which, self.run)
     }
@@ -77,8 +79,8 @@ impl Only {
         mode.try_into().ok()
     }
 
-    /// Leaves these questions alone in a plan over `dataset`. A conversation with one of them
-    /// stays whole, because later turns depend on earlier ones.
+    /// Reduces a plan over `dataset` to these questions. A conversation with one of them keeps all
+    /// of its turns, because later turns depend on earlier ones.
     pub(super) fn reduce(&self, plan: &mut Plan, dataset: &Dataset) -> Result<(), PipelineError> {
         let renewed = self.meta.gold.as_ref();
         let is_renewed = renewed.is_some_and(|gold| gold.hash == dataset.hash);

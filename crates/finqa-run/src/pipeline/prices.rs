@@ -1,4 +1,4 @@
-//! The prices and the limits of a run, which hold for all of its processes.
+//! The prices of a run, and the spending of its earlier processes.
 
 use finqa_agents::llm::{Budget, PriceList};
 use finqa_core::files;
@@ -8,13 +8,17 @@ use finqa_journal::settings::{Origin, Settings};
 use super::PipelineError;
 use super::locked_run::LockedRun;
 
-/// The user's prices: those of the resumed run, else those that the settings name, else
-/// those of the recorded run.
+/// The user's prices: those of the resumed run, otherwise those in the file that the settings
+/// name, otherwise those of the recorded run.
+///
+/// # Errors
+/// A file that cannot be read, and prices other than those of the resumed run.
 pub fn user_prices(
     settings: &Settings,
     resumed: Option<&LockedRun>,
     recorded: Option<&RunMeta>,
 ) -> Result<Option<PriceList>, PipelineError> {
+    // A path that comes from the run's own settings is not read: the run has stored the prices.
     let by_run = settings.origins.get("prices") == Some(&Origin::Run);
     let named = settings.budget.prices.as_ref().filter(|_| !by_run);
     let named = named.map(|path| {
@@ -39,7 +43,11 @@ pub fn user_prices(
     Ok(meta.prices.clone())
 }
 
-/// Adds the spending of earlier processes of the run to its budget.
+/// Adds what earlier processes of the run have spent to its budget.
+///
+/// # Errors
+/// [`PipelineError::UnknownSpending`] if earlier requests were not counted, because the run was
+/// started without a limit.
 pub(super) fn count_earlier(budget: &Budget, run: &LockedRun) -> Result<(), PipelineError> {
     if !budget.counts_requests() {
         return Ok(());

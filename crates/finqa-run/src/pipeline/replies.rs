@@ -1,4 +1,4 @@
-//! Stored replies of a run: the folder that is used, and the run that it describes.
+//! Stored replies of a run: which folder is used, and the description of the run in it.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use super::PipelineError;
 use super::locked_run::stored_settings;
 use super::run_context::{Notify, RunNotice};
 
-/// The folder that is replayed, or else the one that the settings name.
+/// The stored replies in use: those to replay, otherwise those in the folder that the settings
+/// name. The embedded analyst has none.
 pub fn stored_replies(
     settings: &Settings,
     replay: Option<&Arc<StoredReplies>>,
@@ -33,7 +34,10 @@ pub fn stored_replies(
     }
 }
 
-/// The run of this `kind` that a folder describes; `None` for one of a command without runs.
+/// The run that a folder of replies describes. `None` if a command without runs filled it.
+///
+/// # Errors
+/// A description that cannot be read, or that is of a run of another kind.
 pub fn recorded_run(
     replies: &StoredReplies,
     kind: RunKind,
@@ -55,8 +59,8 @@ pub fn recorded_run(
     }
 }
 
-/// The settings of a replay: the recorded run's, and `now` for what affects no answer, such
-/// as where results go.
+/// The settings of a replay: those of the recorded run, except that settings which affect no
+/// answer, such as the output folder, are taken from `now`.
 pub fn replay_settings(recorded: &RunMeta, now: &Settings) -> Result<toml::Table, PipelineError> {
     Ok(with_effects_of(
         toml::Table::try_from(now)?,
@@ -64,7 +68,8 @@ pub fn replay_settings(recorded: &RunMeta, now: &Settings) -> Result<toml::Table
     ))
 }
 
-/// Describes a run to the folder that it stores replies in. Shards describe the whole run.
+/// Writes the description of a run into the folder that it stores replies in. A shard describes
+/// the whole run.
 pub(super) fn describe_run(
     replies: Option<&Arc<StoredReplies>>,
     meta: &RunMeta,
@@ -73,7 +78,7 @@ pub(super) fn describe_run(
         return Ok(());
     };
     let mut meta = RunMeta {
-        // A path of this machine, as the folder's own is.
+        // A path on this machine; so is `cache`, which is removed below.
         data_file: None,
         shard: None,
         ..meta.clone()

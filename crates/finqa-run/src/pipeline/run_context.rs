@@ -1,4 +1,4 @@
-//! The surroundings of a run.
+//! Everything that a run needs besides its settings.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use finqa_report::telemetry::Telemetry;
 
 use super::locked_run::LockedRun;
 
-/// A line for the user outside of a run's events.
+/// A line for the user that is not one of a run's events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunNotice {
     /// Information.
@@ -19,27 +19,27 @@ pub enum RunNotice {
     Warning(String),
 }
 
-/// Shows a notice.
+/// Shows a notice to the user.
 pub type Notify = Arc<dyn Fn(RunNotice) + Send + Sync>;
 
-/// The surroundings of a run, everything but its settings: the step before all others.
+/// Everything that a run needs besides its settings.
 pub struct RunContext {
-    /// The earlier run that is continued.
+    /// The earlier run to continue; `None` starts a new one.
     pub resumed: Option<LockedRun>,
-    /// The source of keys and addresses.
+    /// Environment variables, from which keys and addresses are read.
     pub variables: Variables,
-    /// The tracking server, if any.
+    /// The MLflow server that the run is delivered to, if any.
     pub tracking: Option<TrackingServer>,
     /// The traces to record.
     pub traces: Telemetry,
     pub notify: Notify,
-    /// Stops the run.
+    /// The tokens that stop the run.
     pub stop: Stop,
-    /// The stored replies that answer every call instead of a server.
+    /// The stored replies that answer every call instead of a server (`--replay`).
     pub replay: Option<Arc<StoredReplies>>,
-    /// The run that is replayed.
+    /// The description of the run that is replayed.
     pub recorded: Option<RunMeta>,
-    /// The id of a new run; one is made if it is absent.
+    /// The id for a new run; `None` generates one.
     pub name: Option<String>,
 }
 

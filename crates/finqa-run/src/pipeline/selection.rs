@@ -1,4 +1,4 @@
-//! Loads the records to ask about.
+//! Loads and selects the records to ask about, and plans their questions.
 
 use finqa_journal::run::Plan;
 use finqa_journal::settings::Settings;
@@ -7,18 +7,19 @@ use finqa_score::dataset::{self, Dataset, Mode, Selection, Source};
 use super::PipelineError;
 use super::only::Only;
 
-/// Default number of records for a remote model, which may cost money.
+/// Number of records by default with a remote model, because its calls may cost money.
 const PAID_DEFAULT_RECORDS: usize = 100;
 
-/// The records and the plan of a run, and `--only` under a name that lasts.
+/// The selected records and the plan of their questions.
 pub(super) struct Selected {
     pub dataset: Dataset,
     pub plan: Plan,
+    /// The setting `--only` as [`Only::setting`] writes it, if it was given.
     pub only: Option<String>,
 }
 
-/// Loads and selects the records, and plans their questions; `note` gets a line about each
-/// default.
+/// Loads and selects the records, and plans their questions. `note` is called with a line for
+/// each default that is applied, and for each note of the records.
 pub(super) fn plan(
     settings: &Settings,
     remote: bool,
@@ -68,7 +69,8 @@ fn load_selected(
     chosen(&dataset, settings, remote, note)
 }
 
-/// The mode: conversations if none is named and the records hold nothing else.
+/// The mode in which questions are asked: conversations if the user named no mode and the records
+/// have no stand-alone questions.
 fn mode(settings: &Settings, dataset: &Dataset, note: impl Fn(&str)) -> Mode {
     let named = settings.origins.contains_key("mode");
     if named || dataset.question_count() > 0 || dataset.turn_count() == 0 {

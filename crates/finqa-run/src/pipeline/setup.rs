@@ -1,5 +1,5 @@
-//! From settings and variables to the two agents: which provider, which key,
-//! how many questions at a time.
+//! Sets up the two agents from settings and variables: providers, addresses, keys, and the number
+//! of questions in flight.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -23,17 +23,18 @@ use super::unused_settings::unused_variables;
 /// The two agents and the servers they use.
 pub struct PairSetup {
     pub pair: PairOptions,
-    /// The analyst's server, and the critic's, if it differs; none without a chat model.
+    /// The analyst's server, and the critic's if it has one of its own. Empty without a chat
+    /// model.
     servers: Vec<ModelSetup>,
     /// `offline`, or provider, address and model.
     pub name: String,
     /// `off`, `rules`, or provider, address and model of the critic.
     pub critic_name: String,
-    /// Notes to show before a key is sent, one line each.
+    /// Warnings to show before a key is sent, one line each.
     pub notices: Vec<String>,
 }
 
-/// Sets up the pair that the settings ask for.
+/// Sets up the two agents that the settings ask for.
 pub fn pair_setup(
     settings: &Settings,
     variables: &Variables,
@@ -87,7 +88,7 @@ pub fn pair_setup(
     let count = 1 + usize::from(settings.agents.has_critic_server());
     let servers: Vec<_> = models.into_iter().flatten().take(count).collect();
     let notices = servers.iter().flat_map(|it| it.notices.clone());
-    // Two servers of one provider leave the same variables unused.
+    // A set, because two servers of one provider have the same notices about unused variables.
     let notices: BTreeSet<String> = notices.collect();
     Ok(PairSetup {
         pair,
@@ -105,8 +106,8 @@ impl PairSetup {
         servers.any(|server| is_remote(Some(server.endpoint)))
     }
 
-    /// The settings with the servers that variables of the environment chose, so
-    /// that a run can be resumed without them, and with the critic of a chat model.
+    /// The settings with the servers that environment variables chose, so that a run can be
+    /// resumed without these variables, and with the critic mode that applies.
     pub(crate) fn resolved(&self, settings: &Settings) -> Settings {
         let Some(analyst) = self.servers.first() else {
             return settings.clone();
@@ -120,21 +121,21 @@ impl PairSetup {
         resolved
     }
 
-    /// Maximum tokens of a reply of the analyst's model; none without a chat model.
+    /// Maximum tokens of a reply of the analyst's model; `None` without a chat model.
     pub(crate) fn reply_limit(&self) -> Option<u32> {
         Some(self.servers.first()?.reply_limit)
     }
 
-    /// The location of the analyst's server; none without a chat model.
+    /// The location of the analyst's server; `None` without a chat model.
     pub(crate) fn endpoint(&self) -> Option<Endpoint> {
         Some(self.servers.first()?.endpoint)
     }
 }
 
-/// The settings as a run keeps them: without what may be a key in an address.
+/// The settings as a run stores them: parts of addresses that may be keys are hidden.
 pub(crate) fn settings_to_store(settings: &Settings) -> Result<toml::Table, toml::ser::Error> {
     let mut table = toml::Table::try_from(settings)?;
-    // A shard has the settings of the whole run.
+    // A shard stores the settings of the whole run.
     for key in ["shard", "run"] {
         table.remove(key);
     }
@@ -151,9 +152,10 @@ pub(crate) fn is_remote(endpoint: Option<Endpoint>) -> bool {
     endpoint.is_some_and(|endpoint| endpoint != Endpoint::Loopback)
 }
 
-/// Conversations in flight at a time, at first and at most: as many as the user says, else
-/// the cores without a chat model, two for a model on this machine, which shares its cores, and
-/// elsewhere what the provider turns out to allow.
+/// The number of requests in flight, at first and at most; the second is also the number of
+/// conversations in flight. `--concurrency` fixes both. By default it is the number of cores
+/// without a chat model, two for a model on this machine, which shares the cores, and 8 to 64 for
+/// a remote model, as far as the provider allows (`llm::limits`).
 pub fn concurrency(settings: &Settings, endpoint: Option<Endpoint>) -> RangeInclusive<usize> {
     let fixed = |n| n..=n;
     match (settings.run.concurrency, endpoint) {
@@ -164,26 +166,27 @@ pub fn concurrency(settings: &Settings, endpoint: Option<Endpoint>) -> RangeIncl
     }
 }
 
-/// One model, by itself.
+/// A model with its server.
 #[derive(Clone)]
 pub struct ModelSetup {
     pub model: Arc<dyn ChatModel>,
     /// The location of the server.
     pub endpoint: Endpoint,
     provider: Provider,
-    /// The address with which settings resolve to this server.
+    /// The address that resolves to this server if it is put into the settings.
     address: String,
     /// Provider, address and model.
     pub name: String,
-    /// Warnings: the key is sent to an address that comes from a file, variables are not used.
+    /// Warnings, one line each: a key that is sent to an address which may come from a file, and
+    /// variables that are not used.
     pub notices: Vec<String>,
     /// Maximum tokens of a reply.
     pub reply_limit: u32,
 }
 
 impl ModelSetup {
-    /// The settings with the server that variables of the environment chose, so
-    /// that a run can be resumed without them.
+    /// The settings with the server that environment variables chose, so that a run can be resumed
+    /// without these variables.
     pub(crate) fn resolved(&self, settings: &Settings) -> Settings {
         let mut resolved = settings.clone();
         resolved.model.provider = Some(self.provider);
@@ -192,7 +195,8 @@ impl ModelSetup {
     }
 }
 
-/// The critic's model, if it is not the analyst's, and the setting that names its address.
+/// The critic's model and the setting that names its address; `None` if the critic uses the
+/// analyst's model.
 fn critic_choice(
     settings: &Settings,
     analyst: &ModelSetup,
@@ -214,7 +218,7 @@ fn critic_choice(
     Some((on_own_server, "critic_base_url"))
 }
 
-/// The settings' model, with `variables` instead of the environment.
+/// Sets up the settings' model, with `variables` instead of the environment.
 pub fn model_setup(
     settings: &Settings,
     variables: &Variables,
@@ -223,7 +227,7 @@ pub fn model_setup(
     server_setup(settings, &settings.model, "base_url", variables, context)
 }
 
-/// The models of analyst and critic, with `variables` instead of the environment.
+/// Sets up the models of analyst and critic, with `variables` instead of the environment.
 fn models_setup(
     settings: &Settings,
     variables: &Variables,
@@ -237,7 +241,7 @@ fn models_setup(
     Ok([analyst, critic])
 }
 
-/// A model whose address the setting `address_key` names.
+/// Sets up a model whose address is in the setting `address_key`.
 fn server_setup(
     settings: &Settings,
     model: &ModelSettings,
@@ -247,7 +251,7 @@ fn server_setup(
 ) -> Result<ModelSetup, PipelineError> {
     let replayed = context.is_replayed();
     let none = || Some("none".to_owned());
-    // Where nothing is sent, no key is needed, and none is read.
+    // A replay sends nothing, so it needs no key and reads none.
     let variable = |name: &str| match replayed {
         true if Provider::key_variables().any(|key| key == name) => none(),
         true if name == ALLOW_HTTP => Some("true".to_owned()),
@@ -265,7 +269,8 @@ fn server_setup(
     };
     resolved.retry.give_up_after = settings.budget.give_up_after.into();
     let address = shown_address(&resolved.base_url);
-    // A conversation has one call in flight at a time, but for samples, which wait for slots.
+    // The same range as for conversations: each has one call in flight at a time, except for
+    // samples, which wait for slots.
     let concurrency = concurrency(settings, Some(resolved.endpoint()));
     let limiter = context.limits.limiter(LimitOptions {
         start: *concurrency.start(),
@@ -277,7 +282,7 @@ fn server_setup(
         OpenAiApi::Chat => "",
         OpenAiApi::Responses => " (responses)",
     };
-    // Part of a run's identity.
+    // Part of a run's identity: another form of the name would count as another model.
     let name = format!("{} {address} {}{api}", resolved.provider, resolved.model);
     Ok(ModelSetup {
         endpoint: resolved.endpoint(),
@@ -308,7 +313,10 @@ fn server_setup(
     })
 }
 
-/// Creates a model from its connection and the shared state, without a limiter.
+/// Creates a model from its connection and the shared state. The caller sets the limiter.
+///
+/// # Errors
+/// [`PipelineError::NoPrice`] if the cost is limited and the model has no known price.
 fn http_model(
     connection: ModelConnection,
     context: &RunModels,
@@ -328,8 +336,8 @@ fn http_model(
     Ok(model)
 }
 
-/// The note about a key that is sent to an address which is neither the provider's own nor on
-/// the command line: it may come from a file that somebody else wrote.
+/// A note if the key is sent to an address that is neither the provider's own nor given on the
+/// command line, because it may come from a file that somebody else wrote.
 fn key_note(
     settings: &Settings,
     address_key: &str,

@@ -1,4 +1,4 @@
-//! The start of a run: which run it is, and what its models share.
+//! Starts a run: creates or resumes it, and sets up what its models share.
 
 use std::sync::Arc;
 
@@ -29,8 +29,8 @@ impl Run {
         })
     }
 
-    /// The same with another job, which is made by `job` unless every question has its outcome
-    /// and only the files are left to be written.
+    /// Like [`Run::start`], with the job that `job` makes. `job` is not called if the resumed run
+    /// has an outcome for every question; only its files are written then.
     ///
     /// # Errors
     /// [`PipelineError`] if the run cannot be started.
@@ -59,11 +59,11 @@ impl Run {
             observer: observer(sender.clone()),
             replies: replies::stored_replies(settings, context.replay.as_ref(), &context.notify)?,
             prices: Arc::new(prices.clone().unwrap_or_default()),
-            // Each shard has a part of the budget.
+            // Each shard gets an equal part of the cost limit.
             budget: Arc::new(Budget::new(settings.budget.limits().for_each_of(shards))),
             ..RunModels::default()
         };
-        // The requests of a replay are not sent.
+        // A replay sends no requests, so it needs no queue.
         if settings.batch.engine == ExecutionEngine::Batch && !models.is_replayed() {
             let (budget, observer) = (Arc::clone(&models.budget), Arc::clone(&models.observer));
             models.batches = Some(BatchQueue::new(budget, observer));
@@ -93,7 +93,7 @@ impl Run {
     }
 }
 
-/// The run of a job: the one that is continued, a shard's, or a new one.
+/// Opens the run that a job is asked in: the resumed one, a shard's, or a new one.
 fn begun(
     settings: &Settings,
     context: &RunContext,
@@ -121,7 +121,7 @@ fn begun(
     }
 }
 
-/// Turns retries and batch notices into events.
+/// An observer that turns retries and batch notices into events.
 fn observer(events: mpsc::Sender<Event>) -> Observer {
     Arc::new(move |event| {
         let event = match event {
@@ -132,7 +132,7 @@ fn observer(events: mpsc::Sender<Event>) -> Observer {
             },
             CallEvent::Batch(notice) => Event::Batch(notice.clone()),
         };
-        // A slow display loses a notice, never a retry.
+        // Does not wait: if the display is slow, the notice is lost but no retry is delayed.
         let _ = events.try_send(event);
     })
 }

@@ -1,5 +1,4 @@
-//! A shard: the part of a job that this process asks, in the folder that it shares with
-//! the others.
+//! Starts a shard: this process asks one part of a job. The shards of a run share a folder.
 
 use finqa_journal::run::{RunMeta, RunShard, ShardsError, ShardsFolder, SharedPlan};
 use finqa_journal::settings::{ChosenShard, Settings, change};
@@ -8,8 +7,11 @@ use super::PipelineError;
 use super::job::Job;
 use super::locked_run::{self, LockedRun, VERSION, differences};
 
-/// Starts a shard, or resumes it if an earlier process of the same command started it.
-/// Reduces `job` to the shard's questions.
+/// Starts a shard, or resumes it if an earlier process of the same command started it. Reduces
+/// `job` to the shard's questions.
+///
+/// # Errors
+/// Inputs other than those that the first shard wrote down.
 pub(super) fn start_or_resume(
     settings: &Settings,
     chosen: &ChosenShard,
@@ -24,6 +26,8 @@ pub(super) fn start_or_resume(
         version: VERSION.to_owned(),
         ..job.meta.clone()
     };
+    // The first shard writes the plan. The others are compared with it before they send anything,
+    // because a difference that only `merge` finds would already have cost money.
     let plan = SharedPlan::new(whole.clone(), &job.plan, shard.count());
     let agreed = folder.agree(plan)?;
     let part = RunShard {
@@ -54,14 +58,14 @@ pub(super) fn start_or_resume(
     locked_run::create_run(output, Some(own), job.meta.clone(), prompts)
 }
 
-/// Reduces a job to the part of a shard. Its identity stays the whole run's.
+/// Reduces a job to the part of a shard. The identity stays that of the whole run.
 pub(super) fn reduce(job: &mut Job, shard: RunShard) {
     job.plan.reduce_to(shard.part);
     job.meta.total = job.plan.total();
     job.meta.shard = Some(shard);
 }
 
-/// The differences between the plan of a run and a shard, one line each.
+/// The differences between the planned run and a shard, one line each.
 pub(super) fn differences_of_shards(was: &RunMeta, now: &RunMeta) -> Vec<String> {
     let mut lines = Vec::from_iter(change("convfinqa's version", &was.version, &now.version));
     if lines.is_empty() {

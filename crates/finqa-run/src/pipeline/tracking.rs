@@ -1,4 +1,4 @@
-//! From settings and variables to a tracking server.
+//! Finds the MLflow server that settings and variables ask for.
 
 use finqa_agents::llm;
 use finqa_journal::settings::{Settings, Variables};
@@ -8,14 +8,14 @@ use super::PipelineError;
 use super::run_context::{Notify, RunNotice};
 use super::unused_settings::unused_variables;
 
-/// The experiment of runs for which `MLFLOW_EXPERIMENT_NAME` names none.
+/// The experiment if `MLFLOW_EXPERIMENT_NAME` is not set.
 const EXPERIMENT: &str = "financial_qa";
 
-/// The server that the settings ask for. `MLFLOW_TRACKING_URI` may be meant for other programs:
-/// if it names no server of ours, that is said and the run is not tracked.
+/// The server that the settings ask for. `MLFLOW_TRACKING_URI` may be meant for other programs, so
+/// an address in it that cannot be used is only noted, and the run is not tracked.
 ///
 /// # Errors
-/// An address given with `--mlflow` that is not a server's.
+/// An address given with `--mlflow` that is not the address of a server.
 pub fn tracking_server(
     settings: &Settings,
     variables: &Variables,
@@ -43,8 +43,8 @@ pub fn tracking_server(
     }
 }
 
-/// A server at an address, asked as the variables say; they also name the experiment, for
-/// which otherwise `experiment` is taken.
+/// The server at `uri`, with the credentials in the variables. The experiment is
+/// `MLFLOW_EXPERIMENT_NAME`, otherwise `experiment`, otherwise the default.
 ///
 /// # Errors
 /// An address or credentials that cannot be used, or credentials that would go

@@ -1,4 +1,4 @@
-//! Settings that do not do what is meant: notes before a run.
+//! Notes, shown before a run, about settings and variables that have no effect.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +21,11 @@ pub fn advice(settings: &Settings, variables: &Variables) -> Result<Vec<String>,
     Ok(unused.into_iter().chain(alike).collect())
 }
 
-/// What these settings say of a model's server although no model is chosen.
+/// Names a setting or variable that is for a model's server although no model is chosen; `None`
+/// if there is none.
 ///
 /// # Errors
-/// [`PipelineError::ServerWithoutModel`] if an option of the command line says it.
+/// [`PipelineError::ServerWithoutModel`] if it is an option on the command line.
 pub fn unused_server(
     settings: &Settings,
     variables: &Variables,
@@ -51,10 +52,10 @@ pub fn unused_server(
     Ok(Some(format!("{what} but no model is chosen")))
 }
 
-/// Variables of other programs that have no effect here, each with what to do instead.
+/// Variables of other programs that have no effect here, each with advice on what to do instead.
 const OTHER_VARIABLES: &str = include_str!("../../../../data/other_variables.json");
 
-/// Notes about set variables with this prefix that have no effect, one line each.
+/// Notes about variables that begin with `prefix`, are set, and have no effect; one line each.
 pub fn unused_variables(variables: &Variables, prefix: &str) -> Vec<String> {
     let table: BTreeMap<&str, &str> = serde_json::from_str(OTHER_VARIABLES).unwrap_or_default();
     let names = table.into_iter();
