@@ -1,4 +1,4 @@
-//! The address of a server.
+//! The address and token of an environment's server.
 
 use reqwest::Url;
 use secrecy::SecretString;
@@ -11,18 +11,19 @@ use super::RemoteError;
 /// The address of a server, and its token.
 #[derive(Clone, Debug)]
 pub struct Address {
-    /// `http://…/ws`, without anything secret.
+    /// `http://…/ws` or `https://…/ws`, without a user name. Its query may hold a key, so people
+    /// are shown [`Address::shown`].
     pub(super) url: Url,
     pub(super) token: Option<SecretString>,
 }
 
 impl Address {
-    /// Reads an address: `http://host:8000`, `https://host/path`, `ws://…`;
-    /// `/ws` is added where it is missing.
+    /// Reads an address such as `http://host:8000`, `https://host/path` or `ws://host`. Adds a
+    /// missing `/ws`.
     ///
     /// # Errors
-    /// [`RemoteError::Address`], also for a token that would go unencrypted to
-    /// another machine, unless `allow_http` is set.
+    /// [`RemoteError::Address`] for a text that is not such an address, and for a token that would
+    /// go unencrypted to another machine, unless `allow_http` is set.
     pub fn new(
         text: &str,
         token: Option<SecretString>,

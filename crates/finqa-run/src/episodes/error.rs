@@ -1,4 +1,4 @@
-//! The errors of an environment's server.
+//! The errors of an environment's server, and how each ends a run.
 
 use finqa_agents::pair::Fault;
 use finqa_core::error::{Kind, Kinded};
@@ -8,20 +8,20 @@ use finqa_core::error::{Kind, Kinded};
 pub enum RemoteError {
     #[error("{url}: {reason}; an environment's address is like http://127.0.0.1:8000")]
     Address { url: String, reason: String },
-    /// No connection: dead host, refused port, unknown name, no encryption.
+    /// No connection, for example because of an unknown name, a refused port or a TLS error.
     #[error("{url}: the environment cannot be reached: {reason}")]
     Unreachable { url: String, reason: String },
     #[error("{url}: the environment refused the WebSocket with status {status}{hint}")]
     Refused {
         url: String,
         status: u16,
-        /// A hint for the user, or nothing.
+        /// A hint for the user; may be empty.
         hint: &'static str,
     },
     /// All of the server's sessions are taken.
     #[error("{url}: {message} (-j is the number of sessions that are opened)")]
     Full { url: String, message: String },
-    /// The connection ended, or nothing came in time.
+    /// The connection ended, or no answer came in time.
     #[error("{url}: the connection to the environment broke: {reason}")]
     Lost { url: String, reason: String },
     #[error("{url}: the environment answered with {code}: {message}")]
@@ -45,7 +45,8 @@ impl Kinded for RemoteError {
 }
 
 impl RemoteError {
-    /// True if another try may succeed: a proxy may not know yet that a server is down.
+    /// True if another try may succeed. So may one after a status of 500 or more, because a proxy
+    /// may not know yet that a server behind it is down.
     pub(super) fn may_pass(&self) -> bool {
         matches!(
             self,
@@ -53,7 +54,7 @@ impl RemoteError {
         )
     }
 
-    /// The fault by which a run ends.
+    /// What is at fault if the error ends a run.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Address { .. } => Fault::Usage,

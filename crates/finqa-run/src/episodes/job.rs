@@ -18,45 +18,42 @@ use finqa_core::text::counted;
 use finqa_journal::run::{EpisodeMeta, Identity, Plan, RunMeta};
 use finqa_journal::settings::{QuestionSettings, Settings};
 
-/// Episodes by default with a model that may cost money.
+/// Number of episodes by default with a remote model, because its calls may cost money.
 const PAID_DEFAULT_EPISODES: usize = 100;
 
-/// The location of the environment.
+/// The environment, in this process or on a server.
 #[derive(Clone)]
 pub enum EpisodePlace {
-    /// In this process.
     Local(Arc<LocalEnvironment>),
     Server(Arc<ServerEnvironment>),
 }
 
-/// An environment as a run names it.
+/// An environment, and how a run describes it.
 #[derive(Clone)]
 pub struct EpisodeEnvironment {
-    /// The location.
     pub place: EpisodePlace,
-    /// Its directory, `sample`, or its server's address, from which a resumed run finds it.
+    /// The data's directory, `sample`, or the server's address. A resumed run opens the
+    /// environment by it.
     pub name: String,
-    /// The user named it.
+    /// True if the user named the environment.
     pub is_named_by_user: bool,
-    /// blake3 of its data, or its server's address.
+    /// blake3 of the data, or the server's address.
     pub hash: String,
-    /// Its companies are invented.
+    /// True if the companies are invented.
     pub invented: bool,
 }
 
 /// The options of an episode run.
 #[derive(Clone)]
 pub struct EpisodeOptions {
-    /// The environment.
     pub environment: EpisodeEnvironment,
-    /// The most questions that are played; by default all, or 100 where the model
-    /// is not on loopback.
+    /// Maximum number of episodes; by default all, or 100 with a remote model.
     pub n: Option<usize>,
-    /// Tool calls after which an episode is given up.
+    /// Number of tool calls after which an episode is given up.
     pub max_steps: u32,
 }
 
-/// The job of playing these episodes by the settings' model.
+/// The job of an episode run: the settings' model plays these episodes.
 pub fn job(
     settings: &Settings,
     options: &EpisodeOptions,
@@ -112,7 +109,8 @@ pub fn job(
     };
     let (result_chars, total_chars) = match endpoint {
         Some(_) => SHOWN_CHARS,
-        // The embedded analyst, which pays for no tokens, reads results whole or not at all.
+        // The embedded analyst parses results as JSON, so a shortened one would be of no use, and
+        // it pays for no tokens.
         None => (usize::MAX, usize::MAX),
     };
     let agent = ToolAgentOptions {
@@ -140,7 +138,7 @@ pub fn job(
     })
 }
 
-/// The description of the run of at most `n` episodes.
+/// The description of a run with at most `n` episodes.
 fn meta(
     settings: &Settings,
     options: &EpisodeOptions,

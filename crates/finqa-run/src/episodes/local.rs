@@ -1,4 +1,4 @@
-//! The environment of this process: its questions are known and are planned.
+//! An environment in this process. Its questions and their gold are known before a run.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct LocalEnvironment {
 }
 
 impl LocalEnvironment {
-    /// The environment over these tools and, through them, their questions.
+    /// An environment with these tools and the questions of their catalog.
     pub fn new(tools: Arc<Tools>, rules: EpisodeRules) -> Self {
         let questions = tools.catalog().questions().iter();
         let questions = QuestionList::new(questions.map(episode_question));
@@ -35,8 +35,8 @@ impl LocalEnvironment {
         }
     }
 
-    /// The first `n` questions, or all of them, in the order of a seed, or else
-    /// that of their file. A question that the file repeats is planned once.
+    /// Plans the first `n` questions, or all of them, in an order drawn from `seed`, or in file
+    /// order. A question that the file repeats is planned once.
     pub fn plan(&self, seed: Option<u64>, n: Option<usize>) -> Vec<PlannedQuestion> {
         let questions = self.tools.catalog().questions();
         let gold = |at| questions.get(at).map(gold).unwrap_or_default();
@@ -55,7 +55,7 @@ fn episode_question(question: &EnvQuestion) -> EpisodeQuestion {
 fn gold(question: &EnvQuestion) -> Gold {
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     if question.typed_answer.is_empty() && question.exe_ans.is_empty() {
-        // Built before the environment kept gold as it was typed.
+        // Built before the environment kept the gold answer as it was typed.
         return gold_of_truth(Some(&question.answer));
     }
     Gold {
@@ -107,7 +107,7 @@ impl EpisodeSession for LocalSession {
             Ok(StepStart::Answered(outcome)) => outcome,
             Ok(StepStart::RunTool) => {
                 let (tools, name) = (Arc::clone(&self.tools), tool.to_owned());
-                // A query may hold its thread for as long as queries may take.
+                // A query blocks its thread until it ends or reaches the time limit.
                 let call = move || tools.call(&name, &arguments);
                 let result = tokio::task::spawn_blocking(call).await;
                 let result = result.map_err(|error| EnvironmentError {

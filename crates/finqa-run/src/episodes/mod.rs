@@ -1,6 +1,10 @@
-//! Environments for the tool-using agent: this process's own, and servers that
-//! speak OpenEnv's WebSocket protocol; and the embedded analyst as a tool-using model that
-//! answers in both without a network.
+//! Episodes: questions that a tool-using agent answers in an environment. The environment is in
+//! this process, or on a server that speaks OpenEnv's WebSocket protocol.
+//!
+//! Reading order: `job` (the plan and the agent), `local` (an environment in this process),
+//! `server` with `sessions`, `remote` and `tasks` (one on a server), `question` (an environment's
+//! questions in a plan), `embedded` (the embedded analyst as a model that calls tools, which
+//! needs no network).
 
 mod address;
 mod embedded;

@@ -1,4 +1,4 @@
-//! An environment's questions as a run asks them.
+//! Makes planned questions of an environment's questions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use finqa_score::dataset::{
 /// The questions of an environment, in its order.
 pub(super) struct QuestionList {
     questions: Vec<Question>,
-    /// The first place of each: an environment may repeat one.
+    /// The first index of each question, because an environment may repeat one.
     places: HashMap<QuestionIdentity, usize>,
 }
 
@@ -29,13 +29,13 @@ impl QuestionList {
         Self { questions, places }
     }
 
-    /// The place of a question.
+    /// The first index of a question; `None` if the environment does not have it.
     pub(super) fn place(&self, question: &Question) -> Option<usize> {
         self.places.get(&identity(question)).copied()
     }
 
-    /// The first `n` questions, or all of them, in the order of a seed, or else in their own;
-    /// each is planned once. `gold` is called with its place.
+    /// Plans the first `n` questions, or all of them, each once, in an order drawn from `seed`, or
+    /// in the environment's order. `gold` returns the gold of the question at an index.
     pub(super) fn plan(
         &self,
         seed: Option<u64>,
@@ -57,15 +57,16 @@ impl QuestionList {
     }
 }
 
-/// What a question is known by. Ids alone may be missing or repeated.
+/// Key and text of a question, because ids alone may be missing or repeated.
 type QuestionIdentity = (QuestionKey, String);
 
 pub(super) fn identity(question: &Question) -> QuestionIdentity {
     (question.key.clone(), question.text.clone())
 }
 
-/// The question that an episode asks. The page itself is not available: the tools
-/// show it. Questions about one page, or else one company, are not independent.
+/// The question that an episode asks. Its document has no content, because the tools show the
+/// page. Its file name is the page's, or the company if the id names no page: statistics are
+/// clustered by it, because questions about one page or company are not independent.
 pub(super) fn question_of(asked: &EpisodeQuestion) -> Question {
     let (key, filename) = match question_key(&asked.id) {
         Some(key) => {
@@ -91,7 +92,7 @@ pub(super) fn question_of(asked: &EpisodeQuestion) -> Question {
     }
 }
 
-/// The question at `index` of a run.
+/// A planned question at `index` of a run.
 pub(super) fn planned(question: Question, index: usize, gold: Gold) -> PlannedQuestion {
     PlannedQuestion {
         index,

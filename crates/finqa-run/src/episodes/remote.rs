@@ -1,8 +1,8 @@
-//! A session behind a WebSocket, in the messages of `OpenEnv`'s `/ws`.
+//! A session on a server over a WebSocket, in the messages of `OpenEnv`'s `/ws`.
 //!
-//! Only what every generation of servers answers is asked: `reset`, `step` and
-//! `state` (the only place where core 0.2.3 shows the question). A task of its
-//! own reads the socket, so that pings are answered while a model thinks.
+//! It sends only messages that every version of the server answers: `reset`, `step`, `state` (the
+//! only one in which core 0.2.3 shows the question) and `close`. A separate task reads the
+//! socket, so that pings are answered while a model thinks.
 
 use std::time::{Duration, Instant};
 
@@ -26,18 +26,18 @@ use finqa_core::error::innermost;
 use finqa_core::secrets::redact_json;
 use finqa_core::text;
 
-/// Timeout of the connection, as in the public client.
+/// Timeout for connecting, as in OpenEnv's public client.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
-/// Timeout of ending a session.
+/// Timeout for closing a session.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Largest message of a server, in bytes. Its longest honest one holds a result
-/// of two megabytes twice, as JSON within JSON.
+/// Largest message that is accepted from a server, in bytes. The longest honest one holds a
+/// result of two megabytes twice, as JSON within JSON.
 const MAX_MESSAGE_BYTES: usize = 8 << 20;
-/// Messages of a server that wait to be read: it answers one at a time.
+/// Number of a server's messages that wait to be read. It answers one request at a time.
 const MAX_WAITING: usize = 2;
-/// What is kept of the text of an error or of the truth, in characters.
+/// Number of characters that are kept of an error's text or of a gold answer.
 const MAX_ERROR_CHARS: usize = 2_000;
 
 /// One socket, which is one session.
@@ -85,7 +85,7 @@ impl RemoteSession {
 
     pub(crate) async fn reset(&mut self, data: &Value) -> Result<EpisodeQuestion, RemoteError> {
         self.ask(json!({"type": "reset", "data": data})).await?;
-        // The reset reply of core 0.2.3 does not hold the question; the state does.
+        // Core 0.2.3 does not send the question in its reply to a reset, but in the state.
         let state = self.state().await?;
         let text = |key: &str| state.get(key).and_then(Value::as_str).map(str::to_owned);
         match (text("current_question"), text("current_company")) {
@@ -109,7 +109,8 @@ impl RemoteSession {
         let action = json!({"type": "call_tool", "tool_name": tool, "arguments": arguments});
         let data = match self.ask(json!({"type": "step", "data": action})).await {
             Ok(data) => data,
-            // The session lives on: what was wrong is for the one who called.
+            // These errors do not end the session. They are about the agent's call, so the agent
+            // gets them as the result of its step.
             Err(RemoteError::Answer { code, message, .. })
                 if ["EXECUTION_ERROR", "VALIDATION_ERROR", "INVALID_JSON"]
                     .contains(&code.as_str()) =>
@@ -121,8 +122,7 @@ impl RemoteSession {
         self.read_step(&data)
     }
 
-    /// Ends the session in order, so that the server's slot is free and nothing
-    /// is in its log.
+    /// Closes the session by the protocol, so that the server frees its slot and logs no error.
     pub(crate) async fn close(mut self) {
         let end = async {
             let close = Message::text(json!({"type": "close"}).to_string());
@@ -177,11 +177,11 @@ impl RemoteSession {
         })
     }
 
-    /// Sends a message; gives the `data` of its answer.
+    /// Sends a message and returns the `data` of its answer.
     async fn ask(&mut self, message: Value) -> Result<Value, RemoteError> {
         let asked = message.get("type").and_then(Value::as_str);
         let asked = asked.unwrap_or_default();
-        // A socket that is closing may still hold the reason.
+        // A failure to send is not an error yet: a closing socket may still deliver the reason.
         let _ = self.to.send(Message::text(message.to_string())).await;
         let received = tokio::time::timeout(ANSWER_TIMEOUT, self.from.recv()).await;
         let reason = match received {
@@ -197,7 +197,7 @@ impl RemoteSession {
         Err(RemoteError::Lost { url, reason })
     }
 
-    /// The `data` of the answer to what was asked.
+    /// The `data` of the answer to a message of the type `asked`.
     fn read_answer(&self, asked: &str, text: &str) -> Result<Value, RemoteError> {
         let mut answer: Value = serde_json::from_str(text)
             .map_err(|_| self.protocol("it sent a message that is not JSON"))?;
@@ -233,7 +233,8 @@ impl RemoteSession {
     }
 }
 
-/// A tool's text, wherever this generation of servers puts it.
+/// The text of a tool's result. Each version of the server has it at another place; without a
+/// text, the result as JSON.
 fn text_of(result: &Value) -> String {
     let places = [
         "", "/data", "/content/0/text", "/structured_content/result", "/structuredContent/result",
@@ -246,7 +247,7 @@ fn text_of(result: &Value) -> String {
         .map_or_else(|| result.to_string(), str::to_owned)
 }
 
-/// The beginning of a text of an error.
+/// The beginning of a text, for errors and gold answers.
 fn cut(text: &str) -> String {
     text::cut(text, MAX_ERROR_CHARS, "…")
 }
@@ -299,7 +300,7 @@ async fn connect(address: &Address) -> Result<Socket, RemoteError> {
     Ok(WebSocketStream::from_raw_socket(stream, Role::Client, Some(limits)).await)
 }
 
-/// Hands on what arrives until either side ends. Pings are answered by the socket itself.
+/// Passes on the texts that arrive, until either side closes. The socket itself answers pings.
 async fn receive(
     mut arriving: SplitStream<Socket>,
     incoming: mpsc::Sender<Result<String, String>>,

@@ -1,6 +1,6 @@
-//! An environment behind a WebSocket. A server that lists its tasks is asked for each by its
-//! index. One that has no list deals a question at each reset: episodes are then planned by
-//! their seeds, and each question is known from its episode alone.
+//! An environment on a server. If the server lists its tasks, each is requested by its index.
+//! Otherwise the server chooses a question at each reset: episodes are then planned by seed, and
+//! a question is known only from its episode.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,20 +20,23 @@ use finqa_agents::solve::{
 use finqa_journal::run::PlannedQuestion;
 use finqa_score::dataset::{Gold, Question};
 
-/// Resets refused one after the other after which an episode fails: OpenEnv's finqa_env refuses
-/// questions whose cells its CSV reader takes for missing.
+/// Number of refused resets that are repeated before an episode fails. OpenEnv's finqa_env refuses
+/// questions with cells that its CSV reader takes for missing values.
 const MAX_REFUSALS: u32 = 20;
 
 /// A server, its tasks, and the sessions that are open on it.
 pub struct ServerEnvironment {
     sessions: Arc<SessionPool>,
-    /// Absent where it lists none.
+    /// `None` if the server lists none.
     tasks: Option<ServerTasks>,
     seed: Option<u64>,
 }
 
 impl ServerEnvironment {
-    /// Connects to a server and reads its tasks; `note` is called with what should be known.
+    /// Connects to a server and reads its tasks. `note` is called with lines for the user.
+    ///
+    /// # Errors
+    /// A server on which no session can be opened.
     pub async fn connect(
         address: Address,
         seed: Option<u64>,
@@ -53,8 +56,8 @@ impl ServerEnvironment {
         self.tasks.is_some()
     }
 
-    /// The first `n` tasks in the order of the seed, or else that of the server, each question
-    /// once; or `n` episodes of which the server chooses the questions.
+    /// Plans the first `n` tasks in an order drawn from the seed, or in the server's order, each
+    /// question once. Without a list, plans `n` episodes whose questions the server chooses.
     pub fn plan(&self, n: Option<usize>) -> Vec<PlannedQuestion> {
         if let Some(tasks) = &self.tasks {
             return tasks.questions.plan(self.seed, n, |_| Gold::default());
@@ -69,12 +72,13 @@ impl ServerEnvironment {
         (0..n.unwrap_or_default()).map(episode).collect()
     }
 
-    /// Ends the sessions in order.
+    /// Closes the idle sessions by the protocol.
     pub async fn close(&self) {
         self.sessions.close().await;
     }
 
-    /// The data of the reset that begins a question's episode.
+    /// The data of the reset that begins a question's episode; `None` if the server does not have
+    /// the question.
     fn reset_data(&self, question: &Question) -> Option<Value> {
         match &self.tasks {
             Some(tasks) => {
@@ -90,7 +94,8 @@ impl ServerEnvironment {
         }
     }
 
-    /// Resets until a question is dealt, and no oftener than the server may refuse one.
+    /// Resets a session until the server gives a question. Only a server without a list of tasks
+    /// may refuse, [`MAX_REFUSALS`] times.
     async fn reset(
         &self,
         session: &mut RemoteSession,
@@ -137,6 +142,8 @@ impl ToolEnvironment for ServerEnvironment {
             }
         })?;
         let asked = self.reset(&mut remote, &data).await;
+        // Made before the reset's error is returned, because its `drop` tells the pool that the
+        // session is no longer in use.
         let mut session = ServerSession {
             pool: Arc::clone(&self.sessions),
             session: Some(remote),
@@ -144,7 +151,7 @@ impl ToolEnvironment for ServerEnvironment {
         let asked = asked.map_err(|error| {
             let mut lost = session.lost(&error);
             if matches!(error, RemoteError::Protocol { .. }) {
-                // What does not deal a question is no environment.
+                // A server that gives no question is not an environment, so the run ends.
                 lost.fatal = Some(error.fault());
             }
             lost
@@ -158,10 +165,10 @@ impl ToolEnvironment for ServerEnvironment {
     }
 }
 
-/// An episode on a server; the session is put back when it is dropped.
+/// An episode on a server. Dropping it puts the session back into the pool.
 struct ServerSession {
     pool: Arc<SessionPool>,
-    /// Absent once it is lost.
+    /// `None` once the session is lost.
     session: Option<RemoteSession>,
 }
 

@@ -1,5 +1,5 @@
-//! The open sessions of an environment's server. An episode takes an idle one, or opens one,
-//! and gives it back at its end.
+//! The open sessions on an environment's server. An episode takes an idle session or opens a new
+//! one, and puts it back at its end.
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,13 @@ use super::address::Address;
 use super::error::RemoteError;
 use super::remote::RemoteSession;
 
-/// The waits before a full server is asked again: OpenEnv's finqa_env frees a slot late.
+/// Waits in milliseconds before a full server is asked for a session again, because OpenEnv's
+/// finqa_env frees a slot late.
 const FULL_WAITS: [u64; 5] = [100, 300, 600, 1000, 2000];
 
-/// Losses in a row, with no episode ended in between, after which the server is given up. All
-/// sessions that were open at a loss count as one with it: one of several servers behind an
-/// address takes many with it.
+/// Number of consecutive losses, with no episode ended in between, after which the server is
+/// given up. Sessions that were already open at a loss count as one loss with it, because several
+/// servers may share an address, and the end of one of them loses many sessions.
 const MAX_LOST: u32 = 3;
 
 /// A callback for lines that a person should see.
@@ -27,16 +28,16 @@ pub(super) struct SessionPool {
     address: Address,
     pub(super) note: Note,
     sessions: Mutex<OpenSessions>,
-    /// A session is idle again, or gone.
+    /// Notified when a session is put back or lost.
     returned: Notify,
 }
 
 #[derive(Default)]
 struct OpenSessions {
     idle: Vec<RemoteSession>,
-    /// Sessions that were taken and are not back.
+    /// Number of sessions in use.
     taken: usize,
-    /// Losses in a row, and the time of the last one.
+    /// Number of consecutive losses.
     lost: u32,
     last_loss: Option<Instant>,
 }
@@ -51,14 +52,17 @@ impl SessionPool {
         }
     }
 
-    /// Ends the sessions in order.
+    /// Closes the idle sessions by the protocol, all at once.
     pub(super) async fn close(&self) {
         let idle = std::mem::take(&mut self.sessions.lock().idle);
         join_all(idle.into_iter().map(RemoteSession::close)).await;
     }
 
-    /// A session in which no episode is played: one that is idle, or else a new one. Where the
-    /// server has no more, it waits for one that is taken.
+    /// Takes an idle session, or opens a new one. If the server is full, tries again after each of
+    /// [`FULL_WAITS`], and then whenever a session in use is put back.
+    ///
+    /// # Errors
+    /// [`RemoteError::Full`] if the server stays full although no session is in use.
     pub(super) async fn take(&self) -> Result<RemoteSession, RemoteError> {
         let mut waits = FULL_WAITS.into_iter();
         loop {
@@ -79,7 +83,7 @@ impl SessionPool {
         }
     }
 
-    /// Puts back the session of an episode that is over, unless it is lost.
+    /// Puts back the session of an episode that has ended; `None` if the session is lost.
     pub(super) fn put_back(&self, session: Option<RemoteSession>) {
         let mut sessions = self.sessions.lock();
         sessions.taken -= 1;
@@ -91,8 +95,8 @@ impl SessionPool {
         self.returned.notify_one();
     }
 
-    /// Counts a loss of a session that was opened, or begun to be opened, at `since`; true if
-    /// the server is to be given up.
+    /// Counts the loss of a session that was opened at `since`, or was being opened then. Returns
+    /// true if the server is given up.
     pub(super) fn count_loss(&self, since: Instant, error: &RemoteError) -> bool {
         let mut sessions = self.sessions.lock();
         if sessions.last_loss.is_some_and(|last| since < last) {

@@ -1,4 +1,4 @@
-//! The tasks of a server, by the routes of OpenEnv's cores from 0.4.2 on.
+//! Lists a server's tasks over the HTTP route that OpenEnv's core has since 0.4.2.
 
 use secrecy::ExposeSecret;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ const SPLITS: [&str; 3] = ["train", "validation", "test"];
 /// The tasks of a server.
 pub(super) struct ServerTasks {
     pub(super) questions: QuestionList,
-    /// Where a reset finds each: its split, and its index there.
+    /// For each question, the split and the index in it that a reset asks for.
     pub(super) places: Vec<(&'static str, usize)>,
 }
 
@@ -33,7 +33,8 @@ struct Task {
 }
 
 impl ServerTasks {
-    /// All tasks of a server; `None` where it lists none, as OpenEnv's own finqa_env.
+    /// Lists all tasks of a server. `None` if the server does not list them with their questions
+    /// (OpenEnv's own finqa_env does not), or if the list cannot be read.
     pub(super) async fn list(address: &Address) -> Option<Self> {
         let (mut questions, mut places) = (Vec::new(), Vec::new());
         for split in SPLITS {

@@ -20,11 +20,11 @@ pub struct WrittenResults {
 
 /// Writes all files of a run into the folder `into`, in one pass over its journal.
 ///
-/// If `last` is given, the CSV is also copied to `output/output.csv`, but not for an unfinished
-/// run without an answer: a run that fails at once, for example because of a wrong key, must not
-/// replace the previous result. The summary is written last, so that a run with a complete
-/// summary has all its files. A report with pages is kept if the new one would have the same
-/// answers but no pages.
+/// If `last` is given, the CSV is also copied to `output/output.csv`, except for shards and
+/// episodes, and for an unfinished run without an answer: a run that fails at once, for example
+/// because of a wrong key, must not replace the previous result. The summary is written last, so
+/// that a run with a complete summary has all its files. A report with pages is kept if the new
+/// one would have the same answers but no pages.
 pub fn write_results(
     into: &Path,
     journal: &Journal,

@@ -1,12 +1,11 @@
 //! The embedded analyst as a model that calls tools.
 //!
-//! It is a [`ChatModel`] like any other, so that it plays by the same loop,
-//! sees what a model would see (the question and the tools' texts) and nothing
-//! else: it reads neither the catalogue nor the right answers, and so it can play against
-//! any server.
+//! It is a [`ChatModel`] like any other, so it runs in the same loop and sees only what a model
+//! sees: the question and the tools' texts. It can play against any server, because it reads
+//! neither the catalog nor the gold.
 //!
-//! List the tables, look at those that the question seems to be about, read
-//! them, solve, submit.
+//! It lists the company's tables, describes those of the page that the question names, reads
+//! their rows, answers, and submits the answer.
 
 mod page;
 
@@ -24,7 +23,7 @@ use finqa_env::tools::SUBMIT_ANSWER;
 use finqa_score::dataset::{Document, Question, QuestionKey, QuestionKind};
 use page::{TableColumns, documents, named_tables};
 
-/// The submission for a question that it cannot answer; certainly wrong.
+/// Submitted for a question that the analyst cannot answer. It is never the right answer.
 const NO_ANSWER: &str = "unknown";
 
 #[derive(Debug, Default)]
@@ -33,7 +32,7 @@ pub(crate) struct EmbeddedModel {
 }
 
 impl EmbeddedModel {
-    /// The calls it makes next, given the conversation so far.
+    /// The tool calls to make next, given the conversation so far.
     fn next(&self, messages: &[ChatMessage]) -> Vec<(&'static str, Value)> {
         let (question, company) = question_and_company(messages);
         let seen = ShownResults::of(messages);
@@ -83,7 +82,7 @@ impl EmbeddedModel {
         vec![submit(answer.as_deref().unwrap_or(NO_ANSWER))]
     }
 
-    /// The answer of the surest guess over the documents.
+    /// The most confident answer over all documents; `None` if no document gives one.
     fn solve(&self, question: &str, documents: Vec<Document>) -> Option<String> {
         let guesses = documents.into_iter().filter_map(|document| {
             let page = self.analyst.index(&document);
@@ -109,15 +108,15 @@ fn submit(answer: &str) -> (&'static str, Value) {
     (SUBMIT_ANSWER, json!({ "answer": answer }))
 }
 
-/// The question and the company, as the agent's first message has them.
+/// The question and the company in the agent's first message.
 fn question_and_company(messages: &[ChatMessage]) -> (&str, &str) {
     let user = messages.iter().find(|message| message.role == Role::User);
     let text = user.map_or("", |message| message.content.as_str());
     text.rsplit_once("\n\nCompany: ").unwrap_or((text, ""))
 }
 
-/// With all digits that count for a grader of 1 %: the main job's answers keep
-/// one decimal of a percentage.
+/// The answer rounded to five decimals. The printed answers of the main job keep one decimal of a
+/// percentage, too few for a grader with a tolerance of 1 %.
 fn submission_text(guess: &RankedAnswer) -> String {
     let Number::Number(value) = guess.value else {
         return guess.value.to_string();
@@ -150,7 +149,7 @@ impl<'m> ShownResults<'m> {
         Self(results.collect())
     }
 
-    /// The first result of a tool, of a table if it is about one.
+    /// The first result of a tool's call about `table`, or of a call without a table.
     fn text(&self, tool: &str, table: Option<&str>) -> Option<&'m str> {
         let mut results = self.0.iter();
         let found = results.find(|(name, of, _)| *name == tool && of.as_deref() == table);

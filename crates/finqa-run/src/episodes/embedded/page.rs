@@ -1,5 +1,4 @@
-//! Makes the pages that the embedded analyst reads from the tools' results about a company's
-//! tables.
+//! Rebuilds report pages for the embedded analyst from the results of the environment's tools.
 
 use std::collections::HashSet;
 
@@ -7,7 +6,7 @@ use serde_json::Value;
 
 use finqa_score::dataset::Document;
 
-/// The tables that the question names, with their sentences.
+/// The tables that the question names, and the tables with the sentences of their pages.
 pub(super) fn named_tables(question: &str, names: &[String]) -> Vec<String> {
     let words: HashSet<&str> = question
         .split(|c: char| !(c.is_alphanumeric() || "_-.".contains(c)))
@@ -27,7 +26,7 @@ pub(super) struct TableColumns {
 }
 
 impl TableColumns {
-    /// Reads it; `None` if the tool answered with an error.
+    /// Reads the result of `get_table_info`; `None` if the tool returned an error.
     pub(crate) fn read(name: &str, info: &str) -> Option<Self> {
         // OpenEnv's finqa_env writes a missing value as bare NaN.
         let info: Value = serde_json::from_str(info)
@@ -45,8 +44,9 @@ impl TableColumns {
         })
     }
 
-    /// The query for all its rows. Backticks, because `SQLite` takes an unknown
-    /// name in double quotes for a text.
+    /// The query for all rows of the table. Names are in backticks, because `SQLite` reads an
+    /// unknown name in double quotes as a string. The environment refuses `*` and a query without
+    /// a filter.
     pub(crate) fn query(&self) -> String {
         let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
         let columns: Vec<String> = self.columns.iter().map(|name| quoted(name)).collect();
@@ -58,7 +58,7 @@ impl TableColumns {
         )
     }
 
-    /// The rows of a result; `None` if the tool answered with an error.
+    /// The rows of a query's result; `None` if the tool returned an error.
     pub(crate) fn rows(&self, result: &str) -> Option<PageTable> {
         let records: Vec<serde_json::Map<String, Value>> = serde_json::from_str(result).ok()?;
         let rows = records
@@ -72,12 +72,12 @@ impl TableColumns {
     }
 }
 
-/// A cell as published, as far as the database has kept it.
+/// The text of a cell as published, as far as the database has kept it.
 fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
-        // A column with a missing cell holds its whole numbers as 5.0.
+        // In a column with a missing cell, whole numbers come as floats such as 5.0.
         Value::Number(number) => match number.as_f64() {
             Some(x) if number.is_f64() => x.to_string(),
             _ => number.to_string(),
@@ -94,13 +94,13 @@ pub(super) struct PageTable {
 }
 
 impl PageTable {
-    /// The column that holds sentences, if the rows are sentences.
+    /// The index of the column with sentences; `None` if this is not a table of sentences.
     fn sentences(&self) -> Option<usize> {
         self.columns.iter().position(|name| name == "sentence")
     }
 
-    /// The table with its headings as row 0, unchanged: the environment calls an
-    /// empty first heading `item` and numbers headings that occur twice.
+    /// The table with the headings as row 0, as published. Undoes the environment's changes, which
+    /// calls an empty first heading `item` and numbers repeated headings.
     fn table(&self) -> Vec<Vec<String>> {
         let heading = |(at, name): (usize, &String)| {
             let base = name
@@ -121,7 +121,8 @@ impl PageTable {
     }
 }
 
-/// A page for each table, all with the sentences that were read.
+/// A page for each table, each with all sentences that were read. Without a table, one page with
+/// only the sentences.
 pub(super) fn documents(read: &[PageTable]) -> Vec<Document> {
     let sentences: Vec<String> = read
         .iter()
