@@ -1,16 +1,18 @@
-//! The folder that an environment is built into, and the note in it that says
-//! what it was built from.
+//! The folder that an environment is built into. A note in it says what it was built from.
 //!
-//! A build replaces what an earlier build wrote and nothing else: a folder with
-//! other files is refused. The questions are removed first and written last, so that an
-//! interrupted build never looks complete.
+//! A build replaces only what an earlier build wrote; a folder with other files is refused. The
+//! questions are removed first and written last, so that an interrupted build never looks
+//! complete.
 
 use std::io::ErrorKind;
 use std::path::Path;
 
 use finqa_env::data::{BuildNote, COMPANIES, EnvError, NOTE, QUESTIONS, QUESTIONS_FOLDER};
 
-/// Makes the folder, or empties one of an earlier build.
+/// Creates the folder, or removes the data of an earlier build.
+///
+/// # Errors
+/// [`EnvError::Foreign`] for a folder with files that no build wrote.
 pub(super) fn claim(out: &Path, note: &BuildNote) -> Result<(), EnvError> {
     std::fs::create_dir_all(out).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => unwritten(out, ErrorKind::NotADirectory.into()),
@@ -40,7 +42,7 @@ pub(super) fn claim(out: &Path, note: &BuildNote) -> Result<(), EnvError> {
     Ok(())
 }
 
-/// Writes a file.
+/// Writes the file `name`, and creates its folder if it does not exist.
 pub(super) fn write(out: &Path, name: &str, bytes: &[u8]) -> Result<(), EnvError> {
     let path = out.join(name);
     if let Some(folder) = path.parent() {
@@ -49,7 +51,8 @@ pub(super) fn write(out: &Path, name: &str, bytes: &[u8]) -> Result<(), EnvError
     std::fs::write(&path, bytes).map_err(|e| unwritten(&path, e))
 }
 
-/// Writes the questions, which make the folder an environment.
+/// Writes the questions, with which the environment is complete. A rename puts the file in place,
+/// so that it is never read half-written.
 pub(super) fn finish(out: &Path, questions: &[u8]) -> Result<(), EnvError> {
     const UNFINISHED: &str = "benchmark_questions/.finqa.csv";
     write(out, UNFINISHED, questions)?;

@@ -1,8 +1,9 @@
-//! `ConvFinQA` records as an environment: tables, sentences, stand-alone questions.
+//! Builds an environment's data from `ConvFinQA` records: tables, sentences and stand-alone
+//! questions.
 //!
-//! The company is the ticker of the report page; a page is two tables, the published one
-//! and its sentences. Questions without gold are left out. `env build` writes the result to a
-//! folder; the built-in data are made in memory.
+//! A company is named by the ticker of its report pages. Each page becomes two tables, the
+//! published one and one of its sentences. Questions without gold are left out. `env build` writes
+//! the result to a folder ([`build`]); [`catalog`] and [`builtin`] keep it in memory.
 
 mod folder;
 mod page;
@@ -24,15 +25,15 @@ use truth::Truth;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BuildReport {
     pub companies: usize,
-    /// Tables, those of sentences among them.
+    /// Number of tables, including those of sentences.
     pub tables: usize,
     pub questions: usize,
-    /// Stand-alone questions left out because they have no gold.
+    /// Number of stand-alone questions that are left out because they have no gold.
     pub without_gold: usize,
 }
 
-/// The key of the dataset's question that an environment's question was built
-/// from; `None` if its id has another form.
+/// The key of the dataset's question that the environment's question `id` was built from. `None`
+/// if the id has another form.
 pub fn question_key(id: &str) -> Option<QuestionKey> {
     let (id, part) = id.rsplit_once('#')?;
     Some(QuestionKey {
@@ -41,8 +42,8 @@ pub fn question_key(id: &str) -> Option<QuestionKey> {
     })
 }
 
-/// Writes the environment of a dataset to `out`, which is created if
-/// it does not exist; files of an earlier build are replaced.
+/// Writes the environment of a dataset to the folder `out`. Creates the folder if it does not
+/// exist, and replaces the files of an earlier build.
 pub fn build(dataset: &Dataset, out: &Path) -> Result<BuildReport, EnvError> {
     let (files, report) = files(dataset, out)?;
     let (source, hash) = (dataset.source.clone(), dataset.hash.clone());
@@ -61,14 +62,14 @@ pub fn build(dataset: &Dataset, out: &Path) -> Result<BuildReport, EnvError> {
     Ok(report)
 }
 
-/// The environment of a dataset, without a directory.
+/// Builds the environment of a dataset in memory.
 pub fn catalog(dataset: &Dataset) -> Result<Catalog, EnvError> {
     let path = Path::new(&dataset.source);
     let (files, _) = files(dataset, path)?;
     Catalog::from_files(dataset.source.clone(), dataset.invented, files)
 }
 
-/// The data served when no directory is given, made from the built-in sample.
+/// Builds the environment of the built-in sample, which is used if no directory is given.
 ///
 /// # Errors
 /// If the built-in sample is damaged, which a test rules out.
@@ -80,10 +81,10 @@ pub fn builtin() -> Result<Catalog, EnvError> {
     catalog(&sample)
 }
 
-/// The columns of the questions' file.
+/// The columns of the file of questions.
 const HEADINGS: [&str; 10] = [
     "id", "user_query", "company", "question", "answer", "question_type", "explanation",
-    // Not in OpenEnv's data: for scoring an agent as a run is scored.
+    // Not in OpenEnv's data. With them, episodes are scored like the questions of a run.
     "typed_answer", "exe_ans", "difficulty",
 ];
 
@@ -139,7 +140,7 @@ fn files(dataset: &Dataset, out: &Path) -> Result<(DataFiles, BuildReport), EnvE
 fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
     let company = &page.company;
     for (name, table, description) in page.tables(name) {
-        // The keys in the order of OpenEnv's finqa_env.
+        // In the order of OpenEnv's finqa_env.
         let entry = json!({
             "table": Value::Object(table.clone()).to_string(),
             "description": description,
@@ -153,7 +154,7 @@ fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
     }
 }
 
-/// A question on the page `name`, in the order of [`HEADINGS`].
+/// The row of a question about the page `name`, in the order of [`HEADINGS`].
 fn question_row(case: &Case, truth: Truth, company: &str, name: &str) -> [String; 10] {
     let question = &case.question;
     let key = &question.key;
@@ -183,13 +184,14 @@ fn question_row(case: &Case, truth: Truth, company: &str, name: &str) -> [String
     ]
 }
 
-/// The pages by their lower-case names, because a file system may not distinguish case; a table
-/// of sentences has no page. Records of one page share its tables, two pages never share a name.
+/// The pages by their names in lower case, because a file system may ignore case. The name of a
+/// table of sentences is taken too, and has no page. Records of one page share its tables; two
+/// different pages never share a name.
 #[derive(Default)]
 struct PageNames(HashMap<String, Option<PageTables>>);
 
 impl PageNames {
-    /// The page's name, and whether its tables are yet to be written.
+    /// A name for the page, and true if the page is new, so that its tables must be added.
     fn of(&mut self, page: &PageTables) -> (String, bool) {
         let mut name = page.name.clone();
         let mut n = 2;

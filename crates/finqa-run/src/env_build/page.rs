@@ -1,4 +1,4 @@
-//! One report page as tables of an environment.
+//! Makes an environment's tables of one report page.
 
 use std::collections::HashSet;
 
@@ -9,9 +9,9 @@ use finqa_score::dataset::Document;
 /// A page, ready to be written.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PageTables {
-    /// The ticker.
+    /// The company's ticker.
     pub(super) company: String,
-    /// Table name: a bare name in SQL, so that no query need quote it.
+    /// The table's name, which needs no quotes in SQL.
     pub(super) name: String,
     /// `{column: {row: cell}}`.
     pub(super) table: Map<String, Value>,
@@ -58,7 +58,7 @@ pub(super) fn sentences_of(name: &str) -> String {
     format!("{name}_text")
 }
 
-/// Row 0 gives the headings; ragged rows are filled up.
+/// A table as `{column: {row: cell}}`. Row 0 has the headings; missing cells are empty.
 fn table(rows: &[Vec<String>]) -> Map<String, Value> {
     let (header, body) = rows
         .split_first()
@@ -78,8 +78,8 @@ fn table(rows: &[Vec<String>]) -> Map<String, Value> {
         .collect()
 }
 
-/// `item` for an empty first heading, and a suffix for a duplicate:
-/// SQL names are case-insensitive.
+/// The name of a column: `item` for an empty first heading, `column_N` for another empty one. A
+/// repeated heading gets a number, in another case too, because SQL ignores the case of names.
 fn heading(text: &str, at: usize, taken: &mut HashSet<String>) -> String {
     let text = match text.trim() {
         "" if at == 0 => "item".to_owned(),
@@ -99,7 +99,7 @@ fn column<'a>(cells: impl Iterator<Item = &'a str>) -> Value {
     Value::Object(cells.collect())
 }
 
-/// Letters, digits and `_`, not beginning with a digit, never empty.
+/// A name of ASCII letters, digits and `_` that begins with a letter.
 fn bare(text: &str) -> String {
     let name: String = text
         .chars()

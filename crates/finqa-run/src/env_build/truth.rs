@@ -1,9 +1,9 @@
-//! A gold answer in the form of the environment's truths.
+//! Converts a gold answer to the form in which the environment keeps right answers.
 
 use finqa_core::number::{NumberReading, Value, answer, last_digit, round5};
 use finqa_score::dataset::Gold;
 
-/// The truth that a submission is graded against.
+/// The right answer that a submission is graded against.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Truth {
     /// `\boxed{14.136\%}`, `\boxed{-19}`, `\boxed{yes}`.
@@ -12,8 +12,9 @@ pub(super) struct Truth {
     pub(super) kind: &'static str,
 }
 
-/// The executed value where the typed answer is a rounding of it, since a typed
-/// `11%` would refuse the right 10.548 %; else what was typed. `None` without gold.
+/// The right answer of a question; `None` without gold. It is the executed value if the typed
+/// answer is a rounding of it, because a typed `11%` would reject the correct 10.548 %. Otherwise
+/// it is the typed answer.
 pub(super) fn boxed(gold: &Gold) -> Option<Truth> {
     let typed = gold
         .answer
@@ -42,13 +43,13 @@ pub(super) fn boxed(gold: &Gold) -> Option<Truth> {
     Some(number(value.unwrap_or(reading.value), reading.percent))
 }
 
-/// True if the typed number is the value, rounded or truncated to its digits.
+/// True if the typed number is `x` rounded or truncated to the digits that were typed.
 fn is_rounded_or_truncated_to(x: f64, typed: &NumberReading) -> bool {
     (x - typed.value).abs() < last_digit(typed.significant_decimals)
 }
 
 fn number(x: f64, percent: bool) -> Truth {
-    // Five decimals are what the dataset keeps; a product by 100 adds noise below.
+    // The dataset keeps five decimals; multiplying by 100 adds noise beyond them.
     let shown = Value::Number(round5(x));
     let (sign, kind) = if percent {
         ("\\%", "percent")
@@ -61,7 +62,7 @@ fn number(x: f64, percent: bool) -> Truth {
     }
 }
 
-/// A brace would end the box early.
+/// A truth that is a text. Braces are removed, because one would end the box early.
 fn text(word: &str) -> Truth {
     Truth {
         boxed: format!("\\boxed{{{}}}", word.trim().replace(['{', '}'], "")),
