@@ -1,8 +1,12 @@
-//! What a run shows and leaves behind: the files made from its journal, its page, the terminal,
-//! MLflow, traces and log lines.
+//! Outputs of a run: files, the HTML report, the terminal, MLflow, traces and log lines.
 //!
-//! [`output`] consumes events and journals, [`telemetry`] what others record on `tracing` spans.
-//! Nothing here decides anything: what a run does is the same without it.
+//! In: a run's journal, its summary and its events ([`output`]), and what other packages record on
+//! `tracing` spans ([`telemetry`]). Out: text, files, and requests to MLflow and to an
+//! OpenTelemetry collector. Nothing here affects a run: it asks and scores the same without it.
+//!
+//! Reading order: `output::staged` (how a file is written whole or not at all), `output::csv`
+//! (the simplest file), [`output::report`] (the HTML report), [`output::terminal`] (text for
+//! people), [`output::mlflow`] (delivery to a tracking server), [`telemetry`] (traces and logs).
 
 #![warn(unreachable_pub)]
 #![cfg_attr(

@@ -1,6 +1,7 @@
-//! Spans to a collector: OTLP/HTTP with protobuf, by OpenTelemetry's own exporter, which
-//! reads its endpoint, headers and limits from the standard variables. Ours are the HTTP
-//! client, the runtime it runs on, and that a problem is reported once instead of never.
+//! Sends spans to a collector, as OTLP over HTTP with protobuf. OpenTelemetry's own exporter does
+//! this, and reads endpoint, headers and limits from the standard variables. Added here are the
+//! HTTP client, the runtime that it runs on, and a notice to the user at the first problem, which
+//! would otherwise go unreported.
 
 use std::sync::Once;
 use std::time::Duration;
@@ -14,18 +15,19 @@ use opentelemetry_otlp::{
 use super::log::LineSink;
 use finqa_core::error::innermost;
 
-/// For one request: what takes longer would not arrive at the end of a run either.
+/// Timeout of one request. It is below [`FLUSH_TIMEOUT`](super::FLUSH_TIMEOUT), because a request
+/// that takes longer could not arrive at the end of a run either.
 const TIMEOUT: Duration = Duration::from_millis(2_500);
 
-/// A collector and the way to it.
+/// A collector, and how requests to it are sent.
 pub struct Collector {
-    /// As shown to the user, without secrets; the exporter reads the variables itself.
+    /// The address as shown to the user, without secrets. Requests do not use it, because the
+    /// exporter reads the variables itself.
     pub endpoint: String,
-    /// Sends the requests.
     pub client: reqwest::Client,
-    /// The runtime of the requests: the exporter's own thread has none.
+    /// The runtime that requests are sent on, because the exporter's own thread has none.
     pub runtime: tokio::runtime::Handle,
-    /// Called with the first problem, in one line.
+    /// Called with one line about the first problem.
     pub notice: LineSink,
     pub has_notified: Once,
 }
@@ -37,7 +39,7 @@ impl std::fmt::Debug for Collector {
 }
 
 impl Collector {
-    /// The exporter to it.
+    /// Makes the exporter that sends to this collector.
     pub(super) fn exporter(self) -> Result<SpanExporter, ExporterBuildError> {
         SpanExporter::builder()
             .with_http()
@@ -49,7 +51,7 @@ impl Collector {
 
 #[async_trait]
 impl HttpClient for Collector {
-    /// Sends a batch on the runtime, whichever thread calls.
+    /// Sends a batch on the runtime, whichever thread calls this.
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let client = self.client.clone();
         let sending =
@@ -61,7 +63,8 @@ impl HttpClient for Collector {
         let reason = match &sent {
             Ok(response) if response.status().is_success() => return sent,
             Ok(response) => format!("status {}", response.status().as_u16()),
-            // The outer reasons repeat the address, which may hold a password.
+            // Only the innermost error, because the outer ones repeat the address, which may
+            // contain a password.
             Err(error) => innermost(&**error).to_string(),
         };
         self.has_notified.call_once(|| {

@@ -1,4 +1,4 @@
-//! Telemetry that cannot be set up.
+//! The errors of setting up telemetry.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use finqa_core::error::{Kind, Kinded};
 use opentelemetry_otlp::ExporterBuildError;
 use thiserror::Error;
 
-/// Traces and logs that cannot be set up as asked.
+/// The errors of setting up traces and logs.
 #[derive(Debug, Error)]
 pub enum TelemetryError {
     #[error("cannot write {path}: {source}; pass `--traces off` to run without it")]

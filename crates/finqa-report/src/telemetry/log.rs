@@ -1,6 +1,6 @@
-//! Log lines: one event a line, as text or JSON, in the formats of `tracing_subscriber`. The
-//! spans that a line names say which run and question it belongs to. Prompts and replies are
-//! never fields of theirs.
+//! Log lines: one line per event, as text or JSON, in the formats of `tracing_subscriber`. A line
+//! names its spans, which say which run and question it belongs to. Prompts and replies are never
+//! among the fields of these spans.
 
 use std::io;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use finqa_journal::settings::LogFormat;
 use super::error::TelemetryError;
 use super::redact::Redactor;
 
-/// Ours from `info`, and others from `warn`.
+/// The default for `RUST_LOG`: our packages from `info`, others from `warn`.
 const LEVELS: &str = "warn,convfinqa=info,finqa_=info";
 
 /// True for spans and events of this workspace's packages.
@@ -25,15 +25,17 @@ pub(super) fn is_from_us(metadata: &Metadata<'_>) -> bool {
     target.starts_with("convfinqa") || target.starts_with("finqa_")
 }
 
-/// Takes one line, without its end.
+/// A function that takes one line, without its line break.
 pub(super) type LineSink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// The provider's client library logs whole bodies, replies and quoted prompts
-/// among them, at levels that are on by default. Our own lines report what goes
-/// wrong in a call.
+/// Turns the client library's own log off, because it writes whole bodies, with replies and quoted
+/// prompts, at levels that are on by default. Failed calls are logged by our packages.
 const CONTENT: &str = "async_openai=off";
 
-/// The layer that makes lines of events; `None` when there are to be no lines.
+/// The layer that writes events as lines; `None` with [`LogFormat::Off`].
+///
+/// # Errors
+/// [`TelemetryError::Level`] for a level that cannot be parsed.
 pub(super) fn layer<S>(
     format: LogFormat,
     level: Option<String>,
@@ -51,7 +53,7 @@ where
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
-    // Our spans always, because they say which question an event belongs to.
+    // Our spans are enabled at every level, because they say which question an event belongs to.
     let ours = |metadata: &Metadata<'_>| metadata.is_span() && is_from_us(metadata);
     let filter = EnvFilter::builder().parse(format!("{level},{CONTENT}"));
     let chosen = filter
@@ -60,7 +62,7 @@ where
     Ok(Some(lines.with_filter(chosen)))
 }
 
-/// Writes each line without secrets.
+/// Passes on each line after secrets are removed.
 #[derive(Clone)]
 pub(super) struct RedactingWriter {
     pub lines: LineSink,
@@ -68,7 +70,7 @@ pub(super) struct RedactingWriter {
 }
 
 impl io::Write for RedactingWriter {
-    /// The layer writes each event in one piece, which is one line here too.
+    /// Takes one event, which the layer writes in a single call, and makes one line of it.
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(event);
         let line = text.trim_end_matches('\n').replace('\n', "\\n");

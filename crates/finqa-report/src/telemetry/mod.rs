@@ -1,12 +1,9 @@
-//! Traces and logs: how what other modules record on `tracing` spans leaves the
-//! process. Spans go to a file of the run and to an OpenTelemetry collector, log
-//! lines to the caller's sink.
+//! Traces and logs: exports what other modules record with `tracing`. Spans go to a file in the
+//! run's folder and to an OpenTelemetry collector, log lines to a function of the caller.
 //!
-//! Modules create spans where things happen. Nothing is recorded or formatted unless
-//! the command line has installed a [`Telemetry`]. Prompts and replies are content
-//! and only recorded on request
-//! (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`). Nothing
-//! here may fail or delay a run.
+//! Nothing is recorded or formatted unless the command line has called [`install`]. Prompts and
+//! replies are recorded only on request (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`).
+//! Once a run is in progress, nothing here may fail or delay it.
 
 mod collector;
 mod error;
@@ -41,27 +38,28 @@ pub use redact::Redactor;
 pub use trace_file::read_traces;
 use trace_file::{FileExporter, RunTraceFile};
 
-/// Maximum wait for a collector at the end.
+/// Maximum wait for a collector at the end of the process.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
-/// The service, and the tracer.
+/// Name of the service and of the tracer.
 const SERVICE: &str = "convfinqa";
 
-/// The logs and traces of a process.
+/// Which logs and traces a process writes, and where.
 pub struct TelemetryOptions {
     pub log: LogFormat,
-    /// Directives of `RUST_LOG`: by default, ours from `info` and others from `warn`.
+    /// The value of `RUST_LOG`. By default, events of this workspace's packages from `info`, and
+    /// of other packages from `warn`.
     pub level: Option<String>,
-    /// The destination of log lines.
+    /// Called with each log line.
     pub lines: LineSink,
-    /// Removes what must not leave the process.
+    /// Removes secrets from everything that leaves the process.
     pub redactor: Arc<Redactor>,
-    /// `service.name`, unless `OTEL_RESOURCE_ATTRIBUTES` names one.
+    /// `OTEL_SERVICE_NAME`, which overrides a `service.name` in `OTEL_RESOURCE_ATTRIBUTES`.
     pub service_name: Option<String>,
-    /// Write traces to a file, which [`Telemetry::write_to`] names.
+    /// True if traces are written to a file, which [`Telemetry::write_to`] names.
     pub file: bool,
     /// The collector that spans are sent to.
     pub collector: Option<Collector>,
-    /// Record questions, prompts and replies.
+    /// True if questions, prompts and replies are recorded.
     pub content: bool,
 }
 
@@ -72,8 +70,8 @@ pub struct Telemetry {
     file: Option<RunTraceFile>,
 }
 
-/// Installs what the options ask for, for the whole process and until its end.
-/// If they ask for nothing, nothing is installed and spans stay disabled.
+/// Installs the logs and traces that the options ask for, for the whole process. If they ask for
+/// nothing, nothing is installed and spans stay disabled.
 pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
     let traced = options.file || options.collector.is_some();
     if !traced && options.log == LogFormat::Off {
@@ -102,7 +100,7 @@ pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
         provider = provider.with_batch_exporter(RedactingExporter { exporter, redactor });
     }
     let provider = traced.then(|| provider.build());
-    // Our own spans, and warnings and errors within them, such as retries.
+    // Spans of our packages, and their warnings and errors, such as retries.
     let recorded = filter_fn(|metadata| {
         log::is_from_us(metadata) && (metadata.is_span() || *metadata.level() <= Level::WARN)
     });
@@ -118,15 +116,15 @@ pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
             .with_filter(recorded)
     });
     let content = (traced && options.content).then_some(Content);
-    // One that was set before, by whoever uses the library, stays.
+    // Ignored if it fails: a subscriber that the user of the library has set stays.
     let _ = tracing::subscriber::set_global_default(
         Registry::default().with(content).with(spans).with(log),
     );
     Ok(Telemetry { provider, file })
 }
 
-/// Our defaults, overridden by `OTEL_RESOURCE_ATTRIBUTES` and then by
-/// `OTEL_SERVICE_NAME`, in the order of the specification, and without secrets.
+/// The attributes of the process, without secrets: our defaults, overridden by
+/// `OTEL_RESOURCE_ATTRIBUTES` and then by `OTEL_SERVICE_NAME`. OpenTelemetry specifies this order.
 fn resource(service_name: Option<String>, redactor: &Redactor) -> Resource {
     let named = Resource::builder_empty()
         .with_service_name(SERVICE)
@@ -145,7 +143,7 @@ fn resource(service_name: Option<String>, redactor: &Redactor) -> Resource {
 }
 
 impl Telemetry {
-    /// Opens the file that whole traces are appended to, if there is to be one.
+    /// Opens the file that traces are appended to, if [`TelemetryOptions::file`] was set.
     pub fn write_to(&self, path: &Path) -> Result<(), TelemetryError> {
         if let Some(file) = &self.file {
             let error = |source| TelemetryError::File {
@@ -157,10 +155,10 @@ impl Telemetry {
         Ok(())
     }
 
-    /// Delivers what is still queued, for a few seconds at most.
+    /// Delivers what is still queued, for at most a few seconds.
     pub async fn finish(self) {
         if let Some(provider) = self.provider {
-            // Blocking, and the collector's requests need this runtime meanwhile.
+            // The call blocks, and the collector's requests run on this runtime at the same time.
             let shutdown = move || provider.shutdown_with_timeout(FLUSH_TIMEOUT);
             let shutdown = tokio::task::spawn_blocking(shutdown);
             let _ = tokio::time::timeout(FLUSH_TIMEOUT * 2, shutdown).await;

@@ -1,6 +1,6 @@
-//! Keeps secrets out of what leaves the process: the keys and tokens that the
-//! caller names, and whatever looks like one. Applied to every log line, trace and
-//! request as it is written, so that no other module has to consider it.
+//! Removes secrets from traces and log lines: the keys and tokens that the caller names, and text
+//! that looks like one. This happens as a line or span is exported, so that no other module has
+//! to consider it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,12 +22,12 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// Removes these, and what has the shape of a key, a bearer token, or a
-    /// password in a URL.
+    /// A redactor that removes these secrets, and text in the form of a key, of a bearer token, or
+    /// of a password in a URL.
     pub fn new(mut secrets: Vec<SecretString>) -> Self {
-        // A token is long: "bearer securities" is not a secret.
+        // At least 20 characters for a bearer token, so that "bearer securities" stays.
         const SHAPES: &str = r#"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*|(?<scheme>://)[^/\s:@"]*:[^/\s@"]+(?<at>@)"#;
-        // As they are, as JSON writes them, and as JSON in an attribute does.
+        // Each secret as it is, as JSON escapes it, and as JSON within a JSON string escapes it.
         for _ in 0..2 {
             let escaped = secrets.iter().map(|secret| {
                 let json = serde_json::Value::from(secret.expose_secret()).to_string();
@@ -49,7 +49,7 @@ impl Redactor {
         self.shapes.replace_all(&clean, hidden).into_owned()
     }
 
-    /// Removes secrets from the values of attributes.
+    /// Removes secrets from the text values of attributes.
     pub(super) fn attributes<'a>(&self, attributes: impl IntoIterator<Item = &'a mut KeyValue>) {
         for attribute in attributes {
             match &mut attribute.value {
@@ -77,7 +77,7 @@ impl Redactor {
     }
 }
 
-/// Removes secrets from spans before another exporter gets them.
+/// Wraps an exporter: removes secrets from spans before the exporter gets them.
 #[derive(Debug)]
 pub(super) struct RedactingExporter<E> {
     pub exporter: E,
