@@ -1,5 +1,4 @@
-//! One answer with everything that a reader needs to check it: what `ask`
-//! prints, and what it gives as JSON.
+//! One answer with everything that a reader needs to check it, for `ask` as text and as JSON.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -16,13 +15,13 @@ use super::evidence::NamedEvidence;
 pub struct AnswerView<'a> {
     pub(super) question: &'a Question,
     pub(super) solution: &'a Solution,
-    /// What its probability is from, in words.
+    /// The calibration that the answer's probability comes from, in words.
     pub(super) calibration: Option<String>,
     pub(super) evidence: Vec<NamedEvidence>,
     pub(super) rounds: Vec<RoundFindings>,
 }
 
-/// A round with its verdict.
+/// A round's answer, verdict and findings.
 #[derive(Debug, Serialize)]
 pub(super) struct RoundFindings {
     pub number: u32,
@@ -34,7 +33,7 @@ pub(super) struct RoundFindings {
     pub summary: String,
     /// Findings of the checks and the critic, one line each.
     pub findings: Vec<String>,
-    /// The same for a person.
+    /// The findings in words for a person.
     #[serde(skip)]
     pub problems: Vec<String>,
 }
@@ -77,7 +76,7 @@ impl<'a> AnswerView<'a> {
 }
 
 impl AnswerView<'_> {
-    /// The answer for programs.
+    /// The answer as JSON for other programs.
     pub fn json(&self) -> Value {
         let solution = self.solution;
         let answer = solution.answer.as_ref();
@@ -133,8 +132,8 @@ fn round_findings(round: &Round) -> RoundFindings {
     }
 }
 
-/// A round's findings for a person: without the corrections, which are addressed to a model, and
-/// without the reason of a doubt, which is in the answer, unless it is `wanted`.
+/// A round's findings for a person. Corrections are left out, because they are addressed to a
+/// model. The reason of a doubt is left out unless it is `wanted`, because the answer states it.
 pub(super) fn problems(round: &Round, wanted: bool) -> Vec<String> {
     let found = round.findings.iter();
     let mut problems: Vec<String> = found.map(|finding| problem(finding, wanted)).collect();
@@ -152,7 +151,7 @@ pub(super) fn problems(round: &Round, wanted: bool) -> Vec<String> {
     problems
 }
 
-/// A check's finding for a person.
+/// One finding of the checks for a person.
 fn problem(finding: &Finding, wanted: bool) -> String {
     match finding.kind {
         FindingKind::Doubt if !wanted => "the answer is a guess".to_owned(),

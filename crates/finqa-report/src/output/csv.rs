@@ -1,5 +1,5 @@
-//! `output.csv`: the LangGraph baseline's seven columns first and in its order,
-//! then ours; safe to open in a spreadsheet, and written whole or not at all.
+//! `output.csv`: first the seven columns of the LangGraph baseline in its order, then ours. The
+//! file is safe to open in a spreadsheet, and is written whole or not at all.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,10 +11,9 @@ use finqa_score::score::{FeVerdict, Row};
 
 use super::staged::{OutputError, StagedFile};
 
-/// A column: its name, and the cell of a row.
+/// A column: its name, and the function that returns its cell for a row.
 type CsvColumn = (&'static str, fn(&Row) -> String);
 
-/// The columns, in order.
 const COLUMNS: [CsvColumn; 42] = [
     ("id", |row| cell(&row.key.id)),
     ("question", |row| cell(&row.question)),
@@ -101,12 +100,12 @@ impl CsvFile {
         self.0.put(|file| write_record(file, cells))
     }
 
-    /// Copies what is written so far to a second place.
+    /// Copies what is written so far to `path`.
     pub fn copy_to(&mut self, path: &Path) -> Result<(), OutputError> {
         self.0.copy_to(path)
     }
 
-    /// Puts the file in its place.
+    /// Moves the finished file into place.
     pub fn finish(self) -> Result<(), OutputError> {
         self.0.persist()
     }
@@ -134,12 +133,13 @@ fn verdict(row: &Row) -> Option<&FeVerdict> {
     row.scores.financial_equivalence.as_ref()
 }
 
-/// Text from the data, a user or a model.
+/// The cell of a text from the data, a user or a model, made safe for spreadsheets; empty for
+/// `None`.
 fn text(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| cell(&value.to_string()))
 }
 
-/// A number, or a name that this program defines.
+/// The cell of a number, or of a name that this program defines; empty for `None`.
 fn plain(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
@@ -159,13 +159,13 @@ fn attempts(solution: &Solution) -> u32 {
     solution.calls.iter().map(|call| call.attempts).sum()
 }
 
-/// What went wrong.
+/// The error of a question without an answer.
 fn note(solution: &Solution) -> Option<&str> {
     let error = solution.error.as_deref();
     error.filter(|_| solution.outcome != Outcome::Answered)
 }
 
-/// A score that is absent (no gold) is an empty cell, not `False`.
+/// The cell of a score. Without gold there is no score, and the cell is empty, not `False`.
 fn truth(score: Option<bool>) -> String {
     match score {
         Some(true) => "True".to_owned(),
@@ -174,7 +174,7 @@ fn truth(score: Option<bool>) -> String {
     }
 }
 
-/// The name that serde gives a unit-like value.
+/// The name under which serde writes a value that is a plain name; empty for another value.
 pub(super) fn name(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value)
         .ok()

@@ -1,5 +1,5 @@
-//! Episodes as JSON lines, each complete in itself, so that a trainer can read
-//! the file line by line.
+//! Writes episodes as JSON lines. Each line is complete in itself, so that a trainer can read the
+//! file line by line.
 
 use std::io::Write;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub fn write_episodes(
     file.persist()
 }
 
-/// Who played, where: the same in every line of a file.
+/// The model, environment and settings of a run, which are the same in every line of a file.
 fn setup(meta: &RunMeta) -> Value {
     let episodes = meta.episodes.clone().unwrap_or_default();
     let setting = |name: &str| {
@@ -123,8 +123,8 @@ fn call_line(call: &Call) -> Value {
     line
 }
 
-/// The whole conversation: each answered call holds what came since the one
-/// before it.
+/// The whole conversation. Each answered call has only the messages since the answered call before
+/// it, and the episode has the messages after the last one.
 fn conversation(calls: &[Call], episode: &EpisodeRecord) -> Vec<ChatMessage> {
     let answered = calls.iter().filter(|call| call.is_answered());
     let recorded = answered.flat_map(|call| &call.messages);

@@ -1,4 +1,5 @@
-//! The places that an answer cites, by name, and what the tags of a report say of them.
+//! Describes the places that an answer cites: their labels and, in a user's report, the table, the
+//! cell and the tag.
 
 use serde::Serialize;
 
@@ -8,7 +9,7 @@ use finqa_core::page::position;
 use finqa_core::question::CitedEvidence;
 use finqa_score::dataset::Question;
 
-/// A cited figure with the name of its place.
+/// A cited figure with its place in words.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct NamedEvidence {
     /// `r{row}c{col}`, `t{n}` or `h{n}`.
@@ -18,12 +19,12 @@ pub(super) struct NamedEvidence {
     pub label: String,
     /// The figure as written there.
     pub literal: String,
-    /// What a report says of the table and of the figure.
+    /// The table, the cell and the tag of the figure, in a user's report.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub filed: Option<FiledPlace>,
 }
 
-/// A place in a report.
+/// A place in a user's report.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct FiledPlace {
     /// The title of the table.
@@ -31,12 +32,12 @@ pub(super) struct FiledPlace {
     /// The sheet and the cell of a workbook: `Key figures!D4`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<String>,
-    /// The formula that it was computed from, because the file has no value of it.
+    /// The formula from which the figure was computed, because the file has no value for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
-    /// The concept of the figure's tag, and its period.
+    /// The concept of the figure's tag; `period` is the tag's period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concept: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,13 +54,13 @@ impl NamedEvidence {
         }
     }
 
-    /// Where a person finds it: the cell of a workbook, otherwise its id.
+    /// The place where a person finds the figure: the cell of a workbook, otherwise the id.
     pub(super) fn place(&self) -> &str {
         let cell = self.filed.as_ref().and_then(|filed| filed.cell.as_deref());
         cell.unwrap_or(&self.id)
     }
 
-    /// Its name in a line, with what a report says of it.
+    /// The place in one line, with what is known about it from a report.
     pub(super) fn in_words(&self) -> String {
         let Some(filed) = &self.filed else {
             return self.label.clone();
@@ -80,7 +81,7 @@ impl NamedEvidence {
 }
 
 impl FiledPlace {
-    /// A cell of a report; `None` elsewhere.
+    /// Describes a cell of a report; `None` for other places.
     fn read(question: &Question, id: &str) -> Option<Self> {
         let place = position(id)?;
         let tables = question.document.tables.iter();
@@ -100,7 +101,8 @@ impl FiledPlace {
     }
 }
 
-/// The name of a cited place.
+/// The label of a cited place: row and column of a cell, a sentence, or an earlier question. Empty
+/// if the place does not exist.
 fn label(question: &Question, id: &str) -> String {
     if let Some((row, column)) = position(id) {
         let Some((table, row)) = question.document.page().table_of_row(row) else {

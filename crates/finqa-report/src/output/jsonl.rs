@@ -1,7 +1,6 @@
-//! `transcripts.jsonl`: every question's whole exchange. Each line is a JSON object: the
-//! first names the format, every other one is a question. Long texts are
-//! listed where they are first used, and named by their numbers. `docs/runs.md` says how to
-//! read it.
+//! `transcripts.jsonl`: the complete exchange of every question. Each line is a JSON object; the
+//! first names the format, each other one is a question. A long text is written on the line that
+//! first uses it, and is referred to by its number. `docs/runs.md` says how to read the file.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -20,7 +19,7 @@ use super::staged::{OutputError, StagedFile};
 /// The version of the file's layout.
 const FORMAT: u32 = 4;
 
-/// A question's line: the row and its calls, which the journal stores apart from it.
+/// A question's line: its row, and its calls, which the journal stores apart from the row.
 #[derive(Serialize)]
 struct TranscriptLine<'a> {
     /// The texts that this line is the first to use.
@@ -33,12 +32,12 @@ struct TranscriptLine<'a> {
 /// `transcripts.jsonl` while it is being written, row by row in the plan's order.
 pub struct Transcripts {
     file: StagedFile,
-    /// The texts so far, with their numbers.
+    /// The numbers of the long texts written so far, by hash.
     known: HashMap<TextHash, i64>,
 }
 
 impl Transcripts {
-    /// A file without questions.
+    /// Creates a file without questions.
     pub fn create(path: &Path) -> Result<Self, OutputError> {
         let mut file = StagedFile::create(path)?;
         file.put(|file| line(file, &json!({"format": FORMAT})))?;
@@ -62,13 +61,13 @@ impl Transcripts {
         })
     }
 
-    /// Puts the file in its place.
+    /// Moves the finished file into place.
     pub fn finish(self) -> Result<(), OutputError> {
         self.file.persist()
     }
 }
 
-/// Puts numbers in place of a question's long texts, and gives those that are new.
+/// Replaces a question's long texts by their numbers. Returns the texts that are new.
 fn share_texts(question: &mut Value, known: &mut HashMap<TextHash, i64>) -> Vec<Value> {
     let mut new = Vec::new();
     let Ok(()) = share(question, |text| {
@@ -81,7 +80,7 @@ fn share_texts(question: &mut Value, known: &mut HashMap<TextHash, i64>) -> Vec<
     new
 }
 
-/// Leaves out what is null or an empty list, but no answer that there is not.
+/// Removes fields that are null or an empty list, except `answer` and `shared`.
 fn leave_out_absent(value: &mut Value) {
     match value {
         Value::Object(fields) => {

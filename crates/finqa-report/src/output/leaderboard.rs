@@ -1,5 +1,5 @@
-//! The leaderboard's file: every question's predicted program as tokens that
-//! the official evaluator can execute.
+//! The leaderboard's file: each question's predicted program, as tokens that the official
+//! evaluator can execute.
 
 use std::path::Path;
 
@@ -20,9 +20,9 @@ struct Prediction {
 }
 
 /// Writes the predictions of the first pass over the questions, in the order of the rows.
-/// Files of other programs may number their passes from 1.
 pub fn write_leaderboard(path: &Path, rows: &[Row]) -> Result<(), OutputError> {
-    // The leaderboard takes one prediction a question.
+    // The leaderboard takes one prediction per question. Files of other programs may number their
+    // passes from 1, so the smallest number is the first pass.
     let epoch = rows.iter().map(|row| row.epoch).min();
     let first = rows.iter().filter(|row| Some(row.epoch) == epoch);
     let predictions = first.map(|row| {
@@ -35,8 +35,8 @@ pub fn write_leaderboard(path: &Path, rows: &[Row]) -> Result<(), OutputError> {
     write_json(path, &predictions.collect::<Vec<_>>())
 }
 
-/// A turn's id is its conversation's followed by the turn, as in the
-/// published turn files; the two questions of a Double are distinguished in the same way.
+/// The id of a question. For a turn it is the conversation's id followed by the turn, as in the
+/// published turn files, and likewise for the two questions of a Double.
 fn id(row: &Row) -> String {
     match (row.mode, row.key.part.as_str()) {
         (Mode::Questions, "qa") => row.key.id.clone(),
@@ -53,7 +53,7 @@ fn predicted(row: &Row, table: &[Vec<String>]) -> String {
         Mode::Questions => Dialect::FinQa,
         Mode::Conversations => Dialect::ConvFinQa,
     };
-    // A file of other programs may have a prediction alone.
+    // A file of another program may have a printed prediction only.
     let answer = row.solution.answer.as_ref();
     let value = answer.and_then(|answer| answer.value.clone());
     executable(
@@ -64,8 +64,8 @@ fn predicted(row: &Row, table: &[Vec<String>]) -> String {
     )
 }
 
-/// The program if the official evaluator can execute it, else one that gives
-/// the value (`docs/scoring.md`, "Execution accuracy"); empty without either.
+/// The program if the official evaluator can execute it, otherwise a program that returns `value`
+/// (`docs/scoring.md`, "Execution accuracy"). Empty without either.
 fn executable(
     program: Option<&str>,
     value: Option<&Value>,

@@ -1,4 +1,4 @@
-//! The misses of an analysis as CSV, one a row.
+//! Writes the misses of an analysis as CSV, one per row.
 
 use std::path::Path;
 
@@ -8,10 +8,9 @@ use finqa_score::score::files::cell;
 use super::csv::write_record;
 use super::staged::{OutputError, write_atomic};
 
-/// A column: its name, and the text of a miss.
+/// A column: its name, and the function that returns its text for a miss.
 type MissColumn = (&'static str, fn(&Miss) -> String);
 
-/// The columns, in order.
 const COLUMNS: [MissColumn; 13] = [
     ("id", |miss| miss.key.id.clone()),
     ("part", |miss| miss.key.part.clone()),
@@ -34,7 +33,6 @@ const COLUMNS: [MissColumn; 13] = [
     }),
 ];
 
-/// Writes the misses.
 pub fn write_misses(path: &Path, misses: &[Miss]) -> Result<(), OutputError> {
     write_atomic(path, |file| {
         write_record(file, COLUMNS.map(|(name, _)| name))?;

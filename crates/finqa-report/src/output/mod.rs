@@ -1,6 +1,5 @@
-//! Consumers of run events and of journals: files, terminal, trackers.
-//!
-//! They decide nothing: what a run does is the same with and without them.
+//! Outputs made from run events and journals: files, the terminal, and MLflow. They do not affect
+//! what a run does.
 
 mod answer;
 mod csv;

@@ -1,8 +1,8 @@
-//! Names in files, in words for people.
+//! Turns names that files use into words for people.
 
 const MIXED_UP: &str = "difference or percentage mixed up";
 
-/// The words for names that their own words do not explain.
+/// Words for the names that are not understood when their underscores become spaces.
 pub(crate) const WORDS: [(&str, &str); 10] = [
     ("absolute_for_relative", MIXED_UP),
     ("abs_vs_rel", MIXED_UP),
@@ -16,7 +16,7 @@ pub(crate) const WORDS: [(&str, &str); 10] = [
     ("yes_no", "yes or no"),
 ];
 
-/// A name in words.
+/// The words for a name: those of [`WORDS`], otherwise the name with spaces for underscores.
 pub(crate) fn in_words(name: &str) -> String {
     let known = WORDS.iter().find(|(known, _)| *known == name);
     known.map_or_else(|| name.replace('_', " "), |(_, words)| (*words).to_owned())

@@ -1,4 +1,4 @@
-//! Writing files whole or not at all.
+//! Writes files whole or not at all.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use finqa_core::error::{Kind, Kinded};
 use finqa_core::files;
 use finqa_journal::run::JournalError;
 
-/// An output that cannot be written.
+/// The errors of writing an output.
 #[derive(Debug, Error)]
 pub enum OutputError {
     #[error(
@@ -41,7 +41,7 @@ impl Kinded for OutputError {
 }
 
 impl OutputError {
-    /// The error of writing `path`.
+    /// Turns an I/O error into the error of writing `path`.
     pub fn at(path: &Path) -> impl Fn(std::io::Error) -> Self {
         move |source| Self::Write {
             path: path.to_owned(),
@@ -50,16 +50,17 @@ impl OutputError {
     }
 }
 
-/// A file that is being written next to its place: a reader sees the old file or
-/// the new one, and a full disk leaves the old one as it was. A link is followed.
+/// A file that is written under a temporary name and then renamed. A reader sees the old file or
+/// the new one, and a full disk leaves the old one unchanged.
 pub(crate) struct StagedFile {
+    /// The path as it was given, for errors.
     path: PathBuf,
     file: std::io::BufWriter<tempfile::NamedTempFile>,
-    /// The place that the file gets.
+    /// The path that the file is renamed to: links are resolved, so that they are not replaced.
     place: PathBuf,
 }
 
-/// The new file for a path, and its place.
+/// Creates the temporary file for a path. Returns it and the path that it is renamed to.
 fn staged(path: &Path) -> std::io::Result<(tempfile::NamedTempFile, PathBuf)> {
     let place = files::resolve_links(path)?;
     if std::fs::metadata(&place).is_ok_and(|found| !found.is_file()) {
@@ -68,7 +69,7 @@ fn staged(path: &Path) -> std::io::Result<(tempfile::NamedTempFile, PathBuf)> {
     let folder = place
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
-    // Its own file function adds the temporary name to the error.
+    // Not `tempfile_in`, which adds the temporary name to its errors.
     let file = tempfile::Builder::new()
         .prefix(".writing-")
         .make_in(folder.unwrap_or(Path::new(".")), |path| {
@@ -88,7 +89,7 @@ impl StagedFile {
         })
     }
 
-    /// Puts the file in its place.
+    /// Syncs the file to disk and renames it into place.
     pub(crate) fn persist(self) -> Result<(), OutputError> {
         let error = OutputError::at(&self.path);
         let file = self.file.into_inner();
@@ -99,13 +100,13 @@ impl StagedFile {
         placed.map(drop).map_err(|failed| error(failed.error))
     }
 
-    /// Copies what is written so far to a second place, whole or not at all.
+    /// Copies what is written so far to `path`, whole or not at all.
     pub(crate) fn copy_to(&mut self, path: &Path) -> Result<(), OutputError> {
         self.put(Write::flush)?;
         copy(self.file.get_ref().path(), path)
     }
 
-    /// Writes a part of it; an error names the file.
+    /// Writes a part of the file with `write`; an error names the file.
     pub(crate) fn put(
         &mut self,
         write: impl FnOnce(&mut Self) -> std::io::Result<()>,
@@ -124,12 +125,12 @@ impl Write for StagedFile {
     }
 }
 
-/// Checks early that a file can be written.
+/// Checks that a file can be written, before the work whose result it is for. Leaves nothing.
 pub fn check_writable(path: &Path) -> Result<(), OutputError> {
     StagedFile::create(path).map(drop)
 }
 
-/// Writes a file in one go, whole or not at all.
+/// Writes a file with `write`, whole or not at all.
 pub(crate) fn write_atomic(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
@@ -152,7 +153,7 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), OutputError> {
     write_atomic(path, |file| file.write_all(text.as_bytes()))
 }
 
-/// Like `write_json`, indented for people.
+/// Writes a value as indented JSON, whole or not at all.
 pub fn write_json_pretty(path: &Path, value: &impl Serialize) -> Result<(), OutputError> {
     write_atomic(path, |file| {
         serde_json::to_writer_pretty(&mut *file, value)?;
@@ -160,7 +161,7 @@ pub fn write_json_pretty(path: &Path, value: &impl Serialize) -> Result<(), Outp
     })
 }
 
-/// Copies the result of a run to a second place, whole or not at all.
+/// Copies a file, whole or not at all.
 pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), OutputError> {
     let mut opened = std::fs::File::open(from).map_err(OutputError::at(from))?;
     let mut file = StagedFile::create(to)?;

@@ -1,4 +1,4 @@
-//! `summary.json` and `config.toml`.
+//! Writes `summary.json` and `config.toml`.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ pub fn write_summary(path: &Path, summary: &Summary) -> Result<(), OutputError> 
     write_json_pretty(path, summary)
 }
 
-/// Writes `config.toml`: a usable settings file, with the hashes of the files that it names
-/// as comments. `notes` are further comments.
+/// Writes `config.toml`, a settings file that can be used again. Its comments name the models, the
+/// hashes of data, prompts and plan, and `notes`.
 pub fn write_config(path: &Path, meta: &RunMeta, notes: &[String]) -> Result<(), OutputError> {
     let RunMeta {
         id,
