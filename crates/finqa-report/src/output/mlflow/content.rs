@@ -1,4 +1,5 @@
-//! What a server gets of a run, besides its files and traces, made from its journal alone.
+//! The part of a run that a server gets besides files and traces. It is made from the journal
+//! only.
 
 use std::collections::BTreeMap;
 
@@ -14,30 +15,30 @@ use super::table::{TABLE, table};
 
 /// The tag that identifies a run.
 pub(super) const RUN_TAG: &str = "convfinqa.run";
-/// Characters in a parameter's value that MLflow takes.
+/// Maximum number of characters in a parameter's value that MLflow takes.
 const PARAM_LIMIT: usize = 6000;
 
 /// A run as a server describes it.
 #[derive(Debug)]
 pub struct RunContent {
-    /// Identifies the run on every server.
+    /// The value of the tag [`RUN_TAG`], which identifies the run on every server.
     pub(super) key: String,
-    /// A run's name in MLflow's lists: its model and the end of its id.
+    /// The run's name in MLflow's lists: its model and the end of its id.
     pub(super) name: String,
     /// Milliseconds since 1970 UTC.
     pub(super) started: i64,
     pub(super) ended: i64,
     /// MLflow's word for how the run ended.
     pub(super) status: &'static str,
-    /// Questions that have an outcome: the step of all metrics.
+    /// Number of questions that have an outcome. It is the step of all metrics.
     pub(super) answered: usize,
-    /// When the golds were renewed, if they were.
+    /// The time at which the golds were last renewed (`score --save`), if they were.
     pub(super) gold_at: Option<String>,
     pub(super) params: Vec<Value>,
     pub(super) dataset: Value,
     pub(super) tags: Vec<Value>,
     pub(super) metrics: Vec<(String, f64)>,
-    /// Files that are not in the run's folder, by their path on the server.
+    /// Texts of files that are not in the run's folder, by their path on the server.
     pub(super) texts: BTreeMap<String, String>,
 }
 
@@ -63,7 +64,7 @@ impl RunContent {
         };
         let started = milliseconds(&meta.started);
         let gold_at = meta.gold.as_ref().map(|gold| gold.at.clone());
-        // The newest point of a metric counts.
+        // MLflow shows the newest point of a metric, so renewed scores need a later time.
         let scored = gold_at.as_deref().map_or(last_answer, milliseconds);
         Ok(Self {
             key: meta.tracked_as(),
@@ -73,7 +74,7 @@ impl RunContent {
             status: status(finish),
             answered: summary.scores.questions,
             gold_at,
-            // `delivery` cuts them further for servers that take less.
+            // `delivery` shortens values further for servers that take less.
             params: pairs(params.iter().map(|(key, value)| {
                 let value = value.chars().take(PARAM_LIMIT);
                 (key.as_str(), value.collect())
@@ -86,7 +87,8 @@ impl RunContent {
     }
 }
 
-/// Whole parameters by name: the LangGraph baseline's, then every setting.
+/// The parameters by name, with complete values: every setting, and those of the LangGraph
+/// baseline.
 fn params(meta: &RunMeta, prompts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let settings = meta.settings.iter();
     let mut params: BTreeMap<String, String> = settings
@@ -132,7 +134,7 @@ fn name(meta: &RunMeta) -> String {
     format!("{} {end}", head(&model, 200))
 }
 
-/// The data as MLflow's `Dataset used`.
+/// The data, in the form of MLflow's dataset inputs.
 fn dataset(meta: &RunMeta) -> Value {
     let source = json!({"uri": meta.data}).to_string();
     let profile = json!({"questions": meta.total, "blake3": meta.identity.data}).to_string();

@@ -1,5 +1,5 @@
-//! The delivery of a run to a server: it asks what the server has and sends the rest.
-//! Every step can be interrupted and repeated.
+//! Delivers a run to a server: asks what the server already has, and sends the rest. Every step can
+//! be interrupted and repeated.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,13 +20,13 @@ use super::record::{DeliveryRecord, FORMAT};
 use super::server::TrackingServer;
 use super::target::TrackingTarget;
 
-/// For a whole delivery at the end of a run, which must not hang.
+/// Timeout of the whole delivery at the end of a run, which must not hang.
 const AT_END: Duration = Duration::from_secs(30);
-/// Traces in one request: MLflow stores a request in one transaction.
+/// Number of traces in one request. MLflow stores a request in one transaction.
 const TRACES: usize = 50;
 const NOT_THERE: &str = "RESOURCE_DOES_NOT_EXIST";
-/// Characters in a value that every server takes: MLflow 1.0 took no more, 1.30 took 500 in a
-/// parameter and 5,000 in a tag, 3.17 takes 6,000 and 8,000.
+/// Number of characters in a value that every server takes: MLflow 1.0 took no more, 1.30 took 500
+/// in a parameter and 5,000 in a tag, 3.17 takes 6,000 and 8,000.
 const OLDEST_LIMIT: usize = 250;
 
 /// A run that was delivered.
@@ -34,11 +34,11 @@ const OLDEST_LIMIT: usize = 250;
 pub struct DeliveredRun {
     /// The address of the run's page.
     pub page: String,
-    /// The parts that the server could not store, one line each.
+    /// Parts of the run that the server did not store, one line each.
     pub shortfalls: Vec<String>,
 }
 
-/// Delivers a run at its end: it waits a bounded time for the server, or until `give_up`.
+/// Delivers a run at its end. Stops after [`AT_END`], or when `give_up` is cancelled.
 pub async fn deliver_at_end(
     server: &TrackingServer,
     folder: &Path,
@@ -62,7 +62,7 @@ pub async fn deliver_at_end(
 /// Delivers the run in `folder`, whose lock the caller holds.
 ///
 /// # Errors
-/// [`MlflowError`]; what was sent before it stays sent.
+/// [`MlflowError`]; the server keeps what it got before.
 pub async fn deliver(
     server: &TrackingServer,
     folder: &Path,
@@ -77,7 +77,8 @@ pub async fn deliver(
     };
     let run = delivery.run().await?;
     let id = server.text("runs/create", &run, "/info/run_id")?;
-    // What fails here holds up neither the other nor traces and files.
+    // If either of these fails, the other is still sent, and so are traces and files. The error is
+    // returned at the end.
     let described = unless_away(delivery.describe(&id, &run).await)?;
     let measured = unless_away(delivery.metrics(&id).await)?;
     delivery.traces(&id).await?;
@@ -100,7 +101,8 @@ pub async fn deliver(
     })
 }
 
-/// The result of a part; an error if the server is away, so that it is not waited for again.
+/// The result of one part of a delivery. The outer error is a server that cannot be reached, which
+/// ends the delivery at once, so that no later part waits for it.
 fn unless_away(done: Result<(), MlflowError>) -> Result<Result<(), MlflowError>, MlflowError> {
     match done {
         Err(error @ MlflowError::Unreachable { .. }) => Err(error),
@@ -108,7 +110,8 @@ fn unless_away(done: Result<(), MlflowError>) -> Result<Result<(), MlflowError>,
     }
 }
 
-/// Cuts texts to `limit` characters and adds their keys to `cut`; true if one got shorter.
+/// Shortens values to `limit` characters and adds the keys of shortened ones to `cut`. Returns true
+/// if any was shortened.
 fn shorten(batch: &mut [Value], limit: usize, cut: &mut BTreeSet<String>) -> bool {
     let mut is_shorter = false;
     for value in batch {
@@ -134,7 +137,7 @@ struct Delivery<'a> {
 }
 
 impl Delivery<'_> {
-    /// The run on the server, which is made if it is not there, or was deleted.
+    /// Finds the run on the server by its tag. Creates it if it does not exist or was deleted.
     async fn run(&mut self) -> Result<Value, MlflowError> {
         let content = self.content;
         self.experiment = self.experiment().await?;
@@ -148,7 +151,7 @@ impl Delivery<'_> {
         if let Some(run) = found.pointer("/runs/0") {
             return Ok(run.clone());
         }
-        // The other tags come later: a server may refuse one.
+        // The other tags are sent later, because a server may refuse one.
         let create = json!({
             "experiment_id": self.experiment,
             "start_time": content.started,
@@ -159,7 +162,7 @@ impl Delivery<'_> {
         Ok(made.pointer("/run").cloned().unwrap_or_default())
     }
 
-    /// The id of the experiment, which is made if it is not there.
+    /// The id of the experiment. Creates the experiment if it does not exist.
     async fn experiment(&self) -> Result<String, MlflowError> {
         const CALL: &str = "experiments/get-by-name";
         let name = self.server.target().experiment.as_str();
@@ -169,15 +172,15 @@ impl Delivery<'_> {
             let body = json!({ "name": name });
             match self.server.post("experiments/create", &body).await {
                 Err(error) if !error.has_code("RESOURCE_ALREADY_EXISTS") => return Err(error),
-                // By us, or by somebody else in between.
+                // Created, by this call or by somebody else in between.
                 _ => found = self.server.get(CALL, &query).await,
             }
         }
         self.server.text(CALL, &found?, "/experiment/experiment_id")
     }
 
-    /// Sends the parameters that the run has not, the data set, if it has none, the tags and the
-    /// status.
+    /// Sends the parameters that the server lacks, the dataset if it has no parameters yet, the
+    /// tags and the status.
     async fn describe(&mut self, id: &str, run: &Value) -> Result<(), MlflowError> {
         let content = self.content;
         let known = run.pointer("/data/params").and_then(Value::as_array);
@@ -190,7 +193,7 @@ impl Delivery<'_> {
             let inputs = json!({"run_id": id, "datasets": content.dataset});
             match self.server.post("runs/log-inputs", &inputs).await {
                 Err(error) if error.is_temporary() => return Err(error),
-                // Servers before 2.4 have no data sets.
+                // Servers before 2.4 do not have datasets.
                 Err(error) => self.shortfalls.push(format!("dataset: {error}")),
                 Ok(_) => {}
             }
@@ -200,9 +203,12 @@ impl Delivery<'_> {
         self.server.post("runs/update", &update).await.map(drop)
     }
 
-    /// Sends the list `kind` of `runs/log-batch`. A refused batch is sent again with its texts cut
-    /// to the limit that the server names, otherwise in halves, so that a value which the server
-    /// does not take holds up no other.
+    /// Sends a list of `runs/log-batch`: `params`, `tags` or `metrics`. A refused batch is sent
+    /// again with its values shortened to the limit that the server names, or else in halves, so
+    /// that a value which the server refuses does not hold up the others.
+    ///
+    /// # Errors
+    /// Any error that is not a refusal, and the last refusal if no value was accepted.
     async fn values(
         &mut self,
         id: &str,
@@ -246,7 +252,7 @@ impl Delivery<'_> {
         refusal.filter(|_| !is_any_taken).map_or(Ok(()), Err)
     }
 
-    /// Sends the metrics; what is sent again is the same point.
+    /// Sends the metrics. Sending them again gives the same points.
     async fn metrics(&mut self, id: &str) -> Result<(), MlflowError> {
         let (at, step) = (self.content.ended, self.content.answered);
         let points = self.content.metrics.iter().map(
@@ -256,8 +262,8 @@ impl Delivery<'_> {
         self.values(id, "metrics", points).await
     }
 
-    /// Sends the traces; those that the server has are the same again. Those that it refuses
-    /// hold up nothing else.
+    /// Sends the traces. A trace that the server already has is sent again unchanged. Refused
+    /// traces do not hold up the others.
     async fn traces(&mut self, id: &str) -> Result<(), MlflowError> {
         let path = self.folder.join(RunFolder::TRACES);
         let traces = read_traces(&path).map_err(|source| MlflowError::File { path, source })?;
@@ -268,7 +274,8 @@ impl Delivery<'_> {
             if batch.is_empty() {
                 break;
             }
-            // The only field of a request repeats, so that requests joined end to end are one.
+            // A request has one repeated field, so requests joined end to end are one request in
+            // protobuf.
             let sent = self.server.put_spans(&self.experiment, id, batch.concat());
             match sent.await {
                 Err(MlflowError::Answer {
@@ -277,7 +284,7 @@ impl Delivery<'_> {
                 }) => refused += batch.len(),
                 Err(error) if error.is_temporary() => return Err(error),
                 Err(error) => {
-                    // Too old a server, or not allowed: none would be taken.
+                    // The server is too old or does not allow it, and would refuse the rest too.
                     self.shortfalls.push(format!("traces: {error}"));
                     break;
                 }
@@ -291,7 +298,7 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    /// Sends the files. Those that the server refuses hold up no other.
+    /// Sends the files. Files that the server refuses do not hold up the others.
     async fn files(&mut self, artifact_uri: &str) -> Result<(), MlflowError> {
         let Some(root) = TrackingTarget::proxy_path(artifact_uri) else {
             self.shortfalls.push(format!(
@@ -314,7 +321,7 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    /// Sends a text, or the file of this name.
+    /// Uploads `text`, or without one the file `name` of the run's folder.
     async fn file(&self, to: &str, name: &str, text: Option<&String>) -> Result<(), MlflowError> {
         if let Some(text) = text {
             let size = text.len() as u64;

@@ -13,20 +13,20 @@ use finqa_core::regex;
 use finqa_core::text::both_ends;
 use finqa_journal::run::JournalError;
 
-/// Characters of the server's words that an error shows.
+/// Maximum number of characters of a server's message that an error shows.
 const SHOWN: usize = 200;
 
-/// A run, or part of it, that a tracking server did not get.
+/// The errors of delivering a run, or part of it, to a tracking server.
 #[derive(Debug, Error)]
 pub enum MlflowError {
-    /// The address is not that of a tracking server.
+    /// The address is not the address of a tracking server.
     #[error("{uri}: {reason}")]
     Address { uri: String, reason: &'static str },
     #[error(
         "MLFLOW_TRACKING_TOKEN contains a quotation mark, a blank or an invisible character: set it again"
     )]
     Credentials,
-    /// No answer, or none in time.
+    /// No connection, or no answer in time.
     #[error("{uri} cannot be reached ({reason})")]
     Unreachable { uri: String, reason: String },
     /// 401 or 403.
@@ -39,15 +39,15 @@ pub enum MlflowError {
         status: u16,
         said: String,
     },
-    /// An answer that is an error, or not MLflow's.
+    /// An answer that is an error, or that did not come from MLflow.
     #[error("{uri} answers {status} to {call}: {}", both_ends(.said, SHOWN))]
     Answer {
         uri: String,
         status: u16,
         call: String,
-        /// MLflow's name of the error, such as `RESOURCE_DOES_NOT_EXIST`; empty if it has none.
+        /// MLflow's name for the error, such as `RESOURCE_DOES_NOT_EXIST`; empty if there is none.
         code: String,
-        /// MLflow's message, or what came instead, in full.
+        /// MLflow's message in full, or the text that came instead.
         said: String,
     },
     #[error("{path}: {source}")]
@@ -74,7 +74,7 @@ impl Kinded for MlflowError {
 }
 
 impl MlflowError {
-    /// The error with the values that it is about: a kind, or a kind and a key.
+    /// Adds to the error which values it is about: a kind, or a kind and a key.
     pub(super) fn about(mut self, values: &str) -> Self {
         if let Self::Answer { call, .. } = &mut self {
             call.push_str(&format!(" ({values})"));
@@ -82,7 +82,7 @@ impl MlflowError {
         self
     }
 
-    /// True if a retry may succeed without any change.
+    /// True if sending the same again later may succeed.
     pub(super) fn is_temporary(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
@@ -91,22 +91,25 @@ impl MlflowError {
         }
     }
 
-    /// True if the server refuses what it was sent, and may take other content.
+    /// True if the server refused the content of a request, and may accept other content.
     pub(super) fn is_refusal(&self) -> bool {
         let refuses = |status: &u16| matches!(status, 400 | 413 | 422);
         matches!(self, Self::Answer { status, .. } if refuses(status))
             || self.named_limit().is_some()
     }
 
-    /// The limit that the refusal of a long value names, such as "had length 3864, which exceeded
+    /// The length limit in the message of a refusal, such as "had length 3864, which exceeded
     /// length limit of 500", "exceeds the maximum length of 6000 characters", or a database's
-    /// "value too long for type character varying(500)". It comes after the value, if that is
-    /// quoted, and before a database's statement.
+    /// "value too long for type character varying(500)". `None` if the message names no limit.
+    ///
+    /// It is the last length before a database's statement, because the refused value, which may
+    /// contain numbers too, is quoted first.
     pub(super) fn named_limit(&self) -> Option<usize> {
         static LIMIT: LazyLock<Regex> = LazyLock::new(|| {
             regex!(r"(?i)(?:length|long|exceed|varchar|varying)\D{0,40}?(\d{3,})")
         });
-        // The numbers in a gateway's words ("timeout of 120 seconds") are no lengths.
+        // Other statuses come from gateways, whose numbers ("timeout of 120 seconds") are not
+        // lengths.
         let Self::Answer {
             said,
             status: 400 | 413 | 422 | 500,

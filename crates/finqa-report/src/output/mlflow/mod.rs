@@ -1,9 +1,13 @@
-//! MLflow: a run is delivered to a tracking server when it has ended, by the run itself, by
-//! `merge` and by `convfinqa track sync`.
+//! MLflow: delivers a run to a tracking server after it has ended. The run itself does this, and
+//! so do `merge` and `convfinqa track sync`.
 //!
-//! The run's folder is the truth. All that is sent is made from its journal and files
-//! ([`RunContent`]) and can be sent again, so that a server that cannot be reached loses
-//! nothing. [`deliver`] sends it.
+//! Everything that is sent is made from the journal and files in the run's folder
+//! ([`RunContent`]), and can be sent again, so nothing is lost if a server cannot be reached.
+//! [`deliver`] sends it.
+//!
+//! Reading order: `delivery` (the steps of a delivery), `content` with `metrics` and `table` (what
+//! is sent), `server` and `target` (the HTTP client and the address), `record` (which server has
+//! the run).
 
 mod content;
 mod delivery;

@@ -1,5 +1,5 @@
-//! The HTTP client of a tracking server. Every call has a timeout, and every reply is
-//! either the expected one or an error that describes the unexpected one.
+//! The HTTP client of a tracking server. Every call has a timeout. A reply that is not the expected
+//! one becomes an error that describes it.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use finqa_core::text::one_line;
 use super::error::MlflowError;
 use super::target::TrackingTarget;
 
-/// For one call.
+/// Timeout of one call.
 const CALL: Duration = Duration::from_secs(15);
-/// Characters of the reason why a server cannot be reached.
+/// Maximum number of characters of the reason why a server cannot be reached.
 const REASON: usize = 200;
 
 /// A tracking server.
@@ -26,7 +26,7 @@ pub struct TrackingServer {
 }
 
 impl TrackingServer {
-    /// A server behind a client that follows no redirect and retries nothing.
+    /// A server that is called by `http`, which should follow no redirect and retry nothing.
     pub fn new(http: reqwest::Client, target: TrackingTarget) -> Self {
         Self { http, target }
     }
@@ -54,7 +54,7 @@ impl TrackingServer {
             .await
     }
 
-    /// Puts a file of `size` bytes to an address under this server.
+    /// Uploads a file of `size` bytes to a path on this server.
     pub(super) async fn put(
         &self,
         path: &str,
@@ -63,19 +63,19 @@ impl TrackingServer {
     ) -> Result<(), MlflowError> {
         let request = self
             .request(Method::PUT, path)
-            // A large file takes its time: at least a megabyte a second is hoped for.
+            // A large file gets more time: a second for each megabyte.
             .timeout(CALL + Duration::from_secs(size / 1_000_000))
             .header(CONTENT_LENGTH, size)
             .body(body);
         let bytes = self.send("artifacts", request).await?;
-        // A proxy's page also comes with 200.
+        // A web page of a proxy may come with status 200 too.
         match is_html(&bytes) {
             true => Err(self.unexpected("artifacts", &bytes)),
             false => Ok(()),
         }
     }
 
-    /// Hands spans over, as OTLP in protobuf.
+    /// Sends spans, as OTLP in protobuf.
     pub(super) async fn put_spans(
         &self,
         experiment: &str,
@@ -91,7 +91,7 @@ impl TrackingServer {
         self.send("/v1/traces", request).await.map(drop)
     }
 
-    /// Text in a reply; every reply of MLflow's has it.
+    /// The text at a pointer of a reply. If it is missing, the reply is not MLflow's.
     pub(super) fn text(
         &self,
         call: &str,
@@ -116,12 +116,12 @@ impl TrackingServer {
         let bytes = self.send(call, request).await?;
         let mut reply =
             serde_json::from_slice(&bytes).map_err(|_| self.unexpected(call, &bytes))?;
-        // Ids and names of the server's are kept and shown.
+        // Ids and names from the server are stored and shown, so secrets in them are removed.
         self.target.redact(&mut reply);
         Ok(reply)
     }
 
-    /// The body of a reply that is a success.
+    /// Sends a request and returns the body of a successful reply.
     async fn send(&self, call: &str, request: RequestBuilder) -> Result<Vec<u8>, MlflowError> {
         let unreachable = |error| self.unreachable(&error);
         let reply = request.send().await.map_err(unreachable)?;
@@ -151,7 +151,7 @@ impl TrackingServer {
         })
     }
 
-    /// The error of a success that is not MLflow's.
+    /// The error for a reply with status 200 that did not come from MLflow.
     fn unexpected(&self, call: &str, bytes: &[u8]) -> MlflowError {
         MlflowError::Answer {
             uri: self.target.shown.clone(),
@@ -162,7 +162,7 @@ impl TrackingServer {
         }
     }
 
-    /// What the server says, without what it was sent.
+    /// The text of a reply for an error, without the credentials that were sent.
     fn words(&self, bytes: &[u8]) -> String {
         if bytes.is_empty() {
             return "an empty body".to_owned();

@@ -1,5 +1,5 @@
-//! The evaluation table: one row a question, in the form of MLflow's
-//! `log_table`, which its pages show side by side for several runs.
+//! The evaluation table, with one row per question. It has the form of MLflow's `log_table`, so
+//! that MLflow's pages can show several runs side by side.
 
 use serde_json::{Value, json};
 
@@ -10,10 +10,9 @@ use finqa_score::score::Row;
 /// The table's file name, which the tag `mlflow.loggedArtifacts` repeats.
 pub(super) const TABLE: &str = "eval_results_table.json";
 
-/// A column: its name, and the value of a row.
+/// A column: its name, and the function that returns its value for a row.
 type EvaluationColumn = (&'static str, fn(&Row) -> Value);
 
-/// The columns, in order.
 const COLUMNS: [EvaluationColumn; 24] = [
     ("id", |row| json!(row.key.id)),
     ("part", |row| json!(row.key.part)),
@@ -59,8 +58,8 @@ const COLUMNS: [EvaluationColumn; 24] = [
     ("filename", |row| json!(row.filename)),
 ];
 
-/// The table as JSON in pandas' `split` form, and when the last question was answered, in
-/// milliseconds since 1970 UTC.
+/// The table as JSON in pandas' `split` form, and the time of the last answer in milliseconds since
+/// 1970 UTC.
 pub(super) fn table(journal: &Journal) -> Result<(String, i64), OutputError> {
     let mut table = format!(
         r#"{{"columns":{},"data":["#,

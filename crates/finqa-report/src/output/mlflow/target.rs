@@ -9,17 +9,20 @@ use finqa_core::secrets::{is_broken_key, redact_json, shown_address};
 
 use super::error::MlflowError;
 
-/// As whom the server is asked; never shown, never written.
+/// Credentials for a server. They are never shown or written.
 #[derive(Clone, Debug)]
 pub struct Credentials {
     /// The value of `Authorization`.
     header: HeaderValue,
-    /// What a server may repeat of it.
+    /// The parts of it that a server may repeat in a reply, and that are removed there.
     secrets: Vec<SecretString>,
 }
 
 impl Credentials {
-    /// Those of `MLFLOW_TRACKING_TOKEN`.
+    /// The credentials for a token (`MLFLOW_TRACKING_TOKEN`).
+    ///
+    /// # Errors
+    /// [`MlflowError::Credentials`] for characters that no token has.
     pub fn token(token: &str) -> Result<Self, MlflowError> {
         let token = token.trim();
         if is_broken_key(token) {
@@ -28,7 +31,8 @@ impl Credentials {
         Self::new(&format!("Bearer {token}"), &[token])
     }
 
-    /// Those of `MLFLOW_TRACKING_USERNAME` and `MLFLOW_TRACKING_PASSWORD`.
+    /// The credentials for a user and a password (`MLFLOW_TRACKING_USERNAME` and
+    /// `MLFLOW_TRACKING_PASSWORD`).
     pub fn basic(user: &str, password: &str) -> Result<Self, MlflowError> {
         let pair = base64::prelude::BASE64_STANDARD.encode(format!("{user}:{password}"));
         Self::new(&format!("Basic {pair}"), &[&pair, password])
@@ -46,8 +50,8 @@ impl Credentials {
 /// A tracking server and an experiment on it.
 #[derive(Clone, Debug)]
 pub struct TrackingTarget {
-    /// `http://host:port`, with a path if the server has one; no user, no
-    /// password, no slash at the end. Its path may hold a key.
+    /// `http://host:port`, with a path if the server has one, without user, password and final
+    /// slash. The path may contain a key.
     pub(super) uri: String,
     /// The address without secrets, for display and files.
     pub shown: String,
@@ -57,6 +61,10 @@ pub struct TrackingTarget {
 
 impl TrackingTarget {
     /// Reads the address of a tracking server.
+    ///
+    /// # Errors
+    /// [`MlflowError::Address`] for other schemes, and for an address with a user, a password, a
+    /// query or a fragment.
     pub fn new(
         uri: &str,
         experiment: &str,
@@ -105,10 +113,11 @@ impl TrackingTarget {
         format!("{}/#/experiments/{experiment_id}/runs/{run_id}", self.shown)
     }
 
-    /// The path under this server of a run's files; `None` if it does not serve them.
+    /// The path on this server of the files at `artifact_uri`; `None` if the server does not pass
+    /// them on.
     pub(super) fn proxy_path(artifact_uri: &str) -> Option<String> {
         let root = artifact_uri.strip_prefix("mlflow-artifacts:")?;
-        // With a host in it (mlflow-artifacts://host/path) the same server is meant.
+        // A host in the URI (mlflow-artifacts://host/path) is taken for this server.
         let path = match root.strip_prefix("//") {
             Some(with_host) => with_host.split_once('/').map_or("", |(_, path)| path),
             None => root.trim_start_matches('/'),
@@ -127,7 +136,7 @@ impl TrackingTarget {
         credentials.map(|credentials| credentials.header.clone())
     }
 
-    /// Removes what the server was sent, and may repeat, from every string of a reply.
+    /// Removes the credentials, which a server may repeat, from every string of a reply.
     pub(super) fn redact(&self, reply: &mut serde_json::Value) {
         if let Some(credentials) = &self.credentials {
             let secrets = credentials.secrets.iter();
