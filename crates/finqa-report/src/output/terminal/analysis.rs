@@ -1,4 +1,4 @@
-//! Misses by cause, as tables.
+//! Shows the misses of an analysis by cause (`analyze`).
 
 use crate::output::names::in_words;
 use finqa_core::text::{counted, cut, single_spaced};
@@ -7,11 +7,11 @@ use finqa_score::analysis::{Cause, Miss, MissAnalysis};
 use super::scores::align;
 use super::style::{TerminalStyle, broken, harmless};
 
-/// Characters that are shown of an answer, which may be a page of text.
+/// Maximum number of characters shown of an answer, which may be a page of text.
 const SHOWN: usize = 40;
 
-/// The analysis as tables for a terminal of 80 columns and more, with this
-/// many examples of each cause.
+/// The analysis as tables for a terminal of at least 80 columns, with up to `examples` misses for
+/// each cause.
 pub fn analysis_tables(analysis: &MissAnalysis, examples: usize, style: TerminalStyle) -> String {
     let rule = analysis.rule.title();
     let by = match &analysis.dataset {
@@ -71,8 +71,7 @@ fn examples_of(analysis: &MissAnalysis, cause: Cause, examples: usize) -> String
     lines.join("\n")
 }
 
-/// A question, whose id is not broken because one wants to copy it, and a line of values and a
-/// remark.
+/// A question's id on one line, so that it can be copied, and below it values and a remark.
 pub(super) fn question_lines(question: &str, values: &[(&str, &String)], remark: &str) -> String {
     let values = values
         .iter()

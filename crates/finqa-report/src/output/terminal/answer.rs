@@ -1,4 +1,4 @@
-//! One answer for a person at a terminal of 80 columns.
+//! Shows one answer (`ask`) on a terminal of 80 columns.
 
 use crate::output::AnswerView;
 use finqa_agents::pair::Solution;
@@ -7,12 +7,12 @@ use finqa_core::text::{counted, single_spaced};
 
 use super::style::{broken, harmless};
 
-/// Columns of the narrowest terminal that the text is laid out for.
+/// Width of the text, in columns.
 const WIDTH: usize = 80;
-/// Columns before the text behind a title.
+/// Width of the column of titles.
 const INDENT: usize = 10;
 
-/// The answer with its steps, its evidence, its program and its verdicts.
+/// The answer with its steps, evidence and program, the critic's verdicts and the second opinion.
 pub fn answer_text(view: &AnswerView<'_>) -> String {
     let solution = view.solution;
     let one_line = |text: &String| single_spaced(text);
@@ -53,12 +53,13 @@ pub fn answer_text(view: &AnswerView<'_>) -> String {
     harmless(&out).into_owned()
 }
 
-/// True if no model was called: the outcome's name is about a model's reply.
+/// True if no model was called. The name of an outcome is not shown then, because it is about a
+/// model's reply.
 fn is_embedded(solution: &Solution) -> bool {
     solution.calls.is_empty()
 }
 
-/// The answer alone, in one line.
+/// Only the answer, in one line.
 pub fn short_answer(solution: &Solution) -> String {
     let Some(answer) = &solution.answer else {
         return match is_embedded(solution) {
@@ -84,14 +85,15 @@ fn headline(solution: &Solution) -> String {
     if !label.is_empty() {
         line.push_str(&format!("  ({label})"));
     }
-    // A guess has none: what is not sure is not 0.91 sure.
+    // A guess is shown without its confidence: "not sure" and "confidence 0.91" contradict each
+    // other.
     if let Some(confidence) = answer.confidence.filter(|_| answer.doubt.is_none()) {
         line.push_str(&format!(", confidence {confidence:.2}"));
     }
     line
 }
 
-/// `56.9 million`: the scale word, unless the answer says it.
+/// Adds the scale word, as in `56.9 million`, unless the answer already has it.
 fn with_scale(answer: &str, unit: Unit) -> String {
     match unit.scale {
         Some(scale) if !answer.to_lowercase().contains(scale.word()) => {
@@ -135,7 +137,7 @@ fn critic(view: &AnswerView<'_>) -> Vec<String> {
     lines
 }
 
-/// How many of such answers are right, in words.
+/// The probability that the answer is right, in words.
 fn trust(view: &AnswerView<'_>) -> Option<String> {
     let right = 100.0 * view.solution.probability?;
     let calibration = view.calibration.as_deref().unwrap_or_default();
@@ -144,7 +146,7 @@ fn trust(view: &AnswerView<'_>) -> Option<String> {
     ))
 }
 
-/// The second opinion in a line.
+/// The second opinion in one line.
 fn opinion(solution: &Solution) -> Option<String> {
     let other = solution.opinion.as_ref()?;
     let verdict = match other.agrees {

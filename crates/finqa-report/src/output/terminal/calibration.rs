@@ -1,12 +1,13 @@
-//! What a calibration was fitted on, and how many answers it allows to be given.
+//! Shows a fitted calibration (`calibrate`): its data, and how many answers each `--max-error`
+//! gives.
 
 use finqa_core::text::counted;
 use finqa_score::calibration::{Calibration, GivenWithin};
 
 use super::style::{TerminalStyle, harmless};
 
-/// The calibration in two sentences, a table of the answers that each `--max-error` gives, and
-/// what it takes to give more.
+/// The calibration in two sentences, a table of the answers that each `--max-error` gives, and, for
+/// a limit that gives none, what it would take to give some.
 pub fn calibration_text(
     calibration: &Calibration,
     within: &[GivenWithin],

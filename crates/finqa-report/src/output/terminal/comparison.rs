@@ -1,4 +1,4 @@
-//! Two runs side by side, as tables.
+//! Shows two runs side by side, as tables (`compare`).
 
 use crate::output::numbers::{p_value, signed};
 use finqa_core::stats::Interval;
@@ -12,10 +12,11 @@ use super::scores::align;
 use super::style::{TerminalStyle, spaced};
 use super::summary::epoch_lines;
 
-/// Flips shown of each way; the rest are in `--json`.
+/// Maximum number of flips (questions that only one side answers right) shown for each side. The
+/// others are in `--json`.
 const FLIPS: usize = 20;
 
-/// The comparison as tables for a terminal of 80 columns and more.
+/// The comparison as tables for a terminal of at least 80 columns.
 pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     let side = |name: &str, side: &RunSide| {
         let left_out = match side.left_out {
@@ -64,7 +65,8 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
     parts.join("\n")
 }
 
-/// Two tables, because one of all columns is wider than 80.
+/// The rates and their differences, in two tables, because one with all columns would be wider
+/// than 80.
 fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     let mut rates = style.table(&["rule", "n", "A % [95 % CI]", "B % [95 % CI]"]);
     let mut differences = style.table(&["rule", "B - A [95 % CI]", "McNemar p"]);
@@ -100,7 +102,7 @@ fn percent(x: f64) -> String {
     format!("{:.1}", 100.0 * x)
 }
 
-/// A line for each amount that both sides have.
+/// A line for each amount (time, rounds, cost) that both sides have.
 fn spending(comparison: &Comparison<'_>, style: TerminalStyle) -> Vec<String> {
     let spending = &comparison.spending;
     let paid = |paid: &Amounts| paid.total_a + paid.total_b > 0.0;
@@ -125,7 +127,7 @@ fn spending(comparison: &Comparison<'_>, style: TerminalStyle) -> Vec<String> {
     lines.collect()
 }
 
-/// The questions that one side alone answers right.
+/// The questions that only the side `right` answers right.
 fn flips(comparison: &Comparison<'_>, right: RunLetter) -> String {
     let flips = comparison.flips.iter().filter(|flip| flip.right == right);
     let count = flips.clone().count();

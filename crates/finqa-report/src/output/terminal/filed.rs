@@ -1,14 +1,14 @@
-//! A list of the tables of a report.
+//! Lists the tables that were read in a user's report (`ask --list-tables`).
 
 use finqa_core::text::counted;
 
 use super::style::{TerminalStyle, broken};
 use finqa_documents::PrintedTable;
 
-/// The column that the words begin in.
+/// Number of columns before the text, for the table's number.
 const INDENT: usize = 5;
 
-/// A table with its number: its title, and what there is of it.
+/// A table with its number, in two lines: its title; rows, unit, formulas and headings.
 pub fn table_lines(number: usize, table: &PrintedTable) -> String {
     let columns: Vec<&str> = table.headings().collect();
     let unit = table.stated_unit();

@@ -1,4 +1,5 @@
-//! Terminal output during and after a run.
+//! Text for a terminal, during and after a run. `style` and `writer` come first in reading: they
+//! lay out text, escape what a terminal would obey, and print lines above a progress bar.
 
 mod analysis;
 mod answer;

@@ -1,4 +1,4 @@
-//! Progress on stderr: a bar on a terminal, plain lines elsewhere.
+//! Shows a run's progress on stderr: a bar on a terminal, plain lines elsewhere.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use jiff::tz::TimeZone;
 use super::style::{joined, unbroken};
 use super::writer::{ProgressOptions, TerminalWriter, set_template};
 
-/// Least time between two plain progress lines.
+/// Minimum time between two plain progress lines.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
 
 const BAR: &str = "{bar:24.cyan/dim} {pos}/{len} · {wide_msg}";
@@ -28,7 +28,7 @@ pub struct RunProgress {
     writer: TerminalWriter,
     bar: ProgressBar,
     counts: ProgressCounts,
-    /// The folder of the run's output.
+    /// The folder with the runs, for commands that are shown.
     output: PathBuf,
     /// The command that continues the run.
     pub continuation: String,
@@ -36,29 +36,30 @@ pub struct RunProgress {
     started: Instant,
 }
 
-/// What has happened so far.
+/// Counts of the events so far.
 #[derive(Default)]
 struct ProgressCounts {
-    /// Questions of the run.
+    /// Number of questions in the run.
     total: usize,
+    /// Questions with an outcome, which may be that there is no answer.
     answered: usize,
-    /// Of these, by earlier processes.
+    /// Those of `answered` that earlier processes asked.
     resumed: usize,
     scored: usize,
     right: usize,
     failed: usize,
     retries: u64,
-    /// Calls in flight.
+    /// Calls in flight and their limit, as last reported.
     limits: LimitStatus,
     cost: Cost,
 }
 
 impl RunProgress {
-    /// A display that has seen nothing yet.
+    /// Creates a display. `output` is the folder with the runs.
     pub fn new(options: ProgressOptions, output: &Path) -> Self {
         let writer = TerminalWriter::new(options);
         let bar = writer.bar.clone();
-        // Without a total the template has nothing to show; `Started` brings it.
+        // The total is known only at `Event::Started`, so there is no bar before.
         set_template(&bar, "{wide_msg}");
         let now = Instant::now();
         Self {
@@ -67,14 +68,14 @@ impl RunProgress {
             bar,
             counts: ProgressCounts::default(),
             output: output.to_owned(),
-            // On one line, to be copied.
+            // Not broken into lines, so that it can be copied.
             continuation: unbroken(&command("--resume", output)),
             last_line: now,
             started: now,
         }
     }
 
-    /// Takes one event.
+    /// Counts an event and updates the display.
     pub fn on(&mut self, event: &Event) {
         let verbose = self.options.verbose;
         match event {
@@ -135,12 +136,13 @@ impl RunProgress {
         }
     }
 
-    /// Prints lines above this display, from any thread.
+    /// A writer that prints lines above the bar. It can be used from any thread.
     pub fn writer(&self) -> TerminalWriter {
         self.writer.clone()
     }
 
-    /// True without a progress bar, if a plain line is `wanted` or due.
+    /// True if a plain progress line must be printed now: there is no bar, and a line is `wanted`
+    /// or the interval has passed.
     fn is_line_due(&mut self, wanted: bool) -> bool {
         let due = wanted || self.last_line.elapsed() >= PLAIN_INTERVAL;
         let is_due = due && !self.options.terminal;
@@ -168,7 +170,7 @@ impl RunProgress {
         }
     }
 
-    /// Brings the bar up to date.
+    /// Updates the bar.
     fn show(&self) {
         self.bar
             .set_message(joined([Some(self.message()), self.eta()]));
@@ -178,14 +180,14 @@ impl RunProgress {
         }
     }
 
-    /// The number of answered questions, and the message.
+    /// The text of a plain progress line, without the time left.
     fn status(&self) -> String {
         let answered = format!("{}/{}", self.counts.answered, self.counts.total);
         joined([Some(answered), Some(self.message()), self.calls()])
     }
 
-    /// Right answers so far, cost and failures. Counts, because a rate would need its
-    /// interval, and NM its floor.
+    /// Right answers so far, cost, and questions without an answer. These are counts, because a
+    /// rate would need its interval, and one by numeric match its floor.
     fn message(&self) -> String {
         joined([
             (self.counts.scored > 0)
@@ -195,8 +197,8 @@ impl RunProgress {
         ])
     }
 
-    /// An outage, the oldest call, calls in flight and their limit, retries, and 429s, so that a patient run does not look
-    /// like one that hangs.
+    /// An outage, the oldest call, the calls in flight with their limit, retries and 429s; `None`
+    /// if there is nothing to show. They show that a run which waits does not hang.
     fn calls(&self) -> Option<String> {
         let LimitStatus {
             in_flight,
@@ -221,7 +223,8 @@ impl RunProgress {
         (!text.is_empty()).then_some(text)
     }
 
-    /// The time left at the pace of this process: answers of others took none of its time.
+    /// The time left at the pace of this process. Answers of earlier processes are left out,
+    /// because they took none of its time. `None` before the first answer.
     fn eta(&self) -> Option<String> {
         let here = self.counts.answered.saturating_sub(self.counts.resumed);
         if here == 0 {
@@ -233,7 +236,7 @@ impl RunProgress {
     }
 
     fn finish(&mut self, finish: &Finish, elapsed: Duration) {
-        // Nothing is in flight any more.
+        // No call is in flight any more.
         self.counts.limits = LimitStatus {
             rate_limited: self.counts.limits.rate_limited,
             ..LimitStatus::default()
@@ -264,14 +267,14 @@ impl RunProgress {
                 );
                 format!("interrupted; {answered}; continue with {again}")
             }
-            // The reason comes first.
+            // The caller prints the error.
             Finish::Fatal(_) | Finish::Bug(_) => return,
         };
         self.writer.say(&line);
     }
 }
 
-/// A time as people say it: `40 s`, `12 min`, `3 h 20 min`.
+/// A rounded time, such as `40 s`, `12 min` or `3 h 20 min`.
 fn rough_time(seconds: f64) -> String {
     let minutes = (seconds / 60.0).round();
     match (seconds < 90.0, minutes < 90.0) {
@@ -285,8 +288,8 @@ fn rough_time(seconds: f64) -> String {
     }
 }
 
-/// Id, question, gold and answer; of an episode how it ended, its
-/// reward and steps.
+/// The lines of a question with `--verbose`: id, question, gold and answer. For an episode: how it
+/// ended, its reward and the number of steps.
 fn verbose_lines(row: &Row) -> String {
     if let Some(episode) = &row.solution.episode {
         let reward = episode
@@ -318,7 +321,7 @@ fn verbose_lines(row: &Row) -> String {
     )
 }
 
-/// The time of day here.
+/// The local time of day.
 fn clock(at: Timestamp) -> impl std::fmt::Display {
     at.to_zoned(TimeZone::system()).strftime("%H:%M:%S")
 }

@@ -1,4 +1,4 @@
-//! The list of runs: plain columns of at most 80 characters, so that an id is never broken in two.
+//! The list of runs (`runs`), in plain columns without wrapping, so that an id is never broken.
 
 use comfy_table::{ContentArrangement, Table, presets};
 
@@ -6,7 +6,7 @@ use finqa_journal::run::{RunMeta, RunStage, RunState};
 
 use super::style::harmless;
 
-/// The runs with id, time, model, questions answered and progress, one line each.
+/// The runs, one line each: id, start, model, questions answered and status.
 pub fn runs_list(runs: &[(String, Result<RunState, String>)]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -23,9 +23,10 @@ fn row(id: &str, state: &Result<RunState, String>) -> [String; 5] {
     let cells = match state {
         Ok(state) => {
             let meta = &state.meta;
-            // Minutes, so that a line fits 80 columns; the id is in the order of time.
+            // Only to the minute, so that a line fits 80 columns.
             let started = meta.started.get(..16).unwrap_or(&meta.started);
-            // A prefix names a run: that of a UUID has its time and four more digits.
+            // A prefix of the id names a run. For a UUID it is shortened to its time and four more
+            // digits.
             let named = id.get(..18).filter(|_| id.len() == 36);
             [
                 named.unwrap_or(id).to_owned(),

@@ -1,4 +1,4 @@
-//! The scores as tables for a terminal of 80 columns and more.
+//! Shows scores as tables for a terminal of at least 80 columns.
 
 use comfy_table::{CellAlignment, Table};
 
@@ -28,7 +28,7 @@ pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
 fn rules(scores: &Scorecard, style: TerminalStyle) -> String {
     let mut table = style.table(&["rule", "right", "of", "%", "95 % CI", "note"]);
     for (rule, rate) in scores.rates.iter() {
-        // NM is never quoted without what a constant answer gets.
+        // Numeric match is never shown without the score of the best constant answer.
         let floor = scores.rates.floor();
         let floor = floor.filter(|_| rule == Rule::NumericalMatch);
         let floor = floor.map(|floor| format!("floor {:.1} %", 100.0 * floor.rate));
@@ -53,12 +53,12 @@ pub(super) fn align(table: &mut Table, right: &[usize]) {
     }
 }
 
-/// `[69.1, 83.9]`, which is not broken in two.
+/// `[69.1, 83.9]`, not broken into two lines.
 pub(super) fn interval(rate: &Rate) -> String {
     format!("[{:.1},\u{a0}{:.1}]", 100.0 * rate.low, 100.0 * rate.high)
 }
 
-/// `77.4 % [69.1, 83.9]`, which is not broken in two.
+/// `77.4 % [69.1, 83.9]`, not broken into two lines.
 pub(super) fn with_interval(rate: &Rate) -> String {
     unbroken(&format!("{:.1} % {}", 100.0 * rate.rate, interval(rate)))
 }

@@ -1,4 +1,4 @@
-//! The width of terminal output, and what is not written to a terminal.
+//! Lays out text for a terminal, and escapes characters that a terminal would obey.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,9 @@ use console::Term;
 use finqa_core::text::picture;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// Text of others without characters that a terminal would obey: control
-/// characters become their pictures (`␛`), and marks that turn the direction of
-/// writing, which would show text in an order that it does not have, their codes
-/// (`<U+202E>`). Lines and tabs stay.
+/// Escapes control characters and bidi marks in untrusted text. A control character becomes its
+/// picture (`␛`). A mark that changes the direction of writing, and could show text in another
+/// order, becomes its code (`<U+202E>`). Line breaks and tabs stay.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     let obeyed = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns_direction(c);
     if !text.contains(obeyed) {
@@ -31,13 +30,13 @@ fn turns_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Lines of prose are no longer than this: the eye loses its line in wider ones.
+/// Maximum number of columns in a line of prose, because longer lines are hard to read.
 const MEASURE: usize = 100;
 
-/// The layout of text for people. The default is for files.
+/// The layout of text for people. The default, 80 columns, is for an output that is not a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalStyle {
-    /// Columns that tables may take.
+    /// Maximum number of columns.
     pub width: u16,
 }
 
@@ -57,8 +56,7 @@ impl TerminalStyle {
         table
     }
 
-    /// Breaks a line at spaces, not at no-break ones, so that it can be read; a figure keeps its
-    /// unit.
+    /// Wraps a line at spaces, but not at no-break spaces or before `%`. Later lines are indented.
     pub fn wrap(self, text: &str) -> String {
         let limit = usize::from(self.width).min(MEASURE);
         let text = text.replace(" %", "\u{a0}%");
@@ -66,17 +64,18 @@ impl TerminalStyle {
     }
 }
 
-/// A text that is not broken in two: its spaces are no-break ones until it is printed.
+/// Replaces spaces by no-break spaces, so that a text is not wrapped. [`spaced`] turns them back
+/// before the text is printed.
 pub(super) fn unbroken(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// A text with the spaces that it had before `unbroken`.
+/// Replaces no-break spaces by spaces, which undoes `unbroken`.
 pub fn spaced(text: &str) -> String {
     text.replace('\u{a0}', " ")
 }
 
-/// A text for stderr: on a terminal, its lines are broken at words, but not at no-break spaces,
+/// A text for stderr. On a terminal, its lines are wrapped at spaces, but not at no-break spaces,
 /// and keep their indent.
 pub fn for_stderr(text: &str) -> Cow<'_, str> {
     let Some((_, columns)) = Term::stderr().size_checked() else {
@@ -91,8 +90,8 @@ pub fn for_stderr(text: &str) -> Cow<'_, str> {
     Cow::Owned(spaced(&lines.collect::<Vec<_>>().join("\n")))
 }
 
-/// Breaks a text that begins in column `start` at spaces: later lines begin in column
-/// `indent`, and none is wider than `limit`.
+/// Wraps a text at spaces. Its first line begins in column `start` and later lines in column
+/// `indent`; no line ends after column `limit` unless it is a single word.
 pub(super) fn broken(text: &str, start: usize, indent: usize, limit: usize) -> String {
     let (first, later) = (" ".repeat(start), " ".repeat(indent));
     let options = Options::new(limit)
@@ -106,7 +105,7 @@ pub(super) fn broken(text: &str, start: usize, indent: usize, limit: usize) -> S
     filled.get(start..).unwrap_or_default().to_owned()
 }
 
-/// The parts that there are, on one line.
+/// Joins the parts that are not empty, on one line.
 pub(super) fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
     let parts = parts.into_iter().flatten();
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();

@@ -1,5 +1,5 @@
-//! The summary of a run in a few lines: what was measured and its scores, what the critic and
-//! the second opinion did, what it cost. `--verbose` shows all rules and what is behind them.
+//! The summary of a run in a few lines: what was measured, the scores, the effect of critic and
+//! second opinion, and the cost. With `--verbose`, the scores of all rules as a table.
 
 use std::path::Path;
 
@@ -14,10 +14,11 @@ use finqa_score::score::{EpochCard, Rule, Scorecard};
 use super::scores::{interval, outcome_line, scorecard_tables, with_interval};
 use super::style::{TerminalStyle, unbroken};
 
-/// Questions below which a constant answer says nothing: it is right about the only one.
+/// Minimum number of questions for which the score of the best constant answer is shown. With a
+/// single question, a constant is always right.
 const ENOUGH: usize = 10;
 
-/// The summary of a run in `output`.
+/// The summary of a run. `output` is the folder with the runs, for commands that are shown.
 pub fn summary_text(
     summary: &Summary,
     output: &Path,
@@ -53,7 +54,7 @@ pub fn summary_text(
     parts.join("\n")
 }
 
-/// What was measured, and the score that is quoted first, which is not broken in two.
+/// What was measured, and the score by financial equivalence, which is not broken into two lines.
 fn headline(summary: &Summary) -> String {
     let score = match summary.scores.rates.get(Rule::FinancialEquivalence) {
         Some(rate) => format!(
@@ -70,14 +71,15 @@ fn headline(summary: &Summary) -> String {
         let scored = counted(scores.questions - scores.without_gold, "question");
         questions = format!("{scored} scored ({line})");
     } else if summary.episodes.is_none() {
-        // --n counts records: two may share a page, and most have several questions.
+        // Pages are counted here because `--n` counts records: two records may share a page, and
+        // most have several questions.
         questions.push_str(&format!(" on {}", counted(scores.pages, "page")));
     }
     let score = unbroken(&score);
     format!("{}, {questions}: {score}", measured(&summary.run))
 }
 
-/// The model and its server, the data, and how questions were asked.
+/// The model with its server, the data, and how the questions were asked.
 fn measured(run: &RunMeta) -> String {
     let model = match run.model() {
         OFFLINE => "Embedded analyst".to_owned(),
@@ -100,7 +102,8 @@ fn measured(run: &RunMeta) -> String {
     format!("{model}, {}{fictional}{mode}", run.data)
 }
 
-/// The rules of the LangGraph baseline; NM is quoted with what a constant gets.
+/// The scores by the rules of the LangGraph baseline. Numeric match is shown with the score of the
+/// best constant answer.
 fn other_rules(scores: &Scorecard) -> Option<String> {
     let percent = |rate: f64| format!("{:.1} %", 100.0 * rate);
     let exact = scores.rates.get(Rule::ExactMatch)?;
@@ -144,7 +147,8 @@ fn episode_line(episodes: &EpisodeSummary) -> String {
     format!("Episodes: {}", parts.join("; "))
 }
 
-/// The passes compared by one rule; what differs between them by FE alone.
+/// The passes of a run compared by one rule. How many answers vary between passes is shown for
+/// financial equivalence only.
 pub(super) fn epoch_lines(card: &EpochCard) -> Vec<String> {
     let is_nm = card.rule == Rule::NumericalMatch.name();
     let name = if is_nm { "NM" } else { "FE" };
@@ -172,7 +176,7 @@ pub(super) fn epoch_lines(card: &EpochCard) -> Vec<String> {
     lines
 }
 
-/// The most frequent failures, in the providers' words.
+/// The most frequent failures, in the provider's words.
 fn failure_lines(summary: &Summary) -> impl Iterator<Item = String> {
     const SHOWN: usize = 3;
     summary.failures.iter().take(SHOWN).map(|failure| {
@@ -182,7 +186,8 @@ fn failure_lines(summary: &Summary) -> impl Iterator<Item = String> {
     })
 }
 
-/// What the critic changed.
+/// The effect of the critic: how many answers it reviewed, sent back, fixed and broke. `None` if
+/// there is nothing to report.
 fn critic_line(summary: &Summary) -> Option<String> {
     let critic = &summary.critic;
     let answered = critic.first_draft_n;
@@ -206,7 +211,7 @@ fn critic_line(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// How far agreement with the embedded analyst tells right answers from wrong ones.
+/// The scores of answers with which the embedded analyst agrees, and of the others.
 fn opinion_line(summary: &Summary) -> Option<String> {
     let agreement = summary.second_opinion.as_ref()?;
     let part = |rate: Rate, which: &str| {
@@ -227,7 +232,7 @@ fn unfinished_line(summary: &Summary, output: &Path) -> Option<String> {
         return Some(format!("Not complete: {line}."));
     }
     let (state, command) = summary.unfinished(output)?;
-    // On one line, to be copied.
+    // Not broken into lines, so that it can be copied.
     let command = unbroken(&command);
     let (left, total) = (summary.left(), summary.run.total);
     Some(format!(
@@ -263,8 +268,8 @@ fn spent_line(summary: &Summary) -> Option<String> {
     })
 }
 
-/// The cost. Where nothing of it is known only because answers came without their tokens, a
-/// price would not help.
+/// The cost. If it is unknown because no reply stated its tokens, says so, because a price would
+/// not help.
 fn cost(cost: &Cost, used: &NodeUsage) -> String {
     let is_unstated = cost.unpriced > 0 && cost.unpriced == used.without_usage;
     match cost.known.is_zero() && is_unstated && used.tokens.total() == 0 {
@@ -273,8 +278,8 @@ fn cost(cost: &Cost, used: &NodeUsage) -> String {
     }
 }
 
-/// Tokens that a server did not give, or of an answer that was lost, are not in
-/// the sum.
+/// A number of tokens. It is a minimum if a server did not state its tokens or an answer was lost,
+/// because these are not in the sum.
 fn tokens(node: &NodeUsage, count: u64) -> String {
     match node.without_usage > 0 || node.lost > 0 {
         true => format!("{count} (at least)"),

@@ -1,4 +1,4 @@
-//! Lines on stderr that do not tear a progress bar.
+//! Prints lines on stderr without breaking a progress bar.
 
 use std::io::{IsTerminal, Write};
 
@@ -6,20 +6,21 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::style::{for_stderr, harmless, spaced};
 
-/// What filters of log lines name, whichever package writes them.
+/// Target that log filters name. It does not follow the module path, so that a filter still works
+/// when code moves to another package.
 const TARGET: &str = "convfinqa::output::terminal::writer";
 
 /// The options of the progress display.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProgressOptions {
-    /// Every question with its answers and rounds.
+    /// Show every question with its answers and rounds.
     pub verbose: bool,
-    /// No output at all.
+    /// Show only warnings.
     pub quiet: bool,
-    /// Stderr is a terminal.
+    /// True if stderr is a terminal.
     pub terminal: bool,
-    /// Stderr holds log lines and nothing else (`--log json`): no bar, and what
-    /// would be said is logged.
+    /// True if stderr must hold only log lines (`--log json`). There is no bar then, and other
+    /// lines are logged.
     pub logged: bool,
 }
 
@@ -27,12 +28,13 @@ pub struct ProgressOptions {
 #[derive(Clone, Debug)]
 pub struct TerminalWriter {
     options: ProgressOptions,
-    /// Lines are printed above it.
+    /// The bar above which lines are printed.
     pub(super) bar: ProgressBar,
 }
 
 impl TerminalWriter {
-    /// A writer with a bar, which appears on a terminal once it has a length.
+    /// A writer with a bar. The bar is hidden except on a terminal without `--quiet` and
+    /// `--log json`.
     pub fn new(options: ProgressOptions) -> Self {
         let target = if options.terminal && !options.quiet && !options.logged {
             ProgressDrawTarget::stderr()
@@ -62,7 +64,8 @@ impl TerminalWriter {
         }
     }
 
-    /// Writes a line unchanged. A closed stderr does not stop the program.
+    /// Writes a line without wrapping it; control characters are escaped. A closed stderr does not
+    /// stop the program.
     pub fn line(&self, line: &str) {
         self.bar.suspend(|| {
             let _ = writeln!(std::io::stderr().lock(), "{}", harmless(line));
@@ -70,7 +73,7 @@ impl TerminalWriter {
     }
 }
 
-/// A writer whose bar shows a download by a template in indicatif's syntax.
+/// A writer and its bar, which shows a download. `template` is in indicatif's syntax.
 pub fn download_bar(template: &str) -> (TerminalWriter, ProgressBar) {
     let writer = TerminalWriter::new(ProgressOptions {
         terminal: std::io::stderr().is_terminal(),
