@@ -1,7 +1,5 @@
-//! Two runs side by side, as a page: differences with their intervals, causes of misses, and the
-//! questions that one alone answers right.
-//!
-//! It decides nothing: what differs and why is `analysis`'s.
+//! The page of `compare`: the differences of two runs with their intervals, causes of misses, and
+//! the questions that only one of the runs answers right. `finqa_score::analysis` finds them.
 
 use std::path::Path;
 
@@ -43,18 +41,18 @@ pub fn write_comparison(
     let view = ComparisonView {
         comparison,
         headline,
-        // A whole number of tens holds the widest interval.
+        // The smallest multiple of ten points that contains the widest interval.
         reach: 10.0 * (10.0 * widest).ceil().clamp(1.0, 10.0),
         names: names.clone(),
     };
     page.write(path, &view, None)
 }
 
-/// A run by its model and the start of its id, a file by its name.
+/// The name of one side: model and part of the id for a run, the file name for a file.
 fn name(answers: &Answers) -> String {
     match (&answers.run, &answers.given_by) {
         (Some(id), Some(AnsweringRun { model, .. })) => {
-            // The end of an id tells runs of one minute apart.
+            // From the last part of the id, because ids of runs from the same minute begin alike.
             let short = id.rsplit('-').next().unwrap_or(id);
             format!("{model} ({})", short.get(..6).unwrap_or(short))
         }

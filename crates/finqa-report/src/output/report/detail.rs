@@ -1,5 +1,5 @@
-//! One question's details, as the page's script shows them: programs step by
-//! step, where their figures are on the page, the whole exchange.
+//! The details of a question that the page's script shows: programs step by step, the places of
+//! their figures on the page, and the whole exchange with the models.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -17,7 +17,8 @@ use finqa_score::score::{Row, Scores};
 
 use super::elements::{Elements, Store};
 
-/// A figure at more places than this has no telling place.
+/// Maximum number of places that are shown for a figure. With more, none of them says where the
+/// figure is from.
 const MOST_PLACES: usize = 8;
 
 /// Everything that the page shows when a question is opened.
@@ -25,7 +26,7 @@ const MOST_PLACES: usize = 8;
 pub(super) struct QuestionDetail<'a> {
     question: &'a str,
     filename: &'a str,
-    /// The page's number; absent if the page is not available.
+    /// The page's number among the stored pages; `None` if the page is not available.
     page: Option<usize>,
     gold: &'a Gold,
     gold_program: ExecutedProgram,
@@ -57,24 +58,24 @@ struct StepDetail<'a> {
     result: Option<&'a str>,
 }
 
-/// A round and its result.
+/// A round with its verdict.
 #[derive(Serialize)]
 struct RoundDetail<'a> {
     #[serde(flatten)]
     round: &'a Round,
     /// The verdict in a few words.
     said: String,
-    /// For each finding of the checks, whether it sends the answer back.
+    /// For each finding of the checks, true if it sends the answer back.
     objects: Vec<bool>,
 }
 
-/// A program worked through.
+/// A program executed step by step.
 #[derive(Debug, Default, Serialize)]
 struct ExecutedProgram {
     steps: Vec<ExecutedStep>,
-    /// The reason why it cannot be executed.
+    /// The reason why the program cannot be parsed or executed.
     error: Option<String>,
-    /// The places of its figures on the page: literal, evidence ids.
+    /// The places of its figures on the page: the literal, and evidence ids such as `r1c2`.
     places: BTreeMap<String, Vec<String>>,
 }
 
@@ -84,8 +85,8 @@ struct ExecutedStep {
     result: Option<String>,
 }
 
-/// A call without what is stored elsewhere: messages of earlier calls, and texts
-/// that many questions share.
+/// A call without the parts that are stored elsewhere: messages of the question's earlier calls,
+/// and texts that many questions share.
 #[derive(Serialize)]
 struct CallDetail<'a> {
     node: &'a str,
@@ -95,14 +96,14 @@ struct CallDetail<'a> {
     error: Option<&'a str>,
     model: Option<&'a str>,
     finish: Option<&'a str>,
-    /// Tokens in and out.
+    /// Input and output tokens.
     tokens: Option<(u64, u64)>,
     messages: Vec<SharedMessage>,
-    /// The reply as it came, unless a round holds the same text.
+    /// The reply as it came; `None` if a round has the same text.
     reply: Option<&'a str>,
 }
 
-/// A message in parts, each the number of a text.
+/// A message in parts. Each part is the number of a shared text.
 #[derive(Serialize)]
 struct SharedMessage {
     role: String,
@@ -111,9 +112,9 @@ struct SharedMessage {
 
 /// The details of a run's questions, gathered row by row.
 pub(super) struct Details<'p> {
-    /// By record id.
+    /// The documents by record id.
     documents: HashMap<&'p str, &'p Arc<Document>>,
-    /// Numbers of the pages that are kept already, by record.
+    /// The numbers of stored pages, by record id.
     pages: HashMap<&'p str, usize>,
     elements: Elements,
 }
@@ -134,7 +135,7 @@ impl<'p> Details<'p> {
         self.elements
     }
 
-    /// Keeps the row's details; their number is the row's place among those kept.
+    /// Stores the details of a row. Rows are numbered in the order in which they are added.
     pub(super) fn add(&mut self, row: &Row) -> io::Result<()> {
         let document = self.documents.get(row.key.id.as_str()).copied();
         let page = document.map(|found| self.page(found)).transpose()?;
@@ -169,8 +170,8 @@ impl<'p> Details<'p> {
         self.elements.put(Store::Details, &detail).map(drop)
     }
 
-    /// The number under which a page is kept. The id is a record's; records of one page share
-    /// the rest.
+    /// Stores a page and returns its number. The document's id is not stored, so that records of
+    /// the same page share one entry.
     fn page(&mut self, document: &'p Document) -> io::Result<usize> {
         if let Some(number) = self.pages.get(document.id.as_str()) {
             return Ok(*number);
@@ -182,7 +183,7 @@ impl<'p> Details<'p> {
         Ok(number)
     }
 
-    /// The calls, each without the messages of those before it.
+    /// The calls of a question, each without the messages of earlier calls.
     fn calls<'a>(&mut self, solution: &'a Solution) -> io::Result<Vec<CallDetail<'a>>> {
         let mut calls = Vec::with_capacity(solution.calls.len());
         let mut known = Vec::new();
@@ -210,7 +211,7 @@ impl<'p> Details<'p> {
 }
 
 impl ExecutedProgram {
-    /// The steps of a program; none without one.
+    /// Executes a program on a table; without a program there are no steps.
     fn of(text: Option<&str>, table: &[Vec<String>], places: Option<&LiteralPlaces>) -> Self {
         let Some(text) = text else {
             return Self::default();
@@ -274,7 +275,7 @@ impl<'a> EpisodeDetail<'a> {
         let episode = solution.episode.as_ref()?;
         let answered = solution.calls.iter().filter(|call| call.is_answered());
         let messages = answered.flat_map(|call| &call.messages);
-        // The step of an answer that was taken from a text has no result.
+        // An answer that was taken from a text is the last step and has no result.
         let mut results = messages
             .chain(&episode.messages)
             .filter(|message| message.role == Role::Tool)

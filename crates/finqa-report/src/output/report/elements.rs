@@ -1,9 +1,9 @@
-//! The page's data: JSON in compressed blocks, one element each, so that a file
-//! of 20,000 questions stays small and only what is looked at is unpacked.
+//! The page's data: JSON in compressed blocks, one HTML element per block, so that the file stays
+//! small with 20,000 questions and the page unpacks only the blocks that it needs.
 //!
-//! An entry is found by its store and number; a directory says with which number
-//! each block begins. Base64 has no character that could end an element, so no
-//! text of the data can leave its own.
+//! An entry is found by its store and its number; a directory has the number of the first entry of
+//! each block. Blocks are in Base64, which has no character that could end an element, so text in
+//! the data cannot break out of its element.
 
 use std::collections::HashMap;
 use std::io::{self, Seek, Write};
@@ -15,21 +15,21 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 use tempfile::SpooledTempFile;
 
-/// Bytes of JSON in a block: unpacked in a few milliseconds, and long enough to
-/// be packed well.
+/// Bytes of JSON after which a block is closed. A block of this size is unpacked in a few
+/// milliseconds, and is long enough to compress well.
 const BLOCK: usize = 192 * 1024;
 
-/// Bytes of packed data that are kept in memory before they go to a file.
+/// Bytes of compressed data that are kept in memory; more go to a temporary file.
 const IN_MEMORY: usize = 1024 * 1024;
 
 const LEVEL: Compression = Compression::new(5);
 
-/// The elements stored under one name.
+/// A numbered list of entries in the page's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Store {
-    /// The list.
+    /// The list of questions.
     Index,
-    /// Details of questions or of pairs.
+    /// The details of questions.
     Details,
     /// Report pages.
     Pages,
@@ -40,7 +40,7 @@ pub(super) enum Store {
 impl Store {
     const ALL: [Self; 4] = [Self::Index, Self::Details, Self::Pages, Self::Texts];
 
-    /// The name in element ids.
+    /// The store's name in the ids of its elements.
     fn name(self) -> &'static str {
         match self {
             Self::Index => "index",
@@ -51,21 +51,21 @@ impl Store {
     }
 }
 
-/// A block that is being filled.
+/// A store whose current block is being filled.
 #[derive(Default)]
 struct OpenBlock {
-    /// JSON, without the closing bracket.
+    /// The JSON list of the current block, without its closing bracket.
     json: Vec<u8>,
-    /// The number of each block's first entry.
+    /// The number of the first entry of each block.
     starts: Vec<usize>,
     entries: usize,
 }
 
-/// The data elements of a page, gathered before the page itself is written.
+/// The data elements of a page, which are collected before the page is written.
 pub(super) struct Elements {
     out: SpooledTempFile,
     stores: [OpenBlock; 4],
-    /// Numbers of shared entries, by hash.
+    /// The numbers of shared entries, by store and hash.
     known: HashMap<(Store, blake3::Hash), usize>,
 }
 
@@ -78,7 +78,7 @@ impl Elements {
         }
     }
 
-    /// Keeps an entry; its number in the store.
+    /// Adds an entry to a store and returns its number.
     pub(super) fn put(
         &mut self,
         store: Store,
@@ -102,7 +102,7 @@ impl Elements {
         Ok(number)
     }
 
-    /// Keeps an entry once, however often it is put.
+    /// Adds an entry unless the store already has one with this hash. Returns its number.
     pub(super) fn share(
         &mut self,
         store: Store,
@@ -117,7 +117,7 @@ impl Elements {
         Ok(number)
     }
 
-    /// Writes the block that is being filled, if there is one.
+    /// Writes the current block of a store, if it has an entry.
     fn close(&mut self, store: Store) -> io::Result<()> {
         let Some(filling) = self.stores.get_mut(store as usize) else {
             return Ok(());
@@ -138,7 +138,7 @@ impl Elements {
         )
     }
 
-    /// Closes every block and copies the elements and their directory.
+    /// Closes every block and writes the elements and their directory to `out`.
     pub(super) fn copy_to(mut self, out: &mut dyn Write) -> io::Result<()> {
         for store in Store::ALL {
             self.close(store)?;

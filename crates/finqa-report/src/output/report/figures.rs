@@ -1,5 +1,5 @@
-//! The report's figures: rates by slice, and counts. Geometry is in
-//! percent of a plot's width, so that the template can draw it at any width.
+//! The report's figures: rates and counts by facet. Positions and widths are in percent of a
+//! plot's width, so that the template can draw it at any width.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use finqa_core::stats::Rate;
 
 use super::list::{FACETS, ReportQuestions, rank};
 
-/// FE over the questions of each value of a facet.
+/// The rate by financial equivalence for each value of a facet.
 #[derive(Debug, Serialize)]
 pub(super) struct FacetRates {
     facet: &'static str,
@@ -19,19 +19,19 @@ pub(super) struct FacetRates {
 #[derive(Debug, Serialize)]
 struct FacetRate {
     value: String,
-    /// Questions, those without gold too.
+    /// Number of questions, including those without gold.
     count: usize,
-    /// `count` in percent of the largest.
+    /// `count` in percent of the largest count.
     width: f64,
     rate: Option<Rate>,
 }
 
 impl FacetRates {
-    /// The slices of a facet; `None` if no question has a value.
+    /// The rates of a facet, numbers by size and words in alphabetical order. `None` if no question
+    /// has a value.
     pub(super) fn of(facet: &'static str, list: &ReportQuestions) -> Option<Self> {
         let (_, title) = FACETS.iter().find(|(key, _)| *key == facet)?;
         let mut values: Vec<_> = list.values(facet).collect();
-        // Numbers by size, words by alphabet.
         values.sort_by_key(|(name, _)| rank(name));
         let largest = values.iter().map(|(_, value)| value.count).max()?;
         let slices = values.into_iter().map(|(name, value)| FacetRate {
@@ -48,7 +48,7 @@ impl FacetRates {
         })
     }
 
-    /// As [`FacetRates::of`], the most frequent first.
+    /// Like [`FacetRates::of`], but the most frequent value first.
     pub(super) fn by_count(facet: &'static str, list: &ReportQuestions) -> Option<Self> {
         let mut slices = Self::of(facet, list)?;
         slices
@@ -57,23 +57,23 @@ impl FacetRates {
         Some(slices)
     }
 
-    /// True if there is more than one value to compare.
+    /// True if there is more than one value, so that values can be compared.
     pub(super) fn differ(&self) -> bool {
         self.slices.len() > 1
     }
 }
 
-/// A part of a bar: answers of one reason or cause.
+/// A part of a bar: the answers with one reason or cause.
 #[derive(Serialize)]
 pub(super) struct BarPart {
     pub name: String,
-    /// The facet that shows them.
+    /// The facet that the list of questions is filtered by to show these answers.
     pub facet: &'static str,
     pub class: &'static str,
-    /// From 0, the strongest, to 4.
+    /// The shade of the colour, from 0 (the strongest) to 4.
     pub shade: usize,
     pub count: usize,
-    /// In percent of the bar's width.
+    /// Where the part begins, in percent of the bar's width.
     pub x: f64,
     pub width: f64,
 }
@@ -83,7 +83,7 @@ pub(super) fn percent(part: usize, whole: usize) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-/// A quantity in about three digits.
+/// A number with about three significant digits.
 pub(super) fn short(value: f64) -> String {
     let bounds = [(100.0, 0), (10.0, 1), (1.0, 2), (0.01, 3), (0.0001, 5)];
     let decimals = bounds.iter().find(|(least, _)| value.abs() >= *least);
@@ -95,7 +95,7 @@ pub(super) fn short(value: f64) -> String {
     }
 }
 
-/// A time in about three digits, with its unit.
+/// A time with about three significant digits and its unit. `value` is in seconds.
 pub(super) fn seconds(value: f64) -> String {
     match value < 0.1 {
         true => format!("{} ms", short(1000.0 * value)),

@@ -1,5 +1,5 @@
-//! The data of all questions that the report needs at once: for the figures and for a line
-//! of the list. The rest is read from the journal again, one question at a time.
+//! The list of questions in the report, and the counts for its figures. Only these data are kept
+//! of every question at once; the details of a question go to [`Elements`] as its row is read.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,21 +15,21 @@ use finqa_score::score::{Effort, Row, Rule};
 use super::elements::{Elements, Store};
 use finqa_core::stats::RateTally;
 
-/// Characters of a question shown in the list; its details have them all.
+/// Maximum number of characters of a text in the list. The question's details have it in full.
 const SHOWN: usize = 300;
 
-/// The rows that have a value of a facet.
+/// Counts of the rows with one value of a facet.
 #[derive(Default)]
 pub(super) struct FacetValue {
     pub(super) count: usize,
-    /// FE's verdicts on their answers, if there is gold.
+    /// The verdicts by financial equivalence on the rows with gold.
     pub(super) right: RateTally,
 }
 
-/// The list of questions while it is gathered.
+/// The list of questions, which is filled row by row.
 pub(super) struct ReportQuestions {
     pub(super) rows: usize,
-    /// Of these, those with gold.
+    /// Number of rows with gold.
     pub(super) judged: usize,
     /// The values of each facet of [`FACETS`], by name.
     values: [BTreeMap<String, FacetValue>; FACETS.len()],
@@ -38,15 +38,15 @@ pub(super) struct ReportQuestions {
 
 /// A line of the list.
 struct ListLine {
-    /// Those before the facets.
+    /// The cells before the facets.
     cells: Vec<Value>,
-    /// Its values, by facet.
+    /// The row's values, by facet.
     facets: [Vec<String>; FACETS.len()],
     /// The evidence for the cause of a miss.
     detail: String,
 }
 
-/// The filters of the list, by which the figures are also sliced: key and title.
+/// The facets: key and title. The list can be filtered by each, and figures show rates by some.
 pub(super) const FACETS: [(&str, &str); 11] = [
     ("part", "Turn or part"),
     ("kind", "Record"),
@@ -71,7 +71,7 @@ impl ReportQuestions {
         }
     }
 
-    /// Adds a row, and why it is wrong, if it is.
+    /// Adds a row. `miss` says why its answer is wrong, if it is.
     pub(super) fn add(&mut self, row: &Row, miss: Option<&Miss>) {
         let solution = &row.solution;
         let first_right = solution
@@ -124,13 +124,13 @@ impl ReportQuestions {
         });
     }
 
-    /// The values of a facet.
+    /// The values of the facet `key`, by name.
     pub(super) fn values(&self, key: &str) -> impl Iterator<Item = (&String, &FacetValue)> {
         let at = FACETS.iter().position(|(name, _)| *name == key);
         at.and_then(|at| self.values.get(at)).into_iter().flatten()
     }
 
-    /// Puts the list among the page's data: values of facets are stored once, rows name them
+    /// Adds the list to the page's data. A facet's values are stored once, and rows refer to them
     /// by number.
     pub(super) fn write(self, elements: &mut Elements) -> io::Result<()> {
         let values = self.values.each_ref();
@@ -161,7 +161,7 @@ struct QuestionIndex<'a> {
     rows: Vec<Vec<Value>>,
 }
 
-/// A row's values by facet, in the order of [`FACETS`]; it may have several or none.
+/// A row's values by facet, in the order of [`FACETS`]. A facet may have several values or none.
 fn facets(
     row: &Row,
     first_right: Option<bool>,
@@ -201,7 +201,8 @@ fn facets(
     ]
 }
 
-/// The critic's effect on one answer.
+/// The critic's effect on one answer. `before` and `after` say whether the first answer and the
+/// final one are right; `None` without gold.
 fn critic(rounds: usize, before: Option<bool>, after: Option<bool>) -> Option<&'static str> {
     Some(match (rounds, before?, after?) {
         (0 | 1, _, _) => "not_revised",
@@ -211,13 +212,13 @@ fn critic(rounds: usize, before: Option<bool>, after: Option<bool>) -> Option<&'
     })
 }
 
-/// The beginning of a text, for the list.
+/// The part of a text that the list shows.
 fn shown(text: &str) -> String {
     finqa_core::text::cut(text, SHOWN, "…")
 }
 
-/// The values of a facet, each once: numbers by size, efforts by what they
-/// take, words by alphabet.
+/// The values of a facet, each once: numbers by size, efforts from least to most, other words in
+/// alphabetical order.
 fn sorted<'a>(values: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
     let mut values: Vec<&str> = values.map(String::as_str).collect();
     values.sort_unstable_by_key(|value| (rank(value), *value));
@@ -233,7 +234,8 @@ struct ListFacet<'a> {
     values: &'a [&'a str],
 }
 
-/// The sort key of a value, before the alphabetical order.
+/// The sort key of a value, which comes before alphabetical order: the number or the effort; `None`
+/// for other words.
 pub(super) fn rank(value: &str) -> Option<u32> {
     let efforts = [Effort::LookUp, Effort::OneStep, Effort::MoreSteps];
     let effort = efforts.iter().position(|effort| effort.name() == value);
@@ -241,7 +243,7 @@ pub(super) fn rank(value: &str) -> Option<u32> {
     value.parse().ok().or(effort)
 }
 
-/// A row's values by their numbers among all values of their facet.
+/// A row's values, each as its number among all values of its facet.
 fn numbered(facets: &[Vec<String>], values: &[Vec<&str>]) -> Vec<Vec<usize>> {
     let number = |(own, all): (&Vec<String>, &Vec<&str>)| {
         let place = |value: &String| all.iter().position(|known| known == value);

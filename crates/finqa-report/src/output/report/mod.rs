@@ -1,14 +1,16 @@
-//! `report.html`: a run in one file that a person looks at, without a network.
+//! `report.html`: shows a run in one file, without a network.
 //!
-//! The scorecard and every figure are part of the page as it is written (the
-//! template, `report.html`); the questions follow as compressed JSON, of which
-//! the page's script unpacks what is looked at. Texts that many questions share
-//! (pages, prompts) are stored once. Whatever comes from data or models is only ever
-//! inserted as text, and the page's own policy refuses any other script and
-//! every request.
+//! The template `report.html` writes the scorecard and every figure into the page. The questions
+//! follow as compressed JSON; the page's script unpacks the parts that the reader opens. Texts that
+//! many questions share (pages, prompts) are stored once. Text from data or models is inserted only
+//! as text, and the page's content security policy refuses any other script and every request.
 //!
-//! It decides nothing and scores nothing: numbers come from the [`Summary`] and
-//! the journal's rows, causes from the caller.
+//! Nothing is scored here: numbers come from the [`Summary`] and the journal's rows, the causes of
+//! misses from the caller.
+//!
+//! Reading order: this file, `view` with `figures` and `risk` (the data above the list), `list`
+//! (the list of questions), `detail` (one question), `elements` (compressed data), `compared` (the
+//! page of `compare`).
 
 mod compared;
 mod detail;
@@ -50,11 +52,11 @@ const STYLE: &str = include_str!("page.css");
 const BASE_SCRIPT: &str = include_str!("base.js");
 const REPORT_SCRIPT: &str = include_str!("report.js");
 
-/// Marks the place of the data in the template. Escaped text cannot hold it.
+/// Marks the place of the data in the template. Text that is escaped as HTML cannot contain it.
 const DATA: &str = "<!-- data -->";
 
-/// A report that gathers a run's rows one by one, so that whoever reads the
-/// journal needs to read it once.
+/// A report that is given a run's rows one by one, so that the caller reads the journal only once
+/// for all outputs.
 pub struct Report<'a> {
     path: &'a Path,
     /// The reason why the pages are not available.
@@ -64,11 +66,12 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// What the template says where pages are missing; no text of the data has a tag.
+    /// Text of a report without pages. Text from the data cannot contain it, because its tags are
+    /// escaped.
     pub const LACKS_PAGES: &'static str = "<strong>The report pages are not available";
 
-    /// A report without rows yet for the file at `path`, over the records that were asked
-    /// about, or without their pages, and why: the journal does not hold them.
+    /// An empty report for the file at `path`. `records` are those that were asked about, because
+    /// the journal does not contain their pages, or the reason why they are not available.
     pub fn new(path: &'a Path, records: Result<&'a Dataset, &'a str>) -> Self {
         Self {
             path,
@@ -78,7 +81,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Adds a row, in the plan's order, and why it is wrong, if it is.
+    /// Adds a row, in the plan's order. `miss` says why its answer is wrong, if it is.
     pub fn add(&mut self, row: &Row, miss: Option<&Miss>) -> Result<(), OutputError> {
         self.list.add(row, miss);
         self.details.add(row).map_err(OutputError::at(self.path))
@@ -93,14 +96,14 @@ impl<'a> Report<'a> {
         WrittenPage {
             template: "report.html",
             script: REPORT_SCRIPT,
-            // The run's id is random, so no text of its data can know it.
+            // The run's id is random, so text in the data cannot contain the nonce made of it.
             secret: &summary.run.id,
         }
         .write(self.path, &view, Some(elements))
     }
 }
 
-/// Writes a page of the candidates of `improve`, whole or not at all.
+/// Writes the page with the candidates of `improve`, whole or not at all.
 pub fn write_improvement(path: &Path, found: &Improvement) -> Result<(), OutputError> {
     let page = WrittenPage {
         template: "improve.html",
@@ -110,11 +113,11 @@ pub fn write_improvement(path: &Path, found: &Improvement) -> Result<(), OutputE
     page.write(path, found, None)
 }
 
-/// A page that this program writes: a template over a view, data, and the script that shows them.
+/// An HTML page: the template that is rendered, and the script that shows the data in it.
 struct WrittenPage<'p> {
     template: &'static str,
     script: &'static str,
-    /// The seed of the policy's nonce.
+    /// The text whose hash is the nonce in the content security policy.
     secret: &'p str,
 }
 
@@ -159,7 +162,7 @@ impl WrittenPage<'_> {
         environment.add_filter("seconds", figures::seconds);
         environment.add_filter("p_value", p_value);
         environment.add_filter("grouped", finqa_core::text::grouped);
-        // The names decide that everything is escaped as HTML.
+        // minijinja escapes as HTML because the names end in `.html`.
         for (name, source) in TEMPLATES {
             environment.add_template(name, source)?;
         }
@@ -180,7 +183,7 @@ impl WrittenPage<'_> {
     }
 }
 
-/// A facet's value in words; a turn is named as one.
+/// A facet's value in words; the number of a turn becomes `turn N`.
 fn in_words(value: &str, facet: &str) -> String {
     if facet == "part" && value.parse::<u32>().is_ok() {
         format!("turn {value}")
@@ -189,7 +192,7 @@ fn in_words(value: &str, facet: &str) -> String {
     }
 }
 
-/// A difference with its sign.
+/// A difference with its sign, and a typographic minus.
 fn signed(value: f64, decimals: usize) -> String {
     numbers::signed(value, decimals).replace('-', "−")
 }

@@ -1,24 +1,26 @@
-//! The report's figure of risk and coverage: the more answers are given, the more are wrong.
+//! The report's figure of risk and coverage: the error rate against the share of answers that are
+//! given.
 
 use serde::Serialize;
 
 use finqa_score::calibration::{CurvePoint, RiskSummary};
 
-/// The drawing's size, in its own units.
+/// The size of the drawing, in SVG units.
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 180.0;
 
-/// Lines over the share of the answers that is given.
+/// The lines of the figure. Their x is the share of answers that are given.
 #[derive(Serialize)]
 pub(super) struct RiskFigure<'a> {
     summary: &'a RiskSummary,
-    /// With gold the lines are what was measured, without it what is expected.
+    /// True if the errors were measured, which needs gold; false if they are expected from the
+    /// probabilities.
     is_measured: bool,
-    /// The line of the error, as `x,y x,y`.
+    /// The line of errors, as `x,y x,y`.
     errors: String,
-    /// The line of the bound; empty without gold.
+    /// The line of bounds; empty without gold.
     bounds: String,
-    /// Heights of errors, with their labels in percent.
+    /// The ticks of the error axis: y, and the label in percent.
     ticks: Vec<(f64, f64)>,
 }
 
@@ -43,7 +45,7 @@ impl<'a> RiskFigure<'a> {
             places.collect::<Vec<_>>().join(" ")
         };
         let ticks = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0];
-        // Labels that would overlap are left out.
+        // Leaves out labels that would overlap.
         let apart = |tick: &f64| *tick <= highest && (*tick == 0.0 || *tick >= highest / 12.0);
         Self {
             summary,

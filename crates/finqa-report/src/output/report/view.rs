@@ -1,4 +1,4 @@
-//! The template's data above the list of questions.
+//! The data that the report's template prints above the list of questions.
 
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
@@ -16,27 +16,27 @@ use super::risk::RiskFigure;
 #[derive(Serialize)]
 pub(super) struct ReportView<'a> {
     summary: &'a Summary,
-    /// The model's name, without where it is.
+    /// The model's name, without its address.
     title: &'a str,
     is_embedded: bool,
-    /// Answers that the checks did not accept.
+    /// Number of answers that the checks did not accept.
     doubted: usize,
-    /// Answers that the checks have seen.
+    /// Number of answers that the checks examined.
     checked: usize,
     settings: String,
     /// The reason why the run is not complete, and the command that continues it.
     unfinished: Option<(String, String)>,
     answered: usize,
     without_answer: usize,
-    /// Another gold than the data's, and other addresses than the first.
+    /// Changes since the run was started: renewed gold, and other addresses of models.
     changes: Vec<String>,
-    /// The number of questions that have gold, if some have none.
+    /// How many questions have gold, if some have none.
     gold_line: Option<String>,
     /// The reason why the pages are not available.
     pages_missing: Option<&'a str>,
     headline: Option<Rate>,
     rules: Vec<RuleRate>,
-    /// The rules that are also given without suspect golds.
+    /// The scores without questions whose gold is suspect.
     trusted: Vec<RuleRate>,
     anatomy: Vec<BarPart>,
     wrong: Vec<FacetRates>,
@@ -48,7 +48,7 @@ pub(super) struct ReportView<'a> {
     risk: Option<RiskFigure<'a>>,
 }
 
-/// A rule of the scorecard.
+/// The score by one rule.
 #[derive(Serialize)]
 struct RuleRate {
     name: &'static str,
@@ -119,7 +119,7 @@ impl<'a> ReportView<'a> {
     }
 }
 
-/// All judged answers in parts: accepted ones by reason, then misses by cause.
+/// The bar of all answers with gold: first accepted answers by reason, then misses by cause.
 fn anatomy(list: &ReportQuestions) -> Vec<BarPart> {
     let mut parts: Vec<BarPart> = Vec::new();
     // An accepted answer has one reason, and a miss one cause.
