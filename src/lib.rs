@@ -1,9 +1,9 @@
 //! Two agents answer financial questions over a report page of text and tables.
 //! An **analyst** writes evidence, a program and an answer; a **critic** accepts it
-//! or sends it back. Each number says which rule scored it, on which data.
+//! or sends it back. Every score names its rule and its data.
 //!
-//! A [`Run`] asks the questions of a [`Dataset`] as its [`Settings`] say, and its
-//! results hold the [`Scorecard`] and, in the journal, a [`Row`] per question:
+//! A [`Run`] takes [`Settings`] and asks the questions of a [`Dataset`]. Its results have the
+//! [`Scorecard`] and, in the journal, a [`Row`] per question:
 //!
 //! ```
 //! use convfinqa::{Run, RunContext, Settings};
@@ -23,7 +23,7 @@
 //! # }
 //! ```
 //!
-//! A [`Session`] asks about a document of your own, and says what it doubts:
+//! A [`Session`] asks questions about a document of your own, and says which answers it doubts:
 //!
 //! ```
 //! use convfinqa::Session;
@@ -43,7 +43,7 @@
 //! # }
 //! ```
 //!
-//! The answers of another program are scored as those of a run are:
+//! The answers of another program can be scored like those of a run:
 //!
 //! ```
 //! use convfinqa::{Scorecard, read_predictions, rescore};
@@ -60,8 +60,8 @@
 //! # }
 //! ```
 //!
-//! A [`Solver`] answers one [`Question`]; the pair of agents is one, and asks a
-//! [`ChatModel`]. `docs/architecture.md` says where everything else is: the packages below this one
+//! A [`Solver`] answers one [`Question`]. The two agents are one solver, which calls a
+//! [`ChatModel`]. `docs/architecture.md` says where everything else is; the packages below this one
 //! may change in any version.
 
 #![warn(missing_docs, unreachable_pub)]

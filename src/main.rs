@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Before anything builds a TLS client, or building one panics.
+    // First, because building a TLS client panics without it.
     finqa_agents::llm::install_crypto();
     convfinqa::cli::main()
 }

@@ -1,4 +1,4 @@
-//! `convfinqa analyze`: every miss with its cause, offline.
+//! `convfinqa analyze`: finds the cause of each wrong answer, offline.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,6 @@ pub(crate) struct AnalyzeArgs {
     json: bool,
 }
 
-/// Analyses the answers.
 pub(crate) fn execute(
     args: &AnalyzeArgs,
     matches: &ArgMatches,
@@ -72,7 +71,7 @@ pub(crate) fn execute(
     Ok(Exit::Done)
 }
 
-/// Prints why a run's own records cannot be read, and how to fix it, and whose golds count.
+/// Prints notes about answers: why a run's own records cannot be read, and which golds are used.
 pub(super) fn print_notes(answers: &Answers) {
     super::notes(answers.no_records.iter().chain(&answers.gold_notes));
 }

@@ -1,4 +1,4 @@
-//! The arguments of the main job.
+//! Arguments of the main job, and groups of arguments that several commands share.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,13 +36,13 @@ pub(crate) struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// The folder that flag, environment or settings file name.
+    /// The folder that the flag, the environment or the settings file names, otherwise the default.
     pub(crate) fn path(&self, matches: &ArgMatches) -> Result<PathBuf, Failure> {
         let settings = settings::load(self, matches, self.file())?;
         Ok(settings.run.output)
     }
 
-    /// The settings file that is named.
+    /// The settings file that was named with `--config`.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.config.config.as_deref()
     }
@@ -61,17 +61,17 @@ pub(crate) struct RecordsFile {
 }
 
 impl RecordsFile {
-    /// The file as it was named; blank without one.
+    /// The file as it was named; empty if none was.
     pub(super) fn path(&self) -> &Path {
         Path::new(self.data_path.as_deref().unwrap_or_default())
     }
 
-    /// The only split of the file that is read, if one is named.
+    /// The split to read, if one is named; otherwise all splits are read.
     pub(super) fn split(&self) -> Option<&str> {
         self.split.as_deref()
     }
 
-    /// Reads the records, if a file is named, and prints what is to be said about them.
+    /// Reads the records, if a file is named, and prints their notes.
     pub(super) fn load(&self) -> Result<Option<Dataset>, Failure> {
         let dataset = load_named(self.data_path.as_deref(), self.split.as_deref())?;
         dataset.iter().for_each(print_notes);
@@ -79,7 +79,7 @@ impl RecordsFile {
     }
 }
 
-/// Prints what is to be said about records on stderr.
+/// Prints the notes about records on stderr.
 pub(super) fn print_notes(dataset: &Dataset) {
     let lines = dataset.notes.iter();
     super::notes(lines.map(|line| format!("{}: {line}", dataset.source)));
@@ -101,7 +101,7 @@ impl ReplayArgs {
     }
 }
 
-/// Refuses a replay without a chat model: the embedded analyst sends no requests.
+/// Refuses `--replay` without a chat model, because the embedded analyst sends no requests.
 pub(super) fn needs_model(
     replay: Option<&Arc<StoredReplies>>,
     model: &ModelSettings,
@@ -139,7 +139,7 @@ pub(crate) struct PrintArgs {
     pub quiet: bool,
 }
 
-/// The output options of a run.
+/// How a run is shown.
 #[derive(Clone, Copy)]
 pub(super) struct RunDisplay {
     pub verbose: bool,

@@ -1,5 +1,5 @@
-//! `convfinqa ask`: questions about the user's own document, one by one, each
-//! with the earlier ones as its history.
+//! `convfinqa ask`: asks questions about the user's own document. Each question may refer to the
+//! earlier ones.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ struct AskSettings {
     log: LogSettings,
 }
 
-/// Asks the question, or one after the other.
+/// Asks the question on the command line, or one question per line of stdin.
 pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> Result<Exit, Failure> {
     let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
     refuse_question_alone(&args.file)?;
@@ -146,12 +146,13 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> Result<Exit, Fail
             None => asking.questions().await,
         }
     });
-    // A pending read of stdin must not delay the exit.
+    // Does not wait for a pending read of stdin.
     runtime.shutdown_background();
     exit
 }
 
-/// Refuses a question without a document, which is likelier than a file of such a name.
+/// Refuses a file that does not exist and has a space in its name: it is probably a question, and
+/// the document is missing.
 fn refuse_question_alone(file: &Path) -> Result<(), Failure> {
     let name = file.to_string_lossy();
     if file.exists() || !name.contains(' ') {
@@ -167,7 +168,7 @@ fn refuse_question_alone(file: &Path) -> Result<(), Failure> {
 struct Asking {
     session: Session,
     json: bool,
-    /// Only the answers are printed.
+    /// True if only the answers are printed, and the reasons to doubt them.
     quiet: bool,
     stop: Stop,
     writer: TerminalWriter,
@@ -185,7 +186,7 @@ impl Asking {
         }
     }
 
-    /// Asks every line of stdin.
+    /// Asks one question per line of stdin.
     async fn questions(mut self) -> Result<Exit, Failure> {
         let prompt = !self.quiet && std::io::stdin().is_terminal();
         if prompt {
@@ -197,7 +198,7 @@ impl Asking {
         let mut asked = false;
         loop {
             if prompt {
-                // A closed stderr neither stops the program nor makes it panic.
+                // `write!` instead of `eprint!`, which would panic if stderr is closed.
                 let _ = write!(std::io::stderr(), "> ");
             }
             let line = tokio::select! {
@@ -228,8 +229,8 @@ impl Asking {
         Ok(exit)
     }
 
-    /// Asks one question and prints its answer; `None` if it was given up, otherwise whether it
-    /// is answered without a doubt, and false if stdout is closed.
+    /// Asks one question and prints its answer. Returns whether it is answered without a doubt, and
+    /// whether stdout is still open; `None` if the question was cancelled.
     async fn ask(&mut self, text: &str) -> Result<Option<(bool, bool)>, Failure> {
         let asked = match self.session.ask(text).await {
             Err(AskError::Failure(failure)) => return Err(fatal(failure)),
@@ -273,7 +274,7 @@ impl Asking {
     }
 }
 
-/// Prints what was read of a report: a line for each table, or its cells as JSON.
+/// Prints the tables that were read in a report: two lines for each, or its cells as JSON.
 fn list_tables(report: &Document, json: bool) -> Result<Exit, Failure> {
     if !report.is_report() {
         return Err(Failure::usage(

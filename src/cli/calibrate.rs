@@ -1,5 +1,4 @@
-//! `convfinqa calibrate`: from answers that gold has judged to the probability that an answer is
-//! right.
+//! `convfinqa calibrate`: fits the probability that an answer is right to runs with gold.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -34,7 +33,7 @@ pub(crate) struct CalibrateArgs {
 
 const TO: &str = "--to FILE";
 
-/// Fits the calibration, writes it, and prints what it allows.
+/// Fits the calibration, writes it, and prints how many answers it allows for each limit.
 pub(crate) fn execute(
     args: &CalibrateArgs,
     matches: &ArgMatches,
@@ -52,7 +51,7 @@ pub(crate) fn execute(
     Ok(Exit::Done)
 }
 
-/// The calibration of the answers of these runs, which are looked up in `output`.
+/// Fits a calibration to the answers of these runs, which are in the folder `output`.
 fn fitted_to(runs: &[String], output: &Path) -> Result<Calibration, Failure> {
     let mut judged = Vec::new();
     let mut metas: Vec<RunMeta> = Vec::new();
@@ -89,7 +88,8 @@ fn fitted_to(runs: &[String], output: &Path) -> Result<Calibration, Failure> {
     })
 }
 
-/// Why a run's answers cannot be used, with those of the `first` run.
+/// The reason why a run's answers cannot be used, alone or together with those of the `first` run;
+/// `None` if they can.
 fn unusable(
     meta: &RunMeta,
     folder: &RunFolder,

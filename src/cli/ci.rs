@@ -1,4 +1,4 @@
-//! The option for CI: an exit code that fails the build.
+//! `--fail-under`: an exit code that fails a CI build if a score is too low.
 
 use std::str::FromStr;
 
@@ -22,7 +22,7 @@ pub(crate) struct CiArgs {
     pub fail_under: Vec<Threshold>,
 }
 
-/// The least percentage of a rule.
+/// The minimum score by a rule, in percent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Threshold {
     rule: Rule,
@@ -45,7 +45,8 @@ impl FromStr for Threshold {
             .ok()
             .filter(|percent| (0.0..=100.0).contains(percent))
             .ok_or_else(|| format!("`{given}` is not a percentage from 0 to 100"))?;
-        // A share instead of a percentage would let nearly every score pass.
+        // Probably a share, such as 0.8 for 80 %. Read as a percentage, it would let nearly every
+        // score pass.
         if 0.0 < percent && percent < 1.0 && !given.ends_with('%') {
             let meant = round5(100.0 * percent);
             return Err(format!(
@@ -57,7 +58,10 @@ impl FromStr for Threshold {
     }
 }
 
-/// The rule with this short or long name.
+/// Finds a rule by its short or long name.
+///
+/// # Errors
+/// A message that lists the rules.
 pub(super) fn rule(name: &str) -> Result<Rule, String> {
     let (name, mut rules) = (name.trim(), Rule::VARIANTS.iter());
     let lower = name.to_lowercase();
@@ -71,7 +75,7 @@ pub(super) fn rule(name: &str) -> Result<Rule, String> {
 }
 
 impl CiArgs {
-    /// Holds the scores to their thresholds. `missing` names questions that have no answer to
+    /// Checks the scores against the thresholds. `missing` says which questions have no answer to
     /// score.
     ///
     /// # Errors
@@ -89,7 +93,7 @@ impl CiArgs {
                 let (name, unscored) = (rule.name(), card.unscored(*rule));
                 let rate = card.rates.get(*rule);
                 match rate.map(|rate| (100.0 * rate.rate, rate.n)) {
-                    // A share that is printed as the threshold may be a rounding error below it.
+                    // A rate that equals the threshold may be less by a rounding error.
                     Some((value, _)) if value + 1e-9 < *percent => {
                         Some(format!("{name} is {value:.2} %, below {percent} %"))
                     }

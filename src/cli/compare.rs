@@ -1,4 +1,4 @@
-//! `convfinqa compare`: two runs, question by question, offline.
+//! `convfinqa compare`: compares two runs question by question, offline.
 
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,6 @@ pub(crate) struct CompareArgs {
     html: Option<PathBuf>,
 }
 
-/// Compares the two.
 pub(crate) fn execute(
     args: &CompareArgs,
     matches: &ArgMatches,
@@ -108,7 +107,7 @@ pub(crate) fn execute(
     }
 }
 
-/// Percentage points, as a rate.
+/// Reads percentage points and returns them as a rate.
 pub(super) fn points(text: &str) -> Result<f64, String> {
     let points = text.parse().ok();
     let rate = points.filter(|points| (0.0..100.0).contains(points));
@@ -116,7 +115,7 @@ pub(super) fn points(text: &str) -> Result<f64, String> {
     rate.ok_or_else(|| format!("`{text}` is not a number of points from 0 to 100, such as 2"))
 }
 
-/// The largest p at which B counts as better.
+/// Reads a significance level: B counts as better if p is below it.
 fn significance_level(text: &str) -> Result<f64, String> {
     let level = text.parse().ok();
     let level = level.filter(|level| 0.0 < *level && *level < 1.0);
@@ -149,8 +148,8 @@ fn check(comparison: &Comparison<'_>, level: f64) -> Result<Exit, Failure> {
 /// Checks whether B − A is above `least` (a rate) with confidence 1 − level.
 ///
 /// # Errors
-/// [`Exit::BelowThreshold`] with the bound if not; where the other bound does not exclude
-/// it either, with the number of questions that would be needed.
+/// [`Exit::BelowThreshold`] if the lower bound is not above `least`. If the upper bound is, the
+/// data do not decide it, and the message says how many questions would be needed.
 fn check_bound(
     comparison: &Comparison<'_>,
     level: f64,
@@ -187,7 +186,7 @@ fn check_bound(
         let high = points(bounds.high);
         return fail(format!("{found} at most {high}, not above {least_points}"));
     }
-    // Of two equally good runs, or of runs that differ as these do.
+    // The true difference that the number of questions is computed for.
     let (expected, assumed) = match option {
         "--margin" => (0.0, "if both are equally good"),
         _ => (difference.difference, "if that is the true difference"),

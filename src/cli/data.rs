@@ -1,4 +1,4 @@
-//! `convfinqa data`: download, check, show, statistics.
+//! `convfinqa data`: downloads, checks or shows the dataset, or counts its records.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,8 @@ pub(crate) struct DataPath {
 }
 
 impl DataPath {
-    /// Reads the file that flag, environment or settings file name.
+    /// Reads the file that the flag, the environment or the settings file names, otherwise the
+    /// downloaded data or the sample.
     fn load(&self, matches: &ArgMatches) -> Result<Dataset, Failure> {
         let settings = settings::load(self, matches, None)?;
         let questions = &settings.questions;
@@ -86,7 +87,6 @@ fn load(source: &Source, split: Option<&str>) -> Result<Dataset, Failure> {
     Ok(dataset)
 }
 
-/// Runs one.
 pub(crate) fn execute(command: DataCommand, matches: &ArgMatches) -> Result<Exit, Failure> {
     match command {
         DataCommand::Download { output } => fetch(&output),
@@ -122,8 +122,8 @@ fn fetch(to: &Path) -> Result<Exit, Failure> {
     print_text(&paths.collect::<String>())
 }
 
-/// Lists the golds that do not hold: programs that do not give their `exe_ans` and, unless only
-/// `programs` are to be checked, printed answers that are not it.
+/// Lists the golds that contradict themselves: programs whose result is not their `exe_ans` and,
+/// unless only `programs` are checked, printed answers that differ from their value.
 fn check(dataset: &Dataset, programs: bool) -> Result<Exit, Failure> {
     let (agree, defects) = dataset::check(dataset);
     let lines = defects.iter();

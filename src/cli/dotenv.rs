@@ -1,4 +1,4 @@
-//! The variables of the environment and of `.env`.
+//! Variables from the environment and from `.env`.
 
 use std::borrow::Cow;
 use std::io::ErrorKind;
@@ -9,20 +9,21 @@ use finqa_journal::settings::Variables;
 
 use super::Failure;
 
-/// Adds the variables of `.env` to those of the environment, which win. Only the
-/// working folder's file is read: one of a parent folder may be anybody's, and its
-/// `OPENAI_BASE_URL` would get the exported key. Call it while the process has one thread:
-/// another one could read the environment while it changes.
+/// Adds the variables in `.env` to the environment, without replacing any that are set. Call it
+/// while the process has one thread: another thread could read the environment while it changes.
+///
+/// Only the file in the working directory is read. One in a parent directory may belong to somebody
+/// else, and its `OPENAI_BASE_URL` would receive the user's exported key.
 ///
 /// # Errors
-/// A `.env` that cannot be read; one that is not there is not an error.
+/// A `.env` that cannot be read. It may be absent.
 pub(crate) fn load() -> Result<(), Failure> {
     let bytes = match files::read(Path::new(".env")) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Failure::usage(format!(".env: {error}"))),
     };
-    // The parser's own words quote the line, which may hold a key.
+    // Replaces the parser's own message, which quotes the line and so may show a key.
     let unreadable = |line: usize| {
         Failure::usage(format!(
             ".env: line {line} is not NAME=value; quote a value with spaces or `#`, and close each \
@@ -46,8 +47,8 @@ pub(crate) fn load() -> Result<(), Failure> {
     })
 }
 
-/// The text with each `$` as the parser reads a plain one: a key may hold it. As Python's reader
-/// of such files has it, only `${NAME}` stands for the value of another variable.
+/// Escapes each `$` that is not in `${NAME}`, because the parser would read `$NAME` as a variable
+/// too, and a key may contain `$`. Python's python-dotenv reads such files in the same way.
 fn literal_dollars(text: &str) -> Cow<'_, str> {
     let dollars = regex!(r"(?s)\\.|'[^'\n]*'|\$\{\w+\}|\$");
     dollars.replace_all(text, |found: &regex::Captures<'_>| {
@@ -58,13 +59,13 @@ fn literal_dollars(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// The variable as set in the environment or in `.env`; empty is unset.
+/// The value of a variable in the environment or in `.env`; `None` if it is empty.
 pub(crate) fn variable(name: &str) -> Option<String> {
     let value = std::env::var(name).ok();
     value.filter(|value| !value.trim().is_empty())
 }
 
-/// The variables as the library gets them.
+/// The variables in the form that the library takes.
 pub(crate) fn variables() -> Variables {
     Variables::new(variable)
 }

@@ -1,4 +1,4 @@
-//! Exit codes, and the one line that an error becomes.
+//! Exit codes, and the conversion of every error to one line and an exit code.
 
 use std::error::Error;
 use std::fmt;
@@ -8,7 +8,7 @@ use finqa_core::error::{Kind, Kinded, causes};
 use finqa_core::text::single_spaced;
 use finqa_report::output::OutputError;
 
-/// The exit codes, which are public (README).
+/// The exit codes. They are public: the README documents them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Everything was done.
@@ -17,7 +17,7 @@ pub enum Exit {
     Bug,
     /// Wrong usage or configuration, an output that cannot be written.
     Usage,
-    /// Data that cannot be read or lack the requested records.
+    /// Data that cannot be read, or that lack the requested records.
     Data,
     /// Some questions are without an answer.
     Unanswered,
@@ -32,7 +32,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The public number.
+    /// The number that the process exits with.
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -99,20 +99,21 @@ impl Failure {
         Self::new(Exit::Usage, message)
     }
 
-    /// An error that is not foreseen, in doing `what`.
+    /// Turns an error that should not occur into a failure with [`Exit::Bug`]. `what` says what
+    /// failed.
     pub fn bug<E: Error + 'static>(what: impl fmt::Display) -> impl FnOnce(E) -> Self {
         move |error| Self::new(Exit::Bug, one_line(&error)).within(what)
     }
 
-    /// The same with what was being done before it.
+    /// Puts `what` and a colon before the message.
     pub fn within(mut self, what: impl fmt::Display) -> Self {
         self.message = format!("{what}: {}", self.message);
         self
     }
 }
 
-/// Adds a hint to the error of a file that `option` names and that cannot be written:
-/// `--output` names the folder of runs.
+/// Turns the error of a file that cannot be written into a failure with a hint to `option`, which
+/// names the file. The error's own hint is about `--output`, the folder with the runs.
 pub(super) fn with_output_hint(option: &'static str) -> impl Fn(OutputError) -> Failure {
     move |error| match error {
         OutputError::Write { path, source } => {
@@ -124,7 +125,7 @@ pub(super) fn with_output_hint(option: &'static str) -> impl Fn(OutputError) -> 
     }
 }
 
-/// An error and its causes on one line, without repeats.
+/// An error and its causes on one line. A cause whose text is already in the line is left out.
 fn one_line(error: &(dyn Error + 'static)) -> String {
     let mut line = String::new();
     for cause in std::iter::once(error).chain(causes(error)) {

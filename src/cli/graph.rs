@@ -1,4 +1,4 @@
-//! `convfinqa graph`: the agents' state machine, drawn from the object that runs.
+//! `convfinqa graph`: draws the agents' state machine, from the same object that runs it.
 
 use finqa_agents::pair::{Backend, Pair, PairOptions};
 
@@ -18,7 +18,6 @@ enum Format {
     Dot,
 }
 
-/// Prints the drawing.
 pub(crate) fn execute(args: &GraphArgs) -> Result<Exit, Failure> {
     let pair = Pair::new(&PairOptions::new(Backend::Embedded))?;
     let drawing = match args.format {

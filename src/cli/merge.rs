@@ -1,4 +1,4 @@
-//! `convfinqa merge`: one run of the shards that an engine has run.
+//! `convfinqa merge`: merges the shards of a run into one run.
 
 use clap::ArgMatches;
 

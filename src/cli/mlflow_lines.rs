@@ -1,11 +1,11 @@
-//! Lines about a tracking server for the user.
+//! Lines for the user about the delivery of a run to MLflow.
 
 use finqa_journal::run::command;
 use finqa_report::output::mlflow::{DeliveredRun, MlflowError};
 use finqa_report::output::terminal::TerminalWriter;
 use finqa_run::pipeline::RunResults;
 
-/// The parts that a server could not store, one line each.
+/// The parts of a run that a server did not store, one line each.
 pub(crate) fn shortfall_lines(delivered: &DeliveredRun) -> impl Iterator<Item = String> {
     let lines = delivered.shortfalls.iter();
     lines.map(|line| format!("MLflow: not delivered: {line}"))

@@ -1,5 +1,8 @@
-//! The command line: arguments become plain options, one call each; hints,
-//! colours and exit codes live here and nowhere below.
+//! The command line, with one file per command. A command turns its arguments into plain options
+//! and calls the packages below. Hints, colours and exit codes are decided only here.
+//!
+//! Reading order: this file, `args` and `settings` (from arguments to settings), `run` (the main
+//! job, and how every run is driven), then any command.
 
 mod analyze;
 mod args;
@@ -40,7 +43,7 @@ use finqa_report::output::terminal::{for_stderr, harmless};
 
 pub use exit::{Exit, Failure};
 
-/// What `--help` ends with.
+/// The end of `--help`.
 const EXAMPLES: &str = "\
 Examples:
   convfinqa                                     the embedded analyst, no key
@@ -111,9 +114,10 @@ enum Command {
     },
 }
 
-/// Runs the program; the exit code is documented in the README.
+/// Runs the program. The README documents the exit codes.
 pub fn main() -> ExitCode {
-    // Before the arguments, whose defaults may be in it, and before there are threads.
+    // Before the arguments are parsed, because `.env` may have their defaults, and before there are
+    // threads, because it changes the environment.
     let loaded = dotenv::load();
     match parse(std::env::args_os()) {
         Err(error) => usage::exit(error),
@@ -127,7 +131,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The exit code of a command line that is run in this process, and the line of its error.
+/// Runs a command line in this process. Returns its exit code and the line of its error, which is
+/// empty without one.
 pub fn run_in_process(line: &[&str]) -> (u8, String) {
     match parse(line) {
         Err(error) => (Exit::Usage.code(), usage::reason(&error)),
@@ -146,7 +151,7 @@ fn parse(
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
-/// The line of a failure. Errors quote files and servers.
+/// The line of a failure. Control characters are escaped, because errors quote files and servers.
 fn line_of(failure: &Failure) -> String {
     harmless(&single_spaced(&failure.message)).into_owned()
 }
@@ -156,7 +161,7 @@ pub fn command() -> clap::Command {
     with_short_help(Cli::command())
 }
 
-/// The options that `-h` lists; `--help` lists all.
+/// The options that `-h` lists for commands with many. `--help` lists all.
 const SHORT_HELP: [&str; 30] = [
     "base_url", "cache", "concurrency", "config", "critic", "data_path", "detect", "dry_run",
     "help", "history", "ids", "json", "max_cost", "max_rounds", "mode", "model", "n", "output",
@@ -164,7 +169,7 @@ const SHORT_HELP: [&str; 30] = [
     "temperature", "url", "verbose", "version",
 ];
 
-/// Hides the rarer options of a command with many from `-h`.
+/// For commands with many options, hides those from `-h` that are not in [`SHORT_HELP`].
 fn with_short_help(command: clap::Command) -> clap::Command {
     const MANY: usize = 20;
     let options = command
@@ -181,7 +186,7 @@ fn with_short_help(command: clap::Command) -> clap::Command {
     command.mut_subcommands(with_short_help)
 }
 
-/// The arguments of the command itself.
+/// The matches of the innermost subcommand.
 fn innermost(matches: &ArgMatches) -> &ArgMatches {
     matches
         .subcommand()
@@ -209,7 +214,7 @@ fn execute(cli: Cli, matches: &ArgMatches) -> Result<Exit, Failure> {
         Some(Command::Track(command)) => track::execute(command, matches),
         Some(Command::Graph(args)) => graph::execute(&args),
         Some(Command::Completions { shell }) => {
-            // Not to standard output at once: it panics where a reader goes away.
+            // Into memory first, because `generate` panics if standard output is closed.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut command(), "convfinqa", &mut script);
             stdout::print(|out| out.write_all(&script))?;
@@ -224,15 +229,15 @@ fn runtime() -> Result<Runtime, Failure> {
     runtime.map_err(Failure::bug("cannot start the runtime"))
 }
 
-/// Prints notes on stderr, a line each.
+/// Prints notes on stderr, one line each.
 fn notes(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     for line in lines {
         note(format_args!("note: {line}"));
     }
 }
 
-/// Prints a line on stderr, with control characters in foreign text escaped. A closed
-/// stderr does not stop the program.
+/// Prints a line on stderr, with control characters escaped. A closed stderr does not stop the
+/// program.
 fn note(line: impl std::fmt::Display) {
     let line = line.to_string();
     let line = for_stderr(&line);

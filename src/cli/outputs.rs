@@ -1,5 +1,5 @@
-//! Files that options name for output. They are written at the end of a command, and so are
-//! checked before it asks or reads anything.
+//! Checks the files that options name for output. They are written at the end of a command, so they
+//! are checked before it asks or reads anything.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(super) type OutputOption<'a> = (&'static str, Option<&'a Path>);
 pub(super) fn check_outputs(outputs: &[OutputOption<'_>], inputs: &[&Path]) -> Result<(), Failure> {
     for (option, path) in outputs {
         let Some(path) = *path else { continue };
-        // A symbolic link is resolved first.
+        // Links are resolved, because writing follows them.
         let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let replaces = |input: &&Path| {
             let csv = input.join(RunFolder::CSV);

@@ -1,4 +1,4 @@
-//! `convfinqa report`: a run's files again from its journal, offline.
+//! `convfinqa report`: writes a run's files again from its journal, offline.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub(crate) struct ReportArgs {
     to: Option<PathBuf>,
 }
 
-/// Writes the files and says where the report is.
+/// Writes the files and prints the path of the report.
 pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> Result<Exit, Failure> {
     let folder = RunFolder::locate(&args.output.path(matches)?, &args.run)?;
     let journal = Journal::read(&folder.journal())?;
@@ -37,7 +37,7 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> Result<Exit, F
     super::notes(records.iter().flat_map(|records| &records.notes));
     let records = records.as_ref().map_err(String::as_str);
     let into = args.to.as_deref().unwrap_or(folder.path());
-    // Held, so that no newer file is overwritten by an older one.
+    // In the run's own folder, hold its lock, so that a newer file is not replaced by an older one.
     let _lock = match &args.to {
         None => Some(lock(&folder)?),
         Some(_) => {

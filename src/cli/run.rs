@@ -1,4 +1,5 @@
-//! `convfinqa` and `convfinqa run`: the main job.
+//! `convfinqa` and `convfinqa run`, the main job. [`drive`] runs every command that asks questions
+//! in a run.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -32,12 +33,11 @@ pub(super) trait RunCommand {
     /// Called when no more questions are asked.
     async fn on_last_question(&mut self) {}
 
-    /// Called with the results: writes further files, holds them to thresholds. Its error is
-    /// returned after the summary.
+    /// Called with the results, to write further files and check thresholds. Its error is returned
+    /// after the summary is printed.
     fn on_results(&self, results: &RunResults) -> Result<(), Failure>;
 }
 
-/// Runs the main job.
 pub(crate) fn execute(
     args: &RunArgs,
     matches: &ArgMatches,
@@ -57,7 +57,7 @@ pub(crate) fn execute(
     drive(&mut QuestionRun { args }, &settings, context, display)
 }
 
-/// Prints what the run would take.
+/// Prints the estimate of a run's calls, tokens and cost.
 fn dry_run(
     settings: &Settings,
     recorded: Option<&RunMeta>,
@@ -93,8 +93,9 @@ impl RunCommand for QuestionRun<'_> {
     }
 }
 
-/// The settings of a command, `flags`, and the run of this `kind` that it continues or replays, if
-/// any, whose settings then take the place of defaults.
+/// Loads the settings of a command and opens the run of this `kind` that it resumes or replays, if
+/// any. The settings of that run then take the place of the environment, `convfinqa.toml` and the
+/// defaults; `flags` override them.
 pub(super) fn load(
     flags: &impl Serialize,
     matches: &ArgMatches,
@@ -130,8 +131,8 @@ pub(super) fn load(
     Ok((settings, context))
 }
 
-/// Drives a run to its end and shows it. `context` says what is continued and
-/// where keys come from; the rest of it is set here.
+/// Runs `command` to its end and shows progress and results. `context` has the run to resume or
+/// replay and the variables; tracking, traces and notices are set here.
 pub(super) fn drive(
     command: &mut impl RunCommand,
     settings: &Settings,
@@ -157,7 +158,7 @@ pub(super) fn drive(
             ..context
         };
         let ended = run_to_end(command, settings, context, progress, display).await;
-        // Whatever the end, what was recorded is delivered.
+        // Before an error is returned, so that the traces recorded so far are delivered.
         traces.finish().await;
         ended
     })
@@ -192,7 +193,7 @@ pub(super) fn report_and_exit_code(
     writer: &TerminalWriter,
     display: RunDisplay,
 ) -> Result<Exit, Failure> {
-    // The reason of a failure comes before the summary.
+    // The error is printed before the summary.
     let exit = exit_code(results).unwrap_or_else(|failure| {
         telemetry::print_error(&failure.message, failure.exit);
         failure.exit
@@ -209,7 +210,7 @@ pub(super) fn report_and_exit_code(
     Ok(exit)
 }
 
-/// Shows notices as lines on stderr.
+/// A callback that shows notices as lines on stderr.
 pub(super) fn notify(writer: TerminalWriter) -> Notify {
     Arc::new(move |notice| match notice {
         RunNotice::Note(line) => writer.say(&line),
@@ -217,7 +218,7 @@ pub(super) fn notify(writer: TerminalWriter) -> Notify {
     })
 }
 
-/// Adds a hint for a run that could not be finished.
+/// Turns the error of a run into a failure, with a hint on how to continue.
 fn with_hint(error: PipelineError, continuation: &str) -> Failure {
     let hint = match &error {
         PipelineError::NothingAsked(failure) => return fatal(failure.clone()),
@@ -241,7 +242,7 @@ fn with_hint(error: PipelineError, continuation: &str) -> Failure {
     }
 }
 
-/// Holds a complete run to its thresholds; `merge` does so for shards.
+/// Checks the thresholds of a complete run. Those of a shard are checked by `merge`.
 pub(super) fn check_thresholds(results: &RunResults, ci: &CiArgs) -> Result<(), Failure> {
     let summary = &results.summary;
     match results.finish {
@@ -252,8 +253,9 @@ pub(super) fn check_thresholds(results: &RunResults, ci: &CiArgs) -> Result<(), 
     }
 }
 
-/// The exit code of a run. `merge` judges a shard's answers: to the engine that started it,
-/// a shard that asked all its questions has succeeded.
+/// The exit code of a run. A shard that asked all of its questions exits with 0 even if some are
+/// without an answer, so that the engine that started it counts it as successful; `merge` reports
+/// these questions.
 fn exit_code(results: &RunResults) -> Result<Exit, Failure> {
     let is_shard = results.summary.run.shard.is_some();
     match &results.finish {
@@ -264,7 +266,10 @@ fn exit_code(results: &RunResults) -> Result<Exit, Failure> {
     }
 }
 
-/// The exit code of a run that did not complete.
+/// The exit code for how a run ended, whatever its answers.
+///
+/// # Errors
+/// The failure that ended the run.
 pub(super) fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
     match finish {
         Finish::Complete => Ok(Exit::Done),

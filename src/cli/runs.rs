@@ -1,4 +1,4 @@
-//! `convfinqa runs`: the runs of an output folder, newest first.
+//! `convfinqa runs`: lists the runs in an output folder, newest first.
 
 use clap::ArgMatches;
 use serde_json::json;
@@ -19,7 +19,6 @@ pub(crate) struct RunsArgs {
     json: bool,
 }
 
-/// Lists the runs.
 pub(crate) fn execute(args: &RunsArgs, matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = args.output.path(matches)?;
     let runs = RunFolder::all(&output).into_iter().rev();
@@ -41,7 +40,7 @@ pub(crate) fn execute(args: &RunsArgs, matches: &ArgMatches) -> Result<Exit, Fai
     Ok(Exit::Done)
 }
 
-/// A run for programs.
+/// A run as JSON.
 fn run_json(id: &str, state: &Result<RunState, String>) -> serde_json::Value {
     match state {
         Ok(RunState {

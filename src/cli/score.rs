@@ -1,4 +1,4 @@
-//! `convfinqa score`: any predictions by every rule, offline.
+//! `convfinqa score`: scores a file of predictions, or a run, by every rule, offline.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -49,7 +49,6 @@ pub(crate) struct ScoreArgs {
 
 const EXPORT_PREDICTIONS: &str = "--export-predictions FILE";
 
-/// Scores the file.
 pub(crate) fn execute(
     args: &ScoreArgs,
     matches: &ArgMatches,
@@ -114,8 +113,12 @@ pub(crate) fn execute(
     Ok(Exit::Done)
 }
 
-/// Scores a run by the gold of these records from now on, writes its files again, and says so.
-/// The journal comes first: after a kill, `report` writes the files by the gold that counts.
+/// Makes the gold of `data` the gold of a run, and writes the run's files again. Returns a line
+/// that says so. The journal is changed first, so that `report` can write the files after a kill.
+///
+/// # Errors
+/// A file of predictions, a shard, episodes, an unfinished run, and data without gold for any of
+/// the run's questions.
 fn save(named: &Path, output: &Path, data: &Dataset, gold: StoredFile) -> Result<String, Failure> {
     if !named.join(RunFolder::JOURNAL).is_file() {
         let line = "--save is for runs: a file of predictions is scored by --data-path each time";
@@ -170,9 +173,10 @@ fn save(named: &Path, output: &Path, data: &Dataset, gold: StoredFile) -> Result
     ))
 }
 
-/// The pages of these rows that the run was shown with another text or table, in one line.
+/// A line about the pages of these rows whose text or table is not the one that the run was asked
+/// about, or about why that is not known; `None` if all are the same.
 fn other_pages(meta: &RunMeta, source: &str, rows: &[Row]) -> Option<String> {
-    // Those of an earlier --save are only its gold.
+    // Without the gold of an earlier `--save`, whose records are not those that were asked about.
     let asked = RunMeta {
         gold: None,
         ..meta.clone()
@@ -204,7 +208,7 @@ fn other_pages(meta: &RunMeta, source: &str, rows: &[Row]) -> Option<String> {
     ))
 }
 
-/// The golds that their own program or value contradicts, in one line.
+/// A line about golds that their own program or `exe_ans` contradicts; `None` if there are none.
 fn contradicted_golds(rows: &[Row]) -> Option<String> {
     let found = rows
         .iter()
@@ -249,7 +253,7 @@ struct ScoredAnswers<'c> {
     card: &'c Scorecard,
 }
 
-/// Gives the answers of a run the probabilities of another calibration, and withholds those that
+/// Gives the answers of a run their probabilities by another calibration, and withholds those that
 /// `--max-error` excludes.
 fn judge_again(rows: &mut [Row], run: &Path, given: &CalibrationSettings) -> Result<(), Failure> {
     let journal = Journal::read(&run.join(RunFolder::JOURNAL))?;
@@ -260,7 +264,8 @@ fn judge_again(rows: &mut [Row], run: &Path, given: &CalibrationSettings) -> Res
     let (judge, warning) = judge(&settings, &journal.meta()?.scope())?;
     warning.into_iter().for_each(super::note);
     let Some(judge) = judge else { return Ok(()) };
-    // The rows to score lack the exchange that a probability is made from.
+    // Probabilities are computed from the journal's rows, because the rows to score lack the
+    // exchange that they depend on.
     let mut probabilities = Vec::new();
     journal.for_each_row(|row| probabilities.push(judge.probability(&row.solution)))?;
     for (row, probability) in rows.iter_mut().zip(probabilities) {
@@ -270,7 +275,8 @@ fn judge_again(rows: &mut [Row], run: &Path, given: &CalibrationSettings) -> Res
     Ok(())
 }
 
-/// Programs that read a table cannot be executed without it.
+/// A line about programs that are not executed because they read a table of a page that is not
+/// available; `None` if there are none.
 fn unscored_reason(rows: &[Row]) -> Option<String> {
     let reads_table = |row: &&Row| {
         let program = row.program().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! From the command line to settings: flags over environment over
-//! `convfinqa.toml` over defaults.
+//! Builds settings from the command line. Flags override the environment, which overrides
+//! `convfinqa.toml`, which overrides the defaults.
 
 use std::path::Path;
 
@@ -11,9 +11,8 @@ use finqa_journal::settings::{Layers, LogSettings, Origin, Settings, unknown_var
 
 use super::{Failure, dotenv};
 
-/// The settings: those of `flags`, groups of settings, that `matches` says were
-/// given, over the environment and the file `named`, or `convfinqa.toml` if it
-/// exists.
+/// Loads the settings of a command: the `flags` that were given on the command line (`matches` says
+/// which), over the environment, over the file `named`, or `convfinqa.toml` if it exists.
 pub(crate) fn load(
     flags: &impl Serialize,
     matches: &ArgMatches,
@@ -27,13 +26,16 @@ pub(crate) fn load(
     Ok(layers.settings()?)
 }
 
-/// The settings file: the one that was named, or the one that may be in the working directory.
+/// The settings file: the one that was named, otherwise the one in the working directory, which may
+/// not exist.
 fn config_file(named: Option<&Path>) -> &Path {
     named.unwrap_or(Path::new("convfinqa.toml"))
 }
 
-/// The settings among `flags` that were given on the command line. A path that is not UTF-8 and
-/// a number beyond 2^63 - 1 are not values of TOML.
+/// The settings among `flags` that were given on the command line.
+///
+/// # Errors
+/// Values that TOML does not have: a path that is not UTF-8, and a number above 2^63 - 1.
 fn command_line_table(
     flags: &impl Serialize,
     matches: &ArgMatches,
@@ -44,17 +46,18 @@ fn command_line_table(
     Ok(table)
 }
 
-/// A mistyped variable would be ignored in silence.
+/// Refuses a variable that looks like a setting but is not one, because a mistyped variable would
+/// otherwise be ignored.
 pub(crate) fn refuse_unknown_variables() -> Result<(), Failure> {
     let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
     let unknown = set.filter_map(|(name, _)| unknown_variable(&name.to_string_lossy()));
-    // Always the same one, whatever the order of the environment.
+    // The first in alphabetical order, so that the error does not depend on the order of variables.
     unknown
         .min()
         .map_or(Ok(()), |line| Err(Failure::usage(line)))
 }
 
-/// The log settings of a command without other settings, over the environment.
+/// Loads the log settings of a command that has no other settings: flags over environment.
 pub(crate) fn logging(flags: &LogSettings, matches: &ArgMatches) -> Result<LogSettings, Failure> {
     let layers = Layers::default()
         .environment(&dotenv::variable)?
@@ -62,8 +65,9 @@ pub(crate) fn logging(flags: &LogSettings, matches: &ArgMatches) -> Result<LogSe
     Ok(layers.settings()?.log)
 }
 
-/// The settings of a run that is resumed: its `own` instead of defaults,
-/// `convfinqa.toml` and the environment, under the file `named` and `flags`.
+/// Loads the settings of a run that is resumed or replayed. Flags override the file `named`, which
+/// overrides the run's `own` settings. The environment and `convfinqa.toml` are not read, because
+/// the run's own settings take their place.
 pub(crate) fn load_resumed(
     own: toml::Table,
     flags: &impl Serialize,

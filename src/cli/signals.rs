@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM: the first drains, the second gives up what is in flight, the third
-//! ends the process.
+//! Handles Ctrl-C and SIGTERM. The first signal stops new questions and lets the requests in flight
+//! finish, the second cancels these requests, the third ends the process.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use finqa_agents::llm::Stop;
 
 use super::Exit;
 
-/// The time that a shard waits for its requests in flight: engines kill a process 30
-/// seconds after they asked it to end (Slurm's `KillWait`, Kubernetes' grace period), and
-/// it has its files to write.
+/// How long a stopped shard waits for its requests in flight. Engines kill a process 30 seconds
+/// after they asked it to end (Slurm's `KillWait`, Kubernetes' grace period), and the shard must
+/// still write its files in this time.
 pub(super) const SHARD_DRAIN: Duration = Duration::from_secs(20);
 
-/// Listens until the runtime ends. Requests in flight are dropped after
-/// `timeout`, if given. `notice` is called with messages for the user.
+/// Listens for signals until the runtime ends. After the first signal, requests in flight are
+/// cancelled when `timeout`, if given, has passed. `notice` is called with lines for the user.
 pub(crate) fn listen(
     stop: Stop,
     timeout: Option<Duration>,
@@ -28,13 +28,14 @@ pub(crate) fn listen(
         let mut signals = std::pin::pin!(signals);
         handle_signals(signals.as_mut(), stop, timeout, notice).await;
         if signals.next().await.is_some() {
-            // What is recorded is kept, as after a kill.
+            // The journal keeps what is in it, as after a kill.
             std::process::exit(Exit::Interrupted.code().into());
         }
     });
 }
 
-/// Waits for signals and stops as they ask.
+/// Waits for two signals: cancels the token `drain` at the first, `abort` at the second or after
+/// `timeout`.
 async fn handle_signals(
     mut signals: impl Stream + Unpin,
     stop: Stop,
@@ -60,20 +61,21 @@ async fn handle_signals(
     stop.abort.cancel();
 }
 
-/// The signals that ask for an end. None that comes after it was made is missed.
+/// The signals that ask the process to end. A signal that arrives after [`Signals::new`] is not
+/// missed, even before [`Signals::next`] is called.
 #[cfg(unix)]
 pub(super) struct Signals([Option<tokio::signal::unix::Signal>; 2]);
 
 #[cfg(unix)]
 impl Signals {
-    /// Begins to listen. A signal that cannot be listened to ends the process, as
-    /// it would have without us.
+    /// Begins to listen. A signal for which no handler can be installed ends the process, as by
+    /// default.
     pub(super) fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
         Self([SignalKind::interrupt(), SignalKind::terminate()].map(|kind| signal(kind).ok()))
     }
 
-    /// Waits for the next one; false where none can be heard.
+    /// Waits for the next signal. Returns false if no signal can be received.
     pub(super) async fn next(&mut self) -> bool {
         let received = self.0.iter_mut().flatten();
         let received: Vec<_> = received.map(|signal| Box::pin(signal.recv())).collect();
@@ -84,7 +86,7 @@ impl Signals {
     }
 }
 
-/// The signals that ask for an end.
+/// The signals that ask the process to end.
 #[cfg(not(unix))]
 pub(super) struct Signals;
 

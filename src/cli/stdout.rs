@@ -1,6 +1,6 @@
-//! Standard output. Commands write their files and check their thresholds
-//! first and print last: a reader may go away (`| head`), and what it leaves
-//! unread changes neither files nor exit codes.
+//! Prints to standard output. Commands write their files and check their thresholds first and
+//! print last, so that a reader that closes the pipe early (`| head`) changes neither files nor
+//! exit codes.
 
 use std::io::{ErrorKind, Write};
 
@@ -8,7 +8,10 @@ use finqa_report::output::terminal::harmless;
 
 use super::{Exit, Failure};
 
-/// Prints to standard output; `false` if it is closed.
+/// Prints to standard output. Returns `false` if its reader has closed it.
+///
+/// # Errors
+/// Any other failure to write.
 pub(super) fn print(
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<bool, Failure> {
@@ -22,7 +25,7 @@ pub(super) fn print(
     }
 }
 
-/// Prints text that others wrote in part, without what a terminal would obey.
+/// Like [`print`], for text that contains untrusted text: escapes control and bidi characters.
 pub(super) fn print_words(
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<bool, Failure> {
@@ -34,13 +37,13 @@ pub(super) fn print_words(
     })
 }
 
-/// Prints such a text, which is all that a command says.
+/// Prints the whole output of a command, as [`print_words`] does.
 pub(super) fn print_text(text: &str) -> Result<Exit, Failure> {
     print_words(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Done)
 }
 
-/// Prints a value as indented JSON.
+/// Prints a value as indented JSON; see [`print`].
 pub(super) fn print_json(value: &impl serde::Serialize) -> Result<bool, Failure> {
     print(|out| {
         serde_json::to_writer_pretty(&mut *out, value)?;

@@ -1,4 +1,4 @@
-//! From settings and OpenTelemetry's standard variables to traces and logs.
+//! Sets up traces and logs from settings and OpenTelemetry's standard variables.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,23 +15,25 @@ use finqa_report::telemetry::{self, Collector, Redactor, Telemetry, TelemetryOpt
 use super::dotenv::variable;
 use super::exit::{Exit, Failure};
 
-/// OpenTelemetry's variable for questions, prompts and replies in traces.
+/// OpenTelemetry's variable that enables questions, prompts and replies in traces.
 const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
-/// Variables, besides the keys of providers, whose values must not appear in a trace
-/// or a log line.
+/// Variables whose values must not appear in a trace or a log line, in addition to the providers'
+/// keys.
 const SECRETS: &[&str] = &[
     "MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD", "FINQA_TOKEN",
 ];
 
-/// Set if stderr holds only JSON, including the final error line.
+/// True if stderr must hold only JSON, the final error line included. A static, because the error
+/// is printed where the settings are no longer known.
 static LOGS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// Prints the error that ends the program, without secrets: as a log line if stderr holds only
-/// those.
+/// Prints the error that ends the program, without secrets. It is a line of JSON if stderr holds
+/// only JSON.
 pub(crate) fn print_error(message: &str, exit: Exit) {
     let message = redactor().text(message);
-    // Not by `tracing`, which drops it if `RUST_LOG` leaves us out or nothing is set up yet.
+    // Not with `tracing`, which would drop the line if `RUST_LOG` excludes it or if nothing is
+    // installed yet.
     if LOGS_JSON.load(Ordering::Relaxed) {
         let line = serde_json::json!({
             "timestamp": format!("{:.6}", jiff::Timestamp::now()),
@@ -44,20 +46,22 @@ pub(crate) fn print_error(message: &str, exit: Exit) {
         return;
     }
     let name = console::style("error:").for_stderr().red().bold();
-    // It may be coloured, and the words in it are harmless already.
+    // Not escaped here: control characters are already escaped in the message, and the colour of
+    // `error:` must stay.
     let line = for_stderr(&format!("{name} {message}")).into_owned();
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
-/// True if stderr is to hold only log lines.
+/// True if stderr must hold only log lines. Remembers it for [`print_error`].
 pub(crate) fn logs_json(format: LogFormat) -> bool {
     let logged = format == LogFormat::Json;
     LOGS_JSON.store(logged, Ordering::Relaxed);
     logged
 }
 
-/// Starts what the settings and variables ask for. Within a runtime, for a
-/// collector's sake. A run is `tracked` if its traces are delivered from its folder (MLflow).
+/// Starts the traces and logs that the settings and variables ask for. A `tracked` run writes its
+/// traces to its folder, from which MLflow gets them. Call it within a runtime, which a collector
+/// needs.
 pub(crate) fn start(
     settings: &Settings,
     tracked: bool,
@@ -74,7 +78,7 @@ pub(crate) fn start(
     Ok(telemetry::install(options)?)
 }
 
-/// Starts logs alone, for a command without traces.
+/// Starts only the logs, for a command without traces.
 pub(crate) fn start_logs(log: &LogSettings, writer: &TerminalWriter) -> Result<Telemetry, Failure> {
     Ok(telemetry::install(log_options(log, writer))?)
 }
@@ -93,12 +97,12 @@ fn log_options(log: &LogSettings, writer: &TerminalWriter) -> TelemetryOptions {
     }
 }
 
-/// True if the variable has this value.
+/// True if the variable has this value, in any case.
 fn is(name: &str, value: &str) -> bool {
     variable(name).is_some_and(|set| set.trim().eq_ignore_ascii_case(value))
 }
 
-/// The collector that the standard variables name, if they do.
+/// The collector that the standard variables name; `None` if they name none or disable it.
 fn collector(writer: &TerminalWriter) -> Result<Option<Collector>, Failure> {
     if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
         return Ok(None);
@@ -118,7 +122,7 @@ fn collector(writer: &TerminalWriter) -> Result<Option<Collector>, Failure> {
     }))
 }
 
-/// Removes the values that must not be written anywhere.
+/// A redactor that removes the values of secret variables and of OTLP headers.
 pub(super) fn redactor() -> Redactor {
     let headers = [
         "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS",

@@ -1,4 +1,4 @@
-//! `convfinqa track sync`: delivers to MLflow what it has not got yet.
+//! `convfinqa track sync`: sends runs to MLflow that it does not have completely.
 
 use clap::ArgMatches;
 use serde::Serialize;
@@ -48,11 +48,12 @@ pub(crate) fn execute(command: TrackCommand, matches: &ArgMatches) -> Result<Exi
     }
 }
 
-/// Delivers the runs one after the other and prints the result of each.
+/// Delivers the runs one after the other and prints the result of each. A run that fails does not
+/// stop the others.
 ///
 /// # Errors
-/// A run that is not there, a server that is not known or cannot be reached;
-/// the last error of those runs that could not be delivered.
+/// A named run that does not exist; otherwise the error of the last run that could not be
+/// delivered.
 async fn sync(args: &SyncArgs, settings: &Settings) -> Result<Exit, Failure> {
     for line in unused_variables(&dotenv::variables(), "MLFLOW") {
         super::note(line);
@@ -66,7 +67,7 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> Result<Exit, Failure> {
     };
     let (mut missing, mut untracked) = (0, 0);
     let mut failed: Option<Failure> = None;
-    // Servers that did not answer are not waited for again.
+    // Servers that did not answer, so that no other run waits for them again.
     let mut dead = Vec::new();
     for folder in &folders {
         let name = folder.id();
@@ -79,7 +80,7 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> Result<Exit, Failure> {
         match result {
             Ok(Synced::Arrived | Synced::Untracked) => {}
             Ok(Synced::Sent(delivered)) => {
-                // Output that cannot be written does not end the deliveries.
+                // A closed standard output must not stop the deliveries.
                 let _ = stdout::print_words(|out| writeln!(out, "{name}: {}", delivered.page));
                 for line in mlflow_lines::shortfall_lines(&delivered) {
                     super::note(format_args!("{name}: {line}"));
@@ -105,16 +106,16 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> Result<Exit, Failure> {
     failed.map_or(Ok(Exit::Done), Err)
 }
 
-/// What became of a run.
+/// The result of [`sync_run`].
 enum Synced {
     Sent(DeliveredRun),
-    /// The server has all of it, and it was not named.
+    /// Skipped: the user named no runs, and the server has all of this one.
     Arrived,
-    /// It was started with `--mlflow off`, and it was not named.
+    /// Skipped: the user named no runs, and this one was started with `--mlflow off`.
     Untracked,
 }
 
-/// Delivers a run.
+/// Delivers a run, unless it is skipped.
 async fn sync_run(
     args: &SyncArgs,
     folder: &RunFolder,
@@ -146,11 +147,11 @@ async fn sync_run(
             return Ok(Synced::Untracked);
         }
     }
-    // A run that is still in progress delivers itself.
+    // Fails for a run that is in progress, which delivers itself at its end.
     let _lock = RunLock::take(folder.path())?;
     let (delivered, experiment) = record.map(|it| (it.uri, it.experiment)).unzip();
     let own = own.filter(|uri| !["auto", "off", ""].contains(uri));
-    // An address whose key was not kept leads nowhere.
+    // An address that was stored with its key hidden cannot be used.
     let known = delivered.or(own.map(str::to_owned));
     let known = known.filter(|uri| !uri.contains(HIDDEN));
     let uri = args.mlflow.clone().or(known);

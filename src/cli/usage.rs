@@ -1,4 +1,4 @@
-//! What clap has to say about the arguments: help, version, or an error.
+//! Prints clap's result for arguments that run no command: help, version, or an error.
 
 use std::process::ExitCode;
 
@@ -6,10 +6,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::{Exit, stdout};
 
-/// Prints help or an error of usage, and says how the program ends.
+/// Prints help, version or an error, and returns the exit code.
 pub(super) fn exit(error: clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        // clap ignores a standard output that cannot be written.
+        // Through `stdout::print`, so that a standard output that cannot be written is an error.
         let printed = stdout::print(|_| error.print());
         return match printed {
             Ok(_) => Exit::Done.into(),
@@ -23,8 +23,8 @@ pub(super) fn exit(error: clap::Error) -> ExitCode {
     Exit::Usage.into()
 }
 
-/// An error with its number's fault in words for users instead of the words of Rust's parsers,
-/// and without a subcommand that does not exist.
+/// Rewords an error for users: a number that Rust's parser refused, and an unknown word that clap
+/// takes for a subcommand.
 pub(super) fn in_words(error: clap::Error) -> clap::Error {
     let (text, kind) = (error.render().to_string(), error.kind());
     let conflict = error.get(ContextKind::InvalidSubcommand);
@@ -52,7 +52,7 @@ pub(super) fn in_words(error: clap::Error) -> clap::Error {
     clap::Error::raw(kind, text)
 }
 
-/// What is wrong with a command line, without its usage.
+/// The message of a usage error, without the usage text.
 pub(super) fn reason(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let (message, _usage) = text.split_once("\n\n").unwrap_or((&text, ""));

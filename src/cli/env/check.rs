@@ -1,4 +1,4 @@
-//! `convfinqa env check`: every table and question of a data directory.
+//! `convfinqa env check`: checks every table and question of a data directory.
 
 use std::ffi::OsString;
 
@@ -15,7 +15,7 @@ pub(crate) struct CheckArgs {
     data_path: Option<OsString>,
 }
 
-/// Prints what there is and what is wrong with it; the exit code says which.
+/// Prints what the data have, and their problems. The exit code is [`Exit::Data`] if there are any.
 pub(crate) fn execute(args: &CheckArgs) -> Result<Exit, Failure> {
     let catalog = catalog(args.data_path.as_deref())?;
     let report = catalog.check();

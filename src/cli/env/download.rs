@@ -1,4 +1,4 @@
-//! `convfinqa env download`: the published benchmark, fetched and verified.
+//! `convfinqa env download`: downloads and verifies the published benchmark.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ pub(crate) struct HubArgs {
     hub: Option<String>,
 }
 
-/// Fetches it and prints what is there now.
+/// Downloads the benchmark and prints what the folder has now.
 pub(crate) fn execute(args: HubArgs) -> Result<Exit, Failure> {
     let mut options = HubOptions {
         revision: args.revision,

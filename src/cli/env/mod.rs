@@ -1,4 +1,4 @@
-//! `convfinqa env`: the FinQA environment; one file per subcommand.
+//! `convfinqa env`: the FinQA environment, with one file per subcommand.
 
 mod build;
 mod check;
@@ -57,17 +57,18 @@ pub(crate) fn execute(
     }
 }
 
-/// The data of a directory, or those made from the built-in sample.
+/// Loads the environment's data from a directory, or makes them from the built-in sample.
 fn catalog(data: Option<&OsStr>) -> Result<Catalog, Failure> {
-    // compose.yaml passes an unset variable on as an empty one; clap would refuse
-    // an empty path, so it is read as a plain string.
+    // An empty path means the sample, because compose.yaml passes an unset variable as an empty
+    // one. The option is a plain string, because clap would refuse an empty path.
     match data.filter(|path| !path.is_empty() && *path != Source::SAMPLE) {
         Some(path) => Catalog::load(Path::new(path)).map_err(with_directory_hint),
         None => Ok(finqa_run::env_build::builtin()?),
     }
 }
 
-/// Distinguishes a folder of another kind from one with a damaged file.
+/// Adds a hint to the error if the folder is not a data directory, because its file of questions is
+/// missing. Other errors are about a damaged file and stay as they are.
 fn with_directory_hint(error: EnvError) -> Failure {
     const MISSING: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
     match &error {
@@ -84,7 +85,7 @@ fn with_directory_hint(error: EnvError) -> Failure {
     }
 }
 
-/// The problems of data that can be used in spite of them, in one line.
+/// A line about problems in the data, which can be used in spite of them; `None` if there are none.
 fn problems_note(catalog: &Catalog) -> Option<String> {
     let problems = catalog.check().problems;
     let count = counted(problems.len(), "problem");

@@ -1,4 +1,4 @@
-//! `convfinqa env play`: an agent plays episodes.
+//! `convfinqa env play`: lets an agent play episodes in an environment.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -105,7 +105,6 @@ pub(crate) struct PlayArgs {
     log: LogSettings,
 }
 
-/// Plays the episodes.
 pub(crate) fn execute(
     args: &PlayArgs,
     matches: &ArgMatches,
@@ -136,10 +135,10 @@ pub(crate) fn execute(
 
 struct EpisodeRun<'a> {
     args: &'a PlayArgs,
-    /// True if `--max-steps` was given, which FINQA_MAX_STEPS is not: an earlier run's own
-    /// settings take precedence over the environment's.
+    /// True if `--max-steps` was given on the command line. FINQA_MAX_STEPS does not count, because
+    /// an earlier run's own settings take precedence over the environment.
     gives_steps: bool,
-    /// The episodes of the replayed run.
+    /// The description of the replayed run's episodes.
     replayed: Option<EpisodeMeta>,
     server: Option<Arc<ServerEnvironment>>,
 }
@@ -178,8 +177,9 @@ impl RunCommand for EpisodeRun<'_> {
 }
 
 impl EpisodeRun<'_> {
-    /// The environment and the number of episodes; neither may change for a run that is
-    /// resumed.
+    /// The environment, the number of episodes and the limit of steps. A run that is resumed or
+    /// replayed uses its own unless the command line names others, which [`Run::start_with`]
+    /// refuses for a resumed run.
     async fn options(
         &self,
         settings: &Settings,
@@ -216,7 +216,7 @@ impl EpisodeRun<'_> {
         if let (Some(resumed), Some(was)) = (resumed, was)
             && resumed.meta().identity.data == options.environment.hash
         {
-            // The same data may have moved; the run keeps their first place.
+            // The same data may have moved. The run keeps the name with which it was started.
             options.environment.name = was.environment;
         }
         Ok(options)

@@ -1,4 +1,4 @@
-//! `convfinqa env serve`: the environment's server, over HTTP or standard input.
+//! `convfinqa env serve`: serves the environment over HTTP or over standard input and output.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -38,15 +38,15 @@ pub(crate) struct ServeArgs {
     log: LogSettings,
 }
 
-/// Memory of all queries together, in bytes.
+/// Maximum memory of all queries together, in bytes.
 const QUERY_MEMORY: usize = 64 << 20;
 
-/// Serves until a signal comes.
+/// Serves until a signal arrives.
 pub(crate) fn execute(mut args: ServeArgs, matches: &ArgMatches) -> Result<Exit, Failure> {
     let catalog = catalog(args.data_path.as_deref())?;
     let oddities = problems_note(&catalog);
     let (source, questions) = (catalog.source().to_owned(), catalog.questions().len());
-    // This process keeps no other database.
+    // The limit is for the whole process, which is safe because it opens no other database.
     limit_process_memory(QUERY_MEMORY).map_err(Failure::bug("cannot limit the memory"))?;
     let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));
     args.options.server_id = host_name();
@@ -82,12 +82,13 @@ pub(crate) fn execute(mut args: ServeArgs, matches: &ArgMatches) -> Result<Exit,
         server::serve(listener, tools, args.rules, args.options, shutdown).await;
         Ok(Exit::Done)
     });
-    // A running query or a pending read of standard input must not delay the exit.
+    // Does not wait for a running query or a pending read of standard input.
     runtime.shutdown_background();
     ended
 }
 
-/// A warning where the server asks for no token though it seems meant to.
+/// A warning if the server requires no token: the token is empty, or the server is open to the
+/// network.
 fn open_to_all(options: &ServerOptions) -> Option<&'static str> {
     let token = options
         .bearer_token
@@ -105,8 +106,8 @@ fn open_to_all(options: &ServerOptions) -> Option<&'static str> {
     }
 }
 
-/// The host's name, by which a proxy can route to this server: without its domain, in letters,
-/// digits, `-` and `_`. A container's is in HOSTNAME.
+/// The host's name without its domain, reduced to letters, digits, `-` and `_`, so that a proxy can
+/// route to this server by it. In a container it is in HOSTNAME. `None` if nothing is left.
 fn host_name() -> Option<String> {
     let named = ["HOSTNAME", "COMPUTERNAME"].map(|name| std::env::var(name).ok());
     let name = named.into_iter().flatten().next();
@@ -119,7 +120,7 @@ fn host_name() -> Option<String> {
     (!plain.is_empty()).then_some(plain)
 }
 
-/// The first signal stops in order, the second ends the process.
+/// Shuts the server down at the first signal, and ends the process at the second.
 async fn stop_at_signal(shutdown: CancellationToken) {
     let mut signals = signals::Signals::new();
     if signals.next().await {

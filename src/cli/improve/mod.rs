@@ -1,4 +1,5 @@
-//! `convfinqa improve`: prompts changed by a model, and kept only on evidence.
+//! `convfinqa improve`: lets a model change the prompts, and keeps a change only if it is shown to
+//! help.
 
 mod search;
 
@@ -51,7 +52,8 @@ pub(crate) struct ImproveArgs {
     print: PrintArgs,
 }
 
-/// Goes through the steps; what an earlier process did is read.
+/// Runs the search for better prompts and shows its result. Steps that an earlier process finished
+/// are not repeated.
 pub(crate) fn execute(
     args: &ImproveArgs,
     matches: &ArgMatches,
@@ -67,7 +69,7 @@ pub(crate) fn execute(
         let line = "improve does not take --shard, --only or --max-error";
         return Err(Failure::usage(line));
     }
-    // Other prompts have other probabilities.
+    // A calibration is valid for one set of prompts only.
     settings.calibration = CalibrationSettings::default();
     if args.detect <= 0.0 {
         return Err(Failure::usage(
@@ -113,7 +115,8 @@ pub(crate) fn execute(
     })
 }
 
-/// Discordance and design effect of earlier runs: of one run's first two passes, or of two runs.
+/// Discordance and design effect, measured on earlier runs: on the first two passes of one run, or
+/// on two runs. `None` without earlier runs.
 fn earlier(named: &[PathBuf], output: &Path) -> Result<Option<(f64, f64)>, Failure> {
     let open = |named: &PathBuf| -> Result<Answers, Failure> {
         Ok(open_answers(&RunFolder::answers_at(named, output)?, None)?)

@@ -1,8 +1,8 @@
-//! The steps of a search for better prompts.
+//! The steps of a search for better prompts ([`Search::run`]).
 //!
-//! Nothing is kept between processes but the runs, the stored replies of the proposer and the
-//! files made from them: the same command goes through the same steps again, and what is
-//! already answered is read instead of asked.
+//! Only the runs, the stored replies of the proposer and the files made from them are kept between
+//! processes. To continue, the same command goes through the same steps again, and reads what is
+//! already answered instead of asking it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -32,11 +32,11 @@ use finqa_score::score::Rule;
 
 use super::super::{Exit, Failure, dotenv, mlflow_lines, run};
 
-/// The rule by which answers are right.
+/// The rule that decides whether an answer is right.
 pub(super) const RULE: Rule = Rule::FinancialEquivalence;
-/// What continues a search.
+/// What continues a search, in words for the user.
 const AGAIN: &str = "the same command";
-/// The page of the results.
+/// The file name of the page with the results.
 pub(super) const PAGE: &str = "improve.html";
 
 /// A search for better prompts.
@@ -55,7 +55,10 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Splits the pages and checks that the search can succeed, before anything is sent.
+    /// Splits the pages and counts the questions with gold. Sends nothing.
+    ///
+    /// # Errors
+    /// Data without gold, and settings with which no run can be started.
     pub(super) fn new(
         settings: &Settings,
         proposer: Option<String>,
@@ -91,7 +94,7 @@ impl Search {
             return Err(Failure::new(Exit::Data, line));
         }
         let proposer = proposer.unwrap_or_else(|| settings.model.name.clone());
-        // The same inputs give the same search.
+        // The id is a hash of the inputs, so that the same command continues the same search.
         let identity = format!("{:?} {proposer}", job.meta.identity);
         let id = format!("improve-{}", short_hash(&identity));
         let texts = job.prompts.unwrap_or_default();
@@ -123,12 +126,15 @@ impl Search {
         })
     }
 
-    /// Goes through all steps; the results, and the folder that they are in.
+    /// Goes through all steps. Returns the results and the folder that they are in.
+    ///
+    /// # Errors
+    /// Too few questions to detect the gain, and any run or request that fails.
     pub(super) async fn run(mut self) -> Result<(Improvement, PathBuf), Failure> {
         if !self.found.power.is_enough() {
             return Err(self.without_power().await);
         }
-        // A run of no ids would be one of all records.
+        // A run with an empty list of ids would ask about all records.
         if self.found.records.contains(&0) {
             let line = "not enough data: there are no propose, no gate or no sealed pages; name more \
                         records (--n, --data-path)";
@@ -189,7 +195,8 @@ impl Search {
         Ok((self.found, self.folder))
     }
 
-    /// What the gate would need, and what that would cost.
+    /// The failure of a search with too few questions. It says how many the gate needs, and what
+    /// asking them would cost.
     async fn without_power(&self) -> Failure {
         let Power {
             detect,
@@ -234,7 +241,7 @@ impl Search {
         ))
     }
 
-    /// The settings of the questions of these records.
+    /// The question settings that select the records with these ids.
     fn only_ids(&self, ids: Vec<String>) -> QuestionSettings {
         QuestionSettings {
             ids,
@@ -246,8 +253,8 @@ impl Search {
         }
     }
 
-    /// The answers of a run with the prompts of this candidate, which is started, continued or
-    /// read.
+    /// The answers of the run `name`, which is started, continued, or only read if it is complete.
+    /// `prompts` is the folder of a candidate's prompts; `None` for the prompts of the settings.
     async fn answers(
         &mut self,
         name: &str,
@@ -276,7 +283,10 @@ impl Search {
         Ok(open_answers(&folder, None)?)
     }
 
-    /// Asks the questions of a run to the end.
+    /// Starts or continues a run and waits for its end.
+    ///
+    /// # Errors
+    /// A run that does not complete.
     async fn ask(
         &self,
         name: &str,
@@ -293,7 +303,7 @@ impl Search {
             variables: dotenv::variables(),
             tracking: pipeline::tracking_server(settings, &dotenv::variables(), &silent)?,
             traces: self.traces.clone(),
-            // Notes were shown once.
+            // Notes are not repeated for each run; `new` has shown them.
             notify: Arc::new(move |notice| {
                 if let RunNotice::Warning(line) = notice {
                     shown.warn(&line);
@@ -307,7 +317,7 @@ impl Search {
         let mut asked = Run::start(settings, context).await?;
         while let Some(event) = asked.next().await {
             progress.on(&event);
-            // Not the command that resumes the run alone.
+            // The command that resumes only this run would not continue the search.
             AGAIN.clone_into(&mut progress.continuation);
         }
         let results = asked.finish().await?;
@@ -328,7 +338,8 @@ impl Search {
         }
     }
 
-    /// The proposer's reply, which is stored before it is used.
+    /// Asks the proposer. Its reply is stored, so that the same command reads it again instead of
+    /// asking.
     async fn proposal(&mut self, mut asked: ChatRequest) -> Result<String, Failure> {
         let mut settings = self.settings.clone();
         settings.model.name.clone_from(&self.found.proposer);
@@ -348,13 +359,17 @@ impl Search {
         let setup = pipeline::model_setup(&settings, &dotenv::variables(), &models)?;
         asked.max_output_tokens = Some(setup.reply_limit);
         let reply = setup.model.chat(&asked, &self.stop).await?;
-        // The same for a reply that an earlier process paid for.
+        // A reply that an earlier process paid for is counted too.
         self.found.cost += Cost::of_request(setup.model.cost(&reply));
         Ok(reply.content)
     }
 
-    /// Writes the prompts that a reply proposes, if it proposes any; the name of their folder, with
-    /// a hash of them, so that no other proposal is taken for one that was run.
+    /// Writes the prompts that a reply proposes, and returns the name of their folder. The name has
+    /// a hash of the prompts, so that the run of one proposal is not taken for that of another.
+    ///
+    /// # Errors
+    /// The inner error is the reason why the proposal is not run, the outer one a file that cannot
+    /// be written.
     fn prompts_of(
         &self,
         candidate: &mut Candidate,
@@ -375,7 +390,7 @@ impl Search {
         Ok(rendered.map(|_| name).map_err(Rejection::Broken))
     }
 
-    /// The templates with the change that a reply proposes.
+    /// The templates with the change that a reply proposes. Describes the change in `candidate`.
     fn changed(
         &self,
         candidate: &mut Candidate,
@@ -394,7 +409,10 @@ impl Search {
         Ok(texts)
     }
 
-    /// What is left of `--max-cost`.
+    /// The amount that is left of `--max-cost`; `None` without a limit.
+    ///
+    /// # Errors
+    /// [`Exit::BudgetReached`] if nothing is left.
     fn left(&self) -> Result<Option<Dollars>, Failure> {
         let Some(Dollars(limit)) = self.settings.budget.max_cost else {
             return Ok(None);
@@ -437,7 +455,7 @@ fn short_hash(text: &str) -> String {
         .collect()
 }
 
-/// The effect on the questions of both.
+/// The effect of a change on the questions that both sides have, if there are any with gold.
 fn effect(before: &Answers, now: &Answers) -> Option<Effect> {
     let marks = before.rows.iter();
     let marks = marks.map(|row| ((&row.key, row.epoch), RULE.mark(row)));
@@ -449,7 +467,7 @@ fn effect(before: &Answers, now: &Answers) -> Option<Effect> {
     Effect::of(&pairs.collect::<Vec<_>>())
 }
 
-/// What was added to a cost since.
+/// The part of a cost that was added after `before`.
 fn difference(now: Cost, before: Cost) -> Cost {
     Cost {
         known: now.known - before.known,
