@@ -140,8 +140,8 @@ mod tests {
     use finqa_core::page::{FigureTag, TableStart};
     use finqa_core::question::{Document, QuestionKey, QuestionKind};
 
-    /// Its first column has a tag of 2033 of this scale, its second two tags of years that end
-    /// `behind` years after its heading.
+    /// A question over a table whose first column has a tag for 2033 with this scale. The second
+    /// column has two tags for a year that ends `behind` years after its heading.
     fn question(heading: &str, unit: &str, scale: i32, behind: u16) -> Question {
         let others = [2, 2].map(|column| FigureTag {
             row: 2,

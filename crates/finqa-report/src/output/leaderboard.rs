@@ -98,8 +98,8 @@ fn executable(
 mod tests {
     use super::*;
 
-    /// `["yes", "EOF"]`, unexecutable programs and, for FinQA, bare numbers were
-    /// written, none of which the official evaluator can execute.
+    /// Once wrote `["yes", "EOF"]`, programs that cannot be executed and, for FinQA, bare numbers.
+    /// The official evaluator can execute none of these.
     #[test]
     fn what_is_exported_executes_to_the_answer() {
         let table = [vec!["sales".to_owned(), "$ 40".to_owned()]];

@@ -42,6 +42,8 @@ pub(super) async fn attempt(
     loop {
         let has_capacity = loop {
             let has_capacity = tasks.len() < most;
+            // In this order: stop if the run drains, then take units that have ended, and only
+            // then start another.
             tokio::select! {
                 biased;
                 () = worker.stop.drain.cancelled() => break false,
@@ -53,6 +55,7 @@ pub(super) async fn attempt(
             break;
         };
         let asking = Arc::clone(worker);
+        // Before the task starts, so that the queue counts the unit at once.
         let in_flight = batches.map(BatchQueue::unit);
         tasks.spawn(async move {
             let ended = asking.ask_unit(at, is_last).await;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use finqa_score::dataset::Document;
 
-/// A page, ready to be written.
+/// The tables and names of one page.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PageTables {
     /// The company's ticker.

@@ -59,7 +59,7 @@ impl Address {
         Ok(address)
     }
 
-    /// The address as shown to people; it holds no secret.
+    /// The address as shown to people, without secrets.
     pub fn shown(&self) -> String {
         let shown = shown_address(self.url.as_str());
         let shown = shown.trim_end_matches("/ws");

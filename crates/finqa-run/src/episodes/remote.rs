@@ -40,7 +40,7 @@ const MAX_WAITING: usize = 2;
 /// Number of characters that are kept of an error's text or of a gold answer.
 const MAX_ERROR_CHARS: usize = 2_000;
 
-/// One socket, which is one session.
+/// A session on a server. Each session has its own socket.
 pub(super) struct RemoteSession {
     url: String,
     pub(super) opened: Instant,

@@ -51,7 +51,7 @@ impl ServerEnvironment {
         })
     }
 
-    /// True if each question is known before its episode.
+    /// True if the server lists its tasks, so that each question is known before its episode.
     pub(crate) fn lists_tasks(&self) -> bool {
         self.tasks.is_some()
     }
@@ -87,6 +87,7 @@ impl ServerEnvironment {
                 Some(json!({"split": split, "index": index}))
             }
             None => {
+                // Episodes are numbered from 1 and get consecutive seeds.
                 let number: u64 = question.key.id.parse().ok()?;
                 let seed = self.seed.unwrap_or_default();
                 Some(json!({"seed": seed.wrapping_add(number - 1)}))

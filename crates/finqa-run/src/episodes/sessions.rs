@@ -66,6 +66,7 @@ impl SessionPool {
     pub(super) async fn take(&self) -> Result<RemoteSession, RemoteError> {
         let mut waits = FULL_WAITS.into_iter();
         loop {
+            // The lock is released before a session is opened.
             let idle = self.sessions.lock().idle.pop();
             let session = match idle {
                 Some(session) => Ok(session),

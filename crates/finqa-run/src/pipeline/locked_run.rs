@@ -57,6 +57,7 @@ impl LockedRun {
                 id: meta.id,
             });
         }
+        // Another version may give other answers. A complete run only gets its files written.
         if meta.version != VERSION && !is_complete {
             return Err(PipelineError::OtherVersion {
                 id: meta.id,

@@ -29,6 +29,7 @@ pub async fn merge(
 ) -> Result<RunResults, PipelineError> {
     let folder = ShardsFolder::locate(output, run)?;
     let plan = folder.plan()?;
+    // Keeps other merges of this run away.
     let _merger = RunLock::take(&folder.path())?;
     let survey = ShardSurvey::take(&folder, &plan, |meta| {
         differences_of_shards(&plan.run, meta)

@@ -60,7 +60,7 @@ pub use unused_settings::{advice, unused_server, unused_variables};
 /// How often [`Run::next`] looks for a change of the request limits to report.
 const LIMITS_INTERVAL: Duration = Duration::from_millis(250);
 
-/// A run whose questions are being asked, until [`Run::finish`] gives its results.
+/// A run in progress. Call [`Run::next`] for its events and [`Run::finish`] for its results.
 pub struct Run {
     folder: RunFolder,
     records: Result<Dataset, String>,

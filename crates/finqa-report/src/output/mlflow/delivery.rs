@@ -94,6 +94,7 @@ pub async fn deliver(
         complete_at: content.answered,
         gold_at: content.gold_at.clone(),
     };
+    // Last, because the record says that the server has all of the run.
     record.write(folder)?;
     Ok(DeliveredRun {
         page,

@@ -132,7 +132,7 @@ impl MlflowError {
 mod tests {
     use super::*;
 
-    /// The words of MLflow 1.0 to 3.17, of its databases, and of servers with its API.
+    /// Messages of MLflow 1.0 to 3.17, of its databases, and of other servers with its API.
     #[test]
     fn the_limit_is_in_the_words_of_the_refusal() {
         let value = format!("a limit of 12 characters {}", "x".repeat(800));

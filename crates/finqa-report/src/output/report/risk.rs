@@ -35,6 +35,7 @@ impl<'a> RiskFigure<'a> {
         let highest = points
             .iter()
             .map(|point| bound(point).unwrap_or(error(point)));
+        // The axis goes up to 5 % at least.
         let highest = highest.fold(0.05, f64::max);
         let y = |error: f64| HEIGHT * (1.0 - error / highest);
         let line = |of: &dyn Fn(&CurvePoint) -> Option<f64>| {

@@ -293,7 +293,7 @@ mod tests {
 
     use super::*;
 
-    /// It was "unknown", as for a model without a price.
+    /// The cost was once "unknown" here, as for a model without a price.
     #[test]
     fn a_cost_without_the_tokens_of_some_answers_is_at_least_and_without_all_says_why() {
         for (known, unpriced, without_usage, words) in [
