@@ -175,6 +175,7 @@ async fn run_to_end(
     let mut run = command.start(settings, context).await?;
     let writer = progress.writer();
     let timeout = settings.shards.shard.as_ref().map(|_| signals::SHARD_DRAIN);
+    // Until here, a signal ends the process at once.
     signals::listen(stop, timeout, move |line| writer.say(line));
     while let Some(event) = run.next().await {
         progress.on(&event);
@@ -345,7 +346,7 @@ mod tests {
         for (finish, code) in [
             (Finish::Bug(String::new()), 1),
             (fatal(Fault::Provider), 5),
-            // `ask` called it the provider's.
+            // `ask` once reported a bug as the provider's fault.
             (fatal(Fault::Bug), 1),
             (Finish::Partial { left, reason }, 4),
             (Finish::Interrupted, 130),

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use futures::FutureExt;
 
-    /// The messages after one signal, and whether the listener ends without another.
+    /// The tokens after one signal, and whether the handler ends without a second one.
     async fn after_one_signal(timeout: Option<Duration>) -> (Stop, bool) {
         let stop = Stop::default();
         let signals = Box::pin(stream::iter([()]).chain(stream::pending()));
@@ -123,7 +123,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_shard_gives_up_its_requests_and_a_person_is_waited_for() {
-        // It has to be over before an engine kills it.
+        // The wait must end before an engine kills the process.
         assert!(SHARD_DRAIN < Duration::from_secs(30));
         let (stop, ended) = after_one_signal(Some(Duration::ZERO)).await;
         assert!(ended && stop.drain.is_cancelled() && stop.abort.is_cancelled());

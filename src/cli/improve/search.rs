@@ -144,6 +144,7 @@ impl Search {
         write_json_pretty(&self.folder.join("split.json"), &self.split)?;
         let ids = [self.split.propose.clone(), self.split.gate.clone()].concat();
         let before = self.answers("baseline", ids, None).await?;
+        // The proposer sees only misses on the propose pages.
         let propose: HashSet<&String> = self.split.propose.iter().collect();
         let mut shown = before.clone();
         shown.rows.retain(|row| propose.contains(&row.key.id));
