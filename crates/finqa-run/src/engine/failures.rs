@@ -1,5 +1,5 @@
-//! Decides when a provider's failures end the run: too many failed calls in a row, or the first
-//! prompts all refused alike.
+//! Decides when a provider's failures end the run: too many failed calls in a row, or too many
+//! prompts refused alike before any is answered.
 
 use std::collections::{HashMap, HashSet};
 

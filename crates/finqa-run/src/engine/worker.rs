@@ -167,8 +167,8 @@ impl Worker {
     /// and an interruption before.
     ///
     /// # Errors
-    /// The interruptions of the solver, a refusal as above, and
-    /// [`Interruption::Fatal`] if the first prompts of the run are all refused alike.
+    /// The interruptions of the solver, a refusal as above, and [`Interruption::Fatal`] if too many
+    /// prompts were refused alike before any was answered.
     async fn solve(
         &self,
         planned: &PlannedQuestion,

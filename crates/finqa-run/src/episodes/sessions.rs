@@ -62,7 +62,8 @@ impl SessionPool {
     /// [`FULL_WAITS`], and then whenever a session in use is put back.
     ///
     /// # Errors
-    /// [`RemoteError::Full`] if the server stays full although no session is in use.
+    /// [`RemoteError::Full`] if the server stays full although no session is in use, and any other
+    /// error of opening a session.
     pub(super) async fn take(&self) -> Result<RemoteSession, RemoteError> {
         let mut waits = FULL_WAITS.into_iter();
         loop {

@@ -38,7 +38,7 @@ pub struct DeliveredRun {
     pub shortfalls: Vec<String>,
 }
 
-/// Delivers a run at its end. Stops after [`AT_END`], or when `give_up` is cancelled.
+/// Delivers a run at its end. Stops after 30 seconds, or when `give_up` is cancelled.
 pub async fn deliver_at_end(
     server: &TrackingServer,
     folder: &Path,

@@ -70,8 +70,8 @@ impl<'a> Report<'a> {
     /// escaped.
     pub const LACKS_PAGES: &'static str = "<strong>The report pages are not available";
 
-    /// An empty report for the file at `path`. `records` are those that were asked about, because
-    /// the journal does not contain their pages, or the reason why they are not available.
+    /// An empty report for the file at `path`. `records` has the pages, which the journal does not
+    /// contain, or the reason why they are not available.
     pub fn new(path: &'a Path, records: Result<&'a Dataset, &'a str>) -> Self {
         Self {
             path,
