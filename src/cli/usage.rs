@@ -9,7 +9,7 @@ use super::{Exit, stdout};
 /// Prints help, version or an error, and returns the exit code.
 pub(super) fn exit(error: clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        // Through `stdout::print`, so that a standard output that cannot be written is an error.
+        // Not by `error.exit`, which ignores a standard output that cannot be written.
         let printed = stdout::print(|_| error.print());
         return match printed {
             Ok(_) => Exit::Done.into(),
