@@ -1,5 +1,5 @@
-//! The part of a report that a question is about, as a page: the best tables and paragraphs that
-//! fit into a number of tokens, each table with its title, in their order.
+//! Chooses the part of a report that a chat model is shown for a question: the tables and
+//! paragraphs that fit the question best, within a number of tokens, in the order of the report.
 
 use std::sync::OnceLock;
 
@@ -7,42 +7,45 @@ use finqa_core::question;
 use finqa_documents::{Block, Document, PrintedCell, PrintedTable, Shown};
 use finqa_embedded::{Passage, Passages};
 
-/// Characters of a token, as they are counted for `--page-tokens`.
+/// Characters that count as one token for `--page-tokens`.
 const CHARACTERS: usize = 3;
 
-/// What a cell takes in addition to its text: the marks around it.
+/// Characters added to each cell and paragraph for the marks around its text.
 const MARKS: usize = 3;
 
-/// A table that takes more than this share of the room is shown by its best rows.
+/// The rows of a table that takes more than this share of the room are chosen one by one.
 const MOST_OF_ROOM: f64 = 0.6;
 
-/// What the rows after the best add to the fit of their table.
+/// Weight of the second and third best row in the fit of their table.
 const OTHER_ROWS: f64 = 0.15;
 
-/// What the figures of a statement count more than those of its notes.
+/// Factor for a primary statement, so that it precedes a note with the same rows.
 const STATEMENT: f64 = 1.15;
 
-/// What a paragraph counts less than a row, whose words are all of one figure.
+/// Factor for a paragraph. All words of a row describe one figure; those of a paragraph may not.
 const PARAGRAPH: f64 = 0.7;
 
-/// A report; its passages are read when the first question needs them.
+/// A report. The index of its passages is built at the first question.
 #[derive(Debug)]
 pub(super) struct ReadDocument {
     document: Document,
     passages: OnceLock<BlockPassages>,
 }
 
+/// The passages of a report: its paragraphs, and the rows of its tables without their headers.
 #[derive(Debug)]
 struct BlockPassages {
     all: Passages,
-    /// The first passage of each block, and one past its last.
+    /// For each block, the indices of its first passage and of the one after its last.
     places: Vec<(usize, usize)>,
 }
 
-/// A block, how well it fits, and how well its rows do.
+/// How well a block fits a question.
 struct FitBlock {
+    /// The index of the block in the document.
     at: usize,
     fit: f64,
+    /// The fit of each row of a table without the header; of a paragraph, its own fit.
     rows: Vec<f64>,
 }
 
@@ -75,7 +78,8 @@ impl ReadDocument {
         &self.document
     }
 
-    /// The blocks by how well they fit a question, the best first.
+    /// The blocks that fit a question at all, the best first. On a tie, the earlier one comes
+    /// first.
     fn ranked(&self, question: &str) -> Vec<FitBlock> {
         let blocks = &self.document.blocks;
         let passages = self.passages.get_or_init(|| BlockPassages::read(blocks));
@@ -105,7 +109,8 @@ impl ReadDocument {
 
 impl ReadDocument {
     /// The page that a model is shown for a question: the best tables and paragraphs within
-    /// `tokens`, in their order.
+    /// `tokens`, in the order of the report. A block that no longer fits is skipped, and the next
+    /// best one is tried.
     pub(super) fn excerpt(&self, question: &str, tokens: usize) -> question::Document {
         let room = tokens.saturating_mul(CHARACTERS);
         let mut left = room;
@@ -130,7 +135,7 @@ impl ReadDocument {
     }
 }
 
-/// The characters that a part takes in a prompt.
+/// The characters that a part takes in a prompt; 0 for a table of which only the header is left.
 fn size(part: &Shown<'_>) -> usize {
     match part {
         Shown::Text(text) => text.chars().count() + MARKS,
@@ -139,12 +144,13 @@ fn size(part: &Shown<'_>) -> usize {
     }
 }
 
-/// Whether a row is only a label.
+/// Returns true if a row has only a label, and so heads a section of its table.
 fn heads_rows(row: &[PrintedCell]) -> bool {
     row.iter().skip(1).all(|cell| cell.text.is_empty())
 }
 
-/// Each row's label, and the headings above it.
+/// For each row below the header: its label, and the words above it, which are the table's title,
+/// the header and the heading of the section.
 fn rows_in_words(table: &PrintedTable) -> Vec<(&str, String)> {
     let mut heading = "";
     let mut words = Vec::new();
@@ -170,7 +176,9 @@ fn all_rows(table: &PrintedTable) -> Vec<usize> {
     (0..table.rows.len()).collect()
 }
 
-/// All rows if they fit well, otherwise the header and the best ones that do, in their order.
+/// The indices of the rows to show. These are all rows if the table fits into `left` characters
+/// and is not large; otherwise the header and as many of the best rows as fit, each with the
+/// heading of its section, in the order of the table. `fits` has no entry for the header.
 fn best_rows(table: &PrintedTable, fits: &[f64], left: usize, room: usize) -> Vec<usize> {
     let all = all_rows(table);
     #[allow(clippy::cast_precision_loss, reason = "characters of a page")]
@@ -195,14 +203,14 @@ fn best_rows(table: &PrintedTable, fits: &[f64], left: usize, room: usize) -> Ve
     rows
 }
 
-/// The row that heads the section of another one.
+/// The nearest row above that heads a section.
 fn heading_of(table: &PrintedTable, row: usize) -> Option<usize> {
     let above = table.rows.iter().enumerate().take(row).skip(1);
     let mut headings = above.filter(|(_, cells)| heads_rows(cells));
     Some(headings.next_back()?.0)
 }
 
-/// The characters that rows take in a prompt.
+/// The characters that rows take in a prompt, with the lines above the table.
 fn size_of_rows(table: &PrintedTable, rows: &[usize]) -> usize {
     let cells = rows.iter().filter_map(|row| table.rows.get(*row)).flatten();
     let text: usize = cells.map(|cell| cell.text.chars().count() + MARKS).sum();

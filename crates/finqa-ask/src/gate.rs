@@ -1,5 +1,6 @@
-//! Which answers are sure: the one place that decides it. The analyst and the readers deliver
-//! reasons for doubt; an answer is sure if there is none.
+//! Decides which answers are sure; no other place does. The analyst, the second opinion, the tags
+//! of a filing and the reader of the document each may have a reason for doubt, and an answer
+//! without one is sure.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +13,14 @@ use finqa_core::text::single_spaced;
 
 use super::Session;
 
-/// Parts of the names of elements that are of a future year, by the us-gaap taxonomy.
+/// Parts of the names of us-gaap elements for amounts of future years, such as debt due next year.
 const SCHEDULED: [&str; 5] = [
     "InNextTwelveMonths", "NextRollingTwelveMonths", "InYear", "RemainderOfFiscalYear", "DueYear",
 ];
 
 impl Session {
-    /// The reason why an answer is not sure: the analyst's own, that of a second opinion, of the
-    /// tags, or of the reader of the document.
+    /// The reason why an answer is not sure: the first one of the analyst, the second opinion, the
+    /// tags and the reader of the document. `None` for a sure answer, and without an answer.
     pub(super) fn doubt(&self, question: &Question, solution: &Solution) -> Option<String> {
         let answer = solution.answer.as_ref()?;
         let opinion = || opinion_caveat(solution).filter(|_| self.shows_opinion);
@@ -32,7 +33,7 @@ impl Session {
     }
 }
 
-/// A caveat if a second opinion that is sure disagrees.
+/// The doubt that a second opinion raises if it is sure and differs from an answer with a value.
 fn opinion_caveat(solution: &Solution) -> Option<String> {
     solution.answer.as_ref()?.value.as_ref()?;
     let other = solution.opinion.as_ref()?;
@@ -43,28 +44,31 @@ fn opinion_caveat(solution: &Solution) -> Option<String> {
     })
 }
 
-/// The table of a cell of the page, and its row there.
+/// The table that contains a cell, and the row within that table. `place` is the row and the
+/// column on the page, counted from 0.
 pub fn cited_table(question: &Question, place: (usize, usize)) -> Option<(&Table, usize)> {
     question.document.page().table_of_row(place.0)
 }
 
-/// The tag of a cell of the page.
+/// The tag of a cell. `place` is as for [`cited_table`].
 pub fn cited_tag(question: &Question, place: (usize, usize)) -> Option<&FigureTag> {
     let starts = question.document.tables.iter();
     let mut tags = starts.flat_map(|start| &start.tags);
     tags.find(|tag| (tag.row, tag.column) == place)
 }
 
-/// The reason to doubt an answer of whose figures a tag says something else than the page.
+/// The reason to doubt an answer because the tag of one of its figures contradicts the page, in
+/// the scale, the year or the length of the period.
 fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
     let usual = usual_years_apart(question);
     answer.evidence.iter().find_map(|cited| {
         let place = position(&cited.id)?;
         let tag = cited_tag(question, place)?;
         let (table, row) = cited_table(question, place)?;
-        // Where nothing is printed, it is the tag's.
+        // A cell that carries its tag's unit has the tag's scale if no scale is printed.
         let printed = table.scale_at(row, place.1);
-        // Shares, ratios and amounts per share have scales of their own.
+        // A unit of three letters is a currency: `USD`, but `shares` and `USD/shares`. Shares,
+        // ratios and amounts per share have scales of their own.
         let money = tag.unit.len() == 3;
         if let Some(printed) = printed.filter(|printed| money && power(*printed) != tag.scale) {
             return Some(format!(
@@ -80,7 +84,7 @@ fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
                 cited.literal, tag.scale
             ));
         }
-        // A schedule's figures are of the years to come, their tags of the day of the report.
+        // The columns of a schedule name years to come, but its tags have the day of the report.
         if SCHEDULED.iter().any(|part| tag.concept.contains(part)) {
             return None;
         }
@@ -98,12 +102,14 @@ fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
     })
 }
 
-/// How many years later a tag's column is called than its period ends; and whether it is called by
-/// a year alone, which may be a fiscal one.
+/// How many years the heading of a tagged cell's column is later than the end of the tag's period.
+/// The `bool` is true if the heading names no month: its year may be a fiscal year, which may have
+/// another number than the calendar year in which it ends. `None` if they cannot be compared.
 fn years_apart(question: &Question, tag: &FigureTag) -> Option<(bool, i32)> {
     let (table, row) = cited_table(question, (tag.row, tag.column))?;
     let label = table.rows().get(row)?.label.to_lowercase();
-    // An opening balance is of the day before the column's period.
+    // An opening balance has the date before the column's period, and a label that names a year
+    // has a period of its own.
     if label.contains("begin") || !years_in(&label).is_empty() {
         return None;
     }
@@ -111,14 +117,16 @@ fn years_apart(question: &Question, tag: &FigureTag) -> Option<(bool, i32)> {
     let mut short = MONTHS.iter().filter_map(|month| month.get(..3));
     let named = !short.any(|month| heading.contains(month));
     let [year, month, day] = *dates(&tag.period).last()?;
-    // A year of 53 weeks may end on the first days of the next.
+    // A year of 52 or 53 weeks may end in the first days of January; it counts as the year before.
     let end = year - i32::from(named && month == 1 && day <= 7);
     let apart = years_in(&heading).into_iter();
     let apart = apart.map(|year| i32::from(year) - end);
     Some((named, apart.min_by_key(|years| years.abs())?))
 }
 
-/// The years that most columns called by a year alone are apart from their tags.
+/// The difference of [`years_apart`] that more than half of the tagged cells below a heading
+/// without a month have; 0 if no difference has a majority. Companies that name a fiscal year
+/// after the year in which it begins have −1.
 fn usual_years_apart(question: &Question) -> i32 {
     let mut counts: BTreeMap<i32, usize> = BTreeMap::new();
     let tags = question
@@ -137,14 +145,14 @@ fn usual_years_apart(question: &Question) -> i32 {
     most.map_or(0, |(apart, _)| apart)
 }
 
-/// How long a column's period is by its heading.
+/// The months of a column's period according to its heading.
 fn months(heading: &str) -> Option<i32> {
     let months = Times::heading(heading).0?.months?;
-    // The year so far is of any length.
+    // 0 means the year so far, which may have any length.
     (months > 0).then(|| i32::from(months))
 }
 
-/// The months of a tag's period; `None` of a point in time.
+/// The months of a tag's period, rounded; `None` for a single day.
 fn tagged_months(period: &str) -> Option<i32> {
     let [start, end] = *dates(period).as_slice() else {
         return None;
@@ -153,7 +161,7 @@ fn tagged_months(period: &str) -> Option<i32> {
     Some((days(end) - days(start) + 15) / 30)
 }
 
-/// The days of a tag's period: year, month, day.
+/// The dates in a tag's period, each as year, month and day: one, or the first and the last day.
 fn dates(period: &str) -> Vec<[i32; 3]> {
     let date = |word: &str| {
         let parts: Option<Vec<i32>> = word.split('-').map(|part| part.parse().ok()).collect();
@@ -162,7 +170,6 @@ fn dates(period: &str) -> Vec<[i32; 3]> {
     period.split_whitespace().filter_map(date).collect()
 }
 
-/// The power of ten of a scale.
 fn power(scale: Scale) -> i32 {
     match scale {
         Scale::Thousand => 3,
@@ -179,8 +186,9 @@ mod tests {
     use finqa_core::page::TableStart;
     use finqa_core::question::{CitedEvidence, Document, QuestionKey, QuestionKind};
 
-    /// Its first column has a tag of 2033 of this scale, its second two tags of years that end
-    /// `behind` years after its heading.
+    /// A question about a page with two columns of figures. `heading` is that of the first, whose
+    /// figure has a tag of this scale for the year that ends in September 2033. The second is
+    /// headed 2031, and its figure has two tags for a year that ends `behind` years later.
     fn question(heading: &str, unit: &str, scale: i32, behind: u16) -> Question {
         let others = [2, 2].map(|column| FigureTag {
             row: 2,

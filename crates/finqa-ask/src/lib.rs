@@ -1,7 +1,13 @@
-//! Questions about a user's own document, one by one, each with the earlier ones as its history.
+//! Answers questions about a user's own document, one after the other; a question may refer to the
+//! earlier ones.
 //!
-//! A [`Session`] opens a document (`finqa_documents`), chooses the page that is asked about
-//! (`excerpt`), asks the agents, and alone decides whether an answer is sure (`gate`).
+//! - **In:** a file, or a [`Document`] that is already read, and the text of each question.
+//! - **Out:** an [`Asked`] for each question: the question with the page that the agents saw, and
+//!   the solution with its answer, probability and doubt.
+//!
+//! Read [`Session::ask`] first: it takes the page, asks the agents (`finqa_agents::pair`) and
+//! applies the calibration. Then read `excerpt`, which chooses the part of a report that a chat
+//! model is shown, and `gate`, which decides whether an answer is sure.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(
@@ -31,16 +37,17 @@ use excerpt::ReadDocument;
 use finqa_core::error::{Kind, Kinded};
 pub use gate::{cited_table, cited_tag};
 
-/// The most tokens of a page that a chat model is shown, of three characters each.
+/// The default of `--page-tokens`: the maximum size of the excerpt of a report that a chat model is
+/// shown. Three characters count as one token.
 pub const PAGE_TOKENS: usize = 2000;
 
-/// The errors of asking.
+/// An error of opening a session or of asking a question.
 #[derive(Debug, Error)]
 pub enum AskError {
     /// The document cannot be read.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// The wiring of the agents is wrong, which a test excludes.
+    /// The graph of the agents is wired wrongly, which a test excludes.
     #[error(transparent)]
     Wiring(#[from] GraphError),
     /// No question can succeed: a wrong address, key or model.
@@ -58,29 +65,30 @@ impl Kinded for AskError {
     }
 }
 
-/// A document and who answers about it.
+/// A document, the agents that answer questions about it, and the questions so far.
 pub struct Session {
     pair: Pair,
     judge: Option<Judge>,
     source: PageSource,
-    /// A second opinion that is sure and differs is a reason for doubt.
+    /// True if a second opinion that is sure and differs makes an answer doubtful.
     shows_opinion: bool,
     history: Vec<HistoryEntry>,
     stop: Stop,
 }
 
-/// A question and what came of it.
+/// A question and its solution.
 pub struct Asked {
-    /// With the page that it was asked about.
+    /// The question with the page that the agents saw.
     pub question: Arc<Question>,
-    /// Its answer, if any, has a doubt unless it is sure.
+    /// The answer, or why there is none. The answer is sure if it has no doubt.
     pub solution: Solution,
 }
 
 /// Where the page of a question comes from.
 enum PageSource {
+    /// The whole document, for every question.
     Whole(Arc<question::Document>, Box<Document>),
-    /// The best parts of a report for each question.
+    /// The parts of a report that fit the question best.
     Excerpt {
         report: Box<ReadDocument>,
         tokens: usize,
@@ -88,18 +96,19 @@ enum PageSource {
 }
 
 impl Session {
-    /// Opens a file for questions to the embedded analyst: no model, no key.
+    /// Opens a file for questions to the embedded analyst, which needs neither a model nor a key.
     ///
     /// # Errors
-    /// One line that names the file and says what to do if it cannot be read.
+    /// [`AskError::Document`] if the file cannot be read: one line that names it and says what to
+    /// do.
     pub fn open(file: &Path) -> Result<Self, AskError> {
         let document = finqa_documents::open(file)?;
         let options = PairOptions::new(Backend::Embedded);
         Self::new(document, &options, PAGE_TOKENS, None, Stop::default())
     }
 
-    /// Questions about a document that is already read; a chat model is shown up to so many tokens
-    /// of a report, and `judge` gives the probability that an answer is right.
+    /// Starts a session about a document that is already read. A chat model is shown at most
+    /// `page_tokens` of a report. `judge` adds the probability that an answer is right.
     pub fn new(
         document: Document,
         options: &PairOptions,
@@ -107,6 +116,7 @@ impl Session {
         judge: Option<Judge>,
         stop: Stop,
     ) -> Result<Self, AskError> {
+        // The embedded analyst searches all tables of a report.
         let whole = !document.is_report() || matches!(options.backend, Backend::Embedded);
         Ok(Self {
             pair: Pair::new(options)?,
@@ -124,7 +134,6 @@ impl Session {
         })
     }
 
-    /// The document that is asked about.
     pub fn document(&self) -> &Document {
         match &self.source {
             PageSource::Whole(_, document) => document,
@@ -132,13 +141,13 @@ impl Session {
         }
     }
 
-    /// The name of the calibration that probabilities are from.
+    /// The name of the calibration that the probabilities come from; `None` without probabilities.
     pub fn calibration(&self) -> Option<String> {
         Some(self.judge.as_ref()?.calibration().name())
     }
 
-    /// Asks one question, which may refer to the earlier ones; `None` if it was given up because
-    /// the session is stopped.
+    /// Asks one question, which may refer to the earlier ones. Returns `None` if the session was
+    /// stopped; the question is then not part of the history.
     ///
     /// # Errors
     /// [`AskError::Failure`] if no question can succeed.
@@ -163,7 +172,8 @@ impl Session {
             .pair
             .solve(Arc::clone(&question), 0, memory, stop, &|_| {});
         let solution = tokio::select! {
-            // There is nothing to drain: the first Ctrl-C gives the question up.
+            // A run finishes its requests in flight at the first Ctrl-C. A session has only this
+            // question, so it is given up.
             () = self.stop.drain.cancelled() => return Ok(None),
             solution = asking => solution,
         };
@@ -185,7 +195,7 @@ impl Session {
         Ok(Some(Asked { question, solution }))
     }
 
-    /// Takes the next question for the first: it refers to none before it.
+    /// Forgets the questions so far: the next one cannot refer to them.
     pub fn forget(&mut self) {
         self.history.clear();
     }
@@ -194,7 +204,8 @@ impl Session {
         match &self.source {
             PageSource::Whole(page, _) => Arc::clone(page),
             PageSource::Excerpt { report, tokens } => {
-                // A follow-up names what it changes.
+                // A follow-up may name only what it changes, so the excerpt must fit the words of
+                // the question before it too.
                 let last = self.history.last();
                 let before = last.map_or("", |earlier| earlier.question.as_str());
                 Arc::new(report.excerpt(&format!("{before} {question}"), *tokens))
