@@ -1,4 +1,4 @@
-//! Answers to analyse: a file of predictions or a run's journal.
+//! Opens answers that are to be analysed or compared: a file of predictions or a run's journal.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -14,12 +14,11 @@ use thiserror::Error;
 use crate::run::{Journal, JournalError, RunFolder, RunMeta};
 use finqa_core::error::{Kind, Kinded};
 
-/// The errors of opening answers.
 #[derive(Debug, Error)]
 pub enum AnswersError {
     #[error(transparent)]
     Score(#[from] ScoreError),
-    /// A row of a file, which names its line.
+    /// A wrong row of a file; `error` names the line.
     #[error("{}, {error}", path.display())]
     Row {
         path: PathBuf,
@@ -37,7 +36,6 @@ pub enum AnswersError {
     #[error("{}: {key} is not in {dataset}, or is another question there; name the file with its records with --data-path", path.display())]
     UnknownQuestion {
         path: PathBuf,
-        /// The question that is not there.
         key: QuestionKey,
         dataset: String,
     },
@@ -52,7 +50,7 @@ impl Kinded for AnswersError {
 /// Opens a file of predictions (our CSV, the LangGraph baseline's, JSONL), a run's
 /// folder, or a folder that holds an `output.csv`.
 ///
-/// With a dataset, gold and pages come from it, whatever gold the answers were scored by.
+/// With a dataset, gold and pages come from it, even if the answers were scored by another gold.
 /// Without one, a run's own data file is used if it still exists unchanged.
 pub fn open_answers(path: &Path, dataset: Option<&Dataset>) -> Result<Answers, AnswersError> {
     if path.is_dir() {
@@ -136,7 +134,8 @@ fn from_run(
             });
         }
         if let Some((_, case)) = found.filter(|_| given.is_some()) {
-            // Where the named records have no gold, an older one would pass for theirs.
+            // Also if this gold is empty: otherwise the row's earlier gold would pass for that of
+            // these records.
             row.gold = case.gold.clone();
         }
         row.scores = score(row);
@@ -155,13 +154,14 @@ fn from_run(
     })
 }
 
-/// True unless the record has another text under the id of a row's question, as another file may.
+/// Returns false if the record's question has another text than the row's. Two files may use one
+/// id for different questions.
 fn asks_the_same(case: &Case, row: &Row) -> bool {
     row.question.is_empty() || letters(&case.question.text) == letters(&row.question)
 }
 
-/// The golds that differ from the answers' `own` ones, and those that `given` records lack, in
-/// a line each.
+/// Notes of one line each: which of the answers' `own` golds were replaced by those of `dataset`,
+/// and for which questions the `given` records have no gold.
 fn gold_notes(
     path: &Path,
     dataset: Option<&Dataset>,
@@ -174,7 +174,8 @@ fn gold_notes(
     others.into_iter().chain(lacking).collect()
 }
 
-/// The number of questions that have no gold in these records. A file's own golds count for them.
+/// A note of how many questions have no gold in these records, and whether a file's own golds are
+/// used for them.
 fn lacking_golds(dataset: &Dataset, rows: &[Row]) -> Option<String> {
     let records = RecordsById::of(dataset);
     let lacks = |row: &&Row| {
@@ -215,7 +216,9 @@ fn other_golds(
     ))
 }
 
-/// The run of this CSV, if the file is in a run's folder or is a copy of the CSV of a run.
+/// The run that wrote this CSV: the one in whose folder the file is, or the newest one in `runs`
+/// next to the file whose CSV has the same content, as `OUTPUT/output.csv` has that of the last
+/// run.
 fn run_of(csv: &Path) -> Option<RunMeta> {
     let folder = csv.parent()?;
     let mut journal = folder.join(RunFolder::JOURNAL);
@@ -231,8 +234,8 @@ fn run_of(csv: &Path) -> Option<RunMeta> {
     Journal::read(&journal).ok()?.meta().ok()
 }
 
-/// The number of the dataset's questions of the kinds that the rows answer, in each of their
-/// passes.
+/// How many rows a complete file would have: the dataset's questions of the kinds that the rows
+/// answer (stand-alone questions, turns), times the number of passes in the file.
 fn asked_of(dataset: &Dataset, rows: &[Row]) -> usize {
     let kinds: HashSet<bool> = rows.iter().map(|row| row.turn().is_some()).collect();
     let passes: HashSet<u32> = rows.iter().map(|row| row.epoch).collect();
@@ -242,6 +245,7 @@ fn asked_of(dataset: &Dataset, rows: &[Row]) -> usize {
     asked.count() * passes.len()
 }
 
+/// The golds of all turns of the records that the rows are about, by record id.
 fn turns_of(dataset: &Dataset, rows: &[Row]) -> HashMap<String, Vec<Gold>> {
     let asked: HashSet<&str> = rows.iter().map(|row| row.key.id.as_str()).collect();
     let records = dataset.records.iter();

@@ -1,9 +1,14 @@
-//! A run on disk: the settings that decide it, its plan, its folder and locks, and the journal from
-//! which it is resumed and everything else is made.
+//! A run on disk: its settings, its plan, its folder, and the journal from which it is resumed and
+//! its other files are made.
 //!
-//! [`settings`] come from flags, variables and files; [`run`] holds the plan, the journal, the
-//! shards and the summary; [`answers`] opens the answers of a run or a file for analysis. Nothing
-//! here asks a question or writes what people read.
+//! - **In:** settings from flags, variables and files; the records of a dataset; calls and answers
+//!   as the engine delivers them.
+//! - **Out:** the plan of what to ask; the journal; the rows, the summary and the state of a run;
+//!   the answers of a run or of a file, for analysis.
+//!
+//! Read [`settings`] first, which decide a run. [`run`] has the plan, the journal, the shards and
+//! the summary. [`answers`] opens the answers of a run or a file. Nothing here asks a question or
+//! writes what people read.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(

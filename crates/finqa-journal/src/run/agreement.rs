@@ -1,6 +1,5 @@
-//! The value of agreement with the second opinion: how many answers are right where the two
-//! agree and where they differ, the model accuracy this implies without gold, and the
-//! effect of replaced answers.
+//! What the second opinions of a run show: how many answers are right where the two agree and
+//! where they differ, how accurate the model can be at most, and what replaced answers changed.
 
 use serde::Serialize;
 
@@ -9,20 +8,20 @@ use finqa_core::stats::{Rate, RateTally};
 
 use finqa_score::score::Row;
 
-/// The value of the second opinions of a run, by financial equivalence.
+/// What the second opinions of a run show, by financial equivalence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Agreement {
-    /// The agreement between model and embedded analyst, with or without gold.
+    /// How often the model and the embedded analyst agree, with or without gold.
     pub count: AgreementCount,
-    /// The accuracy that the model has at most by this agreement, without gold: for
-    /// `--model-accuracy` of another run.
+    /// The upper end of the 95 % interval of the model's accuracy, estimated from `count` without
+    /// gold. Another run can use it as `--model-accuracy`.
     pub model_accuracy: f64,
-    /// The effect of replaced answers; absent if no answer was weighed.
+    /// The effect of replaced answers; absent if no question had its two answers weighed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<ArbitrationEffect>,
-    /// Right where the embedded analyst gives the same answer.
+    /// The rate of right answers where the embedded analyst gives the same answer.
     pub agreed: Option<Rate>,
-    /// Right where the embedded analyst gives another answer.
+    /// The rate of right answers where the embedded analyst gives another answer.
     pub differed: Option<Rate>,
     #[serde(skip)]
     agreeing: RateTally,
@@ -30,23 +29,24 @@ pub struct Agreement {
     differing: RateTally,
 }
 
-/// The effect of replacing a model's answers; it costs nothing.
+/// The effect of replacing answers of the model by those of the embedded analyst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ArbitrationEffect {
     /// Questions for which the two answers were weighed.
     pub weighed: usize,
-    /// Of these, with the embedded analyst's answer.
+    /// Of these, questions for which the embedded analyst's answer was returned.
     pub taken: usize,
-    /// Wrong or without an answer by the model, right by the embedded analyst.
+    /// Of `weighed`, questions without a right answer of the model, but with a right answer in the
+    /// end.
     pub fixed: usize,
-    /// Right by the model, wrong by the embedded analyst.
+    /// Of `weighed`, questions with a right answer of the model, but with a wrong one in the end.
     pub broken: usize,
-    /// The model's accuracy that confidences were compared with.
+    /// The model's accuracy that the embedded analyst's confidences were compared with.
     pub model_accuracy: f64,
 }
 
 impl Agreement {
-    /// Counts a row; one without an answer, gold or a second opinion does not count.
+    /// Counts a row. The two rates leave out rows without an answer, gold or a second opinion.
     pub fn add(&mut self, row: &Row) {
         let opinion = row.solution.opinion.as_ref();
         self.count.add(opinion);
@@ -75,7 +75,7 @@ impl Agreement {
         }
     }
 
-    /// The rates over all rows that were counted; `None` if there was no second opinion.
+    /// Computes the rates over all rows that were counted; `None` if no row had a second opinion.
     pub fn finish(mut self) -> Option<Self> {
         (self.agreed, self.differed) = (self.agreeing.rate(), self.differing.rate());
         self.model_accuracy = self.count.model_accuracy();

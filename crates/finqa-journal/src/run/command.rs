@@ -1,16 +1,16 @@
-//! The commands that messages name, as they can be typed where the run was started.
+//! Spells the commands that messages suggest, so that they work where the run was started.
 
 use std::path::Path;
 
 use crate::settings::RunSettings;
 
-/// The command `words` of this program, about the runs in `output`.
+/// The command line `convfinqa WORDS` for runs in `output`, with `-o` unless that is the default.
 pub fn command(words: &str, output: &Path) -> String {
     if output == RunSettings::default().output {
         return format!("convfinqa {words}");
     }
     let output = output.to_string_lossy();
-    // A path has no null byte, which a shell could not take.
+    // Quoting fails only for a null byte, which a path cannot have.
     let output = shlex::try_quote(&output).unwrap_or_default();
     format!("convfinqa {words} -o {output}")
 }

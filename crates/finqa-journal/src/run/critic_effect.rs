@@ -1,5 +1,6 @@
-//! The effect of the critic: answers fixed, broken and unchanged, by comparing each
-//! question's first draft with its answer. The first drafts also give the score of the same run without a critic.
+//! The effect of the critic: how many answers it fixed, broke or left unchanged. Each question's
+//! first draft is compared with its answer. The first drafts also show what the run would have
+//! scored without a critic.
 
 use serde::{Serialize, Serializer};
 
@@ -9,14 +10,15 @@ use finqa_core::stats::{Rate, RateTally};
 
 use finqa_score::score::Row;
 
-/// Counts over the questions that have gold, by financial equivalence.
+/// What the critic changed. Right and wrong are by financial equivalence; the counts of right and
+/// wrong answers leave out questions without gold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CriticEffect {
     /// Questions whose answers an LLM reviewed.
     pub reviewed: usize,
     /// Answers that the critic was asked about, but did not review.
     pub not_reviewed: usize,
-    /// The first reason for that.
+    /// Why the first of them was not reviewed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_not_reviewed: Option<String>,
     /// Questions sent back and revised at least once.
@@ -29,11 +31,12 @@ pub struct CriticEffect {
     pub unchanged: usize,
     /// Never revised.
     pub unneeded: usize,
-    /// First drafts that are right: what the run scores without a critic.
+    /// First drafts that are right.
     pub first_draft_hits: usize,
     /// Questions with gold and a first draft.
     pub first_draft_n: usize,
-    /// The critic-off score with its interval, clustered by page.
+    /// The rate of right first drafts, which is the score without a critic. Its interval is
+    /// clustered by page.
     pub first_drafts: Option<Rate>,
     /// US dollars for everything but the first drafts: verdicts and revisions.
     /// `null` in files if a price is unknown.
@@ -44,7 +47,6 @@ pub struct CriticEffect {
 }
 
 impl CriticEffect {
-    /// Counts a row.
     pub fn add(&mut self, row: &Row) {
         let Some(first) = row.solution.rounds.first() else {
             return;
@@ -77,7 +79,7 @@ impl CriticEffect {
         }
     }
 
-    /// The figures over all rows that were counted.
+    /// Computes the rate over all rows that were counted.
     #[must_use]
     pub fn finish(mut self) -> Self {
         self.first_drafts = self.drafts.rate();

@@ -1,4 +1,4 @@
-//! The inputs of a run that comparisons of its answers show.
+//! Lists the inputs of a run, so that a comparison can name those in which two runs differ.
 
 use finqa_score::analysis::{AnsweringRun, RunInput};
 
@@ -7,8 +7,8 @@ use crate::settings::decisive;
 use super::run_meta::RunMeta;
 
 impl RunMeta {
-    /// The run as the one that gave answers. Another address of a server on this machine is no
-    /// difference.
+    /// Describes the run that gave the answers. The address of a server on this machine is left
+    /// out, so that a local server that moved is not a difference.
     pub(crate) fn as_answering(&self) -> AnsweringRun {
         let own = self.identity.unplaced();
         let hash = |hash: &str| match hash.get(..8) {
@@ -31,7 +31,7 @@ impl RunMeta {
             value,
             identity: None,
         };
-        // The same data may have another name.
+        // The same data may be in a file of another name.
         let data = RunInput {
             name: "data".to_owned(),
             value: format!("{} ({})", self.data, hash(&self.identity.data)),

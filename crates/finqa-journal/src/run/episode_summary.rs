@@ -1,4 +1,4 @@
-//! The results of a run's episodes.
+//! Sums up the episodes of a run: their rewards, ends and tool calls.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,14 @@ pub struct RewardSummary {
     /// Episodes with a reward: all but the failed ones.
     pub n: usize,
     pub mean: f64,
-    /// Lower end of the 95 % interval, clustered by report page or company;
-    /// absent if a reward is neither 0 nor 1.
+    /// Lower end of the 95 % interval, clustered by report page or company. `None` if any reward
+    /// is neither 0 nor 1.
     pub low: Option<f64>,
+    /// Upper end of the interval; `None` as for `low`.
     pub high: Option<f64>,
 }
 
-/// The results of a run's episodes.
+/// Counts over a run's episodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EpisodeSummary {
     /// Episodes that have ended.
@@ -31,11 +32,11 @@ pub struct EpisodeSummary {
     pub reward: Option<RewardSummary>,
     /// Episodes by how they ended.
     pub outcomes: BTreeMap<&'static str, usize>,
-    /// Episodes without a submission, failed ones not among them.
+    /// Episodes that ended without a submission, not counting failed ones.
     pub without_submission: usize,
     /// Episodes without a reward, because the provider refused a request.
     pub failed: usize,
-    /// Tool calls per episode, failed ones left out.
+    /// Mean number of tool calls per episode, not counting failed ones.
     pub mean_steps: Option<f64>,
     /// Calls that reached no tool.
     pub invalid_calls: usize,
@@ -43,7 +44,7 @@ pub struct EpisodeSummary {
     pub text_replies: u64,
     /// Tool calls that were written as text.
     pub calls_from_text: u64,
-    /// Answers taken from a reply without a tool call.
+    /// Episodes whose answer was taken from a reply without a tool call.
     pub answers_from_text: usize,
     #[serde(skip)]
     steps: usize,
@@ -96,7 +97,7 @@ impl EpisodeSummary {
         }
     }
 
-    /// The figures over all rows that were counted; `None` if none is an episode.
+    /// Computes the means over all rows that were counted; `None` if none was an episode.
     pub(super) fn finish(mut self) -> Option<Self> {
         if self.played == 0 {
             return None;
@@ -119,8 +120,9 @@ impl EpisodeSummary {
     }
 }
 
-/// The gold that an environment shows once an episode is over: mostly the executed value
-/// (`env build`), and never the answer as it was typed, because that was rounded.
+/// The gold of an episode, from the truth that the environment shows once the episode is over. It
+/// becomes the executed value, which is what `env build` mostly writes. It never becomes the
+/// dataset's printed answer, because that one is rounded.
 pub fn gold_of_truth(truth: Option<&str>) -> Gold {
     Gold {
         exe_ans: truth.and_then(|truth| printed_value(&unboxed(truth))),
@@ -128,7 +130,7 @@ pub fn gold_of_truth(truth: Option<&str>) -> Gold {
     }
 }
 
-/// A truth without its box: `14.136%` of `\boxed{14.136\%}`.
+/// Removes the LaTeX box around a truth: `\boxed{14.136\%}` becomes `14.136%`.
 fn unboxed(truth: &str) -> String {
     let inside = truth
         .trim()

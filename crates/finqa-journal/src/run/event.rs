@@ -1,4 +1,5 @@
-//! The events of a run: one enum, which every output consumes.
+//! The events of a run: one enum, which every output consumes. A new output is one more consumer
+//! and does not change the scheduler.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use finqa_score::dataset::QuestionKey;
 use super::run_meta::RunMeta;
 use finqa_score::score::Row;
 
-/// Something that happened in a run, in the order in which it happened.
+/// Something that happened in a run. Events arrive in the order in which they happened.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// The run begins, or continues.
@@ -21,12 +22,13 @@ pub enum Event {
         meta: Arc<RunMeta>,
         /// Questions in the plan.
         total: usize,
-        /// Of these, answered before (a resumed run); their rows follow as `Answered` with `resumed`.
+        /// Of these, questions that earlier processes answered. Their rows follow as `Answered`
+        /// with `resumed`.
         answered: usize,
     },
     /// A round has its verdict.
     Round { key: QuestionKey, round: Box<Round> },
-    /// A question has its outcome, and the journal holds it.
+    /// A question has its outcome, and the journal has committed it.
     Answered {
         row: Arc<Row>,
         /// True for rows that were in the journal before this process started.
@@ -36,16 +38,16 @@ pub enum Event {
     Postponed { key: QuestionKey, reason: String },
     /// A request is tried again.
     Retry {
-        /// The request's number for this call, from 1, that failed.
+        /// The number, from 1, of the failed request among those of its call.
         attempt: u32,
         delay: Duration,
         reason: String,
     },
     /// What happened to a batch, in one line.
     Batch(String),
-    /// The limits of the models have changed, or how far they are used.
+    /// The rate limits of the models changed, or how much of them is used.
     Limits(LimitStatus),
-    /// Nothing follows.
+    /// The run has ended; no event follows.
     Finished {
         finish: Finish,
         /// Wall time of this process.
@@ -59,15 +61,15 @@ pub enum Event {
 pub enum Finish {
     /// Every question has an outcome.
     Complete,
-    /// The provider failed some questions again when they were asked a second
-    /// time; they have no outcome, and are asked again on resume.
+    /// The provider failed some questions in the second pass too. They have no outcome, and are
+    /// asked again on resume.
     Partial {
         /// Questions without an outcome.
         left: usize,
         /// The last failure, in one line.
         reason: String,
     },
-    /// The next request would pass a limit; can be resumed with a higher one.
+    /// The next request would exceed a limit; can be resumed with a higher one.
     BudgetReached {
         limit: BudgetLimit,
         /// The amount spent, for people.
@@ -90,7 +92,7 @@ impl Finish {
         self.into()
     }
 
-    /// The end by a task that panicked or was cancelled.
+    /// The end of a run of which a task panicked or was cancelled.
     pub fn of_task(error: JoinError) -> Self {
         match error.try_into_panic() {
             Ok(panic) => Self::of_panic(&*panic),
@@ -98,7 +100,7 @@ impl Finish {
         }
     }
 
-    /// The end by a panic with this payload.
+    /// The end of a run by a panic with this payload.
     pub fn of_panic(panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());

@@ -63,8 +63,8 @@ impl Kinded for FolderError {
 }
 
 impl RunFolder {
-    /// The folder of a run: a path to it, its id or a prefix of its id, or
-    /// `last` for the newest.
+    /// Finds the folder of a run by a path to it, by its id or a prefix of its id, or by `last` for
+    /// the newest run.
     pub fn locate(output: &Path, run: &str) -> Result<Self, FolderError> {
         let path = Path::new(run);
         if run.is_empty() {
@@ -108,13 +108,12 @@ impl RunFolder {
         })
     }
 
-    /// The folder of the run to resume: as [`RunFolder::locate`], but `last` is
-    /// the newest run of this kind that is not finished. One that cannot be
-    /// read is passed over.
+    /// Finds the folder of the run to resume. Unlike for [`RunFolder::locate`], `last` is the
+    /// newest unfinished run of this kind. A run that cannot be read is skipped.
     ///
     /// # Errors
-    /// [`FolderError::NothingToResume`], or why the newest run that is not finished cannot be
-    /// resumed if no other can, and those of [`RunFolder::locate`].
+    /// Those of [`RunFolder::locate`]. For `last`, [`FolderError::NothingToResume`] if no run is
+    /// unfinished; otherwise, if none can be resumed, the reason for the newest one.
     pub fn find_resumable(output: &Path, run: &str, kind: RunKind) -> Result<Self, FolderError> {
         if run != "last" {
             return Self::locate(output, run);
@@ -128,7 +127,7 @@ impl RunFolder {
                     continue;
                 }
             };
-            // Of a merged run the shards are continued.
+            // A merged run cannot be resumed; its shards can.
             if state.stage == RunStage::Finished || state.meta.merged.is_some() {
                 continue;
             }
@@ -150,7 +149,7 @@ impl RunFolder {
         let is_file = named.exists() && !named.is_dir();
         match Self::locate(output, &named.to_string_lossy()) {
             Ok(run) if !is_file => Ok(run.path().to_owned()),
-            // A path, whatever there is.
+            // Not a run: treat it as a path, unless it can only be a misspelled name.
             Err(error @ FolderError::NoSuchRun { .. }) => {
                 let is_name = named.extension().is_none() && named.components().count() == 1;
                 match is_name && !named.exists() {
@@ -185,7 +184,7 @@ mod tests {
     use crate::run::journal::Journal;
     use crate::run::run_meta::RunMeta;
 
-    /// Makes the folder of a run and gives the path of its journal.
+    /// Makes the folder of a run and returns the path of its journal.
     fn journal_of(output: &Path, id: &str) -> PathBuf {
         let run = RunFolder::new(output, id);
         std::fs::create_dir_all(run.path()).unwrap();

@@ -1,4 +1,4 @@
-//! A run's folder: the names of its files, which runs there are, and how far each has come.
+//! A run's folder: the names of its files, the list of all runs, and the progress of each.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::journal::{Journal, JournalError};
 use super::lock::RunLock;
 use super::run_meta::RunMeta;
 
-/// The folder of the runs in an output folder.
+/// The name of the folder within an output folder that contains the runs.
 pub(super) const RUNS: &str = "runs";
 
 /// One run's folder, `OUTPUT/runs/<run-id>/`; the last run's CSV is copied to `OUTPUT/output.csv`.
@@ -24,19 +24,19 @@ impl RunFolder {
     pub const JOURNAL: &'static str = "journal.sqlite";
     /// The answers and their scores.
     pub const CSV: &'static str = "output.csv";
-    /// Every question's whole exchange.
+    /// Every question with all its requests and replies.
     pub const TRANSCRIPTS: &'static str = "transcripts.jsonl";
     /// Scores, tokens and money.
     pub const SUMMARY: &'static str = "summary.json";
     /// The report page.
     pub const REPORT: &'static str = "report.html";
-    /// The settings.
+    /// The settings, in the form of `convfinqa.toml`.
     pub const CONFIG: &'static str = "config.toml";
     /// Traces, if enabled.
     pub const TRACES: &'static str = "traces.jsonl";
-    /// The delivery to a tracking server.
+    /// The state of the delivery to a tracking server.
     pub const TRACKING: &'static str = "mlflow.json";
-    /// The files of a finished run other than its journal.
+    /// The files that every finished run has besides its journal.
     pub const RESULTS: [&'static str; 5] = [
         Self::CSV,
         Self::TRANSCRIPTS,
@@ -50,7 +50,7 @@ impl RunFolder {
         output.join(RUNS)
     }
 
-    /// The folder of a new run, which does not exist yet.
+    /// The folder of the run with this id, whether it exists or not.
     pub fn new(output: &Path, run: &str) -> Self {
         Self {
             output: output.to_owned(),
@@ -58,7 +58,7 @@ impl RunFolder {
         }
     }
 
-    /// The folder of a shard, next to those of the others.
+    /// The folder of a shard, within the folder that the shards of its run share.
     pub(super) fn of_shard(output: &Path, shards: &Path, index: u32) -> Self {
         Self {
             output: output.to_owned(),
@@ -75,7 +75,6 @@ impl RunFolder {
         probe.sync_all()
     }
 
-    /// The run's own folder.
     pub fn path(&self) -> &Path {
         &self.folder
     }
@@ -84,22 +83,22 @@ impl RunFolder {
         &self.output
     }
 
-    /// A file of this run.
+    /// The path of this run's file `name`.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// The journal's path.
     pub fn journal(&self) -> PathBuf {
         self.file(Self::JOURNAL)
     }
 
-    /// The last run's CSV, so that `convfinqa analyze` needs no argument.
+    /// The copy of the last run's CSV in the output folder, which `convfinqa analyze` reads by
+    /// default.
     pub fn last_csv(&self) -> PathBuf {
         self.output.join(Self::CSV)
     }
 
-    /// True if the last run's CSV is this run's.
+    /// True if the copy of the last run's CSV has the content of this run's CSV.
     pub fn is_last(&self) -> bool {
         let content = |path: PathBuf| std::fs::read(path).ok();
         let last = content(self.last_csv());
@@ -107,7 +106,7 @@ impl RunFolder {
     }
 }
 
-/// A run as its journal and files say it is.
+/// A run's description and progress, as its journal and files show them.
 #[derive(Clone, Debug)]
 pub struct RunState {
     pub meta: RunMeta,
@@ -120,7 +119,7 @@ pub struct RunState {
 #[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum RunStage {
-    /// A process works on it; which one, in words.
+    /// A process is working on it; the text names the process.
     Running(String),
     /// Some questions have no outcome.
     Unfinished,
@@ -138,8 +137,8 @@ impl RunStage {
 }
 
 impl RunFolder {
-    /// The folders of every run that has a journal, oldest first. One without a journal is
-    /// of a run that was ended before it began.
+    /// The folders of all runs, oldest first. A folder without a journal is left out, because its
+    /// run was killed before it began.
     pub fn all(output: &Path) -> Vec<Self> {
         let entries = std::fs::read_dir(Self::runs(output));
         let paths = entries.into_iter().flatten().flatten();
@@ -165,7 +164,8 @@ impl RunFolder {
         meta.map_or(0, |meta| meta.started_at())
     }
 
-    /// The folder at `path`, whose last run's CSV is where it usually is.
+    /// The run folder at `path`. Its output folder is the parent of the `runs` that it is in, or
+    /// else `output`.
     pub(super) fn at(path: &Path, output: &Path) -> Self {
         let runs = path.parent().filter(|runs| runs.ends_with(RUNS));
         let own = runs.and_then(Path::parent);
@@ -181,7 +181,7 @@ impl RunFolder {
         name.to_string_lossy().into_owned()
     }
 
-    /// The run's progress.
+    /// Reads the run's description and progress.
     pub fn state(&self) -> Result<RunState, JournalError> {
         let journal = Journal::read(&self.journal())?;
         let meta = journal.meta()?;
@@ -199,7 +199,8 @@ impl RunFolder {
         })
     }
 
-    /// True if every file was written after the last answer, and by the gold that counts.
+    /// True if all files of a finished run exist, and the summary is of all answers and of the gold
+    /// that counts now. The summary is written last, so the other files are as new.
     fn is_written(&self, meta: &RunMeta) -> bool {
         let summary = std::fs::read(self.file(Self::SUMMARY)).unwrap_or_default();
         let summary: Value = serde_json::from_slice(&summary).unwrap_or_default();

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
 
-/// The file that the process holds that works on a run or merges shards.
+/// The file that a process locks while it works on a run or merges shards.
 const LOCK: &str = "run.lock";
 
-/// The time for which a lock is waited for: another process may be listing the runs, or ending.
+/// How long to wait for the lock. A process that lists the runs or is ending has it only briefly.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The errors of locking a run.
@@ -48,7 +48,7 @@ impl RunLock {
             path: path.clone(),
             source,
         };
-        // Not truncated: until the lock is ours, it says who has it.
+        // Don't truncate: until this process has the lock, the file names the process that has it.
         let mut file = File::options()
             .create(true)
             .truncate(false)
@@ -89,7 +89,7 @@ impl RunLock {
         Ok(Self { _file: file })
     }
 
-    /// The process that works on a run now, in words, if any.
+    /// Names the process that is working on a run; `None` if there is none.
     pub fn holder(folder: &Path) -> Option<String> {
         let path = path(folder);
         let file = File::open(&path).ok()?;
@@ -100,7 +100,6 @@ impl RunLock {
     }
 }
 
-/// The name of this machine.
 pub fn host_name() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname()
@@ -128,7 +127,7 @@ fn read(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    /// A list of the runs tries the lock too, and so may a process that is just ending.
+    /// Listing the runs takes the lock for a moment, and a process that is ending still has it.
     #[test]
     fn a_lock_that_is_held_for_a_moment_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
@@ -154,7 +153,7 @@ mod tests {
             "{error}"
         );
         drop(held);
-        // What the last holder wrote is still there.
+        // The file of the last holder stays.
         assert!(path(folder.path()).is_file());
         assert_eq!(RunLock::holder(folder.path()), None);
         RunLock::take(folder.path()).unwrap();

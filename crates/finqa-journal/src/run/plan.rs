@@ -1,4 +1,4 @@
-//! The plan of a run: its questions, their order, and their history.
+//! The plan of a run: which questions are asked, in which order, and with whose history.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -36,19 +36,17 @@ impl Kinded for PlanError {
 pub struct PlannedQuestion {
     /// Place in the plan, which is the order of every output.
     pub index: usize,
-    /// Question and gold.
     pub case: Arc<Case>,
-    /// The kind of its record, Single or Double.
     pub kind: RecordKind,
     /// The repetition of the whole set that it belongs to, from 0 (`--epochs`).
     pub epoch: u32,
-    /// Turns of its conversation, if it is a turn.
+    /// The number of turns in its conversation; `None` for a stand-alone question.
     pub turns: Option<usize>,
 }
 
 impl PlannedQuestion {
-    /// The question in the history of later turns, with its answer or with gold: the one place
-    /// where gold becomes something an agent may see, and only for turns that are over.
+    /// The question as later turns see it: with its answer, or with gold. Nothing else shows gold
+    /// to an agent, and this does so only for turns that are over.
     pub fn in_history(&self, mode: HistoryMode, answer: Option<&Answer>) -> HistoryEntry {
         let (text, gold) = (&self.case.question.text, &self.case.gold);
         match mode {
@@ -64,23 +62,23 @@ impl PlannedQuestion {
     }
 }
 
-/// The questions of a run in output order; a unit's questions are asked one
-/// after the other, units side by side.
+/// The questions of a run, in the order of the output. A unit is a stand-alone question or the
+/// turns of a conversation. The questions of a unit are asked one after the other; several units
+/// are asked at a time.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The kind of questions.
     pub mode: Mode,
-    /// The source of the history turns.
     pub history: HistoryMode,
-    /// The units of the first epoch: those of the others are made from them when they are asked.
+    /// The units of the first epoch. Those of later epochs are derived from them on demand.
     first_epoch: Vec<Vec<PlannedQuestion>>,
     epochs: u32,
-    /// Questions of a whole epoch, of which a shard asks a part.
+    /// The number of questions in an epoch of the whole run. It stays when the plan is reduced, so
+    /// that a question has the same place in every shard.
     epoch_length: usize,
 }
 
 impl Plan {
-    /// Plans questions of which each is asked alone.
+    /// Plans one epoch of questions, each of which is a unit of its own.
     pub fn from_questions(questions: Vec<PlannedQuestion>) -> Self {
         Self {
             mode: Mode::Questions,
@@ -130,7 +128,7 @@ impl Plan {
         })
     }
 
-    /// Leaves only what a shard asks; each question keeps its place in the whole plan.
+    /// Keeps only the units of a shard. Each question keeps its place in the whole plan.
     pub fn reduce_to(&mut self, shard: Shard) {
         self.first_epoch.retain(|unit| {
             let first = unit.first();
@@ -138,7 +136,7 @@ impl Plan {
         });
     }
 
-    /// Leaves only the units with at least one of these questions; each keeps its place.
+    /// Keeps only the units that contain one of these questions. Each question keeps its place.
     pub fn keep(&mut self, keys: &HashSet<QuestionKey>) {
         self.first_epoch.retain(|unit| {
             let mut unit = unit.iter();
@@ -146,7 +144,7 @@ impl Plan {
         });
     }
 
-    /// The unit at a place among all units.
+    /// The unit number `at`, counted from 0 over all epochs; `None` beyond the last.
     pub fn unit(&self, at: usize) -> Option<Vec<PlannedQuestion>> {
         let epoch = u32::try_from(at.checked_div(self.first_epoch.len())?).ok()?;
         let unit = self.first_epoch.get(at % self.first_epoch.len())?;
@@ -168,7 +166,7 @@ impl Plan {
         self.units().flatten()
     }
 
-    /// blake3 over what is asked in which order, hex: part of a run's identity.
+    /// The blake3 hash, in hex, of the questions in their order: a part of the run's identity.
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{:?} {:?}", self.mode, self.history).as_bytes());
@@ -186,7 +184,7 @@ impl Plan {
     }
 }
 
-/// The questions of a record that are asked one after the other.
+/// The units of a record.
 fn split_record(record: &Record, mode: Mode) -> std::slice::Chunks<'_, Arc<Case>> {
     match mode {
         Mode::Questions => record.questions.chunks(1),

@@ -1,4 +1,5 @@
-//! What the replies of a run say that its user should know, each once.
+//! Collects what the user should know about the replies of a run, such as prompts that the server
+//! truncated or another model than the one asked for. Each note appears once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,22 +7,23 @@ use finqa_agents::llm::{ChatReply, FinishReason, Role};
 use finqa_agents::pair::Call;
 use finqa_core::text::{counted, grouped, one_line};
 
-/// Replies that show that a server cuts prompts.
+/// How many suspicious replies show that a server truncates prompts.
 const ENOUGH: usize = 3;
 
-/// Bytes of a prompt for which every tokenizer has a token.
+/// Every tokenizer is taken to make at least one token of so many bytes of a prompt.
 const MOST_BYTES_PER_TOKEN: usize = 12;
 
-/// Lines about replies, beyond which no more are gathered.
+/// No more notes are collected once there are this many.
 const MOST_LINES: usize = 20;
 
-/// Gathers notes from the calls of a run.
+/// Collects notes from the calls of a run.
 #[derive(Debug, Default)]
 pub struct ReplyNotes {
     lines: BTreeSet<String>,
     replies: usize,
-    /// Prompts by agent and the input tokens that the server counts, 0 for impossibly few: how
-    /// many, and the bytes of the shortest and of the longest.
+    /// For each agent and number of input tokens that the server counts: how many prompts have that
+    /// number, and the bytes of the shortest and of the longest. Impossibly small numbers are
+    /// counted together, as 0.
     prompts: BTreeMap<(String, u64), (usize, usize, usize)>,
 }
 
@@ -29,11 +31,12 @@ impl ReplyNotes {
     pub fn add(&mut self, call: &Call) {
         let Some(reply) = &call.reply else { return };
         self.replies += 1;
-        // A server may put an id into a word, which would be a line for each reply.
+        // A server may put an id into its words, so that every reply has a note of its own.
         if self.lines.len() < MOST_LINES {
             self.lines.extend(lines(reply));
         }
-        // A later call of an episode is recorded without its earlier messages.
+        // A later call of an episode is recorded without its earlier messages, so the size of its
+        // prompt is unknown.
         let is_whole = call
             .messages
             .first()
@@ -57,8 +60,9 @@ impl ReplyNotes {
         cut.into_iter().chain(self.lines).collect()
     }
 
-    /// Servers such as Ollama drop the front of a prompt that is too long for them, and count
-    /// what is left. Among many replies, a few have one count by chance.
+    /// The note that the server seems to truncate prompts. Servers such as Ollama drop the front of
+    /// a prompt that is too long and count the rest, so prompts of different lengths have one token
+    /// count. With many replies, a few have one count by chance, so more of them are required.
     fn cut_line(&self) -> Option<String> {
         let enough = ENOUGH.max(self.replies / 100);
         let is_cut = |tokens: u64, (replies, shortest, longest): (usize, usize, usize)| match tokens
@@ -83,18 +87,18 @@ impl ReplyNotes {
     }
 }
 
-/// The agent of a node: `analyst` of `analyst_reask` and `analyst#2`.
+/// The agent that a node belongs to: `analyst` for `analyst_reask` and `analyst#2`.
 pub fn agent(node: &str) -> &str {
     node.split(['_', '#']).next().unwrap_or(node)
 }
 
-/// A word of a server as a part of a line: notes are shown in a terminal, and are comments of
-/// `config.toml`, which a line break would end.
+/// A server's text as part of one line, cut to 60 characters. Notes are shown in a terminal, and
+/// are comments in `config.toml`, which a line break would end.
 fn named(word: &str) -> String {
     one_line(word, 60)
 }
 
-/// What one reply says.
+/// The notes about one reply.
 fn lines(reply: &ChatReply) -> impl Iterator<Item = String> {
     let word = match &reply.finish {
         FinishReason::Other(word) if !reply.finish.is_failure() => Some(named(word)),
@@ -124,7 +128,8 @@ fn lines(reply: &ChatReply) -> impl Iterator<Item = String> {
 mod tests {
     use super::*;
 
-    /// They were shown as sent, and a line break ended the comment in `config.toml`.
+    /// Once, these words were shown as they were sent, and a line break in one ended the comment in
+    /// `config.toml`.
     #[test]
     fn words_of_a_server_stay_on_their_line_without_control_characters() {
         let reply = ChatReply {

@@ -19,7 +19,8 @@ use super::stored_file::StoredFile;
 pub struct Identity {
     /// `offline`, or provider and model of the analyst.
     pub model: String,
-    /// The critic's model, or how it criticises.
+    /// Provider and model of the critic, `where doubted` before them if it is asked only then;
+    /// `rules` or `off` without a model.
     pub critic: String,
     /// blake3 of the data file.
     pub data: String,
@@ -30,12 +31,13 @@ pub struct Identity {
     /// blake3 of the file of `--calibration`; empty without one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub calibration: String,
-    /// Everything else that changes answers: rounds, temperature, seed, table style, …
+    /// All other settings that change answers, on one line: rounds, temperature, seed, …
     pub settings: String,
 }
 
 impl Identity {
-    /// The identity whose models on this machine have no address: a local server may have moved.
+    /// The identity with `local` in place of each address on this machine, because a local server
+    /// may move to another port.
     pub fn unplaced(&self) -> Self {
         let name = |name: &str| {
             let words = name.split(' ');
@@ -52,8 +54,7 @@ impl Identity {
         }
     }
 
-    /// Changes of the inputs that no option shows, one line each; `data` is the source of
-    /// the data.
+    /// The inputs that differ in `now`, one line each. `data` names the source of the data.
     pub fn changes(&self, now: &Self, data: &str) -> Vec<String> {
         let words = [
             change("the model", &self.model, &now.model),
@@ -81,7 +82,7 @@ pub struct EpisodeMeta {
     /// The environment's directory, `sample`, or its server's address.
     pub environment: String,
     pub server: bool,
-    /// The most questions that are played; `None` for all.
+    /// Maximum number of questions to play; `None` for all.
     pub n: Option<usize>,
     /// The seed of the order of questions; `None` for the order of the file.
     pub seed: Option<u64>,
@@ -90,7 +91,8 @@ pub struct EpisodeMeta {
 }
 
 impl EpisodeMeta {
-    /// The options in which `now` differs; seed and number of questions are settings.
+    /// The options in which `now` differs. Seed and number of questions are left out, because they
+    /// are settings, whose differences `Settings::changes` lists.
     pub fn changes(&self, now: &Self) -> Vec<String> {
         let place = match self.server {
             true => "--url",
@@ -125,7 +127,7 @@ impl std::fmt::Display for RunShard {
 pub struct MergedShards {
     /// The number of shards.
     pub shards: u32,
-    /// The shards of which questions are missing.
+    /// The shards with missing questions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MissingPart>,
     /// Requests that killed processes had in flight: the cost of each is unknown.
@@ -179,7 +181,7 @@ fn is_zero(count: &u64) -> bool {
 /// The models of a process that continued a run at other addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MovedModels {
-    /// Since when, RFC 3339, UTC.
+    /// When that process started, RFC 3339, UTC.
     pub at: String,
     /// As in [`Identity`].
     pub model: String,
@@ -202,7 +204,7 @@ pub struct RunMeta {
     pub identity: Identity,
     /// The source of the data, for people.
     pub data: String,
-    /// The whole path of their file; absent for the sample.
+    /// The full path of the data file; absent for the sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_file: Option<PathBuf>,
     /// True for the invented sample.
@@ -212,10 +214,10 @@ pub struct RunMeta {
     /// Maximum tokens of a reply of the (analyst's) model; absent without a chat model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_limit: Option<u32>,
-    /// The user's own prices of models, which hold for every process of the run.
+    /// The user's prices (`--prices`), which apply to every process of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<PriceList>,
-    /// The limit that paused it, until it is resumed.
+    /// The limit that paused the run; absent again once it is resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<BudgetLimit>,
     /// The calibration that gave the answers their probabilities, in words.
@@ -224,7 +226,7 @@ pub struct RunMeta {
     /// The shard's part of the run, if this is a shard; its identity is the whole run's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<RunShard>,
-    /// The merged shards, if it was merged.
+    /// The merged shards, if the run was merged from shards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<MergedShards>,
     /// The golds that count since `score --save`, if they are not those of the run's data.
@@ -260,7 +262,6 @@ impl RunKind {
 }
 
 impl RunMeta {
-    /// The kind of questions that it asks.
     pub fn kind(&self) -> RunKind {
         match self.episodes {
             None => RunKind::Questions,
@@ -280,8 +281,8 @@ impl RunMeta {
         self.kind() == RunKind::Questions && self.shard.is_none()
     }
 
-    /// The run's key on a tracking server. The name alone is not enough for a merged run:
-    /// another machine may use it too.
+    /// The run's key on a tracking server. The id of a merged run is a name that the user chose,
+    /// which another machine may use too, so the start is added.
     pub fn tracked_as(&self) -> String {
         match &self.merged {
             None => self.id.clone(),
@@ -289,10 +290,10 @@ impl RunMeta {
         }
     }
 
-    /// The records of this run with the golds that count: the built-in sample, or the file if it
-    /// is where it was and its hash is still what the run noted. Without the gold file of `score
-    /// --save`, which the notes then name, they are those of the data and have no golds: the
-    /// journal's count.
+    /// The records of this run with the golds that count now. They are the built-in sample, or
+    /// those of the run's file if it is still there with the same hash. If golds were saved by
+    /// `score --save` and their file is lost, the records have no golds and a note says so; the
+    /// golds in the journal count.
     ///
     /// # Errors
     /// Why they cannot be read, in one line.
@@ -320,7 +321,7 @@ impl RunMeta {
         })
     }
 
-    /// Which answers its answers are like, for a calibration.
+    /// The kind of answers that the run gives, to tell whether a calibration applies to them.
     pub fn scope(&self) -> Scope {
         let word = |key: &str| self.settings.get(key).and_then(toml::Value::as_str);
         let questions = match (word("mode"), word("history")) {
@@ -355,7 +356,8 @@ impl RunMeta {
         self.resume(&format!(" {}", self.id), output)
     }
 
-    /// The command that continues the newest run in `output`, or what continues a shard.
+    /// How the run, if it is the newest in `output`, is continued: the command, or for a shard the
+    /// words "the same command".
     pub fn continuation(&self, output: &Path) -> String {
         match &self.shard {
             Some(_) => "the same command".to_owned(),
@@ -371,7 +373,7 @@ impl RunMeta {
         command(&format!("{words}{run}"), output)
     }
 
-    /// The models of its processes where they are not those of `known`.
+    /// The models of this run's processes, the first included, that differ from those of `known`.
     pub(super) fn models_besides(&self, known: &Identity) -> Vec<MovedModels> {
         let first = MovedModels {
             at: self.started.clone(),
@@ -384,7 +386,8 @@ impl RunMeta {
         all.filter(is_other).collect()
     }
 
-    /// Another gold than the data's, and other addresses than the first, one line each.
+    /// One line for gold that replaced that of the data, and one for each further address of the
+    /// models.
     pub fn change_lines(&self) -> Vec<String> {
         let gold = self.gold.iter().map(|gold| {
             format!(

@@ -1,5 +1,5 @@
-//! What a run's shards hold, checked against the plan that they share, and the one journal that
-//! is made of them: the rows in the order in which they were answered.
+//! Checks the shards of a run against the plan that they share, and merges them into one journal,
+//! whose rows are numbered in the order in which they were answered.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -16,15 +16,15 @@ use super::shards_error::ShardsError;
 use super::shards_folder::{ShardsFolder, SharedPlan};
 use super::summary::{billed, unrecorded};
 
-/// Entries in one transaction.
+/// Entries are written once there are this many, in one transaction.
 const BATCH: usize = 256;
 
 /// The content of a run's shards, checked against their plan.
 pub struct ShardSurvey<'f> {
     folder: &'f ShardsFolder,
     plan: &'f SharedPlan,
-    /// When each answered question was recorded, by its place in the plan: in its shard, and
-    /// then in the merged run.
+    /// The stamp of each answered question, by its place in the plan. [`ShardSurvey::take`]
+    /// replaces the stamps of the shards by those of the merged run.
     stamps: HashMap<usize, Stamp>,
     merged: MergedShards,
     prompts: BTreeMap<String, String>,
@@ -33,8 +33,7 @@ pub struct ShardSurvey<'f> {
 }
 
 impl<'f> ShardSurvey<'f> {
-    /// Reads what the shards hold. `differences` names what makes a shard another run
-    /// than the plan's.
+    /// Reads the shards. `differences` lists how the description of a shard differs from the plan.
     pub fn take(
         folder: &'f ShardsFolder,
         plan: &'f SharedPlan,
@@ -78,7 +77,7 @@ impl<'f> ShardSurvey<'f> {
         Ok(survey)
     }
 
-    /// The journal of a shard, if it was begun.
+    /// The journal of a shard; `None` if the shard was never started.
     fn journal(&self, shard: Shard) -> Result<Option<Journal>, ShardsError> {
         let own = self.folder.shard(shard.index());
         if !own.journal().is_file() {
@@ -121,7 +120,8 @@ impl<'f> ShardSurvey<'f> {
         Err(self.problem(shard, problem, false))
     }
 
-    /// Takes note of a shard's rows, of which each must be one of its own. Returns their number.
+    /// Notes the stamps of a shard's rows, and how many requests it did not record. Returns the
+    /// number of rows. Each must be about a question of this shard.
     fn count(&mut self, shard: Shard, journal: &Journal) -> Result<usize, ShardsError> {
         let stamps = &mut self.stamps;
         let (mut rows, mut known, mut foreign) = (0, 0, None);
@@ -179,7 +179,7 @@ impl<'f> ShardSurvey<'f> {
         let mut entries = Vec::with_capacity(BATCH);
         let mut written = Ok(());
         let read = from.for_each_row(|mut row: Row| {
-            // A row that came after the survey is for the next merge.
+            // This row was recorded after the survey; the next merge takes it.
             let Some(stamp) = self.stamps.get(&row.index) else {
                 return;
             };
@@ -196,7 +196,7 @@ impl<'f> ShardSurvey<'f> {
         });
         written?;
         self.readable(shard, read)?;
-        // They were paid for.
+        // The calls of questions without an outcome were paid for too.
         for (question, calls) in self.readable(shard, from.open_calls())? {
             entries.extend(entries_of(question, calls));
         }

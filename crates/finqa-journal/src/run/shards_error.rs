@@ -1,4 +1,4 @@
-//! What is wrong with the shards of a run.
+//! The errors of starting and merging the shards of a run.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub enum ShardsError {
         run: String,
         shard: u32,
         problem: String,
-        /// Its content is at fault, and not the way it is used.
+        /// True if the content of the shard is wrong, false if it is used wrongly.
         is_data: bool,
     },
     #[error(
@@ -59,7 +59,8 @@ impl ShardsError {
         move |source| Self::Io { path, source }
     }
 
-    /// The error for a shard that cannot be read, because of its content or its disk.
+    /// The error of a shard whose journal cannot be read. If the content is wrong, it says how to
+    /// repair the shard; otherwise it is the journal's error.
     pub fn unreadable(run: &str, shard: u32, reason: JournalError) -> Self {
         if reason.kind() != Kind::Data {
             return Self::Journal(reason);

@@ -19,7 +19,6 @@ use super::shards_error::ShardsError;
 /// The version of the plan's layout; any other is refused.
 const FORMAT: u32 = 2;
 
-/// The plan's file.
 const PLAN: &str = "plan.json";
 /// The folder in which the merged journal is written.
 const MERGING: &str = "merging";
@@ -31,7 +30,7 @@ pub struct SharedPlan {
     format: u32,
     /// The number of questions of each shard.
     pub questions: Vec<usize>,
-    /// The whole run.
+    /// The description of the whole run.
     pub run: RunMeta,
 }
 
@@ -71,7 +70,7 @@ pub struct ShardsFolder {
 }
 
 impl ShardsFolder {
-    /// The folder of the shards of the run with this name.
+    /// The folder of the shards of the run with this name, whether it exists or not.
     pub fn new(output: &Path, name: &str) -> Self {
         Self {
             output: output.to_owned(),
@@ -79,32 +78,28 @@ impl ShardsFolder {
         }
     }
 
-    /// The name of the run.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The folder itself.
     pub fn path(&self) -> PathBuf {
         RunFolder::runs(&self.output).join(format!("{}{SHARDS_SUFFIX}", self.name))
     }
 
-    /// The folder of a shard.
     pub fn shard(&self, index: u32) -> RunFolder {
         RunFolder::of_shard(&self.output, &self.path(), index)
     }
 
-    /// The folder in which the process that merges writes the journal, before it is complete.
+    /// The folder in which the merged journal is written until it is complete.
     pub fn merging(&self) -> PathBuf {
         self.path().join(MERGING)
     }
 
-    /// The folder of the merged run.
     pub fn merged(&self) -> RunFolder {
         RunFolder::new(&self.output, &self.name)
     }
 
-    /// The plan that the shards share.
+    /// Reads the plan that the shards share.
     pub fn plan(&self) -> Result<SharedPlan, ShardsError> {
         let path = self.path().join(PLAN);
         let no_plan = |reason: String| ShardsError::NoPlan {
@@ -123,8 +118,8 @@ impl ShardsFolder {
         }
     }
 
-    /// Proposes a plan; gives the one that the first shard proposed. Shards that start at
-    /// the same time agree, because a file is renamed to its place only if it is free.
+    /// Proposes a plan, and returns the plan that the first shard proposed. Shards that start at
+    /// the same time agree, because the file is put in place only if there is none yet.
     pub fn agree(&self, plan: SharedPlan) -> Result<SharedPlan, ShardsError> {
         let path = self.path().join(PLAN);
         if path.is_file() {
@@ -142,7 +137,7 @@ impl ShardsFolder {
         let folder = self.path();
         std::fs::create_dir_all(&folder)?;
         let file = tempfile::NamedTempFile::new_in(&folder)?;
-        // They may be several users'.
+        // The shards may belong to several users, and a temporary file is private.
         files::let_others_read(file.as_file())?;
         serde_json::to_writer(file.as_file(), plan)?;
         file.as_file().sync_all()?;
@@ -158,7 +153,7 @@ impl ShardsFolder {
         }
         match Journal::read(&merged).and_then(|journal| journal.meta()) {
             Ok(meta) if meta.merged.is_some() => Ok(()),
-            // One that is damaged is made again of the shards.
+            // A damaged journal of this name can be made again from the shards.
             Err(error) if error.kind() == Kind::Data => Ok(()),
             _ => Err(ShardsError::Taken {
                 run: self.name.clone(),

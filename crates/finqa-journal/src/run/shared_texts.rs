@@ -1,14 +1,15 @@
-//! Long texts of calls and rows, which repeat from call to call: instructions, pages, a
-//! reply in the request that follows it. Journal and transcripts keep each paragraph once
-//! and name it by a number.
+//! Stores repeated texts once. Calls and rows repeat long texts: instructions, pages, and each
+//! reply in the request that follows it. The journal and the transcripts store each long paragraph
+//! once and refer to it by a number.
 
 use serde_json::Value;
 
-/// The least length of a shared text: the number and row of a shorter one would take as
-/// much space.
+/// Minimum bytes of a shared paragraph. The number of a shorter one and its row in the table would
+/// take as much space.
 const SHORTEST: usize = 64;
 
-/// The places of texts in a call, in a row, and in a row with its calls.
+/// Paths to the texts of a call, of a row, and of a row with its calls. `*` is every item of a
+/// list.
 const PLACES: &[&[&str]] = &[
     &["messages", "*", "content"],
     &["reply", "content"],
@@ -20,7 +21,7 @@ const PLACES: &[&[&str]] = &[
 ];
 
 /// Replaces the long paragraphs of an entry's texts by their numbers: `"text"` becomes
-/// `[1, 2, "the rest"]`, whose parts in a row are the text.
+/// `[1, 2, "the rest"]`, the parts of the text in order. A text without long paragraphs stays.
 pub fn share<E>(
     entry: &mut Value,
     mut number: impl FnMut(&str) -> Result<i64, E>,
@@ -52,7 +53,7 @@ fn add_text(parts: &mut Vec<Value>, text: &str) {
     }
 }
 
-/// By what a text is recognised: the start of its blake3 hash.
+/// Identifies a text: the first 16 bytes of its blake3 hash.
 pub type TextHash = [u8; 16];
 
 pub fn text_hash(text: &str) -> TextHash {
@@ -65,7 +66,7 @@ pub fn text_hash(text: &str) -> TextHash {
     hash
 }
 
-/// Undoes [`share`]: `add` appends the paragraph of a number to a text.
+/// Undoes [`share`]. `add` appends the paragraph with a number to a text.
 pub(super) fn restore<E>(
     entry: &mut Value,
     mut add: impl FnMut(i64, &mut String) -> Result<(), E>,
@@ -93,6 +94,7 @@ fn for_each_text<E>(
     PLACES.iter().try_for_each(|path| at(entry, path, each))
 }
 
+/// Calls `each` with every value at this path; a path that does not exist has none.
 fn at<E>(
     value: &mut Value,
     path: &[&str],

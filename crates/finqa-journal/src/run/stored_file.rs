@@ -1,4 +1,4 @@
-//! The files of records that a run notes.
+//! Notes which file of records a run used, to read it again later if it is unchanged.
 
 use std::path::PathBuf;
 
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use finqa_score::dataset::{self, Dataset, Source};
 
-/// A file of records as a run noted it: its data, or the golds that count since then.
+/// A file of records as a run noted it: the file of its data, or that of golds saved later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredFile {
-    /// Since when, RFC 3339, UTC.
+    /// When it was noted, RFC 3339, UTC.
     pub at: String,
     /// The source of the records, for people.
     pub data: String,
-    /// The whole path of their file; absent for the sample.
+    /// The full path of the file; absent for the sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_file: Option<PathBuf>,
     /// blake3 of the file.
     pub hash: String,
-    /// The split of the file that counts, if one was named.
+    /// The split that was read, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<String>,
 }
 
 impl StoredFile {
-    /// The file of these records, of which this split was read, from now on.
+    /// Notes the file of these records, of which this split was read.
     pub fn of(dataset: &Dataset, split: Option<&str>) -> Self {
         let path = std::fs::canonicalize(&dataset.source).ok();
         Self {
@@ -36,8 +36,12 @@ impl StoredFile {
         }
     }
 
-    /// Its records, without notes, which were given when it was first read, or why they cannot be
-    /// read.
+    /// Reads the records again. Their notes are dropped, because they were shown when the file was
+    /// first read.
+    ///
+    /// # Errors
+    /// Why the records cannot be used, in one line. `what` and `since` are words for it: "data
+    /// file", "the questions were asked".
     pub(super) fn records(
         &self,
         is_sample: bool,

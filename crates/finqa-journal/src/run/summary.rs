@@ -1,4 +1,4 @@
-//! `summary.json`: a run's scores and costs, made from its journal.
+//! The content of `summary.json`: a run's scores and costs, made from its journal.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,10 +35,10 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<EpochCard>,
     pub critic: CriticEffect,
-    /// The value of agreement with the second opinion; absent if there was none.
+    /// What the second opinions show; absent without second opinions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_opinion: Option<Agreement>,
-    /// How wrong the likeliest answers are; absent without probabilities.
+    /// How many of the most probable answers are wrong; absent without probabilities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risk: Option<RiskSummary>,
     /// The results of the episodes, if the questions were played.
@@ -48,14 +48,14 @@ pub struct Summary {
     /// frequent first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureCount>,
-    /// Sampling settings that a model does not take, and that replies were made
-    /// without: `temperature`, `seed`.
+    /// Sampling settings that were not sent because a model does not support them: `temperature`,
+    /// `seed`.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub left_out: BTreeSet<String>,
-    /// What the replies say that its user should know, a line each.
+    /// Notes for the user about the replies, one line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Models that answered and that no price list has.
+    /// Models that answered and have no price.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unpriced_models: BTreeSet<String>,
     /// The batches that requests were sent in, if any were.
@@ -109,7 +109,7 @@ pub struct ResourceUsage {
 }
 
 impl Summary {
-    /// Questions without an answer; of episodes those that failed, because the
+    /// The number of questions without an answer. Of episodes, only failed ones count, because the
     /// others have a reward.
     pub fn unanswered(&self) -> usize {
         if let Some(episodes) = &self.episodes {
@@ -118,12 +118,13 @@ impl Summary {
         self.scores.questions - self.scores.count_of(Outcome::Answered)
     }
 
-    /// True if the run replaces the last one: it is over, or it has an answer.
+    /// True if the run replaces the last one: it is complete, or it has an answer.
     pub fn has_result(&self) -> bool {
         self.complete || self.scores.count_of(Outcome::Answered) > 0
     }
 
-    /// True if no question has an outcome and nothing was paid; an episode may have begun.
+    /// True if no question has an outcome and nothing was paid. Never true for episodes, because
+    /// one may have begun.
     pub fn is_empty(&self) -> bool {
         let is_answered = self.scores.questions > 0 || self.run.kind() == RunKind::Episodes;
         !is_answered && self.spent.cost == Cost::default()
@@ -134,7 +135,8 @@ impl Summary {
         self.run.total.saturating_sub(self.scores.questions)
     }
 
-    /// The reason why it is not complete, and the command that continues it in `output`.
+    /// Why the run is not complete, and the command that continues it in `output`; `None` for a
+    /// complete run.
     pub fn unfinished(&self, output: &Path) -> Option<(String, String)> {
         let run = &self.run;
         let command = match run.shard {
@@ -169,7 +171,7 @@ impl Summary {
     }
 }
 
-/// Sums a run up, row by row.
+/// Builds a summary row by row.
 #[derive(Debug, Default)]
 pub struct SummaryBuilder {
     scores: ScoreTally,
@@ -183,7 +185,7 @@ pub struct SummaryBuilder {
     /// Requests that were billed, or may have been.
     billed: u64,
     left_out: BTreeSet<String>,
-    /// By outcome and the words that are the same each time.
+    /// The key is the outcome and its reason without numbers and ids, which differ each time.
     failures: BTreeMap<(Outcome, String), FailureCount>,
     notes: ReplyNotes,
     /// Models whose replies have token counts and no known cost.
@@ -191,7 +193,6 @@ pub struct SummaryBuilder {
 }
 
 impl SummaryBuilder {
-    /// Counts a row.
     pub fn add(&mut self, row: &Row) {
         self.critic.add(row);
         self.agreement.add(row);
@@ -227,8 +228,8 @@ impl SummaryBuilder {
         }
     }
 
-    /// Summarises the rows of this run, and the calls of questions that have
-    /// no row yet, which were paid for too.
+    /// Builds the summary of the rows that were added. The calls of questions without a row, which
+    /// were paid for too, come from the journal.
     pub fn finish(mut self, journal: &Journal) -> Result<Summary, JournalError> {
         let run = journal.meta()?;
         for call in journal.open_calls()?.values().flatten() {
@@ -236,7 +237,7 @@ impl SummaryBuilder {
             self.cost += call.cost;
         }
         let batches = BatchUsage::of(journal)?;
-        // What a killed process had in flight is in no call.
+        // Requests that a killed process had in flight have no recorded call.
         let unrecorded = match &run.merged {
             Some(shards) => shards.unrecorded,
             None => unrecorded(journal, self.billed)?,
@@ -283,17 +284,17 @@ pub(super) fn billed(call: &Call) -> u64 {
     }
 }
 
-/// The number of requests that may have been billed besides the `billed` ones of the
-/// journal's calls.
+/// The number of requests that may have been billed and are in no recorded call. `billed` is the
+/// number of those that are.
 pub(super) fn unrecorded(journal: &Journal, billed: u64) -> Result<u64, JournalError> {
-    // A batch of a killed process is in the journal.
+    // The batches of a killed process are in the journal, so none of them is unrecorded.
     if !journal.batches()?.is_empty() {
         return Ok(0);
     }
     Ok(journal.billed_requests()?.saturating_sub(billed))
 }
 
-/// Sums a journal up.
+/// Builds the summary of a journal.
 pub fn summarise(journal: &Journal) -> Result<Summary, JournalError> {
     let mut tally = SummaryBuilder::default();
     journal.for_each_row(|row| tally.add(&row))?;

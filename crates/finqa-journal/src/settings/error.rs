@@ -1,4 +1,4 @@
-//! What is wrong with a source of settings, and which source it is.
+//! The errors of reading settings, and the sources that settings come from.
 
 use std::path::PathBuf;
 

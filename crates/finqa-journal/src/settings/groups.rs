@@ -67,8 +67,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Resets what has no effect on episodes: the agents of the main job, and the selection of
-    /// its records.
+    /// Resets the settings that have no effect on episodes: those of the agents and the
+    /// calibration, and the selection of records except `n`.
     pub fn keep_for_episodes(&mut self) {
         self.agents = AgentSettings::default();
         self.calibration = CalibrationSettings::default();

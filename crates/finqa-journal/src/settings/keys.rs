@@ -1,5 +1,5 @@
-//! The keys of the settings: how a variable's text is read, and whether a key is
-//! among what a resumed run may not change.
+//! The keys of the settings: how the text of a variable is read, and which settings a resumed run
+//! must not change.
 
 use std::sync::LazyLock;
 
@@ -22,15 +22,15 @@ fn key_of(option: &'static Arg) -> &'static str {
     option.get_id().as_str()
 }
 
-/// What a setting decides of a run, and so whether a resumed run may change it.
+/// What a setting decides, and so whether a resumed run may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    /// Speed, output and logging: no answer.
+    /// Speed, output or logging, but no answer.
     Nothing,
-    /// The model, the critic, the data, the prompts, the plan or the calibration: a run's
-    /// identity holds what they resolve to.
+    /// The model, the critic, the data, the prompts, the plan or the calibration, each of which has
+    /// its own field in the run's `Identity`.
     Identity,
-    /// The answers, in a way that no other part of a run's identity shows.
+    /// The answers in another way. These settings together are one field of the `Identity`.
     Answers,
 }
 
@@ -60,8 +60,9 @@ pub fn with_effects_of(base: Table, other: Table) -> Table {
         .collect()
 }
 
-/// The settings that affect answers in another way than by the choice of questions or what an
-/// identity holds: each as an option, with its value.
+/// The settings that a comparison of two runs shows, each as an option with its value: those of
+/// [`Effect::Answers`], and `--mode`, `--history` and `--epochs`, of which the identity has only a
+/// hash.
 pub(crate) fn decisive(settings: &Table) -> impl Iterator<Item = (String, String)> {
     let effective = keys().filter(|key| {
         effect(key) == Effect::Answers || ["mode", "history", "epochs"].contains(key)
@@ -69,7 +70,7 @@ pub(crate) fn decisive(settings: &Table) -> impl Iterator<Item = (String, String
     effective.map(|key| (flag(key), flag_value(settings.get(key))))
 }
 
-/// The value in a variable's text.
+/// Reads the text of a variable as the option needs it: as a list, as a text or as a plain value.
 fn value_of(option: &Arg, text: &str) -> Value {
     if is_list(option) {
         let items = text.split(',').map(|item| item.trim().to_owned());
@@ -110,21 +111,20 @@ fn flag_value(value: Option<&Value>) -> String {
     }
 }
 
-/// Variables that begin like a setting and are not: one that no file may set, and what the
-/// tests and checks read.
+/// Variables with the prefix of a setting that are not settings: one that no file may set, and
+/// those that tests and checks read.
 const OTHER_VARIABLES: [&str; 4] = [
     ALLOW_HTTP, "CONVFINQA_SOAK", "CONVFINQA_TOOLS", "CONVFINQA_UPDATE",
 ];
 
-/// The variable of a key.
 pub(super) fn variable_of(key: &str) -> String {
     format!("{PREFIX}{}", key.to_uppercase())
 }
 
 const PREFIX: &str = "CONVFINQA_";
 
-/// The error for a variable that looks like a setting and is not one: a typo would be
-/// ignored silently.
+/// The error for a variable that has the prefix of a setting but is not known. Without it, a typo
+/// would be ignored silently.
 pub fn unknown_variable(name: &str) -> Option<String> {
     let known = !name.starts_with(PREFIX)
         || name.starts_with("CONVFINQA_REQUIRE_")
@@ -148,8 +148,7 @@ fn plain(text: &str) -> Value {
 }
 
 impl Settings {
-    /// The settings that decide answers and are in no other part of a run's
-    /// identity, in one line.
+    /// The settings that affect answers and are in no other part of a run's identity, on one line.
     pub fn answer_settings(&self) -> String {
         let all = Table::try_from(self).unwrap_or_default();
         let decide = all
@@ -162,7 +161,7 @@ impl Settings {
             .replace('\n', ", ")
     }
 
-    /// The settings in which `now` differs so that answers may differ too, in words.
+    /// The settings that differ in `now` and may affect answers, one line each.
     pub fn changes(&self, now: &Self) -> Vec<String> {
         let [was, now] = [self, now].map(|all| Table::try_from(all).unwrap_or_default());
         let effective = keys().filter(|key| effect(key) != Effect::Nothing);
@@ -180,7 +179,7 @@ impl Settings {
 mod tests {
     use super::*;
 
-    /// Of these, each key takes one that is not its default, or one of its own words.
+    /// Sample values. Each key accepts one that is not its default, or has words of its own.
     const VALUES: &str =
         "7 0.75 true ['a'] 'x' 'http://x' '0..1' '1/2' '5%' '5.25' '5m' 'wrong:last'";
 

@@ -1,5 +1,5 @@
-//! Merges the sources of settings in order, so that an error names the source
-//! that is wrong.
+//! Merges the sources of settings in order. The settings are checked after each source, so that an
+//! error names the source that is wrong.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,8 @@ use super::groups::Settings;
 use super::keys::{environment, flag, variable_of};
 
 impl Origin {
-    /// What a message says before the setting; the names of variables and flags need nothing.
+    /// What precedes a setting in a message. Variables and flags need no prefix, because their
+    /// spelling shows what they are.
     fn prefix(&self) -> String {
         match self {
             Self::File(path) => format!("{}: ", path.display()),
@@ -25,7 +26,7 @@ impl Origin {
         }
     }
 
-    /// A key as it is written there.
+    /// A key as this source spells it.
     fn name_of(&self, key: &str) -> String {
         match self {
             Self::Environment => variable_of(key),
@@ -34,7 +35,7 @@ impl Origin {
         }
     }
 
-    /// A key with its place.
+    /// A key as this source spells it, after the name of the source.
     pub fn place_of(&self, key: &str) -> String {
         format!("{}{}", self.prefix(), self.name_of(key))
     }
@@ -48,8 +49,8 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// Lays a file over what is there. A missing file is not an error unless
-    /// `required` (it was named).
+    /// Adds a file, which overrides the sources before it. A missing file is an error only if it is
+    /// `required` because the user named it.
     pub fn file(self, path: &Path, required: bool) -> Result<Self, ConfigError> {
         let text = match files::read_to_string(path) {
             Ok(text) => text,
@@ -78,7 +79,7 @@ impl Layers {
         self.table(table, Origin::File(path.to_owned()))
     }
 
-    /// Lays the variables `CONVFINQA_<KEY>` over what is there.
+    /// Adds the variables `CONVFINQA_<KEY>`, which override the sources before them.
     pub fn environment(
         self,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -86,7 +87,7 @@ impl Layers {
         self.table(environment(variable), Origin::Environment)
     }
 
-    /// Lays a table over what is there.
+    /// Adds a table, which overrides the sources before it.
     pub fn table(mut self, table: Table, origin: Origin) -> Result<Self, ConfigError> {
         let keys = table.keys().map(|key| (key.clone(), origin.clone()));
         self.origins.extend(keys);
@@ -95,7 +96,7 @@ impl Layers {
         Ok(self)
     }
 
-    /// The settings that result from the layers.
+    /// The merged settings, with the origin of each.
     pub fn settings(&self) -> Result<Settings, ConfigError> {
         let mut settings = self.read(&Origin::CommandLine)?;
         settings.origins.clone_from(&self.origins);

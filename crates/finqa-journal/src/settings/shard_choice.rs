@@ -1,4 +1,4 @@
-//! The part of a run that this process asks: as the option says, or as the task of an array job.
+//! The part of a run that this process asks, from `--shard` or from its task in an array job.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use super::error::ConfigError;
 use super::variables::Variables;
 use finqa_core::text::counted;
 
-/// More shards than any scheduler starts for one job.
+/// Maximum number of shards, which is more than any scheduler starts for one job.
 const MOST_SHARDS: u32 = 1_000_000;
 
 /// Which part of a run this process asks.
@@ -49,9 +49,10 @@ impl Shard {
         (1..=count).map(move |index| Self { index, count })
     }
 
-    /// The part that the record with this id belongs to: the first 8 bytes of the blake3 of
-    /// its id, as a big-endian number, modulo `count`. Nothing else decides, so that the
-    /// order and the number of records may change without moving one.
+    /// The number, from 1, of the part that the record with this id belongs to: the first 8 bytes
+    /// of the id's blake3 hash as a big-endian number, modulo `count`, plus 1. It depends on
+    /// nothing else, so a record stays in its part if other records are added, removed or
+    /// reordered.
     pub fn of(id: &str, count: u32) -> u32 {
         let hash = blake3::hash(id.as_bytes());
         let first = hash.as_bytes().first_chunk::<8>();
@@ -98,7 +99,7 @@ impl FromStr for Shard {
     }
 }
 
-/// The reason why a run cannot have this name, which becomes a folder's.
+/// Why a run cannot have this name, which becomes the name of its folder; `None` if it can.
 pub(super) fn name_error(name: &str) -> Option<&'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -120,7 +121,7 @@ pub struct ChosenShard {
 }
 
 impl ShardSettings {
-    /// The part of the run that this process asks, if it is not to ask all of it.
+    /// The part of the run that this process asks; `None` for the whole run.
     pub fn resolve(&self, variables: &Variables) -> Result<Option<ChosenShard>, ConfigError> {
         let error = |message: String| ConfigError::Setting(format!("--shard {message}"));
         let (choice, run) = match (self.shard.as_deref(), &self.run_name) {
@@ -151,8 +152,9 @@ impl ShardSettings {
 const SLURM_TASK: &str = "SLURM_ARRAY_TASK_ID";
 const KUBERNETES_TASK: &str = "JOB_COMPLETION_INDEX";
 
-/// The part of the array job's task that this process is; `of` is the number of shards, if it
-/// was given. Without it, Slurm's tasks are the shards.
+/// The part of this process, which is a task of an array job. `of` is the number of shards if the
+/// user gave it. Without it, each task of a Slurm job is a shard; Kubernetes does not tell the
+/// number of tasks.
 fn scheduled(variables: &Variables, of: Option<u32>) -> Result<Shard, String> {
     let number = |name: &str| {
         let number = variables.get(name).map(|value| {
@@ -189,7 +191,7 @@ fn scheduled(variables: &Variables, of: Option<u32>) -> Result<Shard, String> {
 mod tests {
     use super::*;
 
-    /// The shard by settings and by variables, `NAME=VALUE` each.
+    /// The shard chosen by these settings and these variables, each `NAME=VALUE`.
     fn chosen(given: &str, set: &'static str) -> Result<Option<ChosenShard>, String> {
         let settings: ShardSettings = toml::from_str(given).map_err(|error| error.to_string())?;
         let variables = Variables::new(move |name| {
@@ -247,7 +249,7 @@ mod tests {
         }
     }
 
-    /// A change of the rule would orphan the shards of every run in progress.
+    /// With another rule, the shards of runs in progress would contain the wrong questions.
     #[test]
     fn the_rule_that_assigns_records_stays_as_it_is() {
         let of = |id| Shard::of(id, 8);

@@ -1,4 +1,4 @@
-//! Checks of the settings' values.
+//! Checks the values of settings, before a run starts.
 
 use finqa_core::secrets::{HIDDEN, api_version_of};
 
@@ -9,8 +9,8 @@ const MODEL_KEYS: &str = "give an address without it, and the key in OPENAI_API_
 const MLFLOW_KEYS: &str =
     "put them in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN";
 
-/// The part of an address that may be secret and would be written into every run's
-/// `config.toml`.
+/// Names the part of an address that may be secret; `None` if there is none. Addresses are written
+/// into every run's `config.toml`.
 fn secret_in(address: &str) -> Option<&'static str> {
     let (before, query) = match address.split_once(['?', '#']) {
         Some((before, query)) => (before, Some(query)),
@@ -32,7 +32,6 @@ fn secret_in(address: &str) -> Option<&'static str> {
 /// A setting with a value that a run cannot work with.
 #[derive(Debug)]
 pub struct SettingFault {
-    /// The setting.
     pub key: &'static str,
     /// What is wrong and what it may be, in words that follow its name.
     pub problem: String,
@@ -74,8 +73,7 @@ impl Settings {
     fn check_counts(&self) -> Result<(), SettingFault> {
         const ANY: u64 = u64::MAX;
         let size = |count: Option<usize>| count.map(|count| count as u64);
-        // The upper bounds are more than any machine can hold at once; a run plans all questions
-        // in memory.
+        // The upper bounds exceed what any machine could hold; a run plans all questions in memory.
         let counts = [
             ("max_rounds", Some(self.agents.max_rounds.into()), 1..=ANY),
             ("timeout", self.model.timeout, 1..=30 * 24 * 60 * 60),

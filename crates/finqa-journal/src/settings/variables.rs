@@ -1,5 +1,5 @@
-//! Variables of the environment as the command line gives them to the library,
-//! which reads no environment itself.
+//! Environment variables, which the command line passes to the library. The library itself does
+//! not read the environment.
 
 use std::sync::Arc;
 
@@ -7,17 +7,17 @@ use finqa_agents::llm::settings::ALLOW_HTTP;
 
 type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
-/// Looks variables up; keys to providers and addresses of servers come from here.
+/// Looks up environment variables, such as the keys of providers and the addresses of servers.
 #[derive(Clone)]
 pub struct Variables(Arc<Lookup>);
 
 impl Variables {
-    /// No variable is set.
+    /// An environment without variables.
     pub fn none() -> Self {
         Self::new(|_| None)
     }
 
-    /// Variables as `value` gives them.
+    /// An environment in which `value` returns the value of a variable by its name.
     pub fn new(value: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(value))
     }

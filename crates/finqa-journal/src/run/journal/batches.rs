@@ -9,7 +9,7 @@ use super::entry::unwritable;
 use super::{Journal, JournalError};
 
 impl Journal {
-    /// The batches of a run, in the order in which they were planned; none before the first.
+    /// The batches of a run, in the order in which they were planned; empty before the first.
     pub fn batches(&self) -> Result<Vec<BatchRecord>, JournalError> {
         if !self.has_table("batches")? {
             return Ok(Vec::new());
@@ -30,7 +30,7 @@ impl Journal {
     }
 }
 
-/// Stores a batch, instead of what is stored under its number.
+/// Stores a batch, in place of the earlier entry with its number.
 pub(super) fn store(connection: &Connection, batch: &BatchRecord) -> rusqlite::Result<()> {
     connection.execute_batch(
         "CREATE TABLE IF NOT EXISTS batches

@@ -1,5 +1,5 @@
 //! Changes of a run after its start: the golds that it is scored by, and the addresses of its
-//! models. They are appended, so that what was recorded before them stays.
+//! models. A change is a new entry, so the golds and addresses recorded before it stay readable.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ enum RunChange {
     Models(MovedModels),
 }
 
-/// The gold that a row is scored by since a change.
+/// The gold of a row and its scores by that gold, since a change.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RenewedGold {
     gold: Gold,
@@ -27,18 +27,18 @@ pub(super) struct RenewedGold {
 }
 
 impl RenewedGold {
-    /// Puts the gold and its scores in place of the row's.
+    /// Replaces the gold and the scores of a row.
     pub(super) fn apply(self, row: &mut Row) {
         (row.gold, row.scores) = (self.gold, self.scores);
     }
 }
 
 impl Journal {
-    /// Records that the golds and scores of `rows`, which are from this file, count from now on.
-    /// Either all of it is stored or nothing.
+    /// Records that the golds of this file count from now on. `rows` have these golds and the
+    /// scores by them. Everything is stored in one transaction.
     ///
     /// # Errors
-    /// [`JournalError`] if it cannot be written.
+    /// [`JournalError`] if it cannot be written; then nothing is.
     pub fn renew_gold(&mut self, file: StoredFile, rows: &[Row]) -> Result<(), JournalError> {
         self.record(&RunChange::Gold(file), rows)
     }
@@ -57,7 +57,7 @@ impl Journal {
         written.map_err(|source| self.sqlite_error(source))
     }
 
-    /// Adds the changes to the description of the run.
+    /// Applies the recorded changes to the description of the run.
     pub(super) fn apply_changes(&self, meta: &mut RunMeta) -> Result<(), JournalError> {
         if !self.has_table("changes")? {
             return Ok(());
@@ -77,7 +77,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The gold that a row is scored by, if it is not the one that was recorded with it.
+    /// The gold and scores of the last change of a row; `None` if the recorded ones still count.
     pub(super) fn renewed(&self, question: usize) -> Result<Option<RenewedGold>, JournalError> {
         let sql = "SELECT json FROM golds WHERE question = ?1 ORDER BY change DESC LIMIT 1";
         let json: Option<String> = self.sqlite(|connection| {

@@ -11,16 +11,18 @@ use serde_json::Value;
 
 use crate::run::shared_texts::{self as texts, text_hash};
 
-/// Bytes of texts that a reader keeps, because the next entries are likely to have them too.
+/// Maximum bytes of texts that a reader keeps. Neighbouring entries repeat texts such as
+/// instructions and pages.
 const KNOWN_BYTES: usize = 1 << 20;
 
-/// The stored form of an entry; texts that the file does not have yet are written.
+/// Returns the stored form of an entry, and writes its texts that the file does not have yet.
 pub(super) fn stored(entry: &impl Serialize, connection: &Connection) -> rusqlite::Result<String> {
     let mut entry = serde_json::to_value(entry).map_err(unwritable)?;
     texts::share(&mut entry, |text| number(text, connection))?;
     Ok(entry.to_string())
 }
 
+/// The id of a text, which is written if it is new.
 fn number(text: &str, connection: &Connection) -> rusqlite::Result<i64> {
     let hash = text_hash(text);
     let stored = connection
@@ -35,12 +37,12 @@ fn number(text: &str, connection: &Connection) -> rusqlite::Result<i64> {
     }
 }
 
-/// A value that cannot be stored.
+/// The error of a value that cannot be stored, as an error of SQLite.
 pub(super) fn unwritable(error: impl Error + Send + Sync + 'static) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
-/// Reads entries and their texts.
+/// Reads stored entries and puts their texts back.
 pub(super) struct EntryReader<'c> {
     connection: &'c Connection,
     known: HashMap<i64, String>,
@@ -56,7 +58,7 @@ impl<'c> EntryReader<'c> {
         }
     }
 
-    /// The entry that was stored.
+    /// The entry, with its texts, from its stored form.
     pub(super) fn whole<T: DeserializeOwned>(
         &mut self,
         stored: &str,
@@ -70,6 +72,7 @@ impl<'c> EntryReader<'c> {
         serde_json::from_value(entry)
     }
 
+    /// Appends the text with this id to `whole`.
     fn add(&mut self, number: i64, whole: &mut String) -> rusqlite::Result<()> {
         if let Some(text) = self.known.get(&number) {
             whole.push_str(text);

@@ -9,14 +9,13 @@ use thiserror::Error;
 /// The version of the file's layout; any other is refused.
 pub(super) const FORMAT: i64 = 4;
 
-/// An error of a journal.
 #[derive(Debug, Error)]
 pub enum JournalError {
     /// SQLite refused: no space, no permission, not a database.
     #[error("{path}: {reason}")]
     Sqlite {
         path: PathBuf,
-        /// No cause: its own causes say the same again.
+        /// Not a `#[source]`, because its own sources repeat its message.
         reason: rusqlite::Error,
     },
     #[error("{path}: entry {entry}: {source}")]
@@ -30,7 +29,8 @@ pub enum JournalError {
         "{path} has journal format {found}, and this program reads format {FORMAT}; use the convfinqa that wrote it"
     )]
     Format { path: PathBuf, found: i64 },
-    /// The new file cannot be put in its place.
+    /// A new journal cannot be moved to its path, or what an earlier attempt left cannot be
+    /// removed.
     #[error("{path}: {source}")]
     Rename {
         path: PathBuf,
@@ -71,7 +71,7 @@ impl Kinded for JournalError {
 }
 
 impl JournalError {
-    /// SQLite's error without the statement that it quotes, which may be the whole schema.
+    /// The error of SQLite without the SQL that it quotes, which may be the whole schema.
     pub(super) fn sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let source = match source {
             rusqlite::Error::SqlInputError { error, msg, .. } => {

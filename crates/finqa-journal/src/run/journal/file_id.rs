@@ -1,8 +1,9 @@
-//! Which file is at a path, to notice when it is another one.
+//! Identifies the file at a path, to notice that it was replaced or deleted.
 
 use std::path::Path;
 
-/// Distinguishes a file from another one of the same name.
+/// Device and inode. Where there are none, all files have one id, so that only a deleted file is
+/// noticed.
 pub(super) type FileId = (u64, u64);
 
 #[cfg(unix)]

@@ -1,8 +1,8 @@
-//! The journal: append-only truth of a run in one SQLite file.
+//! The journal: everything that a run has recorded, in one SQLite file.
 //!
-//! Calls are recorded as they return, answers when they have their outcome; a
-//! run that is killed at any point continues from there. Everything else that a
-//! run leaves behind can be made again from this file without a model call.
+//! A call is recorded when it returns, and a question when it has its outcome, so a run that is
+//! killed at any point continues from there. All other files of a run can be made again from the
+//! journal without a model call.
 
 mod batches;
 mod changes;
@@ -37,7 +37,8 @@ pub struct Journal {
     connection: Connection,
     /// The file as it was opened, to notice when it is no longer the one at `path`.
     file: Option<FileId>,
-    /// True if this process writes the journal, and closes it as one file.
+    /// True if this process writes the journal. When it is dropped, its log is then merged into the
+    /// file.
     writes: bool,
 }
 
@@ -60,8 +61,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The texts that the models are asked with, by their file names; none without a chat
-    /// model.
+    /// The prompt templates by their file names; empty without a chat model.
     pub fn prompts(&self) -> Result<BTreeMap<String, String>, JournalError> {
         let Some(json) = self.entry("prompts")? else {
             return Ok(BTreeMap::new());
@@ -77,7 +77,7 @@ impl Journal {
         })
     }
 
-    /// Questions that have an outcome.
+    /// The number of questions that have an outcome.
     pub fn answered(&self) -> Result<usize, JournalError> {
         let sql = "SELECT count(*) FROM answers";
         self.sqlite(|connection| connection.query_row(sql, [], |row| row.get(0)))
@@ -89,9 +89,8 @@ impl Journal {
         Ok(answered >= self.meta()?.total)
     }
 
-    /// Records entries in their order and in one transaction; when this returns they are
-    /// durable against the death of the process. The end of a batch must
-    /// not be recorded before the calls that it answered.
+    /// Records entries in their order and in one transaction. After it returns they survive the
+    /// death of the process. Record the end of a batch only after the calls that it answered.
     ///
     /// # Errors
     /// [`JournalError`] if they cannot be written; then none of them is.
@@ -101,7 +100,8 @@ impl Journal {
             .map_err(|source| self.sqlite_error(source))
     }
 
-    /// SQLite would continue to write to a file that no longer has a name.
+    /// Refuses to write if the file was deleted or replaced. SQLite would not notice, and would
+    /// write to a file that no longer has a name.
     fn refuse_gone(&self) -> Result<(), JournalError> {
         match file_id(&self.path) == self.file {
             true => Ok(()),
@@ -149,7 +149,7 @@ impl Journal {
         Ok(calls.any(|call| call.reply.is_some()) || self.answered()? > 0)
     }
 
-    /// The questions that have an outcome, by their places in the plan.
+    /// The places in the plan of the questions that have an outcome.
     pub fn answered_questions(&self) -> Result<HashSet<usize>, JournalError> {
         self.sqlite(|connection| {
             let mut statement = connection.prepare("SELECT question FROM answers")?;
@@ -157,7 +157,7 @@ impl Journal {
         })
     }
 
-    /// Calls recorded for questions that have no outcome yet, by question.
+    /// The recorded calls of questions that have no outcome yet, by place in the plan.
     pub fn open_calls(&self) -> Result<HashMap<usize, Vec<Call>>, JournalError> {
         let sql = "SELECT question, json FROM calls
                    WHERE question NOT IN (SELECT question FROM answers) ORDER BY question, seq";
@@ -178,8 +178,8 @@ impl Journal {
         Ok(calls)
     }
 
-    /// Calls `visit` with every answered row, in the plan's order, one in
-    /// memory at a time.
+    /// Calls `visit` with every answered row, in the order of the plan. One row is in memory at a
+    /// time.
     pub fn for_each_row(&self, mut visit: impl FnMut(Row)) -> Result<(), JournalError> {
         self.try_for_each_row(|row| {
             visit(row);
@@ -187,7 +187,7 @@ impl Journal {
         })
     }
 
-    /// The same up to the first error of `visit`.
+    /// Like [`Journal::for_each_row`], but stops at the first error of `visit`.
     pub fn try_for_each_row<E: From<JournalError>>(
         &self,
         mut visit: impl FnMut(Row) -> Result<(), E>,
@@ -228,7 +228,7 @@ impl Journal {
         &self.path
     }
 
-    /// What `run` does with the database; an error names the file.
+    /// Runs a query. An error names the file.
     fn sqlite<T>(
         &self,
         run: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -249,14 +249,14 @@ impl Journal {
     }
 }
 
-/// Sets a field of the run's description.
+/// Sets the field at this JSON path of the run's description.
 fn set(connection: &Connection, path: &str, value: &impl Serialize) -> rusqlite::Result<()> {
     let sql = "UPDATE meta SET value = json_set(value, ?1, json(?2)) WHERE key = 'run'";
     let value = serde_json::to_string(value).map_err(unwritable)?;
     connection.execute(sql, [path, &value]).map(drop)
 }
 
-/// Something to record.
+/// An entry to record.
 pub enum JournalEntry {
     /// A model call has returned.
     Call {
@@ -266,9 +266,9 @@ pub enum JournalEntry {
     },
     /// A question has its outcome. Its calls have their own entries.
     Answer(Arc<Row>),
-    /// What a request may have spent; the last amount of an id is valid.
+    /// The US dollars that a request may have cost. Replaces the amount recorded under its id.
     Spending { id: u64, amount: Decimal },
-    /// A batch, instead of what is stored under its number.
+    /// A batch. Replaces the entry with its number.
     Batch(BatchRecord),
     /// The limit that has paused the run.
     Paused(BudgetLimit),

@@ -1,4 +1,4 @@
-//! Making, opening and reading the file of a journal.
+//! Creates, opens and closes the file of a journal.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -13,19 +13,19 @@ use super::error::FORMAT;
 use super::file_id::file_id;
 use super::{Journal, JournalError};
 
-/// Maximum wait for another process that holds the file.
+/// How long SQLite waits for a lock that another process has on the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Journal {
-    /// Makes the journal of a new run, with the texts that the models are asked
-    /// with, by their file names; there are none without a chat model.
+    /// Creates the journal of a new run. `prompts` are the templates by their file names; `None`
+    /// without a chat model.
     pub fn create(
         path: &Path,
         meta: &RunMeta,
         prompts: Option<&BTreeMap<String, String>>,
     ) -> Result<Self, JournalError> {
-        // Made next to it and renamed: a run that is killed here has no journal,
-        // never one that says nothing.
+        // Write it under another name and rename it, so that a run that is killed here has no
+        // journal rather than an empty one, which would block `--resume`.
         let unfinished = path.with_extension("sqlite.new");
         let entry = |entry: &'static str| {
             move |source| JournalError::Entry {
@@ -60,7 +60,8 @@ impl Journal {
             path: path.to_owned(),
             source,
         };
-        // What a killed process has left: the caller holds the run's lock, so nobody writes it.
+        // Remove what a killed process left. The caller holds the run's lock, so no other process
+        // is writing these files.
         for suffix in ["-journal", ""] {
             let mut left = unfinished.clone().into_os_string();
             left.push(suffix);
@@ -77,8 +78,8 @@ impl Journal {
     /// Opens the journal of an earlier run to continue it.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let mut journal = Self::connect(path)?.checked()?;
-        // WAL: a killed process loses nothing that was committed, and a reader
-        // (report, analyze) is never in the writer's way.
+        // With a write-ahead log, a killed process loses nothing that was committed, and readers
+        // (report, analyze) do not block the writer.
         let pragma = |name, value| journal.connection.pragma_update(None, name, value);
         pragma("journal_mode", "WAL")
             .and_then(|()| pragma("synchronous", "NORMAL"))
@@ -87,8 +88,8 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Opens a journal to read it, also in a folder that cannot be written to, unless a killed
-    /// process left a log there.
+    /// Opens a journal for reading. In a read-only folder, this fails only if a killed process left
+    /// a log there.
     pub fn read(path: &Path) -> Result<Self, JournalError> {
         match Self::connect(path)?.checked() {
             Err(JournalError::Sqlite { path, reason })
@@ -100,7 +101,7 @@ impl Journal {
         }
     }
 
-    /// Opens the file, which SQLite only reads if it is write-protected.
+    /// Opens the file for writing; SQLite opens it for reading only if it is write-protected.
     fn connect(path: &Path) -> Result<Self, JournalError> {
         let sqlite = |source| JournalError::sqlite(path, source);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -114,7 +115,7 @@ impl Journal {
         })
     }
 
-    /// The journal, if it is one that this program can read.
+    /// Checks that the file is a journal of the format that this program reads.
     fn checked(self) -> Result<Self, JournalError> {
         let found: i64 = self
             .connection
@@ -130,10 +131,11 @@ impl Journal {
 }
 
 impl Journal {
-    /// Ends the writing of a journal that is to be moved.
+    /// Closes a journal whose file is to be moved.
     ///
     /// # Errors
-    /// [`JournalError`] if a part of it is still in the log next to it.
+    /// [`JournalError`] if a part of the journal is still in the log next to the file, and would be
+    /// lost if only the file were moved.
     pub fn close(mut self) -> Result<(), JournalError> {
         self.writes = false;
         match self.leave_log() {
@@ -145,7 +147,8 @@ impl Journal {
         }
     }
 
-    /// Puts what is in the log into the file, and gives how it is written from now on.
+    /// Merges the log into the file. Returns SQLite's journal mode afterwards: `delete` on success,
+    /// `wal` if the log is still in use.
     fn leave_log(&self) -> rusqlite::Result<String> {
         self.connection.busy_timeout(Duration::ZERO)?;
         let mode = |row: &rusqlite::Row<'_>| row.get(0);
@@ -155,8 +158,8 @@ impl Journal {
 }
 
 impl Drop for Journal {
-    /// Leaves the journal as one file, which any host can read, from a read-only folder too.
-    /// While another process reads it, its log remains next to it, as after a kill.
+    /// Leaves the journal as one file, which any host can read, even in a read-only folder. If
+    /// another process is reading it, the log stays next to it, as after a kill.
     fn drop(&mut self) {
         if self.writes && file_id(&self.path) == self.file {
             let _ = self.leave_log();
@@ -202,13 +205,13 @@ mod tests {
         let journal = Journal::create(&offline, &meta, None).unwrap();
         assert!(journal.prompts().unwrap().is_empty());
 
-        // What a process left that was killed before the rename is in nobody's way.
+        // Files of a process that was killed before the rename do not block a new journal.
         let killed = folder.path().join("killed.sqlite");
         std::fs::copy(&path, killed.with_extension("sqlite.new")).unwrap();
         std::fs::write(folder.path().join("killed.sqlite.new-journal"), "half").unwrap();
         let journal = Journal::create(&killed, &meta, Some(&prompts)).unwrap();
         assert_eq!(journal.prompts().unwrap(), prompts);
-        // An error of SQLite shows none of this program's statements.
+        // An error of SQLite does not show the program's SQL.
         let twice = "CREATE TABLE meta (key TEXT)";
         let error = journal.sqlite(|connection| connection.execute_batch(twice));
         let line = error.unwrap_err().to_string();

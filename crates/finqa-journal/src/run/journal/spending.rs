@@ -1,6 +1,6 @@
-//! The spending of a run's requests. A run with a limit stores an upper bound before it
-//! sends a request, and the actual amount afterwards, so that requests in flight when a
-//! process is killed count at their bound.
+//! The cost of a run's requests. A run with a limit stores an upper bound before it sends a
+//! request, and the actual amount afterwards, so that requests that are in flight when a process
+//! is killed count at their bound.
 
 use std::collections::HashMap;
 
@@ -14,13 +14,13 @@ use super::{Journal, JournalError};
 pub struct EarlierSpending {
     /// US dollars.
     pub spent: Decimal,
-    /// The last request that is counted.
+    /// The highest id of a counted request.
     pub last_id: u64,
 }
 
 impl Journal {
-    /// The spending of earlier processes; `None` if they sent requests without a limit, which
-    /// nobody counted.
+    /// The spending of earlier processes; `None` if they sent requests without a limit, whose cost
+    /// was not stored here.
     pub fn begin_spending(&self) -> Result<Option<EarlierSpending>, JournalError> {
         if !self.has_table("spending")? {
             let sql = "SELECT EXISTS (SELECT 1 FROM calls)";
@@ -40,7 +40,7 @@ impl Journal {
         Ok(Some(EarlierSpending { spent, last_id }))
     }
 
-    /// The dollars counted for each request of a run with a limit; empty without.
+    /// The US dollars counted for each request, by its id; empty for a run without a limit.
     pub fn amounts(&self) -> Result<HashMap<u64, Decimal>, JournalError> {
         if !self.has_table("spending")? {
             return Ok(HashMap::new());
@@ -58,8 +58,7 @@ impl Journal {
         })
     }
 
-    /// The number of requests of a run with a limit that were billed, or may have been; 0
-    /// without.
+    /// The number of requests that were billed, or may have been; 0 for a run without a limit.
     pub(crate) fn billed_requests(&self) -> Result<u64, JournalError> {
         if !self.has_table("spending")? {
             return Ok(0);
@@ -69,7 +68,7 @@ impl Journal {
     }
 }
 
-/// Stores what a request may have spent; the last amount of an id is valid.
+/// Stores the US dollars that a request may have cost, in place of the amount under its id.
 pub(super) fn store(connection: &Connection, id: u64, amount: Decimal) -> rusqlite::Result<()> {
     connection
         .prepare_cached("INSERT OR REPLACE INTO spending VALUES (?1, ?2)")?
