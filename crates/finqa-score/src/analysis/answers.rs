@@ -1,4 +1,4 @@
-//! The answers of a file or a run, and the run that gave them.
+//! What is analysed: the answers of a file or a run, and a description of the run that gave them.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,19 +16,22 @@ pub struct Answers {
     pub path: PathBuf,
     /// The id of the run whose journal was read; `None` for a file.
     pub run: Option<String>,
-    /// The run that answered, also that of a file that is a run's CSV.
+    /// The run that answered. Known for a file too if it is the CSV of a run.
     pub given_by: Option<AnsweringRun>,
-    /// The records they were scored by, as shown to people; `None` if only
-    /// what the file itself holds is known.
+    /// The records that the answers are scored by, as shown to people; `None` if the answers' own
+    /// gold is all there is.
     pub dataset: Option<String>,
-    /// The records of a run that cannot be read, and what to do or what counts, in one line.
+    /// Why the records of a run cannot be read, and what to do or which golds count instead, in one
+    /// line.
     pub no_records: Option<String>,
-    /// The golds that the records overrule, and those that the named records lack, one line each.
+    /// Notes of one line each: golds of the answers that the records replaced, and questions for
+    /// which the records have no gold.
     pub gold_notes: Vec<String>,
     pub rows: Vec<Row>,
-    /// Questions without a row: of the run, or else of the records that a file is scored by.
+    /// The number of questions without a row: of the run's plan if the run is known, otherwise of
+    /// the records that a file is scored by.
     pub not_asked: usize,
-    /// The golds of each record's turns, in order, where the records are available.
+    /// The golds of all turns of each record, by record id; empty without records.
     pub turns: HashMap<String, Vec<Gold>>,
 }
 
@@ -37,8 +40,8 @@ pub struct Answers {
 pub struct AnsweringRun {
     /// The model, as shown to people.
     pub model: String,
-    /// The inputs that may change answers, but for the choice of questions; the same ones in the
-    /// same order for every run.
+    /// The inputs that may change answers, except the choice of questions. Every run has the same
+    /// ones in the same order, so that two runs can be compared in pairs.
     pub inputs: Vec<RunInput>,
 }
 
@@ -48,7 +51,8 @@ pub struct RunInput {
     /// An option, or the input in words.
     pub name: String,
     pub value: String,
-    /// What stays the same under another name: two inputs with one identity do not differ.
+    /// A hash of the input, if it may have several names. Inputs with one hash do not differ,
+    /// whatever their values say.
     pub identity: Option<String>,
 }
 
@@ -62,7 +66,7 @@ pub struct InputDifference {
 }
 
 impl Answers {
-    /// The questions without a row, in one line, if there are any.
+    /// How many questions have no row, in one line; `None` if all have one.
     pub fn missing_line(&self) -> Option<String> {
         let total = self.rows.len() + self.not_asked;
         let source = match (&self.given_by, &self.dataset) {
@@ -75,7 +79,7 @@ impl Answers {
         })
     }
 
-    /// The golds of the turns of a row's record.
+    /// The golds of all turns of a row's record.
     pub(super) fn turns_of(&self, row: &Row) -> &[Gold] {
         let turns = self.turns.get(&row.key.id);
         turns.map_or(&[], Vec::as_slice)
@@ -83,7 +87,6 @@ impl Answers {
 }
 
 impl AnsweringRun {
-    /// The inputs that differ in `other`.
     pub(super) fn differences(&self, other: &Self) -> Vec<InputDifference> {
         let pairs = self.inputs.iter().zip(&other.inputs);
         let differ = pairs.filter(|(a, b)| {
@@ -109,15 +112,15 @@ impl<'d> RecordsById<'d> {
         Self(records.map(|record| (record.id(), record)).collect())
     }
 
-    /// The question of a row, and its record.
+    /// The record and the question that a row is about.
     pub fn case(&self, row: &Row) -> Option<(&'d Record, &'d Case)> {
         let record = *self.0.get(row.key.id.as_str())?;
         let case = record.cases().find(|case| case.question.key == row.key)?;
         Some((record, case))
     }
 
-    /// Takes a row's page and gold, if it has one, from its record; `None` if the dataset does
-    /// not have the question.
+    /// Gives a row the page of its record and, if the record has gold, that gold. Returns `None`
+    /// if the dataset does not have the question.
     pub fn attach(&self, row: &mut Row) -> Option<(&'d Record, &'d Case)> {
         let (record, case) = self.case(row)?;
         let gold = &case.gold;
@@ -130,7 +133,7 @@ impl<'d> RecordsById<'d> {
     }
 }
 
-/// A text without what loaders and spreadsheets change.
+/// The letters and digits of a text, in lower case. Loaders and spreadsheets change the rest.
 pub fn letters(text: &str) -> String {
     let text = text.replace("\\n", "").to_lowercase();
     text.chars().filter(|c| c.is_alphanumeric()).collect()

@@ -1,4 +1,4 @@
-//! Two runs compared by one rule.
+//! Compares two runs by one rule: their rates, the difference and its significance.
 
 use std::collections::HashSet;
 
@@ -8,25 +8,25 @@ use crate::dataset::QuestionKey;
 use crate::score::{LabelFloor, Row, Rule, floor};
 use finqa_core::stats::{Interval, PairedDifference, PairedTest, Rate, clustered_mcnemar};
 
-/// Pages that a bootstrap over pages needs. With fewer its intervals are much too narrow: three
-/// pages that differ alike give one that excludes 0 beside a p of 0.5.
+/// Minimum number of pages for an interval of the difference. A bootstrap over fewer gives one that
+/// is much too narrow: for three pages with the same difference it excludes 0, although p is 0.5.
 pub const ENOUGH_PAGES: usize = 10;
 
 /// Two runs compared by one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RuleComparison {
     pub rule: Rule,
-    /// Pairs that the rule can judge: one for each question and epoch.
+    /// The number of pairs that the rule can judge: one for each question and epoch.
     pub n: usize,
     pub both: usize,
     pub only_a: usize,
     pub only_b: usize,
     pub neither: usize,
-    /// Questions that the pairs are about.
+    /// The number of questions that the pairs are about.
     pub questions: usize,
-    /// Report pages that they are on.
+    /// The number of report pages that these questions are on.
     pub pages: usize,
-    /// True if there are enough pages for the intervals: a bootstrap over fewer is too narrow.
+    /// True if there are at least [`ENOUGH_PAGES`].
     pub interval_is_reliable: bool,
     /// A's rate, from 0 to 1.
     pub rate_a: f64,
@@ -36,16 +36,16 @@ pub struct RuleComparison {
     pub rate_b: f64,
     /// 95 % interval, clustered by page.
     pub interval_b: Interval,
-    /// The best constant answer to the same questions, by numeric match.
+    /// The best constant answer to the same questions. For numeric match only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<LabelFloor>,
     pub difference: f64,
     /// 95 % interval of the difference, by a bootstrap over pages.
     pub interval: Interval,
-    /// McNemar's exact two-sided p, with the questions and epochs of one page exchanged
+    /// McNemar's exact two-sided p, clustered by page: all answers of a page are exchanged
     /// together.
     pub p: f64,
-    /// One-sided p: the probability of B's lead by chance alone.
+    /// One-sided p: the probability of a lead of B at least as large by chance alone.
     pub p_better: f64,
 }
 
@@ -58,9 +58,9 @@ struct JudgedPair<'p> {
 }
 
 impl RuleComparison {
-    /// By A's and B's answers to each question; `None` if the rule can judge no pair.
+    /// Compares A's and B's answers to each question; `None` if the rule can judge no pair.
     pub(super) fn of(rule: Rule, pairs: &[[&Row; 2]]) -> Option<Self> {
-        // A side without any program has not failed at programs.
+        // A side without any program does not answer with programs, so it has not failed at them.
         let has_programs = pairs.iter().any(|[a, _]| a.program().is_some())
             && pairs.iter().any(|[_, b]| b.program().is_some());
         if rule.judges_programs() && !has_programs {

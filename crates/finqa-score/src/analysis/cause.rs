@@ -1,9 +1,9 @@
-//! The causes of misses, by name.
+//! Names the causes of misses.
 
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-/// The cause of a wrong answer; causes of equal counts are listed in this order.
+/// The cause of a wrong answer. Causes with equal counts are listed in this order.
 /// `docs/scoring.md` defines each.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, IntoStaticStr, VariantArray,
@@ -11,57 +11,58 @@ use strum::{IntoStaticStr, VariantArray};
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Cause {
-    /// The provider's filter, or the model, refused.
+    /// The provider's filter or the model refused to answer.
     Filtered,
-    /// A reply that could not be read as an answer.
+    /// The reply could not be read as an answer.
     ParseFailure,
     /// No answer for another reason: abstained, cut off, provider, budget.
     NoAnswer,
-    /// The question cannot be decided from the page, or asks for another thing than gold.
+    /// The question cannot be decided from the page, or does not ask for what gold answers.
     IllPosed,
-    /// Gold itself is wrong, and what the answer differs in is gold's fault.
+    /// Gold is wrong, and the answer differs from it for that reason.
     SuspectGold,
     /// The answer is that of an earlier turn, or of the record's first question.
     StaleAnswer,
-    /// Would be right if the earlier turn that it builds on had been.
+    /// The answer would be right if the answers to earlier turns were.
     CarriedOver,
     /// Yes or no instead of a number, a number instead of yes or no, or the wrong one of the two.
     YesNo,
-    /// The evidence was not found: words or 0 instead of a number, numbers that are not on the page.
+    /// The evidence was not found: the answer is words or 0 instead of a number, or uses a number
+    /// that is not on the page.
     MissingEvidence,
     /// Only the sign differs.
     Sign,
-    /// A power of a thousand.
+    /// Off by a power of 1,000.
     Scale,
-    /// Both.
+    /// Off by a power of 1,000, with the wrong sign.
     ScaleAndSign,
-    /// A factor of 100.
+    /// Off by a factor of 100.
     PercentDecimal,
-    /// Gold or the answer is cut or rounded; nothing else differs.
+    /// Only truncation or rounding of gold or of the answer differs.
     Truncation,
     /// An amount instead of a share or a relative change, or the reverse.
     AbsoluteForRelative,
-    /// 1 - x.
+    /// 1 - x instead of x.
     Complement,
-    /// A dash of the report, 2014 or 2013 in the dataset, read as a number.
+    /// A dash of the report, which the dataset has as 2014 or 2013, read as a number.
     DashAsNumber,
-    /// The right operations in the right places, on exchanged operands.
+    /// The right numbers and operations, with the numbers in exchanged places.
     SwappedOperands,
-    /// A relative change or share over another base.
+    /// A relative change or a share, divided by another number.
     WrongBase,
-    /// Right line, another column or period.
+    /// A number of the right row, but of another column or period.
     WrongColumn,
-    /// Another line of the table, or another sentence.
+    /// A number of another row, or of another sentence.
     WrongRow,
-    /// Another number, without a page to say which.
+    /// Another number. There is no page to tell where it is from.
     WrongCell,
-    /// The right numbers, other operations.
+    /// The right numbers with other operations.
     Operator,
-    /// Stops before the last step, or continues after it.
+    /// The answer stops before gold's last step, or continues after it.
     Steps,
-    /// The right program, miscalculated.
+    /// The right program with a wrong result.
     Arithmetic,
-    /// No cause could be shown.
+    /// No cause was found.
     Unexplained,
 }
 

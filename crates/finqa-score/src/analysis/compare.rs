@@ -1,4 +1,4 @@
-//! Two runs over the same questions, pair by pair.
+//! Compares two runs over the same questions, pair by pair.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -25,22 +25,22 @@ use super::misses::{Miss, Searcher, answer_text};
 pub struct Comparison<'p> {
     pub a: RunSide,
     pub b: RunSide,
-    /// Questions in both: all figures below are over these.
+    /// The number of questions in both. All figures below are over these.
     pub questions: usize,
-    /// Pairs of answers to them: one for each question and epoch.
+    /// The number of pairs of answers: one for each question and epoch.
     pub answers: usize,
-    /// Report pages they are on: the clusters of the intervals.
+    /// The number of report pages, which are the clusters of the intervals.
     pub pages: usize,
-    /// Every rule that judges pairs of both.
+    /// The comparison by each rule that can judge a pair.
     pub rules: Vec<RuleComparison>,
     /// The rule that decides what a flip is.
     pub rule: Rule,
     /// Questions that exactly one of the two gets right, those of A first.
     pub flips: Vec<Flip>,
-    /// Causes of misses by that rule, side by side, those that changed most first.
+    /// The causes of misses by that rule, those whose counts differ most first.
     pub causes: Vec<CauseChange>,
     pub spending: RunAmounts,
-    /// The inputs in which the runs differ; absent if a side is not a run's.
+    /// The inputs in which the runs differ; absent if the run of a side is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<Vec<InputDifference>>,
     /// True if nothing is missing.
@@ -52,7 +52,7 @@ pub struct Comparison<'p> {
     pub pairs: Vec<AnswerPair<'p>>,
 }
 
-/// A question of both.
+/// The answers of both to one question, in one epoch.
 #[derive(Clone, Debug)]
 pub struct AnswerPair<'p> {
     pub a: &'p Row,
@@ -65,13 +65,13 @@ pub struct AnswerPair<'p> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CauseChange {
     pub cause: Cause,
-    /// A's misses with it.
+    /// A's misses with this cause.
     pub a: usize,
-    /// B's misses with it.
+    /// B's misses with this cause.
     pub b: usize,
-    /// A's misses with it that B gets right.
+    /// Of A's, those for which B has no miss.
     pub fixed: usize,
-    /// B's misses with it that A gets right.
+    /// Of B's, those for which A has no miss.
     pub new: usize,
 }
 
@@ -149,8 +149,9 @@ impl Comparison<'_> {
     }
 }
 
-/// Pairs two runs by id, part and epoch. `rule` decides what a flip is; with
-/// `common`, questions that only one of the two has are left out and counted.
+/// Compares two runs, whose rows are paired by id, part and epoch. `rule` decides what a flip is.
+/// With `common`, questions that only one of the two has are left out and counted; without it they
+/// are an error.
 pub fn compare<'p>(
     a: &'p Answers,
     b: &'p Answers,
@@ -207,9 +208,9 @@ pub fn compare<'p>(
     })
 }
 
-/// The questions that were to be compared and lack an answer or a gold. The plan of a run is what
-/// was to be asked; only two files are held to all questions of the records that they are scored
-/// by, and not if the user compares a common part.
+/// The lines of [`Comparison::missing`]. A run should have a row for each question of its plan. Two
+/// files should have one for each question of their records, unless the user compares only what is
+/// in both; a file that is compared with a run need not.
 fn missing(
     a: &Answers,
     b: &Answers,
@@ -285,8 +286,8 @@ fn pair_rows<'p>(
     Ok(pairs)
 }
 
-/// Checks that both sides have the same question and gold: an id may name two questions in
-/// two files, and a question may have two golds.
+/// Refuses a pair of different questions or golds. Two files may use one id for different
+/// questions, and have different golds for one question.
 fn same_question(pair: &AnswerPair<'_>) -> Result<(), AnalysisError> {
     let (a, b) = (pair.a, pair.b);
     let (ours, theirs) = (letters(&a.question), letters(&b.question));

@@ -5,7 +5,6 @@ use thiserror::Error;
 use crate::dataset::QuestionKey;
 use finqa_core::error::{Kind, Kinded};
 
-/// The errors of comparing answers.
 #[derive(Debug, Error)]
 pub enum AnalysisError {
     #[error(

@@ -1,4 +1,4 @@
-//! Explains one wrong answer: the causes that fit, the most specific first.
+//! Explains one wrong answer: lists the causes that fit, the most specific first.
 
 use crate::dataset::Outcome;
 use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, contradicting_value, suspect};
@@ -14,11 +14,11 @@ use super::target::TargetNumber;
 /// A miss and what may explain it.
 pub(super) struct MissEvidence<'e> {
     pub row: &'e Row,
-    /// Gold's program, also one found among the conversation's turns.
+    /// Gold's program. If gold has none, it may be that of a turn with the same value.
     pub gold_program: Option<&'e str>,
-    /// Answers that came before.
+    /// The answers to earlier questions of the same record and epoch.
     pub earlier: &'e [&'e EarlierAnswer],
-    /// The numbers of the page.
+    /// The numbers of the page; `None` if the page is not available.
     pub places: Option<&'e PageNumbers>,
 }
 
@@ -29,13 +29,14 @@ impl MissEvidence<'_> {
     }
 }
 
-/// An answer that came before.
+/// The answer to an earlier question of the same record.
 #[derive(Clone, Debug)]
 pub(super) struct EarlierAnswer {
-    /// Its question among those of the record.
+    /// Its part: `qa`, `qa_0`, `qa_1` or the number of a turn.
     pub part: String,
+    /// The answer's number; `None` if it is not a number.
     pub own: Option<f64>,
-    /// Gold, at 5 decimals.
+    /// Gold's number, which the dataset rounds to 5 decimals.
     pub gold: Option<f64>,
 }
 
@@ -46,7 +47,7 @@ impl EarlierAnswer {
     }
 }
 
-/// The cause, then other causes that fit.
+/// The cause of a miss, and then the other causes that fit.
 pub(super) fn explain(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let found = slips(evidence);
     match suspect(&evidence.row.key) {
@@ -55,8 +56,8 @@ pub(super) fn explain(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     }
 }
 
-/// A gold that its own program contradicts is the cause where the answer is the program's value,
-/// or where nothing else explains it. Otherwise it is named after the slips.
+/// Adds that gold contradicts its own program, if it does. This is the first cause if the answer is
+/// the program's value or if nothing else explains the miss; otherwise it is the last.
 fn with_contradiction(row: &Row, mut slips: Vec<CauseFound>) -> Vec<CauseFound> {
     let Some(value) = contradicting_value(row) else {
         return slips;
@@ -82,9 +83,9 @@ fn with_contradiction(row: &Row, mut slips: Vec<CauseFound>) -> Vec<CauseFound> 
     slips
 }
 
-/// A suspect gold is the cause where the answer differs in what gold is wrong
-/// about. A lost sign or cut digits excuse nothing else; a gold that is wrong in
-/// another way has no value to compare with.
+/// Puts a suspect gold first if it may be why the answer differs. A gold that has only lost its
+/// sign or its digits excuses only an answer that differs in these. A gold that is wrong in another
+/// way has no value to compare with, so it excuses every answer.
 fn with_suspect(suspect: &Suspect, slips: Vec<CauseFound>) -> Vec<CauseFound> {
     let slip = |cause| slips.iter().any(|found| found.cause == cause);
     let cause = match suspect.rule.as_str() {
@@ -98,6 +99,8 @@ fn with_suspect(suspect: &Suspect, slips: Vec<CauseFound>) -> Vec<CauseFound> {
     found
 }
 
+/// The mistakes of the answer itself, as if gold were right. Stops at the first group of causes
+/// that settles the matter.
 fn slips(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let row = evidence.row;
     if let Some(found) = no_answer(row) {
@@ -120,8 +123,8 @@ fn slips(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     found.extend(stale(evidence, &target));
     found.extend(carried_over(evidence, &target));
     found.extend(diagnosed(evidence));
-    // A program of the answer's own says how a slip came about; gold's alone
-    // would only guess at it.
+    // If a cause is already known, only the answer's own program can say how it came about. The
+    // search over gold's program would guess.
     if found.is_empty() || row.program().is_some() {
         found.extend(by_program(evidence, &target));
     }
@@ -165,7 +168,7 @@ fn answer(row: &Row) -> Quantity {
     }
 }
 
-/// The answer is not a number.
+/// The cause for an answer that is not a number.
 fn word(row: &Row, gold: &Quantity) -> CauseFound {
     match (gold, answer(row)) {
         (Quantity::YesNo(true), Quantity::YesNo(_)) => {
@@ -199,7 +202,7 @@ fn says_nothing_found(word: &str) -> bool {
     SAYINGS.iter().any(|saying| word.contains(saying))
 }
 
-/// Financial equivalence accepts it, so the rule in use is stricter.
+/// The cause for an answer that financial equivalence accepts and the rule in use does not.
 fn accepted(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     let verdict = evidence.row.scores.financial_equivalence.as_ref()?;
     let exact = exact_gold(evidence);
@@ -255,8 +258,8 @@ fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFoun
     Some(CauseFound::new(Cause::StaleAnswer, detail))
 }
 
-/// Gold's program over what was answered to the earlier turns instead of
-/// over their golds.
+/// Computes gold's program with the answers to earlier turns in place of their golds, and says
+/// whether the result is the answer.
 fn carried_over(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     evidence.row.turn()?;
     let wrong: Vec<(f64, f64)> = evidence
@@ -281,7 +284,7 @@ fn carried_over(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Ca
     })
 }
 
-/// The changes by which FE would accept it.
+/// The causes from the changes by which FE would accept the answer.
 fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let verdict = evidence.row.scores.financial_equivalence.as_ref();
     let diagnostics = verdict.map_or(&[][..], |verdict| &verdict.diagnostics);
@@ -306,7 +309,8 @@ fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
         .collect();
     let row = evidence.row;
     if let (Quantity::Number(gold), Some(target)) = (gold(row), TargetNumber::of(row)) {
-        // A digit or two, the rest cut off: more than the 3 % that FE forgives.
+        // Gold has only a digit or two left, so the answer differs by more than the 3 % that FE
+        // forgives.
         let is_cut = truncates_to(target.value, gold.value, gold.unit);
         if found.is_empty() && is_cut && gold.value.abs() >= gold.unit {
             let detail = "gold is the answer with its decimals truncated";
@@ -316,7 +320,7 @@ fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     found
 }
 
-/// Which of the difference and the relative change is given instead of the other.
+/// Says whether the answer is the difference or the relative change, when gold is the other one.
 fn kind_of_change(evidence: &MissEvidence<'_>) -> &'static str {
     match evidence
         .gold_formula()
@@ -327,7 +331,8 @@ fn kind_of_change(evidence: &MissEvidence<'_>) -> &'static str {
     }
 }
 
-/// By the programs: the answer's own against gold's, then gold's alone.
+/// The cause from the programs: first the answer's own compared with gold's, then a search for the
+/// change of gold's that gives the answer.
 fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     let row = evidence.row;
     let mine = row
@@ -346,7 +351,7 @@ fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Caus
     }
     let formula = match (evidence.gold_formula(), &found_gold) {
         (Some(formula), _) => formula,
-        // A gold that is on the page as it is: a look-up.
+        // Without a program, a gold that is in a cell of the page is a look-up.
         (None, Quantity::Number(gold)) => {
             let places = evidence.places?;
             let on_page = places
@@ -389,7 +394,7 @@ fn last_resort(evidence: &MissEvidence<'_>, gold: &Quantity, target: &TargetNumb
     )
 }
 
-/// At most five decimals.
+/// Prints a number with at most five decimals.
 fn plain(x: f64) -> String {
     finqa_core::number::round5(x).to_string()
 }

@@ -1,26 +1,26 @@
-//! A program as one expression whose numbers can be changed one at a time and
-//! worked out again.
+//! A program as one expression, whose numbers and operations can be changed before it is computed
+//! again.
 
 use std::sync::Arc;
 
 use finqa_core::number::round5;
 use finqa_core::program::{self, Op, Program, ProgramStep};
 
-/// A program written out; a leaf's source is its place among the leaves.
+/// A program with its references replaced by what they refer to. The source of a leaf is its
+/// position among the leaves, from left to right.
 pub(super) type Expression = program::Expression<usize>;
 
-/// A number of a program; the label of the row for an operation over a row.
+/// A number of a program. The result of an operation over a row of the table is a leaf too.
 pub(super) type Leaf = program::Leaf<usize>;
 
-/// An expression of a program.
+/// A program that was read as an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Formula {
     pub root: Expression,
 }
 
 impl Formula {
-    /// Reads a program; `None` if it is invalid, too large, or its rows cannot
-    /// be read from `table`.
+    /// Reads a program; `None` if it is invalid, too large, or cannot be executed on `table`.
     pub(crate) fn read(text: &str, table: &[Vec<String>]) -> Option<Self> {
         let program = Program::parse(text).ok()?;
         let results = program.execute_steps(table).ok()?;
@@ -59,8 +59,8 @@ impl Formula {
         self.leaves().iter().map(|leaf| leaf.value).collect()
     }
 
-    /// The leaves that are on the page, equal numbers together: a number
-    /// that is used twice is one piece of evidence.
+    /// The leaves that are not constants, grouped by their literal: a number that is used twice is
+    /// one piece of evidence.
     pub(crate) fn slots(&self) -> Vec<Vec<&Leaf>> {
         let mut slots: Vec<Vec<&Leaf>> = Vec::new();
         for leaf in self.leaves() {
@@ -79,8 +79,9 @@ impl Formula {
         slots
     }
 
-    /// The parts of a relative change or share, ×100 aside: what is divided, and
-    /// by what. A division by a constant is an average or a change of scale.
+    /// The dividend and the divisor of a relative change or a share; a multiplication after it,
+    /// such as by 100, is ignored. `None` for a division by a constant, which is an average or a
+    /// change of scale.
     pub(crate) fn quotient(&self) -> Option<(&Expression, &Expression)> {
         quotient(&self.root).filter(|(_, below)| !below.is_constant())
     }
@@ -94,14 +95,14 @@ fn quotient(expression: &Expression) -> Option<(&Expression, &Expression)> {
     }
 }
 
-/// The number over these leaves, if there is one.
+/// The number that an expression gives for these values of its leaves, if any.
 pub(super) fn value(expression: &Expression, leaves: &[f64]) -> Option<f64> {
     let number = |leaf: &Leaf| leaves.get(leaf.source).copied().unwrap_or(f64::NAN);
     expression.value_with(&number)?.number()
 }
 
-/// The value where an earlier result was another one: whatever equals
-/// `gold` counts as what was answered instead.
+/// The value of an expression if earlier turns had other results. `answered` are pairs of gold and
+/// answer: a part that equals such a gold takes the value of the answer.
 #[allow(clippy::float_cmp, reason = "the dataset stores golds with 5 decimals")]
 pub(super) fn carried(expression: &Expression, answered: &[(f64, f64)]) -> Option<f64> {
     let plain = expression.number()?;
@@ -115,13 +116,13 @@ pub(super) fn carried(expression: &Expression, answered: &[(f64, f64)]) -> Optio
     }
 }
 
-/// The operations, in the order of [`program::Expression::parts`].
+/// The operations of an expression, in the order of [`program::Expression::parts`].
 pub(super) fn operations(expression: &Expression) -> Vec<Op> {
     let parts = expression.parts().into_iter();
     parts.filter_map(|part| Some(part.top()?.0)).collect()
 }
 
-/// With the `nth` operation replaced.
+/// The expression with the `nth` of its [`operations`] replaced.
 pub(super) fn with_operation(expression: &Expression, nth: usize, op: Op) -> Expression {
     replaced(expression, nth, op, &mut 0)
 }

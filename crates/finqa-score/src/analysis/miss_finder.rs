@@ -1,4 +1,4 @@
-//! Finds the causes of misses in a stream of rows, holding one row at a time.
+//! Finds the causes of misses in a stream of rows, with one row in memory at a time.
 
 use crate::dataset::{Dataset, Gold};
 use crate::score::{Row, Rule};
@@ -10,15 +10,16 @@ use super::misses::{Miss, Searcher};
 pub struct MissFinder<'d> {
     records: Option<RecordsById<'d>>,
     search: Searcher,
-    /// The rows about a record follow each other.
     is_in_order: bool,
-    /// The dataset lacks a question, so it is not the run's.
+    /// True if the dataset lacked a question. It is then not the one of the run, so no more causes
+    /// are found.
     has_failed: bool,
 }
 
 impl<'d> MissFinder<'d> {
-    /// `is_in_order` if the rows about a record follow each other. Episodes do not: they are in the
-    /// order of the server's questions.
+    /// `is_in_order` is true if the rows about a record follow each other, so that the answers
+    /// about earlier records can be forgotten. Episodes are in the order of the server's questions,
+    /// so theirs cannot.
     pub fn new(is_in_order: bool, dataset: Option<&'d Dataset>) -> Self {
         Self {
             records: dataset.map(RecordsById::of),
@@ -30,7 +31,7 @@ impl<'d> MissFinder<'d> {
 
     /// Adds a row, and explains it if it is wrong by financial equivalence.
     pub fn find(&mut self, row: &mut Row) -> Option<Miss> {
-        // Rounds and calls explain nothing, and are most of a row.
+        // Don't copy rounds and calls: they are most of a row and explain nothing.
         let rounds = std::mem::take(&mut row.solution.rounds);
         let calls = std::mem::take(&mut row.solution.calls);
         let mut light = row.clone();

@@ -1,4 +1,4 @@
-//! Every miss of a run with its cause, and the counts.
+//! Lists every miss of a run with its cause, and counts the causes.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -24,13 +24,13 @@ use super::target::TargetNumber;
 pub struct MissAnalysis {
     /// The file of the answers.
     pub path: PathBuf,
-    /// The records that were read; without them pages are missing.
+    /// The records that were read; without them there are no pages to find numbers on.
     pub dataset: Option<String>,
     /// The rule that says what a miss is.
     pub rule: Rule,
-    /// Questions that the rule can judge.
+    /// The number of answers that the rule can judge.
     pub questions: usize,
-    /// Questions that it cannot: they have no gold.
+    /// The number of answers that it cannot judge.
     pub without_gold: usize,
     /// The causes, the most frequent first.
     pub causes: Vec<CauseCount>,
@@ -42,9 +42,8 @@ pub struct MissAnalysis {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CauseCount {
     pub cause: Cause,
-    /// Misses with it.
     pub count: usize,
-    /// Their share of all misses, from 0 to 1.
+    /// The share of all misses, from 0 to 1.
     pub share: f64,
 }
 
@@ -62,12 +61,12 @@ pub struct Miss {
     pub answer: String,
     pub cause: Cause,
     pub detail: String,
-    /// Further causes that fit; for a suspect gold, the answer's differences.
+    /// Further causes that fit. For a suspect gold, how the answer differs from it.
     pub also: Vec<CauseFound>,
     pub program: Option<String>,
     pub gold_program: Option<String>,
-    /// The reason why gold is suspect, by the checked-in list; `own_program` if its own program
-    /// contradicts it.
+    /// The kind of defect if gold is in the list of suspect golds, or `own_program` if gold
+    /// contradicts its own program.
     pub suspect: Option<String>,
 }
 
@@ -106,23 +105,23 @@ fn counted(misses: &[Miss]) -> Vec<CauseCount> {
         })
         .filter(|count| count.count > 0)
         .collect();
-    // Stable, so that equal counts stay in the order of the list.
+    // The sort is stable, so equal counts stay in the order of `Cause`.
     counts.sort_by_key(|count| std::cmp::Reverse(count.count));
     counts
 }
 
-/// The context of explanations: the answers before the row, and its page. A page is read
-/// once, because rows about it follow each other; keeping all would take memory with every
-/// record.
+/// Explains misses with the answers to earlier questions and the numbers of the page. Only the last
+/// page is kept: rows about one page follow each other, and keeping every page would take memory
+/// for each record.
 #[derive(Default)]
 pub(super) struct Searcher {
-    /// The answers by record and pass.
+    /// The answers, by record and epoch.
     noted: HashMap<(u64, u32), Vec<EarlierAnswer>>,
     places: Option<(String, Arc<PageNumbers>)>,
 }
 
 impl Searcher {
-    /// Knows all rows of `answers`.
+    /// Adds all rows of `answers`.
     pub(crate) fn of(answers: &Answers) -> Self {
         let mut search = Self::default();
         answers.rows.iter().for_each(|row| search.add(row));
@@ -138,13 +137,13 @@ impl Searcher {
         });
     }
 
-    /// Forgets the answers about other records.
+    /// Forgets the answers about other records and epochs.
     pub(super) fn forget_others(&mut self, row: &Row) {
         let own = (name_hash(&row.key.id), row.epoch);
         self.noted.retain(|key, _| *key == own);
     }
 
-    /// The cause of a noted row's miss. `turns` are the golds of its record's turns.
+    /// Explains the miss of a row that was added. `turns` are the golds of all turns of its record.
     pub(crate) fn explain(&mut self, row: &Row, turns: &[Gold]) -> Miss {
         let gold_program = gold_program(row, turns);
         let places = row.document.as_ref().map(|page| {
@@ -183,8 +182,7 @@ impl Searcher {
         }
     }
 
-    /// The answers before this one and their golds: earlier turns, the record's first
-    /// question.
+    /// The answers to earlier turns, or to the first of two stand-alone questions of the record.
     fn earlier(&self, row: &Row) -> Vec<&EarlierAnswer> {
         let key = (name_hash(&row.key.id), row.epoch);
         let others = self.noted.get(&key).into_iter().flatten();
@@ -197,7 +195,7 @@ impl Searcher {
     }
 }
 
-/// The answer, or how asking ended without one.
+/// The answer, or the outcome in brackets without one.
 pub(super) fn answer_text(row: &Row) -> String {
     if row.outcome() == Outcome::Answered {
         row.prediction().trim().to_owned()
@@ -206,9 +204,8 @@ pub(super) fn answer_text(row: &Row) -> String {
     }
 }
 
-/// Gold's program. The stand-alone questions of a Double record have none, but their
-/// conversation ends in it: the last turn that equals the question's answer after at least
-/// one step.
+/// Gold's program. The stand-alone questions of a Double record have none, but a turn of the
+/// conversation has: the last one with a computed value that is the question's answer.
 fn gold_program(row: &Row, turns: &[Gold]) -> Option<String> {
     if row.gold.program.is_some() {
         return row.gold.program.clone();

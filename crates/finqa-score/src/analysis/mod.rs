@@ -1,9 +1,10 @@
-//! Analysis of answers: the cause of every miss, and two runs side by side.
-//! Offline: rows in, plain data out.
+//! Analyses answers: finds the cause of every miss, and compares two runs. It takes rows, returns
+//! plain data and asks no model.
 //!
-//! [`Answers`] are those of a file or a run; [`analyze`] finds why each wrong answer is wrong,
-//! [`MissFinder`] while the rows are read; `compare` pairs two runs question by question. It has no rule of its own for what is right (that is `score`) and
-//! prints nothing (that is `output`). `docs/scoring.md` says how each cause is found.
+//! [`Answers`] are the answers of a file or a run. [`analyze`] finds why each wrong one is wrong,
+//! and [`MissFinder`] does so while rows are read. `compare` pairs two runs question by question.
+//! What is right is decided by `score`, and printing is left to `output`. `docs/scoring.md` says
+//! how each cause is found.
 
 mod answers;
 mod by_rule;

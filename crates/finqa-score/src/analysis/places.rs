@@ -1,4 +1,4 @@
-//! The places of numbers on a page.
+//! Finds where a number is on a page.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(super) struct PageNumber {
     pub id: String,
     /// Row and column, for a cell.
     pub cell: Option<(usize, usize)>,
-    /// A dash that the dataset holds as 2014 or 2013.
+    /// True for a dash, which the dataset has as 2014 or 2013.
     pub dash: bool,
 }
 
@@ -24,8 +24,8 @@ pub(super) struct PageNumbers {
 }
 
 impl PageNumbers {
-    /// Reads a page: cells that are numbers, years and labels aside, then the
-    /// numbers in its sentences.
+    /// Reads a page: first the cells of the table that are numbers, without years, headers and
+    /// labels; then the numbers in the sentences.
     pub(crate) fn of(document: &Arc<Document>) -> Self {
         let table = &document.page().table;
         let mut places = Vec::new();
@@ -69,27 +69,27 @@ impl PageNumbers {
         &self.places
     }
 
-    /// The places of this number, cells first. The sign is ignored, because programs take
-    /// the magnitude of many negative cells, and so is the percent sign.
+    /// The places of this number, those with the same percent sign first, and cells before
+    /// sentences. The sign is ignored, because programs use many negative cells without it.
     pub(crate) fn find(&self, value: f64) -> Vec<&PageNumber> {
         let same = |place: &&PageNumber| {
             let mut forms = percent_forms(place.value.abs()).into_iter();
             forms.any(|form| number::same(form, value.abs()))
         };
         let mut found: Vec<&PageNumber> = self.places.iter().filter(same).collect();
-        // What is written just so comes before what differs by the percent sign.
+        // A stable sort, so that cells stay before sentences.
         found.sort_by_key(|place| !number::same(place.value.abs(), value.abs()));
         found
     }
 
-    /// Numbers in the same row as a cell, that cell aside.
+    /// The other numbers in the row of a cell.
     pub(crate) fn row(&self, of: (usize, usize)) -> impl Iterator<Item = &PageNumber> {
         self.cells().filter_map(move |(place, (row, column))| {
             (row == of.0 && column != of.1).then_some(place)
         })
     }
 
-    /// Numbers in the same column as a cell, that cell aside.
+    /// The other numbers in the column of a cell.
     pub(crate) fn column(&self, of: (usize, usize)) -> impl Iterator<Item = &PageNumber> {
         self.cells().filter_map(move |(place, (row, column))| {
             (row != of.0 && column == of.1).then_some(place)

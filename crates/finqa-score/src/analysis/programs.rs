@@ -1,12 +1,12 @@
-//! The answer's program against gold's: which numbers and operations differ.
+//! Compares the answer's program with gold's: which numbers and operations differ.
 
 use super::cause::{Cause, CauseFound};
 use super::expression::{Expression, Formula, Leaf, operations};
 use super::places::PageNumbers;
 use finqa_core::number;
 
-/// The difference between a program and gold's. `None` if their shapes are too different to
-/// compare.
+/// The cause that the difference between the two programs shows. `None` if they are equal, or if
+/// their shapes are too different to compare.
 pub(super) fn difference(
     gold: &Formula,
     mine: &Formula,
@@ -49,8 +49,8 @@ pub(super) fn difference(
     None
 }
 
-/// The numbers of two programs whose shapes are too different to compare:
-/// those that only one of them uses.
+/// The cause for two programs whose shapes are too different to compare: the numbers that only one
+/// of them uses, or else their operations.
 pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&PageNumbers>) -> CauseFound {
     let only = |of: &Formula, not: &Formula| -> Vec<Leaf> {
         let missing = |leaf: &&Leaf| {
@@ -71,7 +71,7 @@ pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&PageNumbe
     found.unwrap_or_else(|| other_operations(gold, mine))
 }
 
-/// The right numbers and other operations, or another number of them.
+/// The cause for other operations with the right numbers, or for another number of operations.
 fn other_operations(gold: &Formula, mine: &Formula) -> CauseFound {
     let names = |formula: &Formula| {
         let ops = operations(&formula.root);
@@ -106,7 +106,7 @@ fn same_leaves(a: &Formula, b: &Formula) -> bool {
     a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| number::same(*a, *b))
 }
 
-/// One is a step of the other.
+/// The cause if one program is a part of the other.
 fn part_of(gold: &Formula, mine: &Formula) -> Option<CauseFound> {
     let within = |whole: &Formula, part: &Formula| {
         let parts = whole.root.parts();
@@ -133,7 +133,7 @@ fn part_of(gold: &Formula, mine: &Formula) -> Option<CauseFound> {
     within(mine, gold).then(|| CauseFound::new(Cause::Steps, "continues after the last step"))
 }
 
-/// A relative change that differs in its base alone.
+/// The cause for two relative changes that differ only in the number they divide by.
 fn other_base(gold: &Formula, mine: &Formula, differing: &[(&Leaf, &Leaf)]) -> Option<CauseFound> {
     let (above, below) = gold.quotient()?;
     let (_, mine_below) = mine.quotient()?;
@@ -152,13 +152,13 @@ fn other_base(gold: &Formula, mine: &Formula, differing: &[(&Leaf, &Leaf)]) -> O
     })
 }
 
-/// Other numbers in the same places of the program: where are they on the page?
+/// The cause for other numbers in the same places of the program, by where they are on the page.
 fn other_numbers(pairs: &[(&Leaf, &Leaf)], places: Option<&PageNumbers>) -> Option<CauseFound> {
     let found: Vec<CauseFound> = pairs
         .iter()
         .map(|(gold, mine)| other_number(gold, mine, places))
         .collect();
-    // Of several, the one that says most.
+    // Of several causes, return the one that says most.
     [
         Cause::DashAsNumber,
         Cause::MissingEvidence,
@@ -229,7 +229,7 @@ fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&PageNumbers>) -> Cause
         .map(|place| place.id.as_str())
         .unwrap_or_default();
     let detail = match own == first.id && first.cell.is_none() {
-        // Neither a row nor another sentence.
+        // The same sentence, so this is not another row or sentence: name it only once.
         true => format!("{}, both in sentence {own}", detail("", "")),
         false => detail(&first.id, own),
     };

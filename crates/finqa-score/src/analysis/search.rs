@@ -1,6 +1,6 @@
-//! The change of gold's program that would produce the answer: a part of it, an
-//! operand, an operation, a cell. The first change that fits is the cause; the most
-//! frequent mistakes are tried first.
+//! Searches for a change of gold's program that gives the answer: a part of the program, swapped
+//! numbers, another base, another operation, another cell. The first change that fits is the cause.
+//! The most frequent mistakes are tried first.
 
 use finqa_core::number;
 use finqa_core::program::Op;
@@ -17,8 +17,9 @@ const OPERATIONS: [(Op, &str); 4] = [
     (Op::Divide, "/"),
 ];
 
-/// Searches; `None` if the answer has too few digits or nothing fits. A number
-/// of one or two digits is hit by chance where many changes are tried.
+/// Returns the first change that fits; `None` if none fits or the answer has too few digits. Where
+/// many changes are tried, one of them gives a number of one or two digits by chance, so they
+/// require a more precise answer.
 pub(super) fn search(
     formula: &Formula,
     places: Option<&PageNumbers>,
@@ -48,7 +49,7 @@ struct Search<'s> {
     values: Vec<f64>,
 }
 
-/// A number of the program: the leaves that it fills, and where it is on the page.
+/// A number of the program, with the leaves that have it and its first place on the page.
 struct EvidenceSlot<'s> {
     leaves: Vec<&'s Leaf>,
     value: f64,
@@ -80,7 +81,7 @@ impl<'s> Search<'s> {
         slots.collect()
     }
 
-    /// The values with these slots set.
+    /// The values of all leaves, with these slots changed.
     fn with(&self, changes: &[(&EvidenceSlot<'_>, f64)]) -> Vec<f64> {
         let mut values = self.values.clone();
         for (slot, value) in changes {
@@ -93,7 +94,7 @@ impl<'s> Search<'s> {
         values
     }
 
-    /// A step of gold's, or one of its numbers.
+    /// The answer is the result of an earlier step of gold's program, or one of its numbers.
     fn part(&self) -> Option<CauseFound> {
         let root = self.root();
         let above = self.formula.quotient().map(|(above, _)| above);
@@ -122,7 +123,7 @@ impl<'s> Search<'s> {
         None
     }
 
-    /// Two numbers exchanged.
+    /// Two numbers of the program are exchanged.
     fn swap(&self) -> Option<CauseFound> {
         let slots = self.slots();
         for (at, one) in slots.iter().enumerate() {
@@ -136,7 +137,7 @@ impl<'s> Search<'s> {
         None
     }
 
-    /// The same change or part over another of the program's numbers.
+    /// The dividend is divided by another number of the program.
     fn base(&self) -> Option<CauseFound> {
         let (above, below) = self.formula.quotient()?;
         let (above, old) = (value(above, &self.values)?, value(below, &self.values)?);
@@ -149,7 +150,8 @@ impl<'s> Search<'s> {
         Some(CauseFound::new(Cause::WrongBase, detail))
     }
 
-    /// One operation replaced; the usual operations on two of the program's numbers.
+    /// One operation is replaced; or a usual operation on two of the program's numbers gives the
+    /// answer.
     fn operation(&self) -> Option<CauseFound> {
         for (nth, is) in operations(self.root()).into_iter().enumerate() {
             for (op, sign) in OPERATIONS {
@@ -174,7 +176,7 @@ impl<'s> Search<'s> {
         None
     }
 
-    /// The usual operation by which two numbers make the answer, ignoring the sign.
+    /// The usual operation on two numbers that gives the answer, ignoring the sign.
     fn form(&self, a: f64, b: f64) -> Option<&'static str> {
         let forms = [
             (a + b, "{a} + {b}"),
@@ -194,7 +196,7 @@ impl<'s> Search<'s> {
             .find_map(|(x, form)| hit(x).then_some(form))
     }
 
-    /// Evidence taken from elsewhere.
+    /// A number is replaced by another one of the page.
     fn cells(&self) -> Option<CauseFound> {
         let places = self.places?;
         let slots = self.slots();
@@ -203,7 +205,7 @@ impl<'s> Search<'s> {
         let in_column =
             |slot: &EvidenceSlot<'_>| self.one(slot, places.column(slot.cell()?), Cause::WrongRow);
         let anywhere = |slot: &EvidenceSlot<'_>| {
-            // There are many numbers on the page, so the digits must be more.
+            // A page has many numbers, so the answer needs more digits.
             let is_sharp = self.target.is_sharp(0.002);
             is_sharp.then(|| self.one(slot, places.all().iter(), Cause::WrongRow))?
         };
@@ -214,7 +216,7 @@ impl<'s> Search<'s> {
             .or_else(|| slots.iter().find_map(anywhere))
     }
 
-    /// One slot from another place.
+    /// The number of one slot is replaced by one of these.
     fn one<'p>(
         &self,
         slot: &EvidenceSlot<'_>,
@@ -230,7 +232,8 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// All evidence of a row from another row, of a column from another column.
+    /// All numbers of the program are in one row, and the answer uses another row; or the same for
+    /// columns.
     fn together(&self, places: &PageNumbers, slots: &[EvidenceSlot<'_>]) -> Option<CauseFound> {
         let located: Vec<(&EvidenceSlot<'_>, (usize, usize))> = slots
             .iter()
@@ -280,8 +283,9 @@ impl EvidenceSlot<'_> {
         }
     }
 
-    /// A place's number as the program would have taken it: with the sign and
-    /// the factor of 100 that its own number was taken with.
+    /// The values that the program would have used for the number of another place: with the sign
+    /// and the factor of 100 that it applies to the number of this slot. A negative number is also
+    /// tried in other signs.
     fn readings(&self, place: &PageNumber) -> Vec<f64> {
         let own = self.place.map_or(self.value, |own| own.value);
         let factor = if own.abs() <= 0.0 {

@@ -1,15 +1,16 @@
-//! The number that an answer is, and what counts as the same number.
+//! The number of an answer, and which computed numbers count as the same.
 
 use crate::score::{Quantity, Row};
 use finqa_core::number::{Value, half_unit, percent_forms, within};
 
-/// The number that an answer is.
+/// The number of an answer, for which explanations are sought.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TargetNumber {
     /// As printed: 14.1 for `14.1%`.
     pub value: f64,
-    /// Maximum difference from the same number: half a unit of the last digit, at least 1
-    /// in 10,000 for steps that were rounded on the way.
+    /// Maximum difference of a number that counts as the same. For a printed number this is half a
+    /// unit of its last digit, but at least 1 in 10,000, because steps may have been rounded on the
+    /// way.
     tolerance: f64,
 }
 
@@ -32,24 +33,24 @@ impl TargetNumber {
         }
     }
 
-    /// True if it has enough digits not to be hit by chance, when about this share of all
-    /// numbers would hit.
+    /// True if the tolerance is at most this share of the number, so that other numbers hardly
+    /// match by chance.
     pub(crate) fn is_sharp(&self, share: f64) -> bool {
         self.value.abs() > 0.0 && self.tolerance <= share * self.value.abs()
     }
 
-    /// True if `x` is the answer, as a share or as a percentage.
+    /// True if `x` is the answer, also if one of them is a fraction and the other a percentage.
     pub(crate) fn matches_scaled(&self, x: f64) -> bool {
         percent_forms(x).into_iter().any(|x| self.matches(x))
     }
 
-    /// True if `x` is the answer unchanged.
+    /// True if `x` is the answer within the tolerance.
     pub(crate) fn matches(&self, x: f64) -> bool {
         (x - self.value).abs() <= self.tolerance
     }
 
-    /// True if `x` misses the answer by no more than this share of it, as a share or as a
-    /// percentage.
+    /// True if `x` differs from the answer by at most this share of it, also if one of them is a
+    /// fraction and the other a percentage.
     pub(crate) fn is_about(&self, x: f64, share: f64) -> bool {
         let mut forms = percent_forms(x).into_iter();
         forms.any(|x| within(x, self.value, share))

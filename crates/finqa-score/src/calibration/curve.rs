@@ -1,4 +1,5 @@
-//! How wrong the most probable answers are, and how many of them can be acted on.
+//! The risk–coverage curve: how many of the most probable answers are wrong, and so how many can be
+//! given within a limit.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,34 +10,35 @@ use finqa_core::stats::ErrorBound;
 pub struct ScoredAnswer {
     /// Hashes of the names of its page and its question.
     pub group: (u64, u64),
-    /// From 0 to 1.
+    /// The probability that it is right, from 0 to 1.
     pub probability: f64,
     /// True if it is right; `None` without gold.
     pub right: Option<bool>,
 }
 
-/// The errors among the answers of at least some probability.
+/// The errors among the answers with at least some probability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
-    /// These answers in all answers, from 0 to 1.
+    /// The share of these answers in all answers, from 0 to 1.
     pub share: f64,
-    /// The least probability among them.
+    /// The lowest probability among them.
     pub probability: f64,
-    /// Answers.
+    /// The number of these answers.
     pub n: usize,
-    /// The share of them that is wrong by their probabilities.
+    /// The share of them that is expected to be wrong, by their probabilities.
     pub expected_error: f64,
-    /// What gold says; absent unless every answer of the curve is judged.
+    /// The share that is wrong by gold, with its bound; absent unless gold judges every answer of
+    /// the curve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<ErrorBound>,
 }
 
-/// The risk–coverage curve: the more answers are given, the more of them are wrong. Its points
-/// are shares of the answers that are declared before any answer is judged: first 35 %, but at
-/// least 100 answers, then 5 % more each time.
+/// The risk–coverage curve: how many answers are wrong if only the most probable ones are given.
+/// Its points are at shares that are fixed before any answer is judged: first 35 %, but at least
+/// 100 answers, then 5 % more each time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RiskCurve {
-    /// Answers with a probability.
+    /// The number of answers with a probability.
     pub answers: usize,
     pub points: Vec<CurvePoint>,
 }
@@ -47,7 +49,7 @@ const FIRST_PARTS: usize = 7;
 const FIRST_ANSWERS: usize = 100;
 
 impl RiskCurve {
-    /// The curve of these answers. It has bounds if every answer is judged.
+    /// Builds the curve of these answers. Its points have bounds if gold judges every answer.
     pub fn of(mut answers: Vec<ScoredAnswer>) -> Self {
         answers.sort_by(|a, b| {
             let by_probability = b.probability.total_cmp(&a.probability);
@@ -68,7 +70,7 @@ impl RiskCurve {
             let Some(last) = count.checked_sub(1).and_then(|at| answers.get(at)) else {
                 continue;
             };
-            // Those of the same probability are given together.
+            // A limit is a probability, so answers with the same probability are given together.
             let least = last.probability;
             let n = answers.partition_point(|answer| answer.probability >= least);
             if points.last().is_some_and(|point| point.n == n) {
@@ -91,8 +93,8 @@ impl RiskCurve {
         }
     }
 
-    /// The largest share of which at most `most` is wrong with 95 % confidence, or, without gold,
-    /// is expected to be wrong; `None` if not even the first is.
+    /// The largest share of answers of which at most `most` is wrong, with 95 % confidence; without
+    /// gold, of which at most `most` is expected to be wrong. `None` if the first point fails.
     ///
     /// The points are tested in their order until one fails, so that the confidence holds for
     /// all of them together (fixed sequence testing: Angelopoulos et al., Learn then Test,
@@ -110,7 +112,7 @@ impl RiskCurve {
 mod tests {
     use super::*;
 
-    /// Answers on pages of their own, the likeliest first; those at these places are wrong.
+    /// Answers, each on a page of its own, the most probable first. Those at `wrong` are wrong.
     fn answers(n: u32, wrong: &[u32]) -> Vec<ScoredAnswer> {
         let answer = |at: u32| ScoredAnswer {
             group: (at.into(), at.into()),
@@ -135,7 +137,8 @@ mod tests {
             curve.within(most).map(|point| point.n)
         };
         assert_eq!(given(&[], 0.05), Some(400));
-        // 8 of 160 are too many; of the further ones none is wrong, and they are not tried.
+        // 8 of the first 160 are too many. No later answer is wrong, but later points are not
+        // tested.
         let eight: Vec<u32> = (140..148).collect();
         assert_eq!(given(&eight, 0.05), Some(140));
         let first: Vec<u32> = (0..8).collect();

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
 
-/// A calibration that cannot be made, read or used.
 #[derive(Debug, Error)]
 pub enum CalibrationError {
     #[error("{path}: {source}")]

@@ -1,4 +1,4 @@
-//! Fits the probability that an answer is right to judged answers.
+//! Fits a model of the probability that an answer is right to answers that gold has judged.
 
 use finqa_core::stats::Logistic;
 
@@ -15,22 +15,25 @@ pub struct JudgedAnswer {
     pub right: bool,
 }
 
-/// A model of the probability, and how well it does on pages that it was not fitted on.
+/// A model of the probability that an answer is right, and how well such a model does on pages that
+/// it was not fitted on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fitted {
     pub model: Logistic,
-    /// By the probabilities that models fitted on the pages of other folds give.
+    /// The curve by cross-validated probabilities: each answer's probability is from a model that
+    /// was fitted on the pages of the other folds.
     pub curve: RiskCurve,
-    /// By the same probabilities, in fifths of the answers: the mean difference between the
+    /// Five-bin calibration error of the same probabilities: the mean difference between the
     /// expected and the actual share of right answers, from 0 to 1.
     pub calibration_error: f64,
 }
 
-/// Parts into which the pages are divided.
+/// The number of parts into which the pages are divided for cross-validation.
 const FOLDS: u64 = 5;
 
 impl Fitted {
-    /// Fits the model to all answers. The same answers give the same model.
+    /// Fits the model to all answers, and one per fold for the curve. The same answers give the
+    /// same result.
     pub fn to(judged: &[JudgedAnswer]) -> Self {
         let fold = |answer: &JudgedAnswer| answer.group.0 % FOLDS;
         let fit = |without: Option<u64>| {
@@ -75,7 +78,8 @@ mod tests {
     use super::super::inputs::INPUTS;
     use super::*;
 
-    /// Four answers a page; where the opinion agrees 19 of 20 are right, elsewhere 8 of 20.
+    /// Four answers per page. Where the second opinion agrees, 19 of 20 are right; elsewhere 8 of
+    /// 20.
     fn judged(pages: u64) -> Vec<JudgedAnswer> {
         let answer = |at: u64| {
             let agrees = !at.is_multiple_of(3);
@@ -105,7 +109,8 @@ mod tests {
         assert_eq!(fitted, Fitted::to(&answers), "fitted again");
     }
 
-    /// The model knows from the answers of a page alone that they are wrong.
+    /// An input tells the answers of one fold apart, all of which are wrong. Only a model that was
+    /// fitted on that fold could know this.
     #[test]
     fn what_is_learnt_from_a_page_does_not_reach_its_own_answers() {
         let mut answers = judged(300);

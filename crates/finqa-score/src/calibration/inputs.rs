@@ -1,4 +1,4 @@
-//! What is known of an answer before gold judges it.
+//! The inputs of the model: what is known of an answer without gold.
 
 use finqa_agents::pair::{CriticVerdict, Solution};
 use finqa_core::program::{Op, Program};
@@ -10,7 +10,7 @@ pub const INPUTS: [&str; 12] = [
     "revised", "share of samples that agree", "look-up", "relative change", "three steps or more",
 ];
 
-/// The values of [`INPUTS`]; `None` if one is not known.
+/// The values of [`INPUTS`]; `None` for an unknown one.
 pub type Inputs = [Option<f64>; INPUTS.len()];
 
 /// The inputs of the model's answer to a question; `None` if it has none, or if arbitration
@@ -30,7 +30,7 @@ pub fn inputs_of(solution: &Solution) -> Option<Inputs> {
     let rounds = solution.rounds.iter();
     let round = rounds.rev().find(|round| round.answer == *answer);
     let first = solution.rounds.first();
-    // A revision has no confidence; it gets the first answer's.
+    // A revision has no confidence of its own, so use that of the first answer.
     let own = answer
         .confidence
         .or_else(|| first.and_then(|round| round.answer.confidence));
@@ -80,7 +80,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// By the answer's program, or else by that of the second opinion.
+    /// The kind of the answer's program, or of the second opinion's if the answer has none.
     fn of(solution: &Solution) -> Option<Self> {
         let own = solution.answer_or_withheld();
         let own = own.and_then(|answer| answer.program.as_deref());

@@ -1,4 +1,5 @@
-//! The largest share of wrong answers that a user accepts, and what it withholds.
+//! Withholds answers whose probability is too low for the share of wrong answers that the user
+//! accepts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,7 +23,7 @@ impl ErrorLimit {
     /// The limits that reports state.
     pub const STATED: [Self; 4] = [Self(0.01), Self(0.02), Self(0.05), Self(0.1)];
 
-    /// From 0 to 1.
+    /// The share, from 0 to 1.
     pub fn rate(self) -> f64 {
         self.0
     }
@@ -42,7 +43,7 @@ impl FromStr for ErrorLimit {
     }
 }
 
-// Files of settings and variables may hold a number, which is refused in the same words.
+// A settings file or a variable may have a number here. It is refused in the same words as a text.
 impl TryFrom<toml::Value> for ErrorLimit {
     type Error = String;
 
@@ -67,8 +68,8 @@ impl fmt::Display for ErrorLimit {
 }
 
 impl RiskCurve {
-    /// What it would take to give the first answers at this limit, in words; `None` if they can
-    /// be given.
+    /// Why no answers can be given at this limit, or how many it would take; `None` if some can be
+    /// given.
     pub fn needs(&self, limit: ErrorLimit) -> Option<String> {
         let first = self.points.first();
         let Some(first) = first.filter(|_| self.within(limit.rate()).is_none()) else {
@@ -86,7 +87,7 @@ impl RiskCurve {
         };
         let wrong = measured.rate();
         let percent = 100.0 * wrong;
-        // Answers on one page are worth fewer: the bound has said how many.
+        // Answers on one page are not independent; `effective` is how many they count as.
         let worth = measured.effective / measured.n as f64;
         Some(match answers_needed(wrong, limit.rate()) {
             Some(needed) => format!(
@@ -110,10 +111,10 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Uses a calibration on answers of this scope; `limit` is `--max-error`.
+    /// Uses a calibration for answers of this scope. `limit` is `--max-error`.
     ///
     /// # Errors
-    /// With a limit: a calibration of another scope, or one in which not even the likeliest
+    /// Only with a limit: if the calibration is for another scope, or if not even its most probable
     /// answers are within the limit.
     pub fn new(
         calibration: Calibration,
@@ -144,7 +145,6 @@ impl Judge {
         Ok(Self { calibration, limit })
     }
 
-    /// The calibration.
     pub fn calibration(&self) -> &Calibration {
         &self.calibration
     }
@@ -155,14 +155,15 @@ impl Judge {
         self.apply(solution, probability)
     }
 
-    /// The probability that an answer is right; `None` if there is none, or arbitration
-    /// replaced it.
+    /// The probability that the model's answer is right; `None` without an answer, or if
+    /// arbitration replaced it.
     pub fn probability(&self, solution: &Solution) -> Option<f64> {
         let inputs = inputs_of(solution)?;
         Some(self.calibration.model.probability(&inputs))
     }
 
-    /// The solution with this probability, its answer withheld if that is too low for the limit.
+    /// Sets the probability of a solution, and withholds the answer if that is too low for the
+    /// limit or, with a limit, unknown.
     pub fn apply(&self, mut solution: Solution, probability: Option<f64>) -> Solution {
         solution.probability = probability;
         if solution.answer.is_none() {
@@ -201,7 +202,7 @@ mod tests {
         }
     }
 
-    /// A curve of answers on pages of their own, of which the first are wrong.
+    /// A curve of `n` answers, each on a page of its own, of which the first `wrong` are wrong.
     fn curve(n: u32, wrong: u32) -> RiskCurve {
         let answer = |at: u32| ScoredAnswer {
             group: (at.into(), at.into()),

@@ -1,10 +1,10 @@
 //! The probability that an answer is right, and the answers that a stated error allows to be
 //! given.
 //!
-//! A [`Calibration`] is fitted to answers that gold has judged (`convfinqa calibrate`); the
-//! built-in one to published answers of other systems. Its model gives each answer a probability
-//! from what is known without gold. Its curve says from which probability on the answers contain at
-//! most a share of errors, with 95 % confidence (`--max-error`).
+//! A [`Calibration`] is fitted to answers that gold has judged (`convfinqa calibrate`). The
+//! built-in one is fitted to published answers of other systems. The model of a calibration gives
+//! each answer a probability from what is known without gold. Its curve tells from which
+//! probability on at most a given share of answers is wrong, with 95 % confidence (`--max-error`).
 
 mod curve;
 mod error;

@@ -1,4 +1,4 @@
-//! A calibration as a file.
+//! Reads and describes a calibration, which is a JSON file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,23 +14,23 @@ use super::error::CalibrationError;
 use super::fit::Fitted;
 use super::inputs::INPUTS;
 
-/// The version of the file. In version 1 the data of a scope were a name.
+/// The version of the file. In version 1, `data` of a scope was a name instead of a hash.
 const FORMAT: u32 = 2;
 
 /// Fitted by `cargo run --release --example stated_error`.
 const BUILT_IN: &str = include_str!("built_in.json");
 
-/// Which answers a calibration holds for: its bounds hold for no others.
+/// The kind of answers that a calibration was fitted on. Its bounds hold for no others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scope {
     /// `offline`, or provider, address and model; a model on this machine has no address.
     pub model: String,
-    /// The critic's model, or how it criticises.
+    /// The critic's model, or the kind of critic without a model.
     pub critic: String,
     /// blake3 of the templates.
     pub prompts: String,
-    /// Those of [`Scope::SETTINGS`] that are set.
+    /// The values of those [`Scope::SETTINGS`] that are set.
     pub settings: BTreeMap<String, String>,
     /// blake3 of the data's file; empty for a document of the user's own.
     pub data: String,
@@ -39,12 +39,13 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The settings that decide how good the given answers are, besides the models.
+    /// The settings, besides the models, that decide how good the given answers are.
     pub const SETTINGS: [&str; 6] = [
         "max_rounds", "max_tokens", "min_confidence", "samples", "second_opinion", "temperature",
     ];
 
-    /// The first difference from these answers to others, in words.
+    /// The first difference between this scope and another one, in words. An empty field of `now`
+    /// is not a difference.
     pub fn difference(&self, now: &Self) -> Option<String> {
         let of_setting = |key: &str| {
             let values = [self, now].map(|scope| scope.settings.get(key));
@@ -87,32 +88,33 @@ pub struct Calibration {
     pub fitted_on: String,
     /// The day on which it was fitted.
     pub date: String,
-    /// The rule by which an answer is right.
+    /// The scoring rule that decided which answers are right.
     pub rule: String,
-    /// The answers that its bounds hold for; absent for the built-in one, which has no bounds.
+    /// The kind of answers that its bounds hold for; absent for the built-in one, which has no
+    /// bounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
     /// The runs that it was fitted on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<String>,
-    /// Answers that it was fitted on.
+    /// The number of answers that it was fitted on.
     pub n: usize,
-    /// The pages that they are on.
+    /// The number of pages that they are on.
     pub pages: usize,
-    /// Of these answers, wrong.
+    /// The number of wrong ones among them.
     pub errors: usize,
-    /// On pages apart, in fifths of the answers: the mean difference between the expected and the
-    /// actual share of right answers, from 0 to 1.
+    /// Five-bin calibration error, cross-validated by page: the mean difference between the
+    /// expected and the actual share of right answers, from 0 to 1.
     pub calibration_error: f64,
     /// The names of the model's inputs.
     pub inputs: Vec<String>,
     pub model: Logistic,
-    /// On pages apart.
+    /// The risk–coverage curve, cross-validated by page.
     pub curve: RiskCurve,
 }
 
 impl Calibration {
-    /// Made from what was fitted; the caller adds where the answers are from.
+    /// Makes a calibration from a fitted model. The caller fills in where the answers come from.
     pub fn of(fitted: Fitted, n: usize, pages: usize, errors: usize) -> Self {
         Self {
             format: FORMAT,
@@ -128,7 +130,7 @@ impl Calibration {
         }
     }
 
-    /// The one that is used without another.
+    /// The calibration that applies if the user names none.
     pub fn built_in() -> &'static Self {
         // A test reads the file, so that a broken one never ships.
         static CALIBRATION: LazyLock<Calibration> =
@@ -139,7 +141,8 @@ impl Calibration {
     /// Reads a file that `convfinqa calibrate` wrote.
     ///
     /// # Errors
-    /// A file that cannot be read, is none of these, or is of another format.
+    /// [`CalibrationError::Read`] if the file cannot be read; [`CalibrationError::NotOne`] if it is
+    /// not a calibration, or one of another format or with other inputs.
     pub fn read(path: &Path) -> Result<Self, CalibrationError> {
         let text = files::read_to_string(path).map_err(|source| CalibrationError::Read {
             path: path.to_owned(),
@@ -164,7 +167,8 @@ impl Calibration {
         Ok(read)
     }
 
-    /// The difference between its answers and those of `scope`, in words.
+    /// Why the bounds of this calibration do not hold for answers of `scope`, in words; `None` if
+    /// they hold.
     pub fn difference(&self, scope: &Scope) -> Option<String> {
         match &self.scope {
             None => Some("it is of other models".to_owned()),

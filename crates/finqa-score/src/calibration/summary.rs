@@ -5,32 +5,32 @@ use serde::Serialize;
 use super::curve::{RiskCurve, ScoredAnswer};
 use super::limit::ErrorLimit;
 
-/// How wrong the likeliest answers of a run are, by financial equivalence.
+/// How many of a run's most probable answers are wrong, by financial equivalence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RiskSummary {
     #[serde(flatten)]
     pub curve: RiskCurve,
-    /// What can be given at most wrong by 1, 2, 5 and 10 %.
+    /// How many answers can be given if at most 1, 2, 5 and 10 % may be wrong.
     pub within: Vec<GivenWithin>,
 }
 
-/// The answers that can be given within a share of errors: with 95 % confidence, or, without
-/// gold, by what is expected.
+/// The answers that can be given within a limit on the share of wrong ones. With gold, the limit
+/// holds with 95 % confidence; without gold, it is what the probabilities expect.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GivenWithin {
-    /// From 0 to 1.
+    /// The limit, from 0 to 1.
     pub max_error: f64,
-    /// Answers that can be given.
+    /// The number of answers that can be given.
     pub n: usize,
-    /// These answers in all answers, from 0 to 1.
+    /// The share of these answers in all answers, from 0 to 1.
     pub share: f64,
-    /// Why none can be given, if none can.
+    /// If no answer can be given: why, or how many more it takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
 }
 
 impl GivenWithin {
-    /// What can be given of the answers of a curve.
+    /// The answers of a curve that can be given at each limit of [`ErrorLimit::STATED`].
     pub fn all(curve: &RiskCurve) -> Vec<Self> {
         let given = ErrorLimit::STATED.map(|limit| {
             let point = curve.within(limit.rate());
