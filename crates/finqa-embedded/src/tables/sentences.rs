@@ -282,7 +282,7 @@ impl Subject {
             [next, ..] => PART.contains(*next),
             [] => false,
         };
-        !others() && !(part && self.ways.iter().any(Vec::is_empty))
+        !(others() || part && self.ways.iter().any(Vec::is_empty))
     }
 
     /// Whether the question has a word besides what is counted.
