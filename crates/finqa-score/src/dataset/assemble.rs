@@ -1,4 +1,4 @@
-//! Turns raw records into checked ones.
+//! Checks raw records and turns them into [`Record`]s.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -21,16 +21,16 @@ pub(super) struct Assembler<'a> {
     /// The number (from 1) of each record by its id.
     numbers: HashMap<String, usize>,
     records: Vec<Record>,
-    /// Questions whose gold is only a program that has a value.
+    /// Questions whose gold is only a program, from which its value was computed.
     computed: HashSet<QuestionKey>,
-    /// Questions whose gold is only a program that has none.
+    /// Questions whose gold is only a program that cannot be executed.
     unscored: Vec<QuestionKey>,
 }
 
-/// Whole numbers from here on share their `f64` with others.
+/// 2^53. From here on, whole numbers are not exact as `f64`, so two ids could become one.
 const INEXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A field's path, and what is wrong and what to do.
+/// The path of a wrong field, and what is wrong with it and what to do.
 struct WrongField(String, String);
 
 impl<'a> Assembler<'a> {
@@ -44,7 +44,7 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Adds a record.
+    /// Checks a record and adds it.
     pub(crate) fn add(&mut self, raw: RawRecord) -> Result<(), DatasetError> {
         let number = self.records.len() + 1;
         let id = raw.id.clone().map(Scalar::into_text).unwrap_or_default();
@@ -81,7 +81,7 @@ impl<'a> Assembler<'a> {
         Ok(())
     }
 
-    /// Gives a gold that is only a program the value of that program.
+    /// Computes `exe_ans` for a gold that is only a program.
     fn compute(&mut self, case: &mut Case) {
         let Question { key, document, .. } = &case.question;
         let gold = &mut case.gold;
@@ -124,7 +124,7 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// Fields of the original by their names in the cleaned file.
+/// Replaces the fields' names of the original file by those of the cleaned file.
 fn cleaned_names(text: &str) -> String {
     text.replace("annotation.", "dialogue.")
         .replace("dialogue_break", "conv_questions")
@@ -184,7 +184,7 @@ pub(super) fn question_text(text: &str) -> String {
     text.to_owned()
 }
 
-/// Document, kind and stand-alone questions.
+/// Reads the page, the kind and the stand-alone questions of a record.
 fn record(raw: &mut RawRecord, id: &str) -> Result<Record, WrongField> {
     let table = rows(raw.table.take().unwrap_or_default());
     check_table(&table)?;
@@ -340,7 +340,8 @@ fn case(
     })
 }
 
-/// A number also where the file wrote it as a string; blank and null as nothing.
+/// The value of a scalar: a number even if the file has it as a string, and `None` for a blank text
+/// or null.
 fn value(scalar: Scalar) -> Option<Value> {
     match scalar {
         Scalar::Number(x) => Some(Value::Number(x)),
@@ -361,7 +362,7 @@ fn non_blank(text: String) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The text of a gold, which `nan` is not.
+/// The text, unless it says that there is no value, as `nan` does.
 fn present(text: String) -> Option<String> {
     non_blank(text).filter(|text| !is_missing(text))
 }
@@ -374,8 +375,8 @@ fn rows(raw: Vec<Vec<Scalar>>) -> Vec<Vec<String>> {
     collect_exactly(raw, |row| collect_exactly(row, Scalar::into_text))
 }
 
-/// Without the spare capacity that parsing left, which collecting alone would keep: records
-/// stay in memory as long as the run.
+/// Collects without spare capacity, because records stay in memory for the whole run. `collect`
+/// reuses the vector of the parser with its capacity.
 fn collect_exactly<T, U>(items: Vec<T>, map: impl FnMut(T) -> U) -> Vec<U> {
     let mut items: Vec<U> = items.into_iter().map(map).collect();
     items.shrink_to_fit();

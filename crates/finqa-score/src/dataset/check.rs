@@ -1,10 +1,11 @@
-//! Finds gold programs that do not hold. It only reports; nothing is changed or left out.
+//! Finds gold programs that fail or do not give `exe_ans`. It only reports them; the dataset stays
+//! as it is.
 
 use super::{Dataset, QuestionKey};
 use finqa_core::number::{Value, round5};
 use finqa_core::program::Program;
 
-/// The oddity of a question's gold program.
+/// What is wrong with a gold program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramDefect {
     #[error("gold program cannot be executed: {program}: {reason}")]
@@ -17,9 +18,8 @@ pub enum ProgramDefect {
     },
 }
 
-/// Executes every gold program, officially: those of turns in the ConvFinQA dialect, those of
-/// stand-alone questions in FinQA's. Gives how many equal their `exe_ans`, and in file order
-/// those that have another value, or none.
+/// Executes every gold program. Returns how many give their `exe_ans`, and, in file order, those
+/// that give another value or fail. Programs without an `exe_ans` must only execute.
 pub fn check(dataset: &Dataset) -> (usize, Vec<(QuestionKey, ProgramDefect)>) {
     let (mut agree, mut defects) = (0, Vec::new());
     for case in dataset.records.iter().flat_map(|record| record.cases()) {
@@ -38,7 +38,7 @@ pub fn check(dataset: &Dataset) -> (usize, Vec<(QuestionKey, ProgramDefect)>) {
     (agree, defects)
 }
 
-/// Without an expected value the program has to have any.
+/// Checks that a program gives the expected value; without one, that it gives any.
 fn confirm(
     program: &str,
     expected: Option<&Value>,
@@ -61,7 +61,7 @@ fn confirm(
     })
 }
 
-/// Equality of the official evaluator: at 5 decimals.
+/// Equality as the official evaluator defines it: at 5 decimals.
 #[allow(
     clippy::float_cmp,
     reason = "both sides are rounded to the same 5 decimals"

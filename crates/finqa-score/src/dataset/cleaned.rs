@@ -1,21 +1,23 @@
-//! The page of a record in the cleaned ConvFinQA file, `{"train": […], "dev": […]}`, in which
-//! texts are whole, and a table is an object of columns: `{column: {row: value}}`.
+//! Reads the page of a record in the cleaned ConvFinQA file, `{"train": […], "dev": […]}`. There, a
+//! text may be one string instead of a list of sentences, and a table is an object of columns,
+//! `{column: {row: value}}`.
 //!
-//! The corner of the table's header is lost there. A repeated column has a number at its end.
+//! The upper left cell of the table is lost in this form, and the name of a repeated column ends in
+//! a number.
 
 use std::collections::HashMap;
 
 use super::Pairs;
 use super::raw::{CleanedPage, Prose, RawRecord, Scalar};
 
-/// Puts the page of a cleaned record where a record of the original file has it.
+/// Moves the page of a cleaned record to the fields that a record of the original file has.
 pub(super) fn move_page(page: CleanedPage, record: &mut RawRecord) {
     record.pre_text = page.pre_text.map(sentences);
     record.post_text = page.post_text.map(sentences);
     record.table = page.table.map(rows);
 }
 
-/// The sentences, each of which ends with a separate full stop in the dataset.
+/// Splits a text into sentences. In the dataset, each ends with a full stop between spaces.
 fn sentences(prose: Prose) -> Vec<Scalar> {
     match prose {
         Prose::Sentences(sentences) => sentences,
@@ -28,8 +30,8 @@ fn sentences(prose: Prose) -> Vec<Scalar> {
     }
 }
 
-/// The rows of a table, its header first, in the order in which the columns name them. A column
-/// without a row has an empty cell there; a row's label that a column has twice is two rows.
+/// The rows of a table, the header first, in the order in which the columns name them. If a column
+/// lacks a row, its cell is empty. If a column has a label twice, these are two rows.
 fn rows(Pairs(columns): Pairs<Pairs<Scalar>>) -> Vec<Vec<Scalar>> {
     let empty = || Scalar::Text(String::new());
     if columns.is_empty() {

@@ -22,7 +22,7 @@ pub enum DatasetError {
     #[error("{origin} is not a ConvFinQA file: {reason}")]
     NotJson {
         origin: String,
-        /// The actual content, its place, and a remedy.
+        /// What is there instead, where, and what to do.
         reason: String,
     },
     #[error("{origin} is cut off at line {line}, column {column}: fetch or copy it again")]
@@ -38,7 +38,7 @@ pub enum DatasetError {
         record: String,
         /// Path of the field, e.g. `annotation.exe_ans_list[2]`; `.` is the record itself.
         field: String,
-        /// The reason, and a remedy.
+        /// What is wrong, and what to do.
         reason: String,
     },
     #[error(
@@ -61,7 +61,7 @@ pub enum DatasetError {
     NoSplit {
         origin: String,
         split: String,
-        /// The splits that it has, or that it has none.
+        /// Which splits there are, or that there are none.
         reason: String,
     },
     #[error("{origin}: there is no record {id}; --filter finds ids by a part of them")]

@@ -1,4 +1,4 @@
-//! Keys of records that nothing reads, and values that are none.
+//! Reports the keys of records that nothing reads, and recognises texts that mean "no value".
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use serde_json::value::RawValue;
 
 use finqa_core::text::counted;
 
-/// The keys that are read.
+/// The keys that this program reads. A similar unknown key is probably a typo of one of them.
 const READ: [&str; 21] = [
     "filename", "pre_text", "post_text", "table", "table_ori", "qa_0", "qa_1", "annotation",
     "dialogue", "doc", "question", "answer", "program", "exe_ans", "dialogue_break",
     "conv_questions", "turn_program", "exe_ans_list", "executed_answers", "qa_split", "id",
 ];
 
-/// Further keys of the published files, of FinQA's too. They hold nothing that is needed.
+/// Other keys of the published files of ConvFinQA and FinQA, which are ignored without a note.
 const PUBLISHED: [&str; 35] = [
     "amt_post_text", "amt_pre_text", "amt_table", "ann_table_rows", "ann_text_rows", "answer_list",
     "answer_list_0", "answer_list_1", "answer_strings", "conv_answers", "cur_dial", "cur_program",
@@ -24,22 +24,23 @@ const PUBLISHED: [&str; 35] = [
     "turn_program_ori",
 ];
 
-/// The keys of a file's records that nothing reads, with the number of records that have each.
+/// The paths of unknown keys in a file, with the number of records that have each.
 #[derive(Default)]
 pub(super) struct UnreadKeys(BTreeMap<String, usize>);
 
 impl UnreadKeys {
-    /// Notes the unread keys of a record, by their paths.
+    /// Counts the unread keys of a record, which are given by their paths.
     ///
     /// # Errors
-    /// A path and the known key that it is probably a typo of, if the record lacks that one.
+    /// The path of a key that is probably a typo, and the key that is meant, which the record
+    /// lacks.
     pub(super) fn note(
         &mut self,
         paths: Vec<String>,
         record: &RawValue,
     ) -> Result<(), (String, &'static str)> {
         for path in paths {
-            // Keys of `Option`s have a `?` before them.
+            // serde_ignored puts a `?` before the keys within an `Option`.
             let path = path.replace("?.", "");
             let key = path.rsplit('.').next().unwrap_or_default();
             if key.starts_with('_') || PUBLISHED.contains(&key) {
@@ -60,7 +61,7 @@ impl UnreadKeys {
         Ok(())
     }
 
-    /// One line about them, if there are any.
+    /// One line that lists them; `None` if there are none.
     pub(super) fn line(&self) -> Option<String> {
         let keys = self.0.iter();
         let keys = keys.map(|(key, count)| format!("`{key}` ({})", counted(*count, "record")));
@@ -69,14 +70,14 @@ impl UnreadKeys {
     }
 }
 
-/// True if a name is probably meant as `known`: another case, or one slip of a typist, two in a
-/// long name.
+/// True if a name is probably a typo of `known`: it differs in case, or by one edit, or by two
+/// if `known` has 8 characters or more. Names of up to 4 characters are never taken for typos.
 pub(crate) fn is_typo(name: &str, known: &str) -> bool {
     let slips = strsim::osa_distance(&name.trim().to_lowercase(), known);
     name != known && known.len() > 4 && slips <= if known.len() < 8 { 1 } else { 2 }
 }
 
-/// True for the ways in which files say that there is no value: blank, or what Python prints.
+/// True for a text that means "no value": a blank one, or what Python prints for a missing value.
 pub(crate) fn is_missing(text: &str) -> bool {
     let text = text.trim();
     text.is_empty() || text.eq_ignore_ascii_case("nan") || matches!(text, "None" | "null" | "<NA>")

@@ -1,4 +1,4 @@
-//! From a path, or the built-in sample, to a [`Dataset`].
+//! Loads a [`Dataset`] from a file, or the built-in sample.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::assemble::Assembler;
 use super::published::{DATA_FOLDER, TRAIN};
 use super::{Dataset, DatasetError, read};
 
-/// The sample: companies, pages and figures are invented.
+/// The sample. Its companies, pages and figures are invented.
 const SAMPLE: &str = include_str!("../../../../data/sample.json");
 
 /// The sample's name where a path is shown.
@@ -28,7 +28,7 @@ impl Source {
     /// The name that selects the built-in sample instead of a file.
     pub const SAMPLE: &'static str = "sample";
 
-    /// The file that `convfinqa data download` writes, if it is there.
+    /// The file that `convfinqa data download` writes by default; `None` if it does not exist.
     pub fn downloaded() -> Option<Self> {
         let file = Path::new(DATA_FOLDER).join(TRAIN);
         file.is_file().then_some(Self::Path(file))
@@ -55,7 +55,7 @@ impl std::fmt::Display for Source {
 /// Loads all records of `source`.
 ///
 /// # Errors
-/// One line naming file, record and field for whatever is missing or wrong.
+/// What is missing or wrong, in one line that names the file, the record and the field.
 pub fn load(source: &Source) -> Result<Dataset, DatasetError> {
     load_split(source, None)
 }
@@ -63,7 +63,7 @@ pub fn load(source: &Source) -> Result<Dataset, DatasetError> {
 /// Loads the records of one split of `source`, such as `dev`, or all of them.
 ///
 /// # Errors
-/// As [`load`], and a split that the source does not have.
+/// Those of [`load`], and [`DatasetError::NoSplit`] if the source does not have the split.
 pub fn load_split(source: &Source, split: Option<&str>) -> Result<Dataset, DatasetError> {
     match source {
         Source::Sample => Ok(Dataset {
@@ -85,7 +85,7 @@ pub fn sample() -> Result<Dataset, DatasetError> {
     load(&Source::Sample)
 }
 
-/// The records that `name` says, if it is given, or those of one of their splits.
+/// Loads the file or sample with this name, or one split of it; `None` without a name.
 pub fn load_named(
     name: Option<&str>,
     split: Option<&str>,
@@ -94,7 +94,7 @@ pub fn load_named(
     source.map(|source| load_split(&source, split)).transpose()
 }
 
-/// Records from text in memory; `origin` names it in errors.
+/// Reads records from a text. `origin` names it in errors.
 pub fn from_str(origin: &str, json: &str) -> Result<Dataset, DatasetError> {
     from_bytes(origin, json.as_bytes(), None)
 }

@@ -1,12 +1,11 @@
 //! ConvFinQA records: documents, questions and, kept apart from them, gold.
 //!
-//! [`Question`] and [`Gold`] are separate types so that whatever talks to a
-//! model takes a `Question` and cannot see gold: no package below
-//! this one can name `Gold`.
+//! [`Question`] and [`Gold`] are separate types, so that code that talks to a model takes a
+//! `Question` and cannot see gold: the packages below this one do not know the type `Gold`.
 //!
-//! `load` reads whole conversations, as a JSON array, JSONL or the cleaned
-//! file's splits, one record at a time. It answers nothing, scores nothing and
-//! repairs no table.
+//! Read `types` first, then `load`, which calls `read` (JSON array, JSONL or splits, one record at
+//! a time), `raw` (the fields of a record) and `assemble` (the checks). `select` chooses records.
+//! Nothing here repairs a table or scores an answer.
 
 mod assemble;
 mod check;

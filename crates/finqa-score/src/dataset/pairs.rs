@@ -1,12 +1,12 @@
-//! A JSON object in the order of its file.
+//! Reads a JSON object in the order of its file.
 
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
-/// The entries of a JSON object in their order. A key that is there twice keeps both values, of
-/// which a map would lose one.
+/// The entries of a JSON object in their order. Unlike in a map, a key that occurs twice keeps both
+/// values.
 #[derive(Debug)]
 pub(crate) struct Pairs<T>(pub Vec<(String, T)>);
 

@@ -1,10 +1,10 @@
-//! The published location of ConvFinQA.
+//! Where the ConvFinQA files are published, and the hashes by which a download is checked.
 
 use finqa_core::fetch::{DownloadOptions, PublishedFile};
 
 /// The folder in which the files are put and looked for, unless another one is named.
 pub const DATA_FOLDER: &str = "data";
-/// The file that is read where no other one is named.
+/// The file that is read if no other one is named.
 pub(super) const TRAIN: &str = "train.json";
 
 /// The archive of the authors' repository (MIT licence), as of its last change.

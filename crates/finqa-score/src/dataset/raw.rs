@@ -1,9 +1,9 @@
-//! The fields of a record as files hold them: liberal in types, nothing checked.
+//! The fields of a record as they are in a file. Types are read liberally, and nothing is checked
+//! yet: `assemble` does that.
 //!
-//! Unknown fields are skipped without being kept: the published files hold
-//! whole HTML tables in `annotation`. `keys` names those that nobody knows, and
-//! meaning is checked in `assemble`. The second names are those of the cleaned
-//! file (see `cleaned`).
+//! Unknown fields are skipped and not kept, because the published files have whole HTML tables in
+//! `annotation`; `keys` reports them. An `alias` is the name of a field in the cleaned file (see
+//! `cleaned`).
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Unexpected};
@@ -56,7 +56,7 @@ pub(super) struct RawQa {
     pub exe_ans: Option<Scalar>,
 }
 
-/// The conversation; files of single turns, which are refused, have the last field.
+/// The conversation. `turn_ind` occurs only in files of single turns, which are refused.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "the conversation (a JSON object)")]
 pub(super) struct RawAnnotation {
@@ -86,7 +86,7 @@ impl Half {
     }
 }
 
-/// A JSON string, number, boolean or null, where the files use any of them.
+/// A JSON string, number or null, for fields in which the files have any of these.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Scalar {
     Text(String),
@@ -95,7 +95,7 @@ pub(super) enum Scalar {
 }
 
 impl Scalar {
-    /// The text; a number in its shortest form, null as nothing.
+    /// The text; for a number its shortest form, for null an empty text.
     pub(crate) fn into_text(self) -> String {
         match self {
             Self::Text(text) => text,

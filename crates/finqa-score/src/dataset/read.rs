@@ -1,8 +1,8 @@
-//! Reads a JSON array, JSON records one after the other (JSONL), or an object of such arrays, the
-//! splits of the cleaned file.
+//! Splits a file into records: a JSON array, records one after the other (JSONL), or an object of
+//! arrays, which are the splits of the cleaned file.
 //!
-//! A record is parsed and handed on before the next one, because the fields that are passed over
-//! are most of a published file.
+//! Each record is parsed and passed on before the next one is, because most of a published file are
+//! fields that are not kept.
 
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -12,12 +12,12 @@ use super::keys::UnreadKeys;
 use super::raw::RawRecord;
 use super::{DatasetError, Pairs};
 
-/// The largest JSON of a record that is read, in bytes: hundreds of times a published one. A run
-/// needs a multiple of it, because it keeps the typed cells of a page and an index of its words.
+/// Maximum bytes of a record's JSON, hundreds of times those of a published one. A run needs a
+/// multiple of this memory, for the typed cells of the page and an index of its words.
 const LARGEST: usize = 4 * 1024 * 1024;
 
-/// Feeds every record of a file, or of one of its splits, to `sink`, whose error stops the
-/// reading. Gives the keys that nothing reads.
+/// Passes every record of a file, or of one of its splits, to `sink`, and stops at its first error.
+/// Returns the keys that nothing reads.
 pub(super) fn records(
     origin: &str,
     bytes: &[u8],
@@ -67,7 +67,8 @@ pub(super) fn records(
     Ok(unread)
 }
 
-/// The splits of a file that is one object of lists of records, `{"train": […], "dev": […]}`.
+/// The splits of a file that is one object of lists of records, `{"train": […], "dev": […]}`;
+/// `None` for another file.
 fn splits(json: &[u8]) -> Option<Vec<(String, Vec<&RawValue>)>> {
     let Pairs::<&RawValue>(lists) = serde_json::from_slice(json).ok()?;
     let lists = lists.into_iter().map(|(name, list)| {
@@ -80,7 +81,7 @@ fn splits(json: &[u8]) -> Option<Vec<(String, Vec<&RawValue>)>> {
         .filter(|lists| !lists.is_empty())
 }
 
-/// The JSON of a file, without what comes before it.
+/// The JSON of a file, without a byte order mark and leading white space.
 fn json<'b>(origin: &str, bytes: &'b [u8]) -> Result<&'b [u8], DatasetError> {
     let not_json = |reason: String| DatasetError::NotJson {
         origin: origin.to_owned(),

@@ -1,4 +1,4 @@
-//! The selection of records: `--range --ids --filter --shuffle --seed --n`.
+//! Selects records by `--range`, `--ids`, `--filter`, `--shuffle`, `--seed` and `--n`.
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -9,26 +9,25 @@ use regex::{Regex, RegexBuilder};
 
 use super::{Dataset, DatasetError, Record};
 
-/// A choice of records; the default is all of them. The parts apply in the
-/// order of the fields.
+/// A choice of records; the default is all of them. The fields apply in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Positions in the file.
     pub range: Option<RecordRange>,
-    /// Only these ids; empty means all. The file's order stays.
+    /// Only records with these ids, in the order of the file; empty means all.
     pub ids: Vec<String>,
-    /// Only records whose id, or one of whose questions, matches this regular
-    /// expression or holds it unchanged; upper and lower case are one.
+    /// Only records whose id, or one of whose questions, matches this regular expression or
+    /// contains it literally, ignoring case.
     pub filter: Option<String>,
     /// Shuffle the remaining records, by `seed`.
     pub shuffle: bool,
     /// Seed of the shuffle: the same seed gives the same order everywhere.
     pub seed: u64,
-    /// At most this many records (not questions). More than there are is all of them.
+    /// At most this many records (not questions).
     pub n: Option<usize>,
 }
 
-/// Positions of records from 0, the end left out: `0..100`, `100..`, `..25`.
+/// Positions of records, from 0 and without the end: `0..100`, `100..`, `..25`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordRange {
     pub start: usize,
@@ -71,11 +70,11 @@ impl std::fmt::Display for RecordRange {
     }
 }
 
-/// Positions of the selected records, in the order they are to be asked.
+/// Returns the positions of the selected records, in the order in which they are to be asked.
 ///
 /// # Errors
-/// Usage errors: an unknown id, a range beyond the end, a
-/// filter that is not a regular expression or matches nothing.
+/// An unknown id, a range beyond the end, a filter that is not a regular expression, or a selection
+/// of no record.
 pub fn select(dataset: &Dataset, selection: &Selection) -> Result<Vec<usize>, DatasetError> {
     let mut chosen: Vec<usize> = positions(dataset, selection.range)?.collect();
     if !selection.ids.is_empty() {
@@ -103,8 +102,8 @@ pub fn select(dataset: &Dataset, selection: &Selection) -> Result<Vec<usize>, Da
 }
 
 impl Dataset {
-    /// The dataset with only these records, in this order; positions beyond
-    /// the end are passed over. Source and hash stay those of the whole file.
+    /// The dataset with only these records, in this order. Positions beyond the end are ignored.
+    /// Source and hash stay those of the whole file.
     pub fn pick(&self, positions: &[usize]) -> Self {
         Self {
             source: self.source.clone(),
@@ -156,7 +155,7 @@ fn known_ids<'a>(dataset: &Dataset, ids: &'a [String]) -> Result<HashSet<&'a str
     Ok(ids.iter().map(String::as_str).collect())
 }
 
-/// A regular expression, or else the text itself, so `s&p 500 (a)` also matches.
+/// A regular expression that also matches its own text, so that `s&p 500 (a)` finds that text.
 struct Filter {
     regex: Regex,
     text: String,
@@ -169,7 +168,8 @@ impl Filter {
             .build()
             .map_err(|error| DatasetError::Filter {
                 filter: filter.to_owned(),
-                // The message draws a picture over several lines; its last one says what is wrong.
+                // The message marks the place over several lines; only the last one says what is
+                // wrong.
                 reason: error
                     .to_string()
                     .lines()
@@ -192,8 +192,8 @@ impl Filter {
     }
 }
 
-/// Fisher–Yates over ChaCha8. Our own loop and our own way from the seed to the
-/// key, because `rand` does not promise that either is the same in its next version.
+/// Shuffles by Fisher–Yates with ChaCha8. The loop and the way from the seed to the key are written
+/// here, because `rand` does not promise that either is the same in its next version.
 fn shuffle(positions: &mut [usize], seed: u64) {
     let mut key = [0_u8; 32];
     for (byte, of_seed) in key.iter_mut().zip(seed.to_le_bytes()) {

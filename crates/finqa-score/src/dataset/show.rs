@@ -1,11 +1,11 @@
-//! One record as text, for `data show ID`: the page and the questions in one part,
-//! the gold in another.
+//! Prints one record as text, for `data show ID`: the page and the questions in one part, the gold
+//! in another.
 
 use std::sync::Arc;
 
 use super::{Case, Record};
 
-/// Page and questions, without any gold.
+/// The page and the questions, without gold.
 pub fn record_text(record: &Record) -> String {
     let (document, kind) = (&record.document, record.kind);
     let (id, file) = (&document.id, &document.filename);
@@ -46,7 +46,7 @@ fn id_line(id: &str, text: &str) -> String {
     format!("{id:>5}  {text}\n")
 }
 
-/// Lines under a title; nothing without lines.
+/// Lines below a title; empty without lines.
 fn section(title: &str, lines: String) -> String {
     match lines.is_empty() {
         true => lines,

@@ -10,7 +10,7 @@ pub fn stats_text(dataset: &Dataset) -> String {
     let records = &dataset.records;
     let doubles = records.iter().filter(|r| r.kind == RecordKind::Double);
     let doubles = doubles.count();
-    // The clusters of the statistics.
+    // Pages are counted because statistics cluster by page.
     let pages = records.iter().map(|r| r.document.filename.as_str());
     let pages: HashSet<&str> = pages.collect();
     let has_value = |case: &&Arc<Case>| case.gold.program.is_some() && case.gold.exe_ans.is_some();

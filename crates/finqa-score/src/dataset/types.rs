@@ -1,4 +1,4 @@
-//! The types of the dataset.
+//! The types of the dataset: records, their questions and their gold.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ pub struct Gold {
     pub answer: Option<String>,
     /// The program in the dataset's language.
     pub program: Option<String>,
-    /// The program's result, rounded to 5 decimals by the dataset, or computed where the dataset
-    /// has only the program.
+    /// The program's result, which the dataset rounds to 5 decimals. If the dataset has only the
+    /// program, the result is computed.
     pub exe_ans: Option<Value>,
     /// For a turn of a Double record: which half (0 or 1) it belongs to.
     pub split: Option<u8>,
@@ -29,10 +29,9 @@ impl Gold {
     }
 }
 
-/// A question and its gold, side by side. No package that answers questions has a word for it.
+/// A question and its gold. The packages that answer questions do not know this type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// The question.
     pub question: Question,
     /// The gold that it is scored by; empty for a test file without gold.
     pub gold: Gold,
@@ -69,7 +68,7 @@ pub enum RecordKind {
 }
 
 impl RecordKind {
-    /// The kind that a record's id begins with.
+    /// The kind that a record's id begins with; `None` if it begins with neither.
     pub fn in_id(id: &str) -> Option<Self> {
         match id.split_once('_')?.0 {
             "Single" => Some(Self::Single),
@@ -79,8 +78,8 @@ impl RecordKind {
     }
 }
 
-/// The file name inside a record id: `Single_JKHY/2009/page_28.pdf-3` is on
-/// `JKHY/2009/page_28.pdf`. A whole id that names no file stays as it is.
+/// The page's file name in a record id: `JKHY/2009/page_28.pdf` for
+/// `Single_JKHY/2009/page_28.pdf-3`. Without `.pdf`, the id itself, without its kind.
 pub fn filename_in_id(id: &str) -> &str {
     let page = match RecordKind::in_id(id) {
         Some(_) => id.split_once('_').map_or(id, |(_, page)| page),
@@ -93,18 +92,15 @@ pub fn filename_in_id(id: &str) -> &str {
 /// One record: a page with its stand-alone questions and its conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The page.
     pub document: Arc<Document>,
-    /// Single or Double.
     pub kind: RecordKind,
-    /// The stand-alone questions: none, one or two; history empty.
+    /// The stand-alone questions: none, one or two. Their history is empty.
     pub questions: Vec<Arc<Case>>,
-    /// The conversation's turns in order; history empty until `run` fills it.
+    /// The conversation's turns in order. Their history is empty; a run fills it when it asks them.
     pub turns: Vec<Arc<Case>>,
 }
 
 impl Record {
-    /// The record's id.
     pub fn id(&self) -> &str {
         &self.document.id
     }
@@ -116,7 +112,7 @@ impl Record {
     }
 }
 
-/// The records of a file, in its order, with where they come from.
+/// The records of a file and where they come from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dataset {
     /// Shown to people: a path, or `built-in sample`.
@@ -127,9 +123,10 @@ pub struct Dataset {
     pub invented: bool,
     /// The records in file order.
     pub records: Vec<Record>,
-    /// Questions whose `exe_ans` the file lacks: the value of gold's program takes its place.
+    /// Questions for which the file has no `exe_ans`, so that it was computed from gold's program.
     pub computed: HashSet<QuestionKey>,
-    /// What of the file is not read, and which golds it lacks, one line each.
+    /// Notes of one line each: what of the file is not read, and which golds are computed or cannot
+    /// be.
     pub notes: Vec<String>,
 }
 
@@ -144,7 +141,7 @@ impl Dataset {
         self.records.iter().map(|r| r.turns.len()).sum()
     }
 
-    /// Leaves the pages and questions alone.
+    /// Removes all gold.
     pub fn drop_golds(&mut self) {
         for record in &mut self.records {
             for case in record.questions.iter_mut().chain(&mut record.turns) {

@@ -1,5 +1,5 @@
-//! Text of the data that no prompt may hold: a prompt with it would not be a rule, but an
-//! answer learned by heart.
+//! Finds text of the data in a changed prompt. Such a prompt would be an answer learned by heart
+//! instead of a rule.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::LazyLock;
@@ -10,16 +10,16 @@ use crate::dataset::{Dataset, Record};
 
 use super::split::PageSplit;
 
-/// A row label of this many words may be that of one company's reports.
+/// Minimum number of words of a row label that may be specific to one company.
 const LABEL_WORDS: usize = 3;
-/// A row label that as many companies use is a common one.
+/// A row label that at least this many companies use is common, and may be in a prompt.
 const COMPANIES: usize = 5;
-/// A number with as many digits may be a figure of a page.
+/// A number with at least this many digits may be a figure of a page.
 const DIGITS: usize = 4;
 
 static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d[\d,]*(?:\.\d+)?").ok());
 
-/// What a candidate must not add to a prompt.
+/// The text that a candidate must not add to a prompt.
 pub struct DataText {
     /// Ids and page names.
     ids: BTreeSet<String>,
@@ -80,7 +80,7 @@ impl DataText {
         }
     }
 
-    /// What `new` holds of the data that `old` does not, in words.
+    /// Names the first text of the data that is in `new` and not in `old`; `None` if there is none.
     pub fn added(&self, old: &str, new: &str) -> Option<String> {
         let is_new = |text: &&String| new.contains(text.as_str()) && !old.contains(text.as_str());
         if let Some(id) = self.ids.iter().find(is_new) {
@@ -110,8 +110,8 @@ impl DataText {
     }
 }
 
-/// The numbers of a text without separators and trailing zeros; years, powers of ten and
-/// numbers up to ten, which are constants of the dataset's language or words, are left out.
+/// The numbers of a text, without separators and trailing zeros. Years, powers of ten and numbers
+/// up to ten are left out, because they are common words or constants of the dataset's language.
 fn numbers(text: &str) -> impl Iterator<Item = String> {
     let found = NUMBER.iter().flat_map(|number| number.find_iter(text));
     found.filter_map(|found| {
@@ -129,7 +129,7 @@ fn numbers(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Lowercase words of letters and digits, between single spaces.
+/// The words of letters and digits in a text, in lower case and with single spaces between them.
 fn words(text: &str) -> String {
     let lower = text.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric());

@@ -1,8 +1,8 @@
-//! Whether changed prompts help: the judging half of `convfinqa improve`.
+//! Tells whether changed prompts help: the part of `convfinqa improve` that judges.
 //!
-//! Pages are split once into propose, gate and sealed pages ([`PageSplit`]). What a proposal adds
-//! is checked for text of the data ([`DataText`]); each candidate is tested once on the gate pages
-//! and the best of those that pass is measured on the sealed pages ([`Trial`]).
+//! Pages are split once into propose, gate and sealed pages ([`PageSplit`]). A candidate, which is
+//! a changed prompt, must not add text of the data ([`DataText`]). Each candidate is tested once on
+//! the gate pages, and the best of those that pass is measured on the sealed pages ([`Trial`]).
 
 mod data_text;
 mod report;

@@ -7,11 +7,11 @@ use finqa_core::stats::questions_to_detect;
 
 use super::trial::{CANDIDATES, Effect, LEVEL};
 
-/// The discordance that is assumed if no earlier runs say it: the share of questions that only
-/// one of two sets of prompts answers right.
+/// The discordance that is assumed without earlier runs to measure it: the share of questions that
+/// only one of two sets of prompts answers right.
 const DISCORDANCE: f64 = 0.15;
 
-/// Everything that was done, rewritten after every step.
+/// Everything that was done. The file is rewritten after every step.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Improvement {
     /// The version of this layout.
@@ -24,8 +24,9 @@ pub struct Improvement {
     pub data: String,
     /// The number of records of each part; `split.json` has their ids.
     pub records: [usize; 3],
-    /// Candidates that are tested at most, each at this level.
+    /// Maximum number of candidates.
     pub most_candidates: usize,
+    /// The level at which each of them is tested.
     pub level: f64,
     pub power: Power,
     pub candidates: Vec<Candidate>,
@@ -41,7 +42,7 @@ pub struct Improvement {
     pub complete: bool,
 }
 
-/// A candidate, run or not.
+/// A candidate, whether it was run or rejected before.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Candidate {
     /// From 1.
@@ -51,7 +52,7 @@ pub struct Candidate {
     pub reason: String,
     /// Lines that begin with `-` and `+`.
     pub diff: String,
-    /// Why it was not run.
+    /// Why it was not run, if it was not.
     pub rejected: Option<String>,
     /// Its run on the gate pages.
     pub run: Option<String>,
@@ -62,7 +63,7 @@ pub struct Candidate {
     pub cost: Cost,
 }
 
-/// What the gate can detect.
+/// The size of a gain that the gate pages can detect.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Power {
     /// The gain to be detected with 80 % power, from 0 to 1.
@@ -73,16 +74,18 @@ pub struct Power {
     pub design_effect: f64,
     /// False if discordance and design effect are assumptions.
     pub measured: bool,
-    /// Questions with gold on the gate pages.
+    /// The number of questions with gold on the gate pages.
     pub gate_questions: usize,
+    /// The number of these that it takes to detect the gain.
     pub needed: usize,
 }
 
 impl Power {
-    /// The power to detect `detect`, from (discordance, design effect) of earlier runs.
+    /// Computes how many questions it takes to detect a gain of `detect`. `earlier` is the
+    /// discordance and the design effect of earlier runs.
     pub fn of(detect: f64, earlier: Option<(f64, f64)>) -> Self {
         let (discordance, design_effect) = earlier.unwrap_or((DISCORDANCE, 1.0));
-        // A gain of that size is itself a difference on as many questions.
+        // With this gain, at least that share of questions differs.
         let discordance = discordance.max(detect);
         let needed = questions_to_detect(detect, discordance, LEVEL / CANDIDATES as f64);
         #[allow(
@@ -105,9 +108,10 @@ impl Power {
         self.gate_questions >= self.needed
     }
 
-    /// Questions asked in all if the gate has as many as are needed: propose pages, of which
-    /// there are half as many, and gate pages once; the gate pages for each candidate; the
-    /// sealed pages, half as many, twice.
+    /// The number of questions that are asked altogether if the gate pages have as many as are
+    /// needed. The propose pages, with half as many, and the gate pages are asked once with the
+    /// unchanged prompts; the gate pages once more for each candidate; the sealed pages, with half
+    /// as many, twice.
     pub fn asked_in_all(&self) -> f64 {
         self.needed as f64 * (1.5 + CANDIDATES as f64 + 1.0)
     }

@@ -1,4 +1,5 @@
-//! The pages of propose, gate and sealed.
+//! Splits the pages into three parts, so that prompts are proposed, tested and measured on
+//! different pages.
 
 use serde::Serialize;
 

@@ -1,35 +1,36 @@
-//! Which candidates pass the gate, and when the search ends.
+//! Decides which candidates pass on the gate pages, and when the search ends.
 
 use serde::Serialize;
 
 use finqa_core::stats::{Interval, PairedDifference, clustered_mcnemar};
 
-/// Candidates that are declared before the first is tested.
+/// Maximum number of candidates. It is fixed before the first is tested, because each is tested at
+/// the level `LEVEL / CANDIDATES`.
 pub const CANDIDATES: usize = 3;
 /// The probability that a candidate without effect is promoted, over all candidates.
 pub const LEVEL: f64 = 0.05;
-/// After as many rejections in a row the search ends.
+/// The search ends after this many rejections in a row.
 const PATIENCE: usize = 2;
 
-/// The effect of a candidate: its answers less those of the unchanged prompts.
+/// The effect of a candidate: its answers compared with those of the unchanged prompts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Effect {
-    /// Pairs of answers.
+    /// The number of pairs of answers.
     pub n: usize,
     /// Wrong before, right now.
     pub gained: usize,
     /// Right before, wrong now.
     pub lost: usize,
-    /// The share right now less that before, from −1 to 1.
+    /// The share of right answers, minus that of the unchanged prompts: from −1 to 1.
     pub difference: f64,
     /// 95 % interval, by a bootstrap over pages.
     pub interval: Interval,
-    /// One-sided p by page.
+    /// One-sided p of McNemar's test, clustered by page.
     pub p: f64,
 }
 
 impl Effect {
-    /// Of pairs (page, right before, right now); `None` without any.
+    /// The effect in these pairs of (page, right before, right now); `None` without a pair.
     pub fn of(pairs: &[(&str, bool, bool)]) -> Option<Self> {
         let difference = PairedDifference::of(pairs.iter().copied())?;
         let count = |found| pairs.iter().filter(|(_, a, b)| (*a, *b) == found).count();
@@ -54,7 +55,7 @@ impl Effect {
 pub struct Trial {
     tested: usize,
     rejected_in_a_row: usize,
-    /// Number and p of the best that passed.
+    /// Number and p of the candidate with the smallest p of those that passed.
     best: Option<(usize, f64)>,
 }
 
@@ -65,8 +66,8 @@ impl Trial {
         (!is_over).then_some(self.tested + 1)
     }
 
-    /// Notes the next candidate's p on the gate pages, 1 for one that was not run, and says
-    /// whether it passes.
+    /// Notes the p of the next candidate on the gate pages, and returns whether it passes. The p of
+    /// a candidate that was not run is 1.
     pub fn note(&mut self, p: f64) -> bool {
         self.tested += 1;
         let passes = p <= LEVEL / CANDIDATES as f64;

@@ -1,5 +1,5 @@
-//! The scorecard of a run: every rule side by side, each with its n and its
-//! interval, alongside outcomes, floors, suspect golds and latencies.
+//! The scorecard of a run: the rate by every rule with its n and its interval, and outcomes,
+//! floors, suspect golds and latencies.
 
 use std::collections::HashSet;
 
@@ -20,10 +20,11 @@ use super::rule::Rule;
 use super::tally::{AnswerCounts, QuestionTally, ScoreTally};
 use finqa_core::stats::{LatencySummary, Rate};
 
-/// A rate for every rule, and NM's floor over the same questions. Serialises
-/// flat: `numerical_match`, `numerical_match_n`, `_low`, `_high`, `_hits`,
-/// `_design_effect`, `numerical_match_floor`; a rule without questions is
-/// `null` with an n of 0.
+/// A rate for every rule, and the floor of NM over the same questions.
+///
+/// Serialises flat: `numerical_match`, `numerical_match_n`, `_low`, `_high`, `_hits`,
+/// `_design_effect`, and `numerical_match_floor`. A rule without questions is `null` with an n of
+/// 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RuleRates {
     rates: Vec<(Rule, Option<Rate>)>,
@@ -58,12 +59,12 @@ impl RuleRates {
         }
     }
 
-    /// The best constant answer under NM to the same questions.
+    /// The best constant answer to the same questions, by NM.
     pub fn floor(&self) -> Option<LabelFloor> {
         self.floor
     }
 
-    /// The rate by a rule.
+    /// The rate by a rule; `None` if the rule can judge no question.
     pub fn get(&self, rule: Rule) -> Option<Rate> {
         self.iter()
             .find_map(|(r, rate)| (r == rule).then_some(rate))
@@ -108,7 +109,7 @@ pub struct Count {
 pub struct ScoresWithoutSuspects {
     /// Suspect golds among the questions.
     pub suspects: usize,
-    /// The rates over the others.
+    /// The rates over the other questions.
     #[serde(flatten)]
     pub rates: RuleRates,
 }
@@ -116,13 +117,13 @@ pub struct ScoresWithoutSuspects {
 /// The scorecard of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scorecard {
-    /// Questions asked.
+    /// The number of rows: one for each question and epoch.
     pub questions: usize,
-    /// Report pages they are on: the clusters.
+    /// The number of report pages, which are the clusters of the intervals.
     pub pages: usize,
-    /// Questions that financial equivalence cannot judge, because they have no gold.
+    /// The number of rows that financial equivalence cannot judge, because they have no gold.
     pub without_gold: usize,
-    /// Questions that each rule lacks gold for.
+    /// For each rule, the number of rows without the gold that it needs.
     #[serde(skip)]
     unscored: [usize; Rule::VARIANTS.len()],
     /// Every rule over all questions that have gold.
@@ -134,18 +135,18 @@ pub struct Scorecard {
     pub without_suspects: Option<ScoresWithoutSuspects>,
     /// The outcomes that occur, answered first.
     pub outcomes: Vec<Count>,
-    /// FE's reasons of acceptance that occur.
+    /// The reasons for which FE accepts answers, as far as they occur.
     pub reasons: Vec<Count>,
-    /// The changes by which FE would accept its rejections, those that occur; an answer may
+    /// The changes by which FE would accept rejected answers, as far as they occur. An answer may
     /// count under several.
     pub diagnostics: Vec<Count>,
-    /// By FE and by execution accuracy, if the questions are turns.
+    /// The scores of conversations, by FE and by execution accuracy; empty without turns.
     pub conversations: Vec<ConversationCard>,
     /// Latencies in seconds, if known.
     pub latency: Option<LatencySummary>,
 }
 
-/// The rate by each rule with its 95 % interval, a line each.
+/// Prints the rate by each rule with its 95 % interval, one line each.
 impl std::fmt::Display for Scorecard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let questions = counted(self.questions, "question");
@@ -166,15 +167,15 @@ impl std::fmt::Display for Scorecard {
 }
 
 impl Scorecard {
-    /// Sums up a run.
+    /// Builds the scorecard of a run's rows.
     pub fn of(rows: &[Row]) -> Self {
         let mut tally = ScoreTally::default();
         rows.iter().for_each(|row| tally.add(row));
         tally.finish().0
     }
 
-    /// The number of questions that have gold for financial equivalence, in one line; `None` if
-    /// all have it, or none.
+    /// How many questions have gold for financial equivalence, in one line; `None` if all have, or
+    /// none has.
     pub fn gold_line(&self) -> Option<String> {
         let scored = self.questions.saturating_sub(self.without_gold);
         let has = if scored == 1 { "has" } else { "have" };
@@ -193,7 +194,6 @@ impl Scorecard {
         found.map_or(0, |it| it.count)
     }
 
-    /// The card of the rows that were counted.
     fn of_tally(tally: ScoreTally) -> Self {
         let questions = || tally.questions.values();
         let all = questions().map(|question| (question, &question.all));
@@ -226,7 +226,7 @@ impl Scorecard {
 }
 
 impl ScoreTally {
-    /// The scorecard, and the passes compared, if there are several.
+    /// Returns the scorecard, and a comparison of the epochs if there are several.
     pub fn finish(self) -> (Scorecard, Vec<EpochCard>) {
         let rules = [Rule::NumericalMatch, Rule::FinancialEquivalence].into_iter();
         let epochs = rules.filter_map(|rule| EpochCard::of(rule, &self.questions));

@@ -1,5 +1,5 @@
-//! Scores of conversations: how many are right as a whole, and whether one error causes the
-//! next.
+//! Scores conversations: how many are right in every turn, and whether an error is followed by
+//! others.
 
 use std::collections::HashMap;
 
@@ -15,18 +15,17 @@ pub struct ConversationCard {
     pub rule: Rule,
     /// Conversations with at least one turn that has gold.
     pub conversations: usize,
-    /// Of these, without a row for each of their turns, as an interrupted run
-    /// leaves them.
+    /// Of these, conversations with a turn that has no row. An interrupted run leaves some.
     pub incomplete: usize,
-    /// Conversations all of whose turns are right; the incomplete ones do not count.
+    /// The rate of conversations in which every turn is right. Incomplete ones are left out.
     pub whole: Option<Rate>,
     /// P(right | the previous turn is right).
     pub right_after_right: Option<Rate>,
     /// P(right | the previous turn is wrong).
     pub right_after_wrong: Option<Rate>,
-    /// Wrong turns.
+    /// The number of wrong turns.
     pub errors: usize,
-    /// Of these, with a wrong turn somewhere before them in the conversation.
+    /// Of these, turns with an earlier wrong turn in the same conversation.
     pub errors_after_an_error: usize,
 }
 
@@ -39,13 +38,13 @@ struct JudgedTurn {
     right: bool,
 }
 
-/// One pass over a conversation.
+/// A conversation in one epoch.
 #[derive(Debug, Default)]
 struct ConversationMarks {
     turns: Vec<JudgedTurn>,
-    /// Turns with a row.
+    /// The number of turns with a row.
     asked: usize,
-    /// Turns of the conversation, as far as its rows show.
+    /// The number of turns, as far as the rows show it.
     length: usize,
 }
 
@@ -56,7 +55,7 @@ impl ConversationMarks {
     }
 }
 
-/// Counts rows for a card, one by one.
+/// Counts rows one by one. A conversation is closed and forgotten once all its turns have a row.
 #[derive(Debug, Default)]
 pub(super) struct ConversationTally {
     rule: Rule,
@@ -96,7 +95,8 @@ impl ConversationTally {
             });
             self.errors += usize::from(!right);
         }
-        // A file, unlike a run, may have a turn twice or not say how many there are.
+        // Only a run can close a conversation here: a file may have a turn twice, or not say how
+        // many turns there are.
         let is_over = row.turns.is_some() && row.cells.is_none() && conversation.is_complete();
         if is_over && let Some(conversation) = self.open.remove(&key) {
             self.close(key.0, conversation);

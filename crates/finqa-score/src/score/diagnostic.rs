@@ -1,5 +1,5 @@
-//! The changes by which a rejected answer would be right. For diagnosis only; never part of
-//! the headline score.
+//! Finds the changes by which a rejected answer would be right. They are shown as a diagnosis and
+//! never change a score.
 
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
@@ -28,7 +28,7 @@ use super::quantity::WrittenNumber;
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Diagnostic {
-    /// The sign is the other one.
+    /// The wrong sign.
     Sign,
     /// Off by 10^±3, 10^±6 or 10^±9.
     Scale,
@@ -36,9 +36,9 @@ pub enum Diagnostic {
     ScaleAndSign,
     /// The difference instead of the relative change, or the reverse.
     AbsVsRel,
-    /// 1 - x.
+    /// 1 - x instead of x.
     Complement,
-    /// 1 / x.
+    /// 1 / x instead of x.
     Inverse,
     /// 1 + x instead of x, or the reverse.
     GrowthFactor,
@@ -51,7 +51,8 @@ impl Diagnostic {
     }
 }
 
-/// Every slip that fits. None for a gold of 0, which only itself can equal.
+/// Returns every slip that fits. `cue` is true if percents may be meant. There are none if gold or
+/// the prediction is 0.
 pub(super) fn diagnose(
     gold: &WrittenNumber,
     prediction: &WrittenNumber,
@@ -92,15 +93,16 @@ pub(super) fn diagnose(
     found
 }
 
-/// True if `x` rounds to gold. Only within 3 %, and never for 1e-4: an integer gold would
-/// otherwise be near many numbers.
+/// True if `x` is near gold, or rounds or truncates to it within 3 %. This is stricter than FE,
+/// because an integer gold would otherwise be near many numbers.
 fn close(gold: &WrittenNumber, x: f64) -> bool {
     within(x, gold.value, NEAR)
         || (within(x, gold.value, MOST_FORGIVEN) && match_reason(gold, x).is_some())
 }
 
-/// By gold's program: `subtract` and then `divide` is a relative change, a last
-/// `subtract` a difference.
+/// True if the prediction is the difference and gold the relative change, or the reverse. Gold's
+/// program tells which it is: it ends in `subtract` and `divide` for a relative change, and in
+/// `subtract` for a difference.
 fn abs_vs_rel(prediction: &WrittenNumber, context: &FeContext<'_>) -> bool {
     let Some(Ok(program)) = context.gold_program.map(Program::parse) else {
         return false;

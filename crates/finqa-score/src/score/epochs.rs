@@ -1,5 +1,5 @@
-//! Several passes over the same questions: how often each is right at all, how
-//! often every time, and whether it gets the same answer.
+//! Compares several passes (epochs) over the same questions: how many are right in at least one
+//! pass, how many in every pass, and how many get the same answer each time.
 
 use std::collections::HashMap;
 
@@ -11,16 +11,16 @@ use super::rule::Rule;
 use super::tally::{QuestionTally, ScoreTally};
 use finqa_core::stats::{MeanShare, Rate};
 
-/// Up to this many passes, pass@k and pass^k are given for every k; then for all passes too.
+/// pass@k and pass^k are given for every k up to this one, and for the number of all passes.
 const EVERY_K: usize = 8;
 
 /// Passes compared, by one rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EpochCard {
     pub rule: &'static str,
-    /// Passes over every question.
+    /// The number of passes.
     pub k: usize,
-    /// Questions that were asked in every pass and have gold.
+    /// The number of questions that were asked in every pass and have gold.
     pub n: usize,
     /// The rate over all passes of these questions.
     pub mean: Rate,
@@ -28,7 +28,7 @@ pub struct EpochCard {
     pub pass_at_k: Rate,
     /// pass^k: right in every pass.
     pub pass_hat_k: Rate,
-    /// Both for fewer passes, estimated from all.
+    /// Estimates of both for k passes, from all passes.
     pub by_k: Vec<PassRates>,
     /// Questions whose answer is not the same in every pass, right or wrong.
     pub varying: usize,
@@ -36,12 +36,12 @@ pub struct EpochCard {
     pub systematic: usize,
     /// Questions that are wrong in some passes and right in others.
     pub flaky: usize,
-    /// The best constant answer to these questions, by numeric match.
+    /// The best constant answer to these questions. For numeric match only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<LabelFloor>,
 }
 
-/// What `k` passes would give.
+/// The expected result of `k` passes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PassRates {
     pub k: usize,
@@ -52,7 +52,7 @@ pub struct PassRates {
 }
 
 impl EpochCard {
-    /// The cards of rows, as of a run; none unless some question was asked more than once.
+    /// The cards of these rows; empty unless some question was asked more than once.
     pub(crate) fn of_rows<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<Self> {
         let mut tally = ScoreTally::default();
         rows.for_each(|row| tally.add(row));
@@ -65,7 +65,7 @@ impl EpochCard {
         let asked = asked.map(|question| (question, question.all.of(rule)));
         let k = asked.clone().map(|(_, (_, n))| n).max()?;
         (k > 1).then_some(())?;
-        // An interrupted run has asked some questions less often.
+        // Leave out questions that an interrupted run asked less often.
         let whole = asked.filter(|(_, (_, n))| *n == k);
         let rate = |right: fn(usize, usize) -> bool| {
             let marks = whole.clone();
@@ -108,9 +108,9 @@ impl EpochCard {
     }
 }
 
-/// The probability that `drawn` of `k` passes are all among `hits` of them: C(hits, drawn) /
-/// C(k, drawn), which makes pass^k and pass@k unbiased (Chen et al., arXiv 2107.03374; Yao et
-/// al., arXiv 2406.12045).
+/// The probability that `drawn` passes, drawn from `k` of which `hits` are hits, are all hits:
+/// C(hits, drawn) / C(k, drawn). With it, the estimates of pass@k and pass^k are unbiased (Chen et
+/// al., arXiv 2107.03374; Yao et al., arXiv 2406.12045).
 fn all_of(hits: usize, k: usize, drawn: usize) -> f64 {
     let left = |of: usize, taken: usize| of.saturating_sub(taken) as f64;
     (0..drawn)

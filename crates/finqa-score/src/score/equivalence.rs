@@ -1,5 +1,5 @@
-//! FE, financial equivalence: the honest headline. Every acceptance has a
-//! reason, and every rejection says what would have made it right
+//! FE, financial equivalence, is the rule of the headline score. Every acceptance has a reason, and
+//! a rejection lists the changes that would have made the answer right
 //! ([`diagnostic`](super::diagnostic)).
 
 use serde::{Deserialize, Serialize};
@@ -13,9 +13,9 @@ use super::quantity::{Quantity, WrittenNumber};
 /// FE's verdict on one answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeVerdict {
-    /// The answer is right.
+    /// True if the answer is right.
     pub accepted: bool,
-    /// The reason, if it is right.
+    /// Why it is right, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<FeReason>,
     /// The changes by which it would be right, if it is wrong.
@@ -75,10 +75,11 @@ pub fn financial_equivalence(
 
 fn numbers(gold: &WrittenNumber, prediction: &WrittenNumber, factors: &[f64]) -> Option<FeReason> {
     match (gold.scale, prediction.scale) {
-        // Two scale words are two statements, to be held to.
+        // Both sides state their scale, so the scaled numbers must be equal.
         (Some(_), Some(_)) => as_written(&gold.scaled(), prediction.scaled().value, factors),
         (None, None) => as_written(gold, prediction.value, factors),
-        // One alone may only name the report's caption, or may be meant.
+        // The scale word of one side may only repeat the caption of the report, in which the other
+        // side is too, or it may be meant. Try both.
         _ => as_written(gold, prediction.value, factors)
             .or_else(|| as_written(&gold.scaled(), prediction.scaled().value, factors)),
     }
@@ -92,9 +93,9 @@ fn as_written(gold: &WrittenNumber, x: f64, factors: &[f64]) -> Option<FeReason>
     })
 }
 
-/// The factors between a percentage and its fraction by which the two sides may differ. Basis
-/// points say what they are: only a bare number may be their fraction, or be in basis points
-/// itself where gold or the question says so.
+/// The factors by which the two sides may differ because one is a percentage and the other a
+/// fraction. Basis points are a unit, so only a number without a unit may stand for their fraction.
+/// Such a number may itself be in basis points if gold or the question says so.
 fn percent_factors(
     gold: &WrittenNumber,
     prediction: &WrittenNumber,
@@ -110,8 +111,8 @@ fn percent_factors(
     }
 }
 
-/// True if percents may be meant: a percent sign on either side or in the question, a word
-/// such as ratio, or a small gold whose program does not use `const_100`.
+/// True if percents may be meant: there is a percent sign on either side or in the question, the
+/// question has a word such as "ratio", or gold is small and its program does not use `const_100`.
 fn percent_cue(gold: &WrittenNumber, prediction: &WrittenNumber, context: &FeContext<'_>) -> bool {
     gold.percent
         || prediction.percent
@@ -128,8 +129,8 @@ fn uses(program: &str, literal: &str) -> bool {
         .any(|token| token == literal)
 }
 
-/// `%`, or a word that starts with percent, or portion, proportion, ratio,
-/// rate, growth. Whole words only: "operations" contains "ratio" but is not a cue.
+/// True if a question contains `%`, a word that starts with "percent", or one of a few words such
+/// as "ratio". Only whole words count, because "operations" contains "ratio".
 fn names_a_share(question: &str) -> bool {
     const WORDS: [&str; 9] = [
         "portion", "portions", "proportion", "proportions", "ratio", "ratios", "rate", "rates",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
 
-/// The errors of reading predictions. Lines are counted from 1.
+/// An error of reading or pairing predictions. Lines are counted from 1.
 #[derive(Debug, Error)]
 pub enum ScoreError {
     #[error("cannot read {}", path.display())]
@@ -25,9 +25,9 @@ pub enum ScoreError {
     #[error("{} has no column `{column}`; it has: {found}", path.display())]
     MissingColumn {
         path: PathBuf,
-        /// The column's name, alternatives after a `|`.
+        /// The names of the column, separated by `|`.
         column: &'static str,
-        /// The columns that are there, a remedy if it is known, and the line of an object.
+        /// The columns that are there, what to do if it is known, and the line of a JSON object.
         found: String,
     },
     #[error("{}, line {line}: {reason}; remove one of the columns", path.display())]
@@ -36,7 +36,7 @@ pub enum ScoreError {
         line: usize,
         reason: String,
     },
-    /// Two columns of a row answer its question differently.
+    /// The columns `prediction` and `answer` of a row differ.
     #[error(
         "{}, line {line}: two answers, `prediction` {prediction} and `answer` {answer}; if one is the \
          dataset's, name its column `ground_truth`, otherwise leave one out", path.display()
@@ -80,7 +80,7 @@ pub enum ScoreError {
         path: PathBuf,
         line: usize,
         field: String,
-        /// What the value is, and what is expected.
+        /// What the value is and what is expected.
         reason: String,
     },
     #[error("line {line}: {id} ({part}) occurs a second time; it first appears on line {first}")]
@@ -97,7 +97,7 @@ pub enum ScoreError {
         id: String,
         dataset: String,
     },
-    /// The record has no such part, or fewer questions than rows.
+    /// The record has no such part, or no question with this text.
     #[error("line {line}: record {id} in {dataset} has no question for {part}")]
     UnknownPart {
         line: usize,
@@ -105,7 +105,7 @@ pub enum ScoreError {
         part: String,
         dataset: String,
     },
-    /// The row's text is another question of its record.
+    /// The row's text is that of another question of its record.
     #[error(
         "line {line}: the text for {question} is that of {other} in {dataset}; number turns from 0, \
          in the order of the conversation"

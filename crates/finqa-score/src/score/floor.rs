@@ -1,4 +1,4 @@
-//! The floor of NM: what a constant answer scores.
+//! The floor of NM: the rate that the best constant answer reaches.
 
 use serde::Serialize;
 
@@ -8,9 +8,9 @@ use super::rules::numeric_value;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LabelFloor {
     pub answer: f64,
-    /// Questions it gets right.
+    /// The number of questions that it gets right.
     pub hits: usize,
-    /// Questions.
+    /// The number of questions.
     pub n: usize,
     /// `hits / n`, from 0 to 1.
     pub rate: f64,
@@ -22,7 +22,7 @@ pub fn floor(ground_truths: impl IntoIterator<Item = impl AsRef<str>>) -> Option
     floor_of(golds.map(|gold| (numeric_value(gold.as_ref()), 1)))
 }
 
-/// Like [`floor`], from the values that NM reads of the golds, each with its count.
+/// Like [`floor`], but for the numbers that NM reads from the golds, each with its count.
 pub(super) fn floor_of(golds: impl Iterator<Item = (f64, usize)>) -> Option<LabelFloor> {
     let mut values: Vec<(f64, usize)> = golds.filter(|(_, times)| *times > 0).collect();
     values.sort_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -31,7 +31,7 @@ pub(super) fn floor_of(golds: impl Iterator<Item = (f64, usize)>) -> Option<Labe
     let mut best: Option<(usize, f64)> = None;
     for (high, times) in &values {
         hits += times;
-        // A window no wider than 1 is what one constant can reach.
+        // One constant is right for golds up to 0.5 away, so for all within a window of width 1.
         let too_low = |(low, _): &&(f64, usize)| high - low > 1.0;
         while let Some((_, times)) = values.get(first).filter(too_low) {
             hits -= times;

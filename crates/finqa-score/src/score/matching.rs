@@ -1,4 +1,4 @@
-//! When two numbers are the same to FE, and why.
+//! Decides whether FE takes two numbers for the same, and why.
 
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
@@ -7,7 +7,7 @@ use finqa_core::number::{NEAR, rounds_to, truncates_to, within};
 
 use super::quantity::WrittenNumber;
 
-/// The reason why FE accepts an answer: the first that holds, in this order.
+/// Why FE accepts an answer: the first reason that holds.
 #[derive(
     Clone,
     Copy,
@@ -29,11 +29,11 @@ pub enum FeReason {
     Exact,
     /// The prediction rounds to gold at gold's decimals.
     Rounding,
-    /// Cut to gold's decimals it is gold, and it is within 3 %.
+    /// Truncated to gold's decimals, the prediction is gold, and it is within 3 % of it.
     Truncation,
-    /// Within 0.5 % of gold, or within 1e-4.
+    /// The prediction is within 0.5 % of gold, or within 1e-4.
     Near,
-    /// One of the above after ×100 or ÷100, with a cue that percents are meant.
+    /// One of the above holds after ×100 or ÷100, and there is a cue that percents are meant.
     PercentDecimal,
     /// The same word, yes or no.
     YesNo,
@@ -46,21 +46,22 @@ impl FeReason {
     }
 }
 
-/// The context of the two answers.
+/// What FE may use besides the gold and the prediction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FeContext<'c> {
     /// The question's text, for cues that percents are meant.
     pub question: &'c str,
-    /// Gold's program. Without it a small gold is not a cue.
+    /// Gold's program. Without it, a small gold is not a cue that percents are meant.
     pub gold_program: Option<&'c str>,
     /// The table, for gold programs that read it; empty if not available.
     pub table: &'c [Vec<String>],
 }
 
-/// Maximum relative distance of a truncated number.
+/// Maximum relative distance at which a truncated number is accepted.
 pub(crate) const MOST_FORGIVEN: f64 = 0.03;
 
-/// Exact, rounding, truncation, near, in this order; a gold of 0 only exact.
+/// Returns the first reason that holds: exact, rounding, truncation, near. Only 0 itself equals a
+/// gold of 0.
 #[allow(clippy::float_cmp, reason = "exact means exact")]
 pub(super) fn match_reason(gold: &WrittenNumber, x: f64) -> Option<FeReason> {
     let g = gold.value;

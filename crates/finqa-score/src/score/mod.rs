@@ -1,14 +1,14 @@
-//! Every scoring rule, by its name: a number is never quoted without its rule.
+//! Applies every scoring rule, each under its name: a number is never shown without its rule.
 //!
-//! The rules proper are pure functions: [`exact_match`], [`numeric_match`] with
-//! its [`floor()`], the official [`execution_accuracy`] and
-//! `program_accuracy`, and [`financial_equivalence`] with reasons. A [`Row`] is
-//! one answered question; [`Row::with_scores`] applies every rule to it, and
-//! [`Scorecard::of`] sums rows up, each rate with its n and a 95 % interval
-//! clustered by report page. [`files`] reads predictions from disk.
+//! The rules themselves are pure functions: [`exact_match`], [`numeric_match`] with its
+//! [`floor()`], the official [`execution_accuracy`] and `program_accuracy`, and
+//! [`financial_equivalence`], which gives reasons. A [`Row`] is one question with its answer or
+//! outcome; [`Row::with_scores`] applies every rule to it. [`Scorecard::of`] sums up rows; each
+//! rate has its n and a 95 % interval clustered by report page. [`files`] reads predictions from
+//! disk.
 //!
-//! It asks no model and does not say why an answer is wrong (that is
-//! `analysis`). `docs/scoring.md` gives each rule in words.
+//! Nothing here asks a model or says why an answer is wrong (`analysis` does). `docs/scoring.md`
+//! describes each rule in words.
 
 mod card;
 mod conversation;

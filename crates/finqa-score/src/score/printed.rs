@@ -1,4 +1,4 @@
-//! Compares the printed answers of a dataset with their values.
+//! Compares the printed answers of a dataset with the values of their programs.
 
 use crate::dataset::{Dataset, Gold, QuestionKey};
 use finqa_core::number::Value;
@@ -10,21 +10,21 @@ use super::matching::FeContext;
 use super::quantity::Quantity;
 use super::row::Row;
 
-/// A printed answer that is another one than its value.
+/// A printed answer that differs from its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrintedDefect {
     pub key: QuestionKey,
     /// The answer as the dataset prints it.
     pub printed: String,
-    /// `exe_ans`, or the value of the program where that is missing.
+    /// `exe_ans`, or the value of the program if `exe_ans` is missing.
     pub value: Value,
-    /// The slip between the two, by FE's names, or `other`.
+    /// How the two differ: the name of a [`Diagnostic`], or `other`.
     pub kind: &'static str,
 }
 
-/// Compares each printed answer with its `exe_ans` or, where that is missing, with the value of
-/// its program. They differ if FE would call the value wrong, so percent form, rounding and
-/// truncation are no difference. Gives how many agree, and the others in file order.
+/// Compares each printed answer with its `exe_ans` or, if that is missing, with the value of its
+/// program. FE decides whether they agree, so percent form, rounding and truncation do not matter.
+/// Returns how many agree, and the others in file order.
 pub fn check_printed(dataset: &Dataset) -> (usize, Vec<PrintedDefect>) {
     let (mut agree, mut defects) = (0, Vec::new());
     for case in dataset.records.iter().flat_map(|record| record.cases()) {
@@ -52,9 +52,10 @@ pub fn check_printed(dataset: &Dataset) -> (usize, Vec<PrintedDefect>) {
     (agree, defects)
 }
 
-/// The value of a gold's own program, if by FE it is another one than the printed answer or the
-/// recorded value. A power of 1,000 may come from the page's caption and contradicts nothing.
-/// Without a program, the recorded value takes its place.
+/// The value of gold's own program, if FE says that it differs from the printed answer or from the
+/// recorded value; otherwise `None`. Without a program, the recorded value is compared with the
+/// printed answer. A power of 1,000 is not a contradiction, because it may come from the page's
+/// caption.
 pub fn contradicting_value(row: &Row) -> Option<Value> {
     let (gold, table) = (&row.gold, row.table());
     let value = computed(gold, table).or_else(|| gold.exe_ans.clone())?;
@@ -75,7 +76,7 @@ fn computed(gold: &Gold, table: &[Vec<String>]) -> Option<Value> {
         .ok()
 }
 
-/// FE's verdict on the value of a printed answer.
+/// FE's verdict on a value, with the printed answer as gold.
 fn printed_verdict(
     printed: &str,
     value: &Value,

@@ -1,4 +1,4 @@
-//! An answer as FE sees it: a number as written, yes or no, or some other word.
+//! Reads an answer as FE compares it: a number as written, yes or no, or another word.
 
 use finqa_core::number::{
     NumberReading, Scale, Value, answer, last_digit, python_float, rounds_to, same, yes_or_no,
@@ -11,18 +11,18 @@ pub struct WrittenNumber {
     pub value: f64,
     /// One unit of the last significant decimal: 0.1 for `14.10`.
     pub unit: f64,
-    /// Followed by a percent sign, or basis points.
+    /// True if it has a percent sign or is in basis points.
     pub percent: bool,
-    /// Basis points, which are a hundredth of a percent and never a fraction of one.
+    /// True if it is in basis points, each a hundredth of a percent.
     pub basis_points: bool,
-    /// The sign is a word ("a loss of"), which may only repeat the question.
+    /// True if its sign is a word ("a loss of"), which may only repeat the question.
     pub loss: bool,
     /// The scale word, if any.
     pub scale: Option<Scale>,
 }
 
 impl WrittenNumber {
-    /// With the scale word multiplied out.
+    /// The number multiplied by its scale word.
     pub fn scaled(&self) -> Self {
         let factor = self.scale.map_or(1.0, Scale::factor);
         Self {
@@ -48,13 +48,14 @@ impl From<NumberReading> for WrittenNumber {
     }
 }
 
-/// An answer as FE sees it.
+/// An answer as FE compares it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Quantity {
     Number(WrittenNumber),
     /// Yes (true) or no.
     YesNo(bool),
-    /// Anything else, trimmed; empty for no answer, and for `nan` and `inf`, which equal nothing.
+    /// Another text, trimmed. It is empty without an answer, and for `nan` and `inf`, so that these
+    /// equal nothing.
     Word(String),
 }
 
@@ -74,7 +75,7 @@ impl Quantity {
         }
     }
 
-    /// A value, such as `exe_ans`: its decimals are those of its shortest form.
+    /// Reads a value, such as `exe_ans`. The decimals of a number are those of its shortest form.
     pub fn of(value: &Value) -> Self {
         match value {
             Value::Number(x) if !x.is_finite() => Self::Word(String::new()),
@@ -90,9 +91,9 @@ impl Quantity {
         }
     }
 
-    /// A printed answer with its digits restored from the unrounded value it
-    /// was printed from; the printed answer's sign of percent and scale word
-    /// stay. A value that does not print so wins: it is the executed program.
+    /// A printed answer with the digits of the unrounded value from which it was printed. Its
+    /// percent sign and scale word stay. If the value does not round to the printed answer, the
+    /// value is used instead, because it is the result of the program.
     pub(crate) fn sharpened(printed: &str, value: &Value) -> Self {
         let Value::Number(exact) = value else {
             return Self::of(value);
@@ -111,7 +112,7 @@ impl Quantity {
     }
 }
 
-/// True if two golds as written are equal: `14.10%` and `14.1%` are.
+/// True if two written golds are equal, as `14.10%` and `14.1%` are.
 pub fn same_gold(a: &str, b: &str) -> bool {
     match (Quantity::parse(a), Quantity::parse(b)) {
         (Quantity::Number(a), Quantity::Number(b)) => {

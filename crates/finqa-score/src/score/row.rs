@@ -1,4 +1,4 @@
-//! One question's full result: what the journal keeps and every output reads.
+//! The full result of one question, which the journal stores and every output reads.
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,20 +20,19 @@ use super::matching::FeContext;
 use super::quantity::Quantity;
 use super::rules;
 
-/// One question's full result. A row of a file of predictions is one too: what
-/// the file does not say is absent or at its default.
+/// The full result of one question. A row of a file of predictions is one too; what the file does
+/// not say is absent or at its default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Place in the plan, which is the order of every output.
     pub index: usize,
     /// The repetition, from 0.
     pub epoch: u32,
-    /// The question's key.
     pub key: QuestionKey,
-    /// Turns of its conversation; absent for stand-alone questions.
+    /// The number of turns in its conversation; absent for stand-alone questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<usize>,
-    /// The report page: the cluster for statistics.
+    /// The report page, which is the cluster for statistics.
     pub filename: String,
     /// Single or Double, where known.
     pub kind: Option<RecordKind>,
@@ -46,10 +45,10 @@ pub struct Row {
     /// The answer with its rounds and calls, or the outcome without one.
     #[serde(rename = "settled")]
     pub solution: Solution,
-    /// The scores; absent parts have no gold.
+    /// The scores. Those for which the gold is missing are `None`.
     pub scores: Scores,
-    /// Seconds from the first request to the verdict, retries included, waiting
-    /// for a slot, a batch or the budget not; absent where a file does not say.
+    /// Seconds from the first request to the verdict. This includes retries, but not the time spent
+    /// waiting for a slot, a batch or the budget. Absent if a file does not say it.
     pub latency: Option<f64>,
     /// The cost of the calls in US dollars; `None` if part of it is unknown.
     #[serde(default)]
@@ -57,18 +56,18 @@ pub struct Row {
     /// The cost of the first draft alone; `None` if part of it is unknown.
     #[serde(default)]
     pub draft_cost: Option<Decimal>,
-    /// Time and position of the record, once it is recorded.
+    /// When the row was recorded; absent before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<Stamp>,
-    /// The page, where it is available, for programs that read its table.
+    /// The page, if it is available, for programs that read its table.
     #[serde(skip)]
     pub document: Option<Arc<Document>>,
-    /// The cells of a file of predictions, unchanged; absent in a run.
+    /// The cells of a file of predictions, unchanged; absent for a run.
     #[serde(skip)]
     pub cells: Option<PredictionCells>,
 }
 
-/// The columns of a file of predictions that a run derives.
+/// Columns that a file of predictions has, and that are computed for a row of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PredictionCells {
     /// The gold, which EM and NM compare unchanged.
@@ -79,13 +78,13 @@ pub struct PredictionCells {
     pub rounds: Option<usize>,
 }
 
-/// A row's place in the order of answering, which is not the plan's: what
-/// develops over a run can be reproduced from its journal.
+/// A row's place in the order of answering, which differs from the order of the plan. With it, a
+/// figure's course over a run can be reproduced from the journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     /// From 1, without gaps over all processes of a run.
     pub ordinal: u64,
-    /// Milliseconds since 1970 UTC; never before that of an earlier row.
+    /// Milliseconds since 1970 UTC, never less than those of an earlier row.
     pub at: i64,
 }
 
@@ -99,8 +98,7 @@ impl Stamp {
         }
     }
 
-    /// The last stamp of the rows so far and this one; those without a stamp
-    /// came before all others.
+    /// The stamp after one more row. A row without a stamp counts, but does not change the time.
     #[must_use]
     pub fn after_row(self, row: &Row) -> Self {
         Self {
@@ -118,8 +116,8 @@ impl Row {
         self
     }
 
-    /// The row without what was sent, replied and reasoned: what is kept of every
-    /// row of a run that is only counted and compared.
+    /// The row without requests, replies and reasoning. A run whose rows are only counted and
+    /// compared keeps this much of each in memory.
     #[must_use]
     pub fn without_exchange(mut self) -> Self {
         self.solution.calls = Vec::new();
@@ -132,17 +130,18 @@ impl Row {
         self
     }
 
-    /// The cost of the calls, with the number of unknown ones.
+    /// The cost of the calls, with the number of requests of unknown cost.
     pub fn spent(&self) -> Cost {
         self.solution.calls.iter().map(|call| call.cost).sum()
     }
 
-    /// Hashes of the names of its page, the cluster for statistics, and its question.
+    /// Hashes of the names of its page, which is the cluster for statistics, and of its question.
     pub fn group(&self) -> (u64, u64) {
         (name_hash(&self.filename), name_hash(&self.key))
     }
 
-    /// A hash of its answer, the same for the same value; without one, of its outcome.
+    /// A hash of its answer and outcome, to tell whether two answers are the same. Numbers that are
+    /// equal at 5 decimals have the same hash.
     pub(crate) fn answer_hash(&self) -> u64 {
         let answer = match self.value() {
             Some(Value::Number(x)) => round5(*x).to_string(),
@@ -162,7 +161,7 @@ impl Row {
         self.document.as_deref().map_or(&[], |page| &page.table)
     }
 
-    /// The outcome. An unanswered question is wrong by every rule.
+    /// The outcome. Every rule takes an unanswered question for wrong.
     pub fn outcome(&self) -> Outcome {
         self.solution.outcome
     }
@@ -200,8 +199,8 @@ impl Row {
         }
     }
 
-    /// The prediction as written in the CSV: the printed answer to a question,
-    /// the value rounded to 5 decimals of a turn; empty without an answer.
+    /// The prediction as written in the CSV: the printed answer to a stand-alone question, or the
+    /// value of a turn, rounded to 5 decimals. Empty without an answer.
     pub fn prediction(&self) -> Cow<'_, str> {
         match &self.cells {
             Some(cells) => Cow::Borrowed(&cells.prediction),
@@ -220,7 +219,7 @@ impl Row {
         }
     }
 
-    /// The printed answer, unit and all, or else the prediction.
+    /// The printed answer with its unit, or the prediction if there is none.
     pub fn printed(&self) -> Cow<'_, str> {
         match &self.solution.answer {
             Some(answer) if !answer.printed.is_empty() => Cow::Borrowed(&answer.printed),
@@ -234,8 +233,9 @@ impl Row {
         verdict.map(|verdict| verdict.accepted)
     }
 
-    /// True if the answer was right after the critic's review. After a revision the model's
-    /// own answer counts: arbitration may have replaced it, or a threshold withheld it.
+    /// True if the model's answer was right after the critic's review; `None` without gold. After a
+    /// revision, the model's own answer is scored, because the row's answer may be another one: by
+    /// arbitration, or none if it was withheld.
     pub fn right_after_review(&self) -> Option<bool> {
         match self.solution.model_answer() {
             Some(last) if self.solution.rounds.len() > 1 => self.right_with(last),
@@ -243,7 +243,8 @@ impl Row {
         }
     }
 
-    /// The answer, given or withheld, with its probability; `None` without one.
+    /// The answer, even if it was withheld, with its probability; `None` without an answer or a
+    /// probability.
     pub fn scored(&self) -> Option<ScoredAnswer> {
         let answer = self.solution.answer_or_withheld()?;
         Some(ScoredAnswer {
@@ -253,7 +254,8 @@ impl Row {
         })
     }
 
-    /// What a calibration learns from it; `None` without gold or without an answer.
+    /// What a calibration learns from this row; `None` without gold, without an answer of the
+    /// model, or if arbitration replaced it.
     pub fn judged(&self) -> Option<JudgedAnswer> {
         let answer = self.solution.answer_or_withheld()?;
         Some(JudgedAnswer {
@@ -263,7 +265,7 @@ impl Row {
         })
     }
 
-    /// FE's verdict on its answer, also if that was withheld.
+    /// FE's verdict on the answer, even if it was withheld.
     fn right_if_given(&self, answer: &Answer) -> Option<bool> {
         match self.solution.withheld {
             Some(_) => self.right_with(answer),
@@ -271,8 +273,8 @@ impl Row {
         }
     }
 
-    /// True if another answer would have been right, by financial equivalence; `None`
-    /// without gold.
+    /// True if `answer` would be right for this question, by financial equivalence; `None` without
+    /// gold.
     pub fn right_with(&self, answer: &Answer) -> Option<bool> {
         let printed = match answer.printed.as_str() {
             "" => self.prediction_of(Some(answer)),
@@ -283,22 +285,24 @@ impl Row {
     }
 }
 
-/// Two names of a run with the same hash are less likely than a disk error.
+/// Hashes a name to 64 bits, so that counts need not keep the names. Two names of a run with the
+/// same hash are less likely than a disk error.
 pub(crate) fn name_hash(name: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
     hasher.finish()
 }
 
-/// The verdict of each rule on one answer; `None` if the gold that the rule needs is
-/// missing.
+/// The verdict of each rule on one answer; `None` if the rule lacks the gold, or something else
+/// that it needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scores {
     /// EM.
     pub exact_match: Option<bool>,
     /// NM, the LangGraph baseline's ±0.5.
     pub numerical_match: Option<bool>,
-    /// Official execution accuracy of the answer: its value, or what is printed.
+    /// Official execution accuracy of the answer: of its value or, without one, of its printed
+    /// form.
     pub execution_accuracy: Option<bool>,
     /// Official execution accuracy of the predicted program.
     pub program_execution: Option<bool>,
@@ -312,7 +316,7 @@ pub struct Scores {
 pub fn score(row: &Row) -> Scores {
     let answered = row.outcome() == Outcome::Answered;
     let (ground_truth, prediction) = (row.ground_truth(), row.prediction());
-    // A program alone has no printed answer that EM and NM could compare.
+    // EM and NM cannot judge an answer that is only a program, because nothing is printed.
     let is_printed = !answered || !prediction.trim().is_empty();
     let ground_truth = ground_truth.as_deref().filter(|_| is_printed);
     let exe_ans = row.gold.exe_ans.as_ref().filter(|gold| has_content(gold));
@@ -327,7 +331,7 @@ pub fn score(row: &Row) -> Scores {
             let Some(program) = row.program().filter(|_| answered) else {
                 return Some(false);
             };
-            // Without the page a program that reads its table cannot be judged.
+            // A program that reads the table cannot be judged without the page.
             let judged = row.document.is_some() || !program.contains("table_");
             judged.then(|| rules::program_execution(gold, program, row.table()))
         }),
@@ -341,7 +345,7 @@ pub fn score(row: &Row) -> Scores {
 
 fn answer_executes_to(gold: &Value, row: &Row, prediction: &str) -> bool {
     match row.value() {
-        // A file of predictions may hold a value as it was printed.
+        // The value in a file of predictions may be a printed answer, such as `14.1%`.
         Some(Value::Text(printed)) if row.cells.is_some() => rules::plain_answer(printed)
             .is_some_and(|value| rules::execution_accuracy(gold, &value)),
         Some(value) => rules::execution_accuracy(gold, value),
@@ -350,8 +354,8 @@ fn answer_executes_to(gold: &Value, row: &Row, prediction: &str) -> bool {
     }
 }
 
-/// FE reads the unrounded value where there is one. Against a printed gold it
-/// keeps the printed answer's percent sign and scale word.
+/// FE's verdict on an answer; `None` without gold. FE reads the unrounded value if there is one. If
+/// gold is printed, the percent sign and the scale word of the printed answer count too.
 fn equivalence(
     row: &Row,
     printed: &str,
@@ -381,12 +385,12 @@ fn equivalence(
     Some(financial_equivalence(&gold, &prediction, &context))
 }
 
-/// A gold of `""` or `n/a` is not a gold.
+/// Returns false for a gold of `""` or `n/a`, which counts as no gold.
 fn has_content(value: &Value) -> bool {
     !matches!(value, Value::Text(word) if word.trim().is_empty() || word == "n/a")
 }
 
-/// The effort of a question, by its gold program.
+/// The number of steps that a question takes, by its gold program.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
 )]
@@ -401,7 +405,7 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// By gold's program; `None` if it is missing or cannot be read.
+    /// Reads the effort from gold's program; `None` if it is missing or cannot be read.
     pub fn of(gold: &Gold) -> Option<Self> {
         let program = Program::parse(gold.program.as_deref()?).ok()?;
         Some(match program.steps().len() {

@@ -1,4 +1,4 @@
-//! The scoring rules by their names.
+//! Names the scoring rules, and reads a row's verdict by each.
 
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
@@ -7,16 +7,16 @@ use crate::dataset::RecordKind;
 
 use super::row::Row;
 
-/// A scoring rule, in the order in which they are printed.
+/// A scoring rule. The rules are printed in this order.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, IntoStaticStr, Serialize, VariantArray,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Rule {
-    /// EM.
+    /// EM: the same text.
     ExactMatch,
-    /// NM, the LangGraph baseline's ±0.5.
+    /// NM: within 0.5, as the LangGraph baseline compares.
     NumericalMatch,
     /// Official execution accuracy of the answers.
     ExecutionAccuracy,
@@ -24,7 +24,7 @@ pub enum Rule {
     ProgramExecution,
     /// Official program accuracy.
     ProgramAccuracy,
-    /// FE, the headline.
+    /// FE, the rule of the headline score.
     #[default]
     FinancialEquivalence,
 }
@@ -59,7 +59,7 @@ impl Rule {
         }
     }
 
-    /// The rule's verdict on a row; `None` if its gold is missing.
+    /// The rule's verdict on a row; `None` if it cannot judge the row.
     pub fn mark(self, row: &Row) -> Option<bool> {
         let scores = &row.scores;
         match self {
@@ -72,9 +72,9 @@ impl Rule {
         }
     }
 
-    /// True if the rule cannot judge the row and should: its gold, or the page that its program
-    /// reads, is missing. The dataset gives the stand-alone questions of a Double record no
-    /// program, so the rules of programs skip these.
+    /// True if the rule should be able to judge the row but cannot, because its gold or the page
+    /// that its program reads is missing. False for execution and program rules on the stand-alone
+    /// questions of a Double record, for which the dataset has no program.
     pub(crate) fn lacks_gold(self, row: &Row) -> bool {
         let without_program = row.kind == Some(RecordKind::Double) && row.turn().is_none();
         let skips = without_program
@@ -85,8 +85,7 @@ impl Rule {
         !skips && self.mark(row).is_none()
     }
 
-    /// True if the rule judges programs: without any program in a run there is nothing to
-    /// judge.
+    /// True if the rule judges programs. It has no rate for a run without any program.
     pub(crate) fn judges_programs(self) -> bool {
         matches!(self, Self::ProgramExecution | Self::ProgramAccuracy)
     }

@@ -1,19 +1,19 @@
-//! The rules that are functions of two strings or two programs.
+//! The rules that compare only a gold and a prediction: EM, NM and the official rules.
 
 use finqa_core::number::{Value, literal, round5};
 use finqa_core::program;
 use finqa_core::program::official::{Dialect, evaluate};
 
-/// EM: string equality after trimming, nothing else.
+/// EM: the two texts are equal after trimming.
 pub fn exact_match(ground_truth: &str, prediction: &str) -> bool {
     ground_truth.trim() == prediction.trim()
 }
 
-/// NM: the LangGraph baseline's ±0.5, bug for bug, so that its published figure
-/// is comparable. See `numeric_value` for what it takes for a number.
+/// NM: the two numbers differ by at most 0.5. Copies the LangGraph baseline with its bugs, so that
+/// scores are comparable with its published figure. `numeric_value` says what counts as a number.
 ///
-/// It is degenerate against `exe_ans` (many golds are small fractions): print
-/// it alongside its floor.
+/// Against `exe_ans` it says little, because many golds are small fractions, so print its floor
+/// next to it.
 ///
 /// ```
 /// use finqa_score::score::numeric_match;
@@ -24,9 +24,9 @@ pub fn numeric_match(ground_truth: &str, prediction: &str) -> bool {
     (numeric_value(ground_truth) - numeric_value(prediction)).abs() <= 0.5
 }
 
-/// What NM reads: the first match of `-?(?:\$)?[\d,]+\.?\d*` without `$` and
-/// `,`; 0 if there is none or it is not a number (`yes, 5` is 0: the comma
-/// matches). Only ASCII digits, where Python's `\d` takes those of any script.
+/// The number that NM reads: the first match of `-?(?:\$)?[\d,]+\.?\d*`, without `$` and `,`. It is
+/// 0 if nothing matches, or if the match is not a number: `yes, 5` is 0, because the comma matches.
+/// Unlike Python's `\d`, only ASCII digits count.
 pub(crate) fn numeric_value(text: &str) -> f64 {
     let bytes = text.as_bytes();
     let is_digit_or_comma = |b: &u8| b.is_ascii_digit() || *b == b',';
@@ -58,7 +58,7 @@ pub fn plain_answer(text: &str) -> Option<Value> {
     literal(text).map(|x| Value::Number(round5(x)))
 }
 
-/// Official execution accuracy of a value: rounded to 5 decimals it is gold's.
+/// Official execution accuracy of a value: rounded to 5 decimals, it equals gold's.
 #[allow(clippy::float_cmp, reason = "the official rule is equality")]
 pub fn execution_accuracy(exe_ans: &Value, value: &Value) -> bool {
     match (exe_ans, value) {
@@ -108,8 +108,8 @@ mod tests {
         }
     }
 
-    /// The reader of answers folds characters, reads units and chooses among figures. The
-    /// published rules do none of this.
+    /// The reader of answers normalises characters, reads units and chooses among figures. The
+    /// published rules must not change when it does.
     #[test]
     fn published_rules_read_what_they_always_read() {
         for (text, first, literal) in [

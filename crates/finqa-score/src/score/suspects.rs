@@ -1,5 +1,5 @@
-//! Golds that are wrong, undecidable or cut: a checked-in list, reported as a
-//! second line ("without k suspect golds") and never applied silently.
+//! The checked-in list of golds that are wrong, undecidable or truncated. Scores without them are
+//! reported on a second line ("without k suspect golds"), never instead of the scores over all.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use super::ScoreError;
 
 const LIST: &str = include_str!("../../../../data/suspect_golds.json");
 
-/// A gold that is not to be trusted.
+/// A gold that cannot be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspect {
     #[serde(flatten)]
@@ -32,12 +32,12 @@ static SUSPECTS: LazyLock<HashMap<QuestionKey, Suspect>> = LazyLock::new(|| {
 /// The whole list, in its order.
 ///
 /// # Errors
-/// None that a test would not have found: the list is part of the program.
+/// None in practice: the list is built into the program, and a test reads it.
 pub fn suspects() -> Result<Vec<Suspect>, ScoreError> {
     serde_json::from_str(LIST).map_err(ScoreError::Suspects)
 }
 
-/// The reason why the gold of this question is suspect, if it is.
+/// The entry of this question in the list; `None` if its gold is not suspect.
 pub fn suspect(key: &QuestionKey) -> Option<&'static Suspect> {
     SUSPECTS.get(key)
 }

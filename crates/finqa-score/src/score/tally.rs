@@ -1,5 +1,5 @@
-//! Counts a run's rows for the scorecards, one by one: by question and by open
-//! conversation, because a run may have more rows than memory can hold.
+//! Counts a run's rows for the scorecards, one by one. Only counts for each question and each
+//! unfinished conversation are kept, because a run may have more rows than fit into memory.
 
 use std::collections::HashMap;
 
@@ -15,22 +15,22 @@ use super::rule::Rule;
 use super::rules::numeric_value;
 use super::suspects::suspect;
 
-/// A run's rows, counted.
+/// The counts of a run's rows.
 #[derive(Debug)]
 pub struct ScoreTally {
     pub(super) questions: HashMap<u64, QuestionTally>,
     pub(super) rows: usize,
-    /// Rows that each rule lacks gold for.
+    /// For each rule, the number of rows without the gold that it needs.
     pub(super) unscored: [usize; Rule::VARIANTS.len()],
     pub(super) outcomes: [usize; Outcome::VARIANTS.len()],
     pub(super) reasons: [usize; FeReason::VARIANTS.len()],
     pub(super) diagnostics: [usize; Diagnostic::VARIANTS.len()],
     pub(super) conversations: [ConversationTally; 2],
-    /// Percentiles are exact, so this is the one figure that is kept of each row.
+    /// The latency of every row. No other figure is kept per row; exact percentiles need it.
     pub(super) latencies: Vec<f64>,
 }
 
-/// A question's rows, one for each epoch.
+/// The counts of a question's rows, one row for each epoch.
 #[derive(Debug)]
 pub(super) struct QuestionTally {
     pub(super) page: u64,
@@ -42,17 +42,17 @@ pub(super) struct QuestionTally {
     answer: u64,
     /// True if a later pass gave another answer.
     pub(super) varies: bool,
-    /// Of these, the rows with an answer.
+    /// The counts of those rows that have an answer.
     pub(super) answered: AnswerCounts,
 }
 
-/// Some rows of a question.
+/// Counts over some rows of a question.
 #[derive(Debug, Default)]
 pub(super) struct AnswerCounts {
     pub(super) rows: u32,
     pub(super) with_gold: u32,
     pub(super) has_program: bool,
-    /// Rows that are right, and that can be judged.
+    /// For each rule, the number of rows that are right, and of rows that the rule can judge.
     by_rule: [(u32, u32); Rule::VARIANTS.len()],
 }
 
@@ -93,7 +93,6 @@ impl Default for ScoreTally {
 }
 
 impl ScoreTally {
-    /// Counts a row.
     pub fn add(&mut self, row: &Row) {
         let (page, question) = row.group();
         let gold = row.ground_truth().map(|gold| numeric_value(&gold));

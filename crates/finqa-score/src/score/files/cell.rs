@@ -1,11 +1,11 @@
-//! Writes a text into a cell of a CSV: no spreadsheet takes it for a formula, and it holds no
-//! control character.
+//! Makes a text safe as a cell of a CSV: a spreadsheet does not take it for a formula, and control
+//! characters are visible.
 
 use finqa_core::text::picture;
 
-/// The cell for a text. What a spreadsheet would take for a formula gets a
-/// leading apostrophe; numbers and percents never. Control characters but
-/// tab, line feed and carriage return become their pictures (`␛`).
+/// Returns the cell for a text. A text that a spreadsheet would take for a formula gets a leading
+/// apostrophe, but a negative number or percentage does not. Control characters other than tab,
+/// line feed and carriage return are replaced by their symbols (`␛`).
 ///
 /// ```
 /// use finqa_score::score::files::cell;
@@ -25,8 +25,8 @@ pub(crate) fn text_of(cell: &str) -> &str {
     bare.unwrap_or(cell)
 }
 
-/// True if a spreadsheet would evaluate the cell. Leading apostrophes of the text are
-/// skipped, because they must survive the reader too.
+/// True if a spreadsheet would evaluate the cell. Leading apostrophes are skipped, so that a text
+/// that has some gets another one and is read back unchanged.
 fn starts_formula(text: &str) -> bool {
     text.trim_start_matches('\'')
         .starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])

@@ -1,12 +1,12 @@
-//! Predictions as JSON: objects one after the other (JSONL), or an array of them, such as the
-//! official prediction file.
+//! Reads predictions as JSON: objects one after the other (JSONL), or an array of objects, such as
+//! the official prediction file.
 
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
 use finqa_core::program::tokens;
 
-/// What a field holds, which decides what a list or an object in it means.
+/// What a field contains, which decides how a list or an object in it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Text,
@@ -23,7 +23,7 @@ const ANSWERS: [&str; 6] = [
 
 /// The values of a file, each with the line that it begins on, from 1.
 pub(super) fn values(json: &str) -> Result<Vec<(usize, &RawValue)>, serde_json::Error> {
-    // Without the last line's end, a value that is cut off is on its own line.
+    // Without the final line break, the error of a truncated value names the line that it is on.
     let json = json.trim_end();
     let values: Vec<&RawValue> = match json.trim_start().starts_with('[') {
         true => serde_json::from_str(json)?,
@@ -86,12 +86,13 @@ fn program_of(tokens: &[Value]) -> Option<String> {
     Some(tokens::join(texts?.iter().map(String::as_str)))
 }
 
-/// The program in a text that holds a list of tokens.
+/// The program in a text that is a list of tokens; `None` for another text.
 pub(super) fn program_of_text(text: &str) -> Option<String> {
     program_of(value_of_text(text)?.as_array()?)
 }
 
-/// The only answer of a list or object in a text, or the text itself: a reply may be any text.
+/// The answer in a text. If the text is a list or an object with exactly one answer, this is that
+/// answer; otherwise the text itself, because a reply may be any text.
 pub(super) fn answer_of_text(text: String) -> String {
     let answer = value_of_text(&text).map(|value| text_of_value(&value, Form::Answer));
     answer
@@ -99,7 +100,7 @@ pub(super) fn answer_of_text(text: String) -> String {
         .unwrap_or(text)
 }
 
-/// A list or an object as JSON, or as Python prints it.
+/// Parses a text that is a list or an object, in JSON or as Python prints it.
 fn value_of_text(text: &str) -> Option<Value> {
     if !text.trim_start().starts_with(['[', '{']) {
         return None;

@@ -1,4 +1,4 @@
-//! Pairing rows with the dataset's questions, and scoring them.
+//! Pairs rows with the dataset's questions and scores them.
 
 use std::collections::HashMap;
 
@@ -14,18 +14,17 @@ use super::read::{PredictionRow, value_of};
 
 /// Scores rows of a file again, in their order.
 ///
-/// With a dataset, gold, page and question come from it, and the file's gold
-/// is only used where the dataset has none. A row is paired by (id, part);
-/// without a part by an id that ends in one, as in the official prediction
-/// file, or by id and normalised question.
+/// With a dataset, gold, page and question come from it; the file's gold is used only if the
+/// dataset has none. A row is paired by id and part. If it has no part, the id may end in one, as
+/// in the official prediction file; otherwise the row is paired by id and normalised question.
 ///
-/// A row without an outcome is answered if it holds an answer, else it counts
-/// as a reply that could not be read, right by no rule. The answer of a row
-/// that holds only a program is the program's value.
+/// A row without an outcome counts as answered if it has an answer or a program; otherwise as a
+/// reply that could not be read, which no rule accepts. If a row has only a program, its answer is
+/// the program's value.
 ///
 /// # Errors
-/// A question that occurs twice; with a dataset, an id or part it does not have
-/// and a gold that is not its own.
+/// A question that occurs twice. With a dataset, also an id or a part that it does not have, and a
+/// gold that differs from the dataset's.
 pub fn rescore(
     rows: Vec<PredictionRow>,
     dataset: Option<&Dataset>,
@@ -33,8 +32,9 @@ pub fn rescore(
     rescore_by(rows, dataset, false)
 }
 
-/// As [`rescore`], but with `overrules` the dataset's gold counts where that of a row differs: it
-/// may have been corrected since. A row with another question text is still refused.
+/// Like [`rescore`], but if `overrules` is true, the dataset's gold replaces a different gold of a
+/// row, because it may have been corrected since. A different gold is still refused if the row's
+/// question has another text.
 pub fn rescore_by(
     rows: Vec<PredictionRow>,
     dataset: Option<&Dataset>,
@@ -52,9 +52,9 @@ pub fn rescore_by(
         .collect())
 }
 
-/// A dataset's question, and the record it belongs to.
+/// A question of the dataset and its record.
 type KnownCase<'d> = (&'d Record, &'d Case);
-/// A row, its part, and its question in the dataset.
+/// A row, its part, and its question in the dataset, if there is one.
 type KeyedPrediction<'d> = (PredictionRow, String, Option<KnownCase<'d>>);
 
 fn refuse_duplicates(keyed: &[KeyedPrediction<'_>]) -> Result<(), ScoreError> {
@@ -73,8 +73,8 @@ fn refuse_duplicates(keyed: &[KeyedPrediction<'_>]) -> Result<(), ScoreError> {
     Ok(())
 }
 
-/// Without a dataset a row that does not say its part gets one by its record's questions:
-/// `qa`, or `qa_0` and `qa_1` of a record with two.
+/// Gives a part to each row that has none, if there is no dataset: `qa` for the only question of a
+/// record, `qa_0` and `qa_1` for two, and numbers for more.
 fn with_parts(rows: Vec<PredictionRow>) -> Vec<KeyedPrediction<'static>> {
     let mut questions: HashMap<String, Vec<String>> = HashMap::new();
     for row in &rows {
@@ -148,8 +148,8 @@ fn with_cases(
     Ok(keyed)
 }
 
-/// Takes the part from an id that is a record's followed by it: `Double_A/1/page_2.pdf_3` is a
-/// turn, as in the published files of turns, and `…_qa_0` a question, as `--export-predictions`
+/// Splits an id that consists of a record's id and a part. `Double_A/1/page_2.pdf_3` is a turn, as
+/// in the published files of turns; `…_qa_0` is a stand-alone question, as `--export-predictions`
 /// writes it.
 fn take_part_of_id(row: &mut PredictionRow, records: &HashMap<&str, &Record>) {
     let Some((id, number)) = row.id.rsplit_once('_') else {
@@ -166,7 +166,7 @@ fn take_part_of_id(row: &mut PredictionRow, records: &HashMap<&str, &Record>) {
     }
 }
 
-/// A row that was answered for another gold is scored by none of the two.
+/// Refuses a row whose gold is not the dataset's: it is not clear which of the two to score by.
 fn refuse_other_gold(
     row: &PredictionRow,
     case: &Case,
@@ -176,7 +176,7 @@ fn refuse_other_gold(
     let exe_ans = case.gold.exe_ans.as_ref().map(Value::to_string);
     let written = written_gold(&case.gold, is_turn);
     let of_row = row.exe_ans.as_ref().map(Value::to_string);
-    // An environment's server tells the truth of `14.1%` as 14.1 or as 0.141.
+    // The server of an environment shows the truth of `14.1%` as 14.1 or as 0.141.
     let percent = match (&row.exe_ans, &case.gold.exe_ans) {
         (Some(Value::Number(file)), Some(Value::Number(data))) => {
             [file * 100.0, file / 100.0].map(|x| within(x, *data, 1e-9))
@@ -201,8 +201,8 @@ fn refuse_other_gold(
     Ok(())
 }
 
-/// Lower case, single spaces, no literal `\n`, no closing question mark:
-/// spreadsheets and loaders differ in these.
+/// A question in lower case, with single spaces, without literal `\n` and without a final question
+/// mark. Spreadsheets and loaders differ in these.
 fn normalised(question: &str) -> String {
     let question = question.replace("\\n", " ").to_lowercase();
     let words: Vec<&str> = question.split_whitespace().collect();
@@ -217,7 +217,7 @@ fn written_gold(gold: &Gold, is_turn: bool) -> Option<String> {
     }
 }
 
-/// The dataset's gold, or else the file's.
+/// The gold of the dataset, or that of the file if the dataset has none.
 fn gold_of(row: &mut PredictionRow, is_turn: bool, found: Option<KnownCase<'_>>) -> Gold {
     match found {
         Some((_, case)) if !case.gold.is_empty() => case.gold.clone(),
@@ -261,7 +261,8 @@ fn scored_row(
             Value::Number(x) => round5(*x).to_string(),
             Value::Text(word) => word.clone(),
         });
-        // The prediction for a turn is its value; that for a question is what is printed.
+        // EM and NM compare the value of a turn, but the printed answer of a stand-alone question,
+        // which a program alone does not have.
         row.prediction = row.answer.clone().filter(|_| is_turn).unwrap_or_default();
     }
     let has_answer = row.answer.is_some() || row.value.is_some() || row.program.is_some();
@@ -294,7 +295,7 @@ fn scored_row(
             ..Solution::new(outcome, StopReason::NoVerdict)
         },
         cells: Some(PredictionCells {
-            // EM and NM compare what the file holds, as the LangGraph baseline did.
+            // EM and NM compare the cells of the file unchanged, as the LangGraph baseline did.
             ground_truth: row.ground_truth.or(of_dataset),
             prediction: row.prediction,
             rounds: row.rounds,

@@ -1,4 +1,4 @@
-//! Reading the rows of a CSV, JSONL or JSON file.
+//! Reads the rows of a CSV, JSONL or JSON file of predictions.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use finqa_core::text::{NOT_FINITE, one_line, with_nulls};
 use super::cell::text_of;
 use super::json::{self, Form};
 
-/// The fields that are read, each under all its names. The first one names it in messages.
+/// The fields that are read, each with all its names. The first name is used in messages.
 const FIELDS: [(&str, Form); 16] = [
     ("id|record_id", Form::Text),
     (PART, Form::Text),
@@ -41,13 +41,13 @@ const PART: &str = "part|turn|turn_idx|turn_ind|turn_index|turn_id";
 
 const GOLD: &str = "ground_truth|gold|expected_answer";
 
-/// The names of columns of which a file must have one each.
+/// A file must have at least one column of each of these lists.
 const NEEDED: [&str; 2] = [
     "id|record_id",
     "prediction|predicted_answer|answer|program|predicted_program",
 ];
 
-/// The field of a column or key, by any of its names.
+/// The field that a column or key stands for, by its first name, and its form; `None` if unknown.
 fn field_of(name: &str) -> Option<(&'static str, Form)> {
     let name = name.trim().to_lowercase();
     let (names, form) = FIELDS
@@ -56,7 +56,7 @@ fn field_of(name: &str) -> Option<(&'static str, Form)> {
     Some((names.split('|').next()?, form))
 }
 
-/// One prediction as a file holds it. What a file does not say is `None`.
+/// One prediction as it is in a file. What the file does not say is `None` or empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictionRow {
     /// Line number, from 1.
@@ -79,7 +79,6 @@ pub struct PredictionRow {
     pub gold_program: Option<String>,
     /// The executed value of gold's program.
     pub exe_ans: Option<Value>,
-    /// The outcome.
     pub outcome: Option<Outcome>,
     /// Seconds.
     pub latency: Option<f64>,
@@ -192,8 +191,9 @@ impl PredictionFile<'_> {
         rows.collect()
     }
 
-    /// Refuses names without an id or an answer, and without a gold or a turn's number but with
-    /// what is probably meant as one, whose column would be passed over. `line` is an object's.
+    /// Refuses columns without an id or an answer. Also refuses a column that is probably meant as
+    /// a gold or a turn's number, if there is none: it would be ignored. `line` is that of a JSON
+    /// object.
     fn refuse_incomplete(&self, names: &[String], line: Option<usize>) -> Result<(), ScoreError> {
         let is_there = |known: &str| {
             let field = field_of(known);
@@ -204,7 +204,7 @@ impl PredictionFile<'_> {
         let gold = Some(GOLD)
             .filter(|gold| is_missing(gold) && !is_there("exe_ans"))
             .filter(|gold| gold.split('|').any(is_mistyped));
-        // A turn's number by a name that is not known: some files count from 1.
+        // An unknown name for a turn's number is refused, because some files count from 1.
         let numbers_turns = |name: &String| {
             let name = name.trim().to_lowercase();
             let begins = name.starts_with("turn") && !name.starts_with("turns");
@@ -267,8 +267,8 @@ impl Cells<'_> {
         }
         let answer = self.text("answer").map(json::answer_of_text);
         let prediction = self.text("prediction").map(json::answer_of_text);
-        // In the dataset `answer` is the gold, in convfinqa's own CSV, which has an outcome, the
-        // printed answer.
+        // `answer` is the gold in the dataset, but the printed answer in convfinqa's own CSV, which
+        // has the column `outcome`.
         if let (Some(answer), Some(prediction)) = (&answer, &prediction)
             && !self.texts.contains_key("outcome")
             && !answer.trim().eq_ignore_ascii_case(prediction.trim())
@@ -308,8 +308,9 @@ impl Cells<'_> {
         (!is_missing(&text)).then_some(text)
     }
 
-    /// The unrounded value, as any answer is read. A percent or a scale stays in its text; a word
-    /// is a value where it is the answer, or where it is from a run.
+    /// The unrounded value, which is read like any answer. A number with a percent sign or a scale
+    /// word stays a text. Another word is a value only if it is also the answer, or if the file is
+    /// from a run.
     fn value(&mut self, answer: Option<&String>) -> Result<Option<Value>, ScoreError> {
         let Some(text) = self.text("value") else {
             return Ok(None);
@@ -334,7 +335,7 @@ impl Cells<'_> {
         }
     }
 
-    /// A program; a list in a cell must be one of tokens.
+    /// A program. A list in its cell must be a list of tokens.
     fn program(&mut self, field: &'static str) -> Result<Option<String>, ScoreError> {
         match self.text(field) {
             Some(text) if text.trim_start().starts_with('[') => {
@@ -373,9 +374,9 @@ impl Cells<'_> {
     }
 }
 
-/// The line on which a quoted cell of a CSV begins that is never closed, or closed on a later line
-/// in the middle of a text: by the quote at which another cell begins. The rows between would
-/// pass for its content.
+/// The line of a quote in a CSV that is not closed. It may also end at the opening quote of a cell
+/// on a later line, and the rows between would be read as one cell: so a quote on a later line that
+/// is followed by text counts as not closing.
 fn open_quote(text: &str) -> Option<usize> {
     let quoted = regex!(r#"(?:^|[,\r\n])("(?:[^"]|"")*)(?:"([^,\r\n]?)|$)"#);
     let mut cells = quoted.captures_iter(text);
