@@ -181,7 +181,7 @@ fn is_zero(count: &u64) -> bool {
 /// The models of a process that continued a run at other addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MovedModels {
-    /// When that process started, RFC 3339, UTC.
+    /// Since when these models were asked, RFC 3339, UTC.
     pub at: String,
     /// As in [`Identity`].
     pub model: String,
@@ -356,8 +356,8 @@ impl RunMeta {
         self.resume(&format!(" {}", self.id), output)
     }
 
-    /// How the run, if it is the newest in `output`, is continued: the command, or for a shard the
-    /// words "the same command".
+    /// How to continue the run, which must be the newest in `output`: the command, or for a shard
+    /// the words "the same command".
     pub fn continuation(&self, output: &Path) -> String {
         match &self.shard {
             Some(_) => "the same command".to_owned(),
