@@ -2,7 +2,7 @@
 //!
 //! The module knows nothing about questions, tables or models.
 //!
-//! There are two readers, because two kinds of text are read. [`literal`] is the official
+//! There are two readers, because two kinds of text are read. [`literal()`] is the official
 //! evaluator's reader of programs, as strict and as odd as the original. The other one reads
 //! text written by people and models. Reading order: `fold` (makes similar characters equal),
 //! `words` (scales, currencies, percents), `read` (the grammar of one number), `answer` (which

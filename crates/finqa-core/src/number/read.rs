@@ -9,7 +9,7 @@
 //! | function | reads |
 //! |---|---|
 //! | [`whole`] | a text that is one number and nothing else |
-//! | [`answer`](super::answer) | the number that an answer means |
+//! | [`answer`](super::answer()) | the number that an answer means |
 //! | [`read`] | the first number of a text |
 //! | [`readings`] | every number of a text |
 

@@ -60,7 +60,7 @@ pub(super) fn leans(tokens: &[Token], before: Option<&Asked>) -> bool {
         .find(|token| !lists(LEADS, &token.text) && token.cue() != Some(Cue::And));
     of_part && words.any(|word| lists("its their", word))
         || is_elliptical(tokens) && tokens.iter().any(relates)
-        || first.is_some_and(relates)
+        || first.is_some_and(|token| token.cue() == Some(Cue::AsShareOf))
 }
 
 /// A question that begins with a relation, with the figure of the one before as its first side.

@@ -3,7 +3,7 @@
 use finqa_core::page::period::Period;
 
 use super::names::{Concept, Formula, Term, amount_named, instead_of, name_at, quotients};
-use super::question::NamedStatement;
+use super::phrases::NamedStatement;
 use super::words::stems;
 
 /// The most ways to say an operand that are tried.

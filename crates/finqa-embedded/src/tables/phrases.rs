@@ -52,6 +52,32 @@ pub(super) enum Cue {
     YearAgo,
 }
 
+/// A primary statement as a question names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NamedStatement {
+    Balances,
+    CashFlows,
+    Income,
+}
+
+impl NamedStatement {
+    pub(super) fn read(name: &str) -> Self {
+        match name {
+            _ if name.contains("balance") || name.contains("position") => Self::Balances,
+            _ if name.contains("cash") => Self::CashFlows,
+            _ => Self::Income,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Balances => "balance sheet",
+            Self::CashFlows => "cash flow statement",
+            Self::Income => "income statement",
+        }
+    }
+}
+
 #[rustfmt::skip]
 const CUES: [(Cue, &str); 33] = [
     (Cue::Average, "average|mean|averaged|on average"),

@@ -11,7 +11,7 @@ use regex::Regex;
 use super::names::{Concept, name_at};
 use super::operand::Operand;
 use super::page::Tables;
-use super::phrases::{Cue, cue_at};
+use super::phrases::{Cue, NamedStatement, cue_at};
 use super::words::{FILLERS, NOISE, STATES, lists, stems};
 
 #[derive(Clone, Debug)]
@@ -34,32 +34,6 @@ pub(super) enum TokenPart {
     Statement(NamedStatement),
     /// The figure of an earlier question: "is that more than net income?"
     Earlier(Box<Operand>),
-}
-
-/// A primary statement as a question names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NamedStatement {
-    Balances,
-    CashFlows,
-    Income,
-}
-
-impl NamedStatement {
-    fn read(name: &str) -> Self {
-        match name {
-            _ if name.contains("balance") || name.contains("position") => Self::Balances,
-            _ if name.contains("cash") => Self::CashFlows,
-            _ => Self::Income,
-        }
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Balances => "balance sheet",
-            Self::CashFlows => "cash flow statement",
-            Self::Income => "income statement",
-        }
-    }
 }
 
 impl Token {

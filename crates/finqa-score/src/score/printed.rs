@@ -18,7 +18,7 @@ pub struct PrintedDefect {
     pub printed: String,
     /// `exe_ans`, or the value of the program if `exe_ans` is missing.
     pub value: Value,
-    /// How the two differ: the name of a [`Diagnostic`], or `other`.
+    /// How the two differ: the name of a `Diagnostic`, or `other`.
     pub kind: &'static str,
 }
 
