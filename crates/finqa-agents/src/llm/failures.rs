@@ -24,10 +24,10 @@ struct FailureRow {
     /// HTTP statuses; `5xx` means all of a class.
     #[serde(default)]
     status: String,
-    /// One of the reply's codes; `*` stands for any text.
+    /// One of the reply's codes; `*` matches any text.
     #[serde(default)]
     code: String,
-    /// Words of the message in lower case; `…` stands for any text between them.
+    /// Words of the message in lower case; `…` matches any text between them.
     #[serde(default)]
     phrase: String,
     kind: ErrorKind,

@@ -37,7 +37,7 @@ pub struct RetryOptions {
 /// From this length on, the error mentions the wait that the server asks for.
 const LONG_HINT: Duration = Duration::from_secs(60);
 
-/// Stands between the reason why a reply cannot be read and the beginning of that reply.
+/// Separates the reason why a reply cannot be read from the beginning of that reply.
 pub(super) const QUOTE: &str = "; it begins with ";
 
 /// The default of `--attempts`.

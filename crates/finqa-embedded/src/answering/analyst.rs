@@ -125,9 +125,8 @@ impl EmbeddedAnalyst {
             Ok(answer) => return EmbeddedAnswer::from_labels(&page.facts, question, &answer),
         };
         let guess = self.ranked_answer(page, asked)?;
-        let of_text = is_of_text(&guess, question);
         let doubt = match why {
-            Doubt::InText(_) if of_text => guess.doubt,
+            Doubt::InText(_) if is_of_text(&guess, question) => guess.doubt,
             Doubt::Missing(why) | Doubt::InText(why) => Some(why),
             Doubt::Open => Some(guess.doubt.unwrap_or_else(|| UNREAD.to_owned())),
         };

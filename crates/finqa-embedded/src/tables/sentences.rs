@@ -49,13 +49,15 @@ static PART: LazyLock<HashSet<String>> = LazyLock::new(|| {
     )
 });
 
-/// The farthest that what is counted is behind its number, in tokens: "full-time and part-time
-/// employees"; and the farthest that the subject is before its verb: "the company and its
-/// consolidated subsidiaries have".
+/// Maximum distance in tokens from a number to what it counts: "12,300 full-time and part-time
+/// employees".
 const BEHIND: usize = 8;
+
+/// Maximum distance in tokens from a verb back to its subject: "the company and its consolidated
+/// subsidiaries have".
 const SUBJECT: usize = 6;
 
-/// How far from an amount the words are that it is of, in tokens.
+/// Maximum distance in tokens between an amount and the words that name it.
 const AROUND: usize = 12;
 
 /// Words between an amount and what is asked for that make it the amount of a change, of a reason

@@ -105,23 +105,19 @@ impl Tables {
             let beside = self.beside_label(&tokens)?;
             let led = tokens.iter().any(|token| lists(LEADS, &token.text));
             let of = operand(&tokens, None)?;
+            let exactly = |row: &ReportRow| row.section.iter().all(|own| beside.contains(own));
             let fits = |row: &ReportRow| {
                 let says = |word: &String| row.section.iter().any(|own| same_word(own, word));
                 // "Operating net income" is not the net income under "Operating activities".
-                let section = match led || beside.is_empty() {
-                    true => beside.iter().all(says),
-                    false => {
-                        let mut section = row.section.iter();
-                        section.all(|own| beside.contains(own)) && beside.iter().all(says)
-                    }
-                };
-                spellings(&row.printed).any(|own| own == label) && section
+                let is_section = led || beside.is_empty() || exactly(row);
+                spellings(&row.printed).any(|own| own == label)
+                    && beside.iter().all(says)
+                    && is_section
             };
             let mut found: Vec<((usize, usize), &ReportRow)> =
                 rows.clone().filter(|(_, row)| fits(row)).collect();
             // "(Gains) losses" is not "Gains (losses)", "Revenue" is not "Cost of revenue".
             let printed = |row: &ReportRow| lower.contains(&row.printed.trim().to_lowercase());
-            let exactly = |row: &ReportRow| row.section.iter().all(|own| beside.contains(own));
             keep(&mut found, |(_, row)| printed(row));
             keep(&mut found, |(_, row)| !beside.is_empty() && exactly(row));
             let rows: Vec<(usize, usize)> = found.into_iter().map(|(place, _)| place).collect();
@@ -161,19 +157,14 @@ impl Tables {
     /// The figure of rows that a question names by their whole label. Of rows that differ, a
     /// balance is meant before its change of the same name.
     pub(super) fn of_rows(&self, of: &Operand, asked: Option<Period>) -> Reading<Amount> {
-        let figures = of.rows.iter().flat_map(|(table, row)| {
-            let columns = self
-                .tables
-                .get(*table)
-                .map_or(0, |table| table.columns.len());
-            (1..columns).filter_map(move |c| self.tables.get(*table)?.figure(*table, *row, c))
-        });
         let named = |one: &FitFigure| {
             let table = self.table(one.place());
             of.statement
                 .is_none_or(|named| table.is_some_and(|table| named.is(table)))
         };
-        let every: Vec<FitFigure> = figures
+        let of_rows = |one: &FitFigure| of.rows.contains(&(one.table, one.row));
+        let every = self.figures().filter(of_rows);
+        let every: Vec<FitFigure> = every
             .filter(|one| one.period.is_some() && named(one))
             .collect();
         let first = every.first().ok_or(Doubt::Open)?;
