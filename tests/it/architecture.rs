@@ -83,8 +83,8 @@ finqa-report
     output
 finqa-run
     engine
-    improve
     pipeline    engine
+    improve     engine pipeline
     env_build
     episodes    engine env_build pipeline
 ";

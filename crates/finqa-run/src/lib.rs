@@ -9,7 +9,7 @@
 //! Reading order: [`pipeline`] (from settings to a run and its files), [`engine`] (asks the
 //! questions of a plan and journals each outcome), [`episodes`] (questions that an agent answers
 //! in an environment), [`env_build`] (makes an environment's data from the dataset), [`improve`]
-//! (requests a change of the prompts from a model).
+//! (searches for better prompts).
 
 #![warn(unreachable_pub)]
 #![cfg_attr(

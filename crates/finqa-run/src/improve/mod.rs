@@ -1,6 +1,9 @@
-//! Asks a model for changes of the prompt templates (`convfinqa improve`). `finqa_score::improve`
-//! decides whether a change helps.
+//! The search for better prompts (`convfinqa improve`): a model proposes changes, and runs show
+//! whether one helps. `finqa_score::improve` decides.
 
+mod error;
 mod proposal;
+mod search;
 
-pub use proposal::{Proposal, Rejection, request, templates};
+pub use error::SearchError;
+pub use search::{PAGE, RULE, Search, SearchContext, SearchEvent, Watch};

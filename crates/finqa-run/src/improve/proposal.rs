@@ -33,7 +33,7 @@ REPLY with one JSON object and nothing else:
 
 /// A proposal to replace one text in one template.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Proposal {
+pub(super) struct Proposal {
     pub template: String,
     pub old: String,
     pub new: String,
@@ -43,7 +43,7 @@ pub struct Proposal {
 
 /// Why a candidate is not run.
 #[derive(Debug, Error)]
-pub enum Rejection {
+pub(super) enum Rejection {
     #[error("the proposer's reply is not a proposal: {0}")]
     Nonsense(String),
     #[error("the proposer names no template")]
@@ -59,7 +59,7 @@ pub enum Rejection {
 }
 
 /// The templates of a set of prompts that a proposal may change.
-pub fn templates(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+pub(super) fn templates(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let is_template = |name: &str| name.ends_with(".j2");
     let texts = texts.iter().filter(|(name, _)| is_template(name));
     texts
@@ -69,7 +69,7 @@ pub fn templates(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
 
 /// The request for the next candidate. `misses` are those on the propose pages, the only pages
 /// that the proposer may see.
-pub fn request(
+pub(super) fn request(
     templates: &BTreeMap<String, String>,
     misses: &MissAnalysis,
     tried: &[Candidate],
@@ -143,7 +143,7 @@ fn misses_text(found: &MissAnalysis) -> String {
 
 impl Proposal {
     /// Reads a reply: one JSON object, with or without text around it.
-    pub fn read(reply: &str) -> Result<Self, Rejection> {
+    pub(super) fn read(reply: &str) -> Result<Self, Rejection> {
         let object = reply.find('{').zip(reply.rfind('}'));
         let object = object.and_then(|(start, end)| reply.get(start..=end));
         let object = object.ok_or_else(|| Rejection::Nonsense("no JSON object".to_owned()))?;
@@ -155,7 +155,7 @@ impl Proposal {
     /// # Errors
     /// An unknown template, an old text that is not in it exactly once, and a change without
     /// effect.
-    pub fn apply<'t>(
+    pub(super) fn apply<'t>(
         &self,
         templates: &'t BTreeMap<String, String>,
     ) -> Result<(&'t str, String), Rejection> {
@@ -178,7 +178,7 @@ impl Proposal {
     }
 
     /// The change as lines that begin with `-` and `+`.
-    pub fn diff(&self) -> String {
+    pub(super) fn diff(&self) -> String {
         let lines = |sign: char, text: &str| {
             let lines = text.lines().map(|line| format!("{sign} {line}"));
             lines.collect::<Vec<_>>()

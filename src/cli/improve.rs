@@ -1,28 +1,29 @@
 //! `convfinqa improve`: lets a model change the prompts, and keeps a change only if it is shown to
 //! help.
 
-mod search;
-
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::ArgMatches;
+use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 
+use finqa_agents::llm::Stop;
 use finqa_journal::answers::open_answers;
 use finqa_journal::run::RunFolder;
 use finqa_journal::settings::{CalibrationSettings, Settings};
 use finqa_report::output::terminal::{
-    ProgressOptions, TerminalStyle, TerminalWriter, improvement_text,
+    ProgressOptions, RunProgress, TerminalStyle, TerminalWriter, candidate_line, improvement_text,
 };
+use finqa_run::improve::{PAGE, RULE, Search, SearchContext, SearchError, SearchEvent, Watch};
 use finqa_run::pipeline;
 use finqa_score::analysis::{Answers, compare};
 use finqa_score::improve::Power;
 
 use super::args::{ConfigFile, PrintArgs, ReplayArgs};
 use super::compare::points;
-use super::{Exit, Failure, dotenv, run, settings, signals, stdout, telemetry};
-use search::{PAGE, RULE, Search};
+use super::{Exit, Failure, dotenv, mlflow_lines, run, settings, signals, stdout, telemetry};
 
 /// Arguments of `improve`.
 #[derive(clap::Args, Debug)]
@@ -90,15 +91,21 @@ pub(crate) fn execute(
         let earlier = earlier(&args.earlier, &settings.run.output)?;
         let power = Power::of(args.detect, earlier);
         let proposer = args.proposer.clone();
-        let mut search = Search::new(&settings, proposer, power, options, &notify)?;
-        search.replay = replay;
         let tracking = pipeline::tracking_server(&settings, &dotenv::variables(), &notify)?;
         let traces = telemetry::start(&settings, tracking.is_some(), &writer)?;
-        signals::listen(search.stop.clone(), None, move |line| writer.say(line));
-        search.traces = traces.clone();
+        let stop = Stop::default();
+        let context = SearchContext {
+            variables: dotenv::variables(),
+            replay,
+            stop: stop.clone(),
+            traces: traces.clone(),
+            watch: watch(options, &settings.run.output),
+        };
+        let search = Search::new(&settings, proposer, power, context).map_err(failure)?;
+        signals::listen(stop, None, move |line| writer.say(line));
         let ended = search.run().await;
         traces.finish().await;
-        let (found, folder) = ended?;
+        let (found, folder) = ended.map_err(failure)?;
         if args.print.json {
             stdout::print_json(&found)?;
         } else if !args.print.quiet {
@@ -113,6 +120,48 @@ pub(crate) fn execute(
         }
         Ok(Exit::Done)
     })
+}
+
+/// Shows the progress of a search: that of each run, and a line for each candidate.
+fn watch(options: ProgressOptions, output: &Path) -> Watch {
+    let writer = TerminalWriter::new(options);
+    let notify = run::notify(writer.clone());
+    let output = output.to_owned();
+    let progress: Mutex<Option<RunProgress>> = Mutex::new(None);
+    Arc::new(move |event| match event {
+        SearchEvent::Asks(name) => {
+            writer.say(&format!("asking {name}"));
+            *progress.lock() = Some(RunProgress::new(options, &output));
+        }
+        SearchEvent::Question(event) => {
+            if let Some(progress) = progress.lock().as_mut() {
+                progress.on(event);
+                // The command that resumes only this run would not continue the search.
+                "the same command".clone_into(&mut progress.continuation);
+            }
+        }
+        SearchEvent::Ended(results) => {
+            *progress.lock() = None;
+            if let Some(sent) = &results.tracked {
+                mlflow_lines::print(&writer, results, sent);
+            }
+        }
+        SearchEvent::Tried(candidate) => writer.say(&candidate_line(candidate)),
+        SearchEvent::Notice(notice) => notify(notice),
+    })
+}
+
+/// The exit code of a search that a limit or a signal ended is that of its run.
+fn failure(error: SearchError) -> Failure {
+    let exit = match &error {
+        SearchError::LimitReached => Exit::BudgetReached,
+        SearchError::Unfinished { finish, .. } => match run::unfinished_exit_code(finish.clone()) {
+            Ok(exit) => exit,
+            Err(failure) => return failure,
+        },
+        _ => return error.into(),
+    };
+    Failure::new(exit, error.to_string())
 }
 
 /// Discordance and design effect, measured on earlier runs: on the first two passes of one run, or

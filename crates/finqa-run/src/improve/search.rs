@@ -13,39 +13,60 @@ use rust_decimal::Decimal;
 use finqa_agents::llm::{Budget, BudgetLimits, ChatRequest, Cost, Dollars, Stop, StoredReplies};
 use finqa_agents::prompt::Prompts;
 use finqa_journal::answers::open_answers;
-use finqa_journal::run::{Finish, Journal, RunFolder, RunKind, summarise};
-use finqa_journal::settings::{QuestionSettings, Settings};
+use finqa_journal::run::{Event, Finish, Journal, RunFolder, RunKind, summarise};
+use finqa_journal::settings::{QuestionSettings, Settings, Variables};
 use finqa_report::output::report::write_improvement;
-use finqa_report::output::terminal::{
-    ProgressOptions, RunProgress, TerminalWriter, candidate_line,
-};
 use finqa_report::output::{write_json_pretty, write_text};
 use finqa_report::telemetry::Telemetry;
-use finqa_run::engine::RunModels;
-use finqa_run::improve::{Proposal, Rejection, request, templates};
-use finqa_run::pipeline::{self, LockedRun, Notify, Run, RunContext, RunNotice};
 use finqa_score::analysis::{Answers, analyze};
 use finqa_score::improve::{
     CANDIDATES, Candidate, DataText, Effect, Improvement, LEVEL, PageSplit, Power, Trial,
 };
 use finqa_score::score::Rule;
 
-use super::super::{Exit, Failure, dotenv, mlflow_lines, run};
+use super::SearchError;
+use super::proposal::{Proposal, Rejection, request, templates};
+use crate::engine::RunModels;
+use crate::pipeline::{self, LockedRun, Notify, Run, RunContext, RunNotice, RunResults};
 
 /// The rule that decides whether an answer is right.
-pub(super) const RULE: Rule = Rule::FinancialEquivalence;
-/// What continues a search, in words for the user.
-const AGAIN: &str = "the same command";
+pub const RULE: Rule = Rule::FinancialEquivalence;
 /// The file name of the page with the results.
-pub(super) const PAGE: &str = "improve.html";
+pub const PAGE: &str = "improve.html";
+
+/// What a search reports while it goes on.
+pub enum SearchEvent<'a> {
+    /// The run of this name starts or continues.
+    Asks(&'a str),
+    /// An event of that run.
+    Question(&'a Event),
+    /// That run has ended.
+    Ended(&'a RunResults),
+    /// A candidate was asked about, or rejected.
+    Tried(&'a Candidate),
+    /// A note or a warning.
+    Notice(RunNotice),
+}
+
+/// Shows the events of a search.
+pub type Watch = Arc<dyn Fn(SearchEvent<'_>) + Send + Sync>;
+
+/// What a search needs besides its settings.
+pub struct SearchContext {
+    /// Environment variables, from which keys and addresses are read.
+    pub variables: Variables,
+    /// The stored replies that answer every call instead of a server (`--replay`).
+    pub replay: Option<Arc<StoredReplies>>,
+    /// The tokens that stop the search.
+    pub stop: Stop,
+    pub traces: Telemetry,
+    pub watch: Watch,
+}
 
 /// A search for better prompts.
-pub(super) struct Search {
+pub struct Search {
     settings: Settings,
-    options: ProgressOptions,
-    pub(super) replay: Option<Arc<StoredReplies>>,
-    pub(super) stop: Stop,
-    pub(super) traces: Telemetry,
+    context: SearchContext,
     /// `OUTPUT/improve/ID`.
     folder: PathBuf,
     split: PageSplit,
@@ -59,24 +80,24 @@ impl Search {
     ///
     /// # Errors
     /// Data without gold, and settings with which no run can be started.
-    pub(super) fn new(
+    pub fn new(
         settings: &Settings,
         proposer: Option<String>,
         power: Power,
-        options: ProgressOptions,
-        notify: &Notify,
-    ) -> Result<Self, Failure> {
-        let context = RunContext {
-            variables: dotenv::variables(),
-            notify: Arc::clone(notify),
+        context: SearchContext,
+    ) -> Result<Self, SearchError> {
+        let run = RunContext {
+            variables: context.variables.clone(),
+            notify: notify(&context.watch),
             ..RunContext::default()
         };
         let models = RunModels {
             measure_only: true,
             ..RunModels::default()
         };
-        let job = pipeline::job(settings, &context, &models)?;
-        let dataset = job.records.as_ref().map_err(Failure::usage)?;
+        let job = pipeline::job(settings, &run, &models)?;
+        let dataset = job.records.map_err(SearchError::NoRecords)?;
+        let dataset = &dataset;
         let split = PageSplit::of(dataset);
         let gate: HashSet<&str> = split.gate.iter().map(String::as_str).collect();
         let questions = job.plan.questions();
@@ -90,8 +111,7 @@ impl Search {
             }
         }
         if all == 0 {
-            let line = "improve needs gold answers, and no question of the data has one";
-            return Err(Failure::new(Exit::Data, line));
+            return Err(SearchError::NoGold);
         }
         let proposer = proposer.unwrap_or_else(|| settings.model.name.clone());
         // The id is a hash of the inputs, so that the same command continues the same search.
@@ -119,10 +139,7 @@ impl Search {
             templates: templates(&texts),
             split,
             settings: settings.clone(),
-            options,
-            replay: None,
-            stop: Stop::default(),
-            traces: Telemetry::default(),
+            context,
         })
     }
 
@@ -130,15 +147,13 @@ impl Search {
     ///
     /// # Errors
     /// Too few questions to detect the gain, and any run or request that fails.
-    pub(super) async fn run(mut self) -> Result<(Improvement, PathBuf), Failure> {
+    pub async fn run(mut self) -> Result<(Improvement, PathBuf), SearchError> {
         if !self.found.power.is_enough() {
             return Err(self.without_power().await);
         }
         // A run with an empty list of ids would ask about all records.
         if self.found.records.contains(&0) {
-            let line = "not enough data: there are no propose, no gate or no sealed pages; name more \
-                        records (--n, --data-path)";
-            return Err(Failure::usage(line));
+            return Err(SearchError::TooFewPages);
         }
         create(&self.folder)?;
         write_json_pretty(&self.folder.join("split.json"), &self.split)?;
@@ -174,7 +189,7 @@ impl Search {
             };
             candidate.passes = trial.note(candidate.effect.map_or(1.0, |effect| effect.p));
             candidate.cost = difference(self.found.cost, before_it);
-            self.say(&candidate_line(&candidate));
+            (self.context.watch)(SearchEvent::Tried(&candidate));
             self.found.candidates.push(candidate);
             self.found.promoted = trial.promoted();
             if self.found.promoted == Some(number) {
@@ -198,20 +213,12 @@ impl Search {
 
     /// The failure of a search with too few questions. It says how many the gate needs, and what
     /// asking them would cost.
-    async fn without_power(&self) -> Failure {
-        let Power {
-            detect,
-            discordance,
-            gate_questions,
-            needed,
-            measured,
-            ..
-        } = self.found.power;
+    async fn without_power(&self) -> SearchError {
         let mut settings = self.settings.clone();
         settings.questions = self.only_ids(self.split.gate.clone());
         let silent: Notify = Arc::new(|_| {});
-        let variables = dotenv::variables();
-        let measured_run = pipeline::dry_run(&settings, None, &variables, &silent);
+        let variables = &self.context.variables;
+        let measured_run = pipeline::dry_run(&settings, None, variables, &silent);
         let cost = match measured_run.await.ok().filter(|run| run.questions > 0) {
             None => "their cost is unknown".to_owned(),
             Some(run) => match run.cost_usd {
@@ -225,21 +232,10 @@ impl Search {
                 }
             },
         };
-        let source = if measured {
-            "in the earlier runs"
-        } else {
-            "assumed"
-        };
-        Failure::usage(format!(
-            "not enough data: the gate has {gate_questions} questions, and takes {needed} to detect \
-             a gain of {} points with 80 % power at a discordance of {:.1} % ({source}); name more \
-             records, about {} questions in all (--n, --data-path), or a larger --detect; about {:.0} \
-             questions would be asked, and {cost}",
-            100.0 * detect,
-            100.0 * discordance,
-            2 * needed,
-            self.found.power.asked_in_all(),
-        ))
+        SearchError::TooFewQuestions {
+            power: self.found.power.clone(),
+            cost,
+        }
     }
 
     /// The question settings that select the records with these ids.
@@ -261,7 +257,7 @@ impl Search {
         name: &str,
         ids: Vec<String>,
         prompts: Option<&str>,
-    ) -> Result<Answers, Failure> {
+    ) -> Result<Answers, SearchError> {
         let name = format!("{}-{name}", self.found.id);
         let output = self.settings.run.output.clone();
         let folder = RunFolder::runs(&output).join(&name);
@@ -293,63 +289,54 @@ impl Search {
         name: &str,
         settings: &Settings,
         resumed: Option<LockedRun>,
-    ) -> Result<(), Failure> {
-        self.say(&format!("asking {name}"));
-        let mut progress = RunProgress::new(self.options, &settings.run.output);
-        let writer = progress.writer();
-        let shown = writer.clone();
+    ) -> Result<(), SearchError> {
+        let watch = &self.context.watch;
+        watch(SearchEvent::Asks(name));
         let silent: Notify = Arc::new(|_| {});
+        let warnings = notify(watch);
+        let variables = self.context.variables.clone();
         let context = RunContext {
             resumed,
-            variables: dotenv::variables(),
-            tracking: pipeline::tracking_server(settings, &dotenv::variables(), &silent)?,
-            traces: self.traces.clone(),
+            tracking: pipeline::tracking_server(settings, &variables, &silent)?,
+            variables,
+            traces: self.context.traces.clone(),
             // Notes are not repeated for each run; `new` has shown them.
             notify: Arc::new(move |notice| {
-                if let RunNotice::Warning(line) = notice {
-                    shown.warn(&line);
+                if matches!(notice, RunNotice::Warning(_)) {
+                    warnings(notice);
                 }
             }),
-            stop: self.stop.clone(),
-            replay: self.replay.clone(),
+            stop: self.context.stop.clone(),
+            replay: self.context.replay.clone(),
             recorded: None,
             name: Some(name.to_owned()),
         };
         let mut asked = Run::start(settings, context).await?;
         while let Some(event) = asked.next().await {
-            progress.on(&event);
-            // The command that resumes only this run would not continue the search.
-            AGAIN.clone_into(&mut progress.continuation);
+            watch(SearchEvent::Question(&event));
         }
         let results = asked.finish().await?;
-        if let Some(sent) = &results.tracked {
-            mlflow_lines::print(&writer, &results, sent);
-        }
+        watch(SearchEvent::Ended(&results));
         match results.finish {
             Finish::Complete => Ok(()),
-            finish => {
-                let exit = run::unfinished_exit_code(finish)?;
-                let more = match exit {
-                    Exit::BudgetReached => " with a higher limit",
-                    _ => "",
-                };
-                let line = format!("{name} is not complete; {AGAIN}{more} continues it");
-                Err(Failure::new(exit, line))
-            }
+            finish => Err(SearchError::Unfinished {
+                name: name.to_owned(),
+                finish,
+            }),
         }
     }
 
     /// Asks the proposer. Its reply is stored, so that the same command reads it again instead of
     /// asking.
-    async fn proposal(&mut self, mut asked: ChatRequest) -> Result<String, Failure> {
+    async fn proposal(&mut self, mut asked: ChatRequest) -> Result<String, SearchError> {
         let mut settings = self.settings.clone();
         settings.model.name.clone_from(&self.found.proposer);
         let replies = self.folder.join("replies");
         settings.model.cache.get_or_insert(replies);
-        let notify = run::notify(TerminalWriter::new(self.options));
+        let notify = notify(&self.context.watch);
         let left = self.left()?.map(|Dollars(left)| left);
         let models = RunModels {
-            replies: pipeline::stored_replies(&settings, self.replay.as_ref(), &notify)?,
+            replies: pipeline::stored_replies(&settings, self.context.replay.as_ref(), &notify)?,
             prices: Arc::new(pipeline::user_prices(&settings, None, None)?.unwrap_or_default()),
             budget: Arc::new(Budget::new(BudgetLimits {
                 cost: left,
@@ -357,9 +344,9 @@ impl Search {
             })),
             ..RunModels::default()
         };
-        let setup = pipeline::model_setup(&settings, &dotenv::variables(), &models)?;
+        let setup = pipeline::model_setup(&settings, &self.context.variables, &models)?;
         asked.max_output_tokens = Some(setup.reply_limit);
-        let reply = setup.model.chat(&asked, &self.stop).await?;
+        let reply = setup.model.chat(&asked, &self.context.stop).await?;
         // A reply that an earlier process paid for is counted too.
         self.found.cost += Cost::of_request(setup.model.cost(&reply));
         Ok(reply.content)
@@ -375,7 +362,7 @@ impl Search {
         &self,
         candidate: &mut Candidate,
         reply: &str,
-    ) -> Result<Result<String, Rejection>, Failure> {
+    ) -> Result<Result<String, Rejection>, SearchError> {
         let texts = match self.changed(candidate, reply) {
             Ok(texts) => texts,
             Err(rejection) => return Ok(Err(rejection)),
@@ -413,38 +400,33 @@ impl Search {
     /// The amount that is left of `--max-cost`; `None` without a limit.
     ///
     /// # Errors
-    /// [`Exit::BudgetReached`] if nothing is left.
-    fn left(&self) -> Result<Option<Dollars>, Failure> {
+    /// [`SearchError::LimitReached`] if nothing is left.
+    fn left(&self) -> Result<Option<Dollars>, SearchError> {
         let Some(Dollars(limit)) = self.settings.budget.max_cost else {
             return Ok(None);
         };
         match limit - self.found.cost.known {
             left if left > Decimal::ZERO => Ok(Some(Dollars(left))),
-            _ => {
-                let line =
-                    format!("--max-cost is reached; {AGAIN} with a higher limit continues it");
-                Err(Failure::new(Exit::BudgetReached, line))
-            }
+            _ => Err(SearchError::LimitReached),
         }
     }
 
-    fn write(&self) -> Result<(), Failure> {
+    fn write(&self) -> Result<(), SearchError> {
         write_json_pretty(&self.folder.join("improve.json"), &self.found)?;
         Ok(write_improvement(&self.folder.join(PAGE), &self.found)?)
     }
-
-    fn say(&self, line: &str) {
-        TerminalWriter::new(self.options).say(line);
-    }
 }
 
-fn create(folder: &Path) -> Result<(), Failure> {
-    let created = std::fs::create_dir_all(folder);
-    created.map_err(|error| {
-        let folder = folder.display();
-        Failure::usage(format!(
-            "cannot create {folder}: {error}; choose another --output"
-        ))
+/// Shows notices as events of a search.
+fn notify(watch: &Watch) -> Notify {
+    let watch = Arc::clone(watch);
+    Arc::new(move |notice| watch(SearchEvent::Notice(notice)))
+}
+
+fn create(folder: &Path) -> Result<(), SearchError> {
+    std::fs::create_dir_all(folder).map_err(|source| SearchError::Folder {
+        folder: folder.to_owned(),
+        source,
     })
 }
 

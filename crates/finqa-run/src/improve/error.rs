@@ -1,0 +1,87 @@
+//! The errors of a search for better prompts.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use finqa_agents::llm::ModelError;
+use finqa_core::error::{Kind, Kinded};
+use finqa_journal::answers::AnswersError;
+use finqa_journal::run::{Finish, FolderError, JournalError, LockError};
+use finqa_report::output::OutputError;
+use finqa_score::improve::Power;
+
+use crate::pipeline::PipelineError;
+
+/// What ends a search. The same command continues a search that a limit, a signal or a server ended.
+#[derive(Debug, Error)]
+pub enum SearchError {
+    #[error("{0}")]
+    NoRecords(String),
+    #[error("improve needs gold answers, and no question of the data has one")]
+    NoGold,
+    #[error(
+        "not enough data: there are no propose, no gate or no sealed pages; name more records \
+         (--n, --data-path)"
+    )]
+    TooFewPages,
+    /// The gate cannot detect the gain that was asked for. `cost` says what enough questions would
+    /// cost.
+    #[error(
+        "not enough data: the gate has {} questions, and takes {} to detect a gain of {} points with \
+         80 % power at a discordance of {:.1} % ({}); name more records, about {} questions in all \
+         (--n, --data-path), or a larger --detect; about {:.0} questions would be asked, and {cost}",
+        power.gate_questions,
+        power.needed,
+        100.0 * power.detect,
+        100.0 * power.discordance,
+        if power.measured { "in the earlier runs" } else { "assumed" },
+        2 * power.needed,
+        power.asked_in_all()
+    )]
+    TooFewQuestions { power: Power, cost: String },
+    #[error("--max-cost is reached; the same command with a higher limit continues it")]
+    LimitReached,
+    /// A run of the search has ended, but not all of its questions have an outcome.
+    #[error(
+        "{name} is not complete; the same command{} continues it",
+        if matches!(finish, Finish::BudgetReached { .. }) { " with a higher limit" } else { "" }
+    )]
+    Unfinished { name: String, finish: Finish },
+    #[error("cannot create {folder}: {source}; choose another --output")]
+    Folder {
+        folder: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("{0}")]
+    Run(#[from] PipelineError),
+    #[error("{0}")]
+    Model(#[from] ModelError),
+    #[error("{0}")]
+    Answers(#[from] AnswersError),
+    #[error("{0}")]
+    Journal(#[from] JournalError),
+    #[error("{0}")]
+    RunFolder(#[from] FolderError),
+    #[error("{0}")]
+    Lock(#[from] LockError),
+    #[error("{0}")]
+    Output(#[from] OutputError),
+}
+
+impl Kinded for SearchError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::NoGold => Kind::Data,
+            Self::Run(error) => error.kind(),
+            Self::Model(error) => error.kind(),
+            Self::Answers(error) => error.kind(),
+            Self::Journal(error) => error.kind(),
+            Self::RunFolder(error) => error.kind(),
+            Self::Lock(error) => error.kind(),
+            Self::Output(error) => error.kind(),
+            _ => Kind::Usage,
+        }
+    }
+}
