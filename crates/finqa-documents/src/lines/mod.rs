@@ -244,6 +244,21 @@ Loans                                          20,000    10,000
         );
     }
 
+    /// "Group" was only above the first date.
+    #[test]
+    fn a_heading_between_columns_is_of_all_below_it() {
+        let text = "
+                              Group                      Company
+                     31.12.2031  31.12.2030     31.12.2031  31.12.2030
+Plant                    84,310      79,655         14,310       9,655
+Goodwill                  2,400       2,100            400         100
+";
+        let (tables, _) = read(text);
+        let heads = ["Group", "Company"]
+            .map(|of| ["31.12.2031", "31.12.2030"].map(|day| format!("{of} {day}")));
+        assert_eq!(tables[0][0][1..], heads.concat());
+    }
+
     #[test]
     fn sentences_and_lists_are_no_tables() {
         let text = "

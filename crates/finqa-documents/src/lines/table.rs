@@ -257,8 +257,17 @@ fn headings(line: &PlacedLine, columns: &[Column]) -> Vec<SpannedCell> {
         };
         cells::names_period(&piece.text) && 2 * apart <= group.1 - group.0
     };
+    // Between columns, each above its own: "Group" and "Company" above two dates each.
+    let above = |(piece, group): &(&PlacedPiece, Column)| {
+        (2 * group.0..=2 * group.1).contains(&piece.middle())
+    };
+    let between = |(piece, _): &(&PlacedPiece, Column)| {
+        let mut columns = columns.iter();
+        !columns.any(|column| (2 * column.0..=2 * column.1).contains(&piece.middle()))
+    };
+    let spread = || in_order.iter().all(above) && in_order.iter().any(between);
     let even = each * headings.len() == columns.len();
-    if even && (each == 1 || in_order.iter().all(centred)) {
+    if even && (each == 1 || in_order.iter().all(centred) || spread()) {
         cells.extend(
             in_order
                 .into_iter()
