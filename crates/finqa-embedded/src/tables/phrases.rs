@@ -89,7 +89,7 @@ const CUES: [(Cue, &str); 33] = [
     (Cue::Largest, "highest|largest|biggest|greatest|maximum|most|at its highest|at their highest"),
     (Cue::Smallest, "lowest|smallest|least|minimum|fewest|at its lowest|at their lowest"),
     (Cue::Percent, "percent|percentage|percentages|%|in percent|in percentage terms|in %"),
-    (Cue::Points, "percentage points|percentage point|percent points|in percentage points"),
+    (Cue::Points, "percentage points|percentage point|percent points|percent point|in percentage points|in percent points"),
     (Cue::Ratio, "ratio|ratio of"),
     (Cue::Rise, "increase|increased|increases|rise|rises|rose|risen|grow|grows|grew|grown"),
     (Cue::Rise, "go up|went up|gone up"),
