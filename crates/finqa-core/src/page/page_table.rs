@@ -243,6 +243,23 @@ impl Table {
         let labels = self.rows.get(row)?;
         let of_row = scale_of_label(&labels.label);
         let of_row = of_row.or_else(|| {
+    /// True if a figure of money has no scale and its table states no unit at all, so that it may
+    /// be in thousands or millions.
+    pub fn lacks_scale(&self, row: usize, column: usize) -> bool {
+        let number = self.cell(row, column).and_then(|cell| cell.number.as_ref());
+        let money = number.is_some_and(|one| !one.percent && one.words.is_empty());
+        let labels = self.rows.get(row);
+        let names = labels.map(|row| row.label.as_str()).into_iter();
+        let names = names.chain(self.columns.get(column).map(|one| one.label.as_str()));
+        let counted = |name: &str| {
+            let lower = name.to_lowercase();
+            has_no_scale(name) || counts_things(name) || says(&lower, &["shares", "number of"])
+        };
+        let rates = labels.is_some_and(TableRow::is_of_rates);
+        let stated = self.caption.is_some() || self.scale_at(row, column).is_some();
+        money && !stated && !rates && !names.clone().any(counted)
+    }
+
             let section = labels.section.as_deref()?;
             scale_of_label(section).filter(|_| !has_no_scale(&labels.label))
         });

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use finqa_ask::{cited_table, cited_tag};
 use finqa_core::number::Scale;
-use finqa_core::page::position;
+use finqa_core::page::{Statement, position};
 use finqa_core::question::CitedEvidence;
 use finqa_score::dataset::Question;
 
@@ -37,6 +37,9 @@ pub(super) struct FiledPlace {
     pub formula: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
+    /// True if neither the report nor a tag tells the scale of the amount.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub scale_unknown: bool,
     /// The concept of the figure's tag; `period` is the tag's period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concept: Option<String>,
@@ -65,10 +68,11 @@ impl NamedEvidence {
         let Some(filed) = &self.filed else {
             return self.label.clone();
         };
-        let scale = filed
-            .scale
-            .map(|scale| format!("in {}s", scale.word()))
-            .unwrap_or_default();
+        let scale = match filed.scale {
+            Some(scale) => format!("in {}s", scale.word()),
+            None if filed.scale_unknown => "no scale is printed".to_owned(),
+            None => String::new(),
+        };
         let tag = filed.concept.iter().zip(&filed.period);
         let tag = tag.map(|(concept, period)| format!("tagged {concept}, {period}"));
         let computed = filed.formula.as_ref();
@@ -89,12 +93,25 @@ impl FiledPlace {
         let tag = cited_tag(question, place);
         let mut sources = question.document.sources.iter();
         let source = sources.find(|source| (source.row, source.column) == place);
+        let cell = start.places.name(place.0 - start.row, place.1);
+        let (table, row) = cited_table(question, place).unzip();
+        let scale = table
+            .zip(row)
+            .and_then(|(table, row)| table.scale_at(row, place.1));
+        // A workbook is in plain units.
+        let statement = start
+            .above
+            .iter()
+            .any(|line| Statement::named(line).is_some());
+        let lacks = table
+            .zip(row)
+            .is_some_and(|(table, row)| table.lacks_scale(row, place.1));
         Some(Self {
-            cell: start.places.name(place.0 - start.row, place.1),
+            scale,
+            scale_unknown: lacks && statement && cell.is_none() && tag.is_none(),
+            cell,
             formula: source.and_then(|source| source.formula.clone()),
             table: start.above.first().cloned().unwrap_or_default(),
-            scale: cited_table(question, place)
-                .and_then(|(table, row)| table.scale_at(row, place.1)),
             concept: tag.map(|tag| tag.concept.clone()),
             period: tag.map(|tag| tag.period.clone()),
         })
@@ -203,5 +220,33 @@ mod tests {
             named.in_words(),
             "Net sales · 2033; Income; in millions; tagged us-gaap:Revenues, 2032-10-01 to 2033-09-30"
         );
+    }
+
+    #[test]
+    fn a_statement_without_a_scale_says_so() {
+        let words = |title: &str, label: &str| {
+            let mut question = question("2033", "", 6, 0);
+            let document = Arc::make_mut(&mut question.document);
+            document.table[1][0] = label.to_owned();
+            document.tables[0].above = vec![title.to_owned()];
+            document.tables[0].tags.clear();
+            let words = NamedEvidence::new(&question, &cited()).in_words();
+            words.ends_with("; no scale is printed")
+        };
+        let statement = "Consolidated statements of income";
+        assert!(words(statement, "Net sales"));
+        for (title, label) in [
+            ("Income (in millions)", "Net sales"),
+            (
+                "Consolidated statements of income (in dollars)",
+                "Net sales",
+            ),
+            ("Income", "Net sales"),
+            (statement, "Diluted earnings per share"),
+            (statement, "Weighted-average shares"),
+            (statement, "Number of employees"),
+        ] {
+            assert!(!words(title, label), "{title} {label}");
+        }
     }
 }
