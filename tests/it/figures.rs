@@ -403,3 +403,27 @@ fn a_total_is_not_added_to_its_parts() {
         "{json}"
     );
 }
+
+/// A column under a segment's name had no period, although its tags have one.
+#[test]
+fn a_tag_gives_its_period_to_a_column_that_prints_none() {
+    let place = Workplace::new();
+    let head = r#"<div style="display:none"><ix:header><ix:resources>
+        <xbrli:context id="c"><xbrli:period><xbrli:startDate>2031-01-01</xbrli:startDate><xbrli:endDate>2031-12-31</xbrli:endDate></xbrli:period></xbrli:context>
+        <xbrli:unit id="u"><xbrli:measure>iso4217:USD</xbrli:measure></xbrli:unit></ix:resources></ix:header></div>"#;
+    let figure = |value: &str| {
+        format!(
+            "<ix:nonFraction name='x:Sales' contextRef='c' unitRef='u' scale='6'>{value}</ix:nonFraction>"
+        )
+    };
+    let page = |cell: &str| {
+        format!(
+            "<html><body>{head}<p>Sales by kind</p><table><tr><td></td><td>Amount</td></tr>\
+            <tr><td>Pipes</td><td>{cell}</td></tr><tr><td>Pumps</td><td>{}</td></tr></table></body></html>",
+            figure("7")
+        )
+    };
+    place.write("a.htm", &page(&figure("412")));
+    is_sure(&place, "a.htm", "what were sales of pipes in 2031?", 412e6);
+    is_open(&place, "a.htm", "what were sales of pipes in 2030?", "2030");
+}

@@ -53,6 +53,7 @@ impl Tables {
             .collect();
         for (table, start) in tables.iter_mut().zip(&document.tables) {
             table.sheet.clone_from(&start.places.sheet);
+            table.date_by_tags(&start.tags);
         }
         let cover = document.cover.clone().unwrap_or_default();
         let columns = tables.iter().flat_map(|table| &table.columns);

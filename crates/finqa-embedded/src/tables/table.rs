@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use finqa_core::number::Scale;
 use finqa_core::page::period::{Date, DayOrder, Period, Times};
-use finqa_core::page::{Cell, CellKind, Statement, Table, without_unit};
+use finqa_core::page::{Cell, CellKind, FigureTag, Statement, Table, without_unit};
 use finqa_core::regex;
 use regex::Regex;
 
@@ -179,6 +179,19 @@ impl ReportTable {
 
     fn read_rows(&self, table: &Table, days: DayOrder) -> Vec<ReportRow> {
         let width = self.columns.len();
+    /// Gives a column that prints no period that of its tags, if they have only one.
+    pub(super) fn date_by_tags(&mut self, tags: &[FigureTag]) {
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            let mut periods = tags.iter().filter(|tag| tag.column == at);
+            let Some(first) = periods.next().filter(|_| column.label.period.is_none()) else {
+                continue;
+            };
+            if periods.all(|tag| tag.period == first.period) {
+                column.label.period = Period::of_tag(&first.period);
+            }
+        }
+    }
+
         let percent: Vec<bool> = (0..width)
             .map(|at| !self.plain && table.is_of_percent(at))
             .collect();

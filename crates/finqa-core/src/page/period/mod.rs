@@ -50,6 +50,27 @@ impl Period {
         }
     }
 
+    /// The period of a tag: `2024-09-28`, or `2023-10-01 to 2024-09-28`.
+    pub fn of_tag(text: &str) -> Option<Self> {
+        let (start, end) = match text.split_once(" to ") {
+            Some((start, end)) => (Some(start), end),
+            None => (None, text),
+        };
+        let end = Times::heading(end).0?.end;
+        let days = |date: Date| {
+            let (year, month, day) = (date.year?, date.month?, date.day?);
+            Some(360 * u32::from(year) + 30 * u32::from(month) + u32::from(day))
+        };
+        let start = start.and_then(|start| days(Times::heading(start).0?.end));
+        let length = start.zip(days(end));
+        let months = length.and_then(|(start, end)| (end + 15).checked_sub(start));
+        Some(Self {
+            months: months.and_then(|days| u8::try_from(days / 30).ok()),
+            end,
+            ..Self::default()
+        })
+    }
+
     /// Combines two mentions of one period. The shorter length is meant: "nine months of fiscal
     /// 2024".
     fn with(self, other: Self) -> Self {
@@ -176,4 +197,24 @@ fn month_of_end(end: Date) -> Option<u8> {
     let month = end.month?;
     let early = end.day.is_some_and(|day| day <= 7);
     Some(if early { (month + 10) % 12 + 1 } else { month })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_period_of_a_tag_has_a_length_and_an_end() {
+        for (tag, expected, months) in [
+            ("2031-09-28", "28 September of 2031", None),
+            ("2030-09-29 to 2031-09-28", "28 September of 2031", Some(12)),
+            ("2031-07-01 to 2031-09-30", "30 September of 2031", Some(3)),
+            ("2030-12-30 to 2031-06-29", "29 June of 2031", Some(6)),
+        ] {
+            let period = Period::of_tag(tag).unwrap();
+            assert_eq!(period.to_string(), expected, "{tag}");
+            assert_eq!(period.months, months, "{tag}");
+        }
+        assert_eq!(Period::of_tag("forever"), None);
+    }
 }
