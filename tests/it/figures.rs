@@ -427,3 +427,27 @@ fn a_tag_gives_its_period_to_a_column_that_prints_none() {
     is_sure(&place, "a.htm", "what were sales of pipes in 2031?", 412e6);
     is_open(&place, "a.htm", "what were sales of pipes in 2030?", "2030");
 }
+
+/// The numbers of notes were the row's latest figures, or made two figures fit.
+#[test]
+fn a_column_of_notes_has_no_figures() {
+    let place = Workplace::new();
+    let row = |cells: [&str; 4]| format!("<tr><td>{}</td></tr>", cells.join("</td><td>"));
+    let rows = [["", "Note", "2031", "2030"], ["Revenue", "4", "90", "80"]].map(row);
+    let rows = rows.concat();
+    place.write(
+        "a.htm",
+        &format!("<p>Income (in millions)</p><table>{rows}</table>"),
+    );
+    is_sure(&place, "a.htm", "what was revenue?", 90e6);
+    place.write(
+        "a.csv",
+        ",Note,2031,2030\nRevenue,4,90,80\nCosts,\"5, 6\",60,55\n",
+    );
+    is_sure(
+        &place,
+        "a.csv",
+        "what was the total revenue of 2031 and 2030?",
+        170.0,
+    );
+}

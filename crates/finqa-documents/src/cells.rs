@@ -9,7 +9,7 @@
 use std::sync::LazyLock;
 
 use finqa_core::number::{self, fold, is_currency};
-use finqa_core::page::{Cell, MONTHS, year_of, years_in};
+use finqa_core::page::{Cell, MONTHS, names_notes, year_of, years_in};
 use finqa_core::regex;
 use regex::Regex;
 
@@ -178,12 +178,6 @@ fn groups_by_points(amounts: &[WrittenFigure<'_>]) -> bool {
     let small = |digits: &&str| digits.len() <= 3 && digits.chars().all(|c| c.is_ascii_digit());
     let large = whole.iter().any(|digits| digits.len() == 3);
     !pointed.is_empty() && large && whole.iter().all(small)
-}
-
-/// True if a column holds references to notes, `3,4` being two of them.
-fn names_notes(header: &str) -> bool {
-    let name = header.trim().trim_end_matches('.').to_lowercase();
-    matches!(name.as_str(), "note" | "notes" | "ref" | "refs")
 }
 
 /// A cell that is a figure.

@@ -5,6 +5,7 @@ use super::caption::{Caption, scale_of_label};
 use super::cell::{Cell, CellKind, CellNumber, CellSource, TableOrigin};
 use super::header;
 use super::normalise::normalise_label;
+use super::notes::mark_notes;
 use super::rows::{counts_things, has_no_scale, is_in_percent};
 use super::text::PageText;
 use super::years::single_year;
@@ -81,6 +82,9 @@ impl Table {
         with_sources(&mut cells, page.sources, first_row, Cell::add);
         // The first row of a user's table is always its header.
         let headerless = origin == TableOrigin::Published && is_headerless(&cells);
+        if page.own {
+            mark_notes(&mut cells);
+        }
         if origin == TableOrigin::Published {
             for label in cells.iter_mut().filter_map(|row| row.first_mut()) {
                 if label.kind == CellKind::Text {
