@@ -451,3 +451,30 @@ fn a_column_of_notes_has_no_figures() {
         170.0,
     );
 }
+
+#[test]
+fn the_side_of_an_account_is_repeated_and_not_computed_with() {
+    let place = Workplace::new();
+    let rows = [
+        ["Account", "2031", "2030"],
+        ["Cash", "45 Dr", "30 Dr"],
+        ["Loans", "1,23,456 Cr", "85 Cr"],
+    ];
+    let csv = rows.map(|row| row.map(|cell| format!("\"{cell}\"")).join(","));
+    place.write("a.csv", &csv.join("\n"));
+    let row = |cells: [&str; 3]| format!("<tr><td>{}</td></tr>", cells.join("</td><td>"));
+    let html = rows.map(row).concat();
+    place.write("a.htm", &format!("<p>Ledger</p><table>{html}</table>"));
+    for file in ["a.csv", "a.htm"] {
+        for (question, answer) in [
+            ("what was cash in 2031?", "45 Dr"),
+            ("what were loans in 2031?", "123456 Cr"),
+        ] {
+            let json = ask(&place, file, question);
+            assert_eq!(json["answer"], answer, "{json}");
+            assert!(json["doubt"].is_null(), "{json}");
+        }
+        let question = "what was the sum of cash and loans in 2031?";
+        is_open(&place, file, question, "sides of an account");
+    }
+}

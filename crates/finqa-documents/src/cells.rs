@@ -9,7 +9,7 @@
 use std::sync::LazyLock;
 
 use finqa_core::number::{self, fold, is_currency};
-use finqa_core::page::{Cell, MONTHS, names_notes, year_of, years_in};
+use finqa_core::page::{Cell, MONTHS, has_sides, names_notes, split_side, year_of, years_in};
 use finqa_core::regex;
 use regex::Regex;
 
@@ -44,8 +44,10 @@ pub(crate) fn is_figure(text: &str) -> bool {
     } else {
         bare.to_owned()
     };
-    let plain = || WrittenFigure::read(&closed)?.rewritten(None);
-    number::whole(&closed).is_ok() || plain().is_some_and(|plain| number::whole(&plain).is_ok())
+    let plain = || WrittenFigure::read(&closed)?.rewritten(None, false);
+    number::whole(&closed).is_ok()
+        || split_side(bare).is_some()
+        || plain().is_some_and(|plain| number::whole(&plain).is_ok())
 }
 
 /// "2024", "2024 (1)", "2024*".
@@ -122,6 +124,7 @@ pub(crate) fn votes(rows: &[Vec<WrittenCell<'_>>]) -> i32 {
 pub(crate) fn normalise(rows: &mut [Vec<WrittenCell<'_>>], document: Option<i32>) -> Vec<String> {
     let columns = columns(rows);
     let of_table: i32 = columns.iter().map(|(_, votes)| votes).sum();
+    let sides = has_sides(rows.iter().flatten().map(|(text, _)| text.as_str()));
     let Some((header, body)) = rows.split_first_mut() else {
         return Vec::new();
     };
@@ -139,16 +142,13 @@ pub(crate) fn normalise(rows: &mut [Vec<WrittenCell<'_>>], document: Option<i32>
                 .filter(|figures| groups_by_points(figures))
                 .map(|_| true)
         };
-        let comma = is_comma(votes).or_else(grouped);
-        let comma = comma
-            .or(is_comma(of_table))
-            .or(is_comma(document.unwrap_or(0)));
-        let comma = comma.unwrap_or(false);
+        let comma = is_comma(votes).or_else(grouped).or(is_comma(of_table));
+        let comma = comma.or(is_comma(document.unwrap_or(0))).unwrap_or(false);
         let mut example = None;
         for (cell, tagged) in body.iter_mut().filter_map(|row| row.get_mut(column)) {
             let of_cell = Some(tagged.unwrap_or(comma));
             let written = WrittenFigure::read(cell);
-            if let Some(plain) = written.and_then(|figure| figure.rewritten(of_cell)) {
+            if let Some(plain) = written.and_then(|figure| figure.rewritten(of_cell, sides)) {
                 if Cell::read(cell).value() != Cell::read(&plain).value() {
                     example = example.or(Some((cell.clone(), plain.clone())));
                 }
@@ -209,8 +209,8 @@ impl<'t> WrittenFigure<'t> {
     }
 
     /// The cell with its digits as `1234.5`; `None` if they are written like that, or in groups
-    /// of three between commas.
-    fn rewritten(&self, comma: Option<bool>) -> Option<String> {
+    /// of three between commas. With `sides`, a "Cr" is the side of an account.
+    fn rewritten(&self, comma: Option<bool>, sides: bool) -> Option<String> {
         let Self {
             before,
             digits,
@@ -231,7 +231,7 @@ impl<'t> WrittenFigure<'t> {
         // Grouped like `1,23,456`, a "Cr" is a crore.
         let groups: Vec<usize> = digits.split(',').map(str::len).collect();
         let indian = matches!(groups.as_slice(), [_, middle @ .., 3] if middle.contains(&2));
-        let after = match indian && after.trim().eq_ignore_ascii_case("cr") {
+        let after = match indian && !sides && after.trim().eq_ignore_ascii_case("cr") {
             true => " crore",
             false => after,
         };

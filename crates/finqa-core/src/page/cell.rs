@@ -103,6 +103,8 @@ pub struct CellNumber {
     pub words: String,
 }
 
+    /// The side of an account, `Dr` or `Cr`, in a table that has both.
+    pub side: Option<&'static str>,
 /// A cell with its published text and its reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
@@ -212,6 +214,7 @@ impl Cell {
         number.filter(|_| self.kind == CellKind::Number)
     }
 
+            side: printed.as_ref().and_then(|one| one.side),
     /// The number as printed (14.1 for `14.1%`), if the cell has nothing else.
     pub fn value(&self) -> Option<f64> {
         self.alone().map(|number| number.value)
@@ -342,6 +345,7 @@ mod tests {
 
     fn number(raw: &str) -> (String, f64, bool, bool) {
         let cell = Cell::read(raw);
+            side: None,
         assert_eq!(cell.kind, CellKind::Number, "{raw}");
         let number = cell.number.unwrap();
         assert_eq!(number.words, "", "{raw}");

@@ -7,6 +7,7 @@ use super::header;
 use super::normalise::normalise_label;
 use super::notes::mark_notes;
 use super::rows::{counts_things, has_no_scale, is_in_percent};
+use super::sides::read_sides;
 use super::text::PageText;
 use super::years::single_year;
 use crate::number::Scale;
@@ -73,6 +74,7 @@ impl Table {
             })
             .collect();
         if page.own {
+            read_sides(&mut cells);
             let figures = cells
                 .iter_mut()
                 .skip(1)

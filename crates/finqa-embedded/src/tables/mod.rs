@@ -102,7 +102,8 @@ impl Tables {
             let why = "the page has no table with figures".to_owned();
             return Some(Err(Doubt::InText(why)));
         }
-        let mut answer = self.compute(&asked);
+        let answer = self.compute(&asked);
+        let mut answer = answer.and_then(|answer| self.with_side(answer));
         if let (Err(why), false) = (&answer, self.is_plain()) {
             let of = asked.operands.first()?;
             let guess = self

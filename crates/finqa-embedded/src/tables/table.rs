@@ -90,6 +90,8 @@ pub(super) struct ReportFigure {
     pub(super) printed: Option<Box<str>>,
     pub(super) percent: bool,
     pub(super) scale: Option<Scale>,
+    /// The side of an account: "Dr", "Cr".
+    pub(super) side: Option<&'static str>,
 }
 
 /// Words of a total, in English and German.
@@ -217,6 +219,7 @@ impl ReportTable {
                     printed: number.printed.as_ref().map(bare),
                     percent,
                     scale,
+                    side: number.side,
                 })
             };
             read.cells = cells.iter().enumerate().map(figure).collect();

@@ -4,11 +4,12 @@
 use finqa_core::page::period::Period;
 use finqa_core::program::Leaf;
 
+use super::compute::DirectAnswer;
 use super::find::FigureExpr;
 use super::fit::{FitFigure, Weights};
 use super::operand::Operand;
 use super::page::{Reading, Tables, missing};
-use super::table::ReportTable;
+use super::table::{Place, ReportTable};
 use crate::expr::{literal_value, turn_sign};
 
 impl Tables {
@@ -33,6 +34,23 @@ impl Tables {
         let why = unread.find(|(column, _)| *column == best.column);
         let why = why.map_or("not read", |(_, why)| why);
         missing(format!("{} is {why}", self.full_name(best.place())))
+    }
+
+    /// Repeats the side of an account ("45 Dr") where its figure is looked up. Sides are not
+    /// computed with.
+    pub(super) fn with_side(&self, answer: DirectAnswer) -> Reading<DirectAnswer> {
+        let side = |leaf: &Leaf<Option<Place>>| self.cell(leaf.source?)?.side;
+        let first = answer.exprs().flat_map(FigureExpr::leaves).find_map(side);
+        let Some(first) = first else {
+            return Ok(answer);
+        };
+        match &answer.expr {
+            FigureExpr::Leaf(leaf) if answer.name == "look-up" && answer.label.is_none() => {
+                let label = Some(format!("{} {first}", leaf.literal));
+                Ok(DirectAnswer { label, ..answer })
+            }
+            _ => missing("Dr and Cr are sides of an account, which are not compared"),
+        }
     }
 
     /// Shows a figure that is looked up with its printed digits.

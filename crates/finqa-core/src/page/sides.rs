@@ -1,0 +1,79 @@
+//! Reads the sides of accounts: `45 Dr`, `18 Cr`.
+
+use super::cell::{Cell, CellNumber, TableOrigin};
+use crate::number;
+
+/// Splits the side of an account from its amount: `45 Dr`, `Cr 45`.
+pub fn split_side(text: &str) -> Option<(&str, &'static str)> {
+    let text = text.trim();
+    let end = text.len().checked_sub(2)?;
+    ["Dr", "Cr"].into_iter().find_map(|side| {
+        let is_side = |word: &str| word.eq_ignore_ascii_case(side);
+        let behind = text.split_at_checked(end).filter(|parts| is_side(parts.1));
+        let before = text.split_at_checked(2).filter(|parts| is_side(parts.0));
+        let amount = behind
+            .map(|parts| parts.0)
+            .or(before.map(|parts| parts.1))?;
+        number::whole(amount).is_ok().then_some((amount, side))
+    })
+}
+
+/// True if a table has debits and credits, so that a `Cr` is not a crore.
+pub fn has_sides<'c>(cells: impl Iterator<Item = &'c str>) -> bool {
+    let (mut debit, mut credit) = (false, false);
+    for (_, side) in cells.filter_map(split_side) {
+        debit |= side == "Dr";
+        credit |= side == "Cr";
+    }
+    debit && credit
+}
+
+/// Reads the amounts with their sides in a table that has both.
+pub(super) fn read_sides(cells: &mut [Vec<Cell>]) {
+    let texts = cells.iter().flatten().map(|cell| cell.raw.as_str());
+    if !has_sides(texts) {
+        return;
+    }
+    for cell in cells
+        .iter_mut()
+        .skip(1)
+        .flat_map(|row| row.iter_mut().skip(1))
+    {
+        if let Some((amount, side)) = split_side(&cell.raw) {
+            let read = Cell::read_as(amount, TableOrigin::Own);
+            let number = read.number.map(|number| CellNumber {
+                side: Some(side),
+                ..number
+            });
+            (cell.kind, cell.number) = (read.kind, number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_side;
+    use crate::question::Document;
+
+    #[test]
+    fn a_side_is_one_where_the_table_has_both() {
+        assert_eq!(split_side("CR 1,200.50"), Some((" 1,200.50", "Cr")));
+        assert_eq!(split_side("4 5 Dr"), None);
+        assert_eq!(split_side("Dr"), None);
+        for (other, value, side) in [("12 Dr", Some(5.0), Some("Cr")), ("12", Some(50.0), None)] {
+            let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
+            let document = Document {
+                table: vec![
+                    row(["", "2031"]),
+                    row(["Loan", "₹5 Cr"]),
+                    row(["Rent", other]),
+                ],
+                own: true,
+                ..Document::default()
+            };
+            let cell = &document.page().table.cells()[1][1];
+            assert_eq!(cell.value(), value, "{other}");
+            assert_eq!(cell.number.as_ref().unwrap().side, side, "{other}");
+        }
+    }
+}
