@@ -122,7 +122,7 @@ impl Session {
             pair: Pair::new(options)?,
             judge,
             source: match whole {
-                true => PageSource::Whole(Arc::new(document.whole()), Box::new(document)),
+                true => PageSource::Whole(document.whole(), Box::new(document)),
                 false => PageSource::Excerpt {
                     report: Box::new(ReadDocument::new(document)),
                     tokens: page_tokens,

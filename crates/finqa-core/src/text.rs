@@ -12,7 +12,13 @@ pub const NOT_FINITE: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
 /// Collapses every run of white space to one space and trims the text.
 pub fn single_spaced(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let mut words = text.split_whitespace();
+    let mut out = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        out.push(' ');
+        out.push_str(word);
+    }
+    out
 }
 
 /// The first `most` characters, or all if there are fewer.

@@ -33,9 +33,9 @@ pub(crate) fn bytes(path: &Path, largest: u64) -> Result<Vec<u8>, DocumentError>
 }
 
 /// Decodes the bytes of a text file. A note says if they are not UTF-8.
-pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<DecodedText, DocumentError> {
+pub(crate) fn decode(path: &Path, bytes: Vec<u8>) -> Result<DecodedText, DocumentError> {
     let mut notes = Vec::new();
-    let text = if let Some((encoding, mark)) = encoding_rs::Encoding::for_bom(bytes) {
+    let text = if let Some((encoding, mark)) = encoding_rs::Encoding::for_bom(&bytes) {
         let (text, broken) = encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or(&[]));
         if broken {
             let reason = format!(
@@ -45,18 +45,16 @@ pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<DecodedText, DocumentE
             return Err(not_text(path, &reason));
         }
         text.into_owned()
-    } else if let Ok(text) = std::str::from_utf8(bytes) {
-        text.to_owned()
     } else {
-        // Windows-1252 comes last, because it accepts any bytes.
-        notes.push(format!(
-            "{} is not UTF-8: read as Windows-1252 (Latin-1)",
-            path.display()
-        ));
-        encoding_rs::WINDOWS_1252
-            .decode_without_bom_handling(bytes)
-            .0
-            .into_owned()
+        String::from_utf8(bytes).unwrap_or_else(|error| {
+            // Windows-1252 comes last, because it accepts any bytes.
+            notes.push(format!(
+                "{} is not UTF-8: read as Windows-1252 (Latin-1)",
+                path.display()
+            ));
+            let decoded = encoding_rs::WINDOWS_1252.decode_without_bom_handling(error.as_bytes());
+            decoded.0.into_owned()
+        })
     };
     if text.contains('\0') {
         return Err(not_text(
@@ -65,7 +63,10 @@ pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<DecodedText, DocumentE
         ));
     }
     Ok(DecodedText {
-        text: text.replace("\r\n", "\n").replace('\r', "\n"),
+        text: match text.contains('\r') {
+            true => text.replace("\r\n", "\n").replace('\r', "\n"),
+            false => text,
+        },
         notes,
     })
 }
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
 
     fn text(bytes: &[u8]) -> Result<String, String> {
-        decode(Path::new("t.csv"), bytes)
+        decode(Path::new("t.csv"), bytes.to_vec())
             .map(|decoded| decoded.text)
             .map_err(|error| error.to_string())
     }

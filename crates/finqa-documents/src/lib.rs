@@ -57,7 +57,7 @@ use text::begins;
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// Maximum size of a CSV, Markdown or text file, in bytes.
-const LARGEST_PAGE: usize = 8 * 1024 * 1024;
+const LARGEST_PAGE: usize = 16 * 1024 * 1024;
 
 /// HTML without tables and with more absolutely positioned boxes than this is refused, because
 /// its pages consist of such boxes.
@@ -101,10 +101,11 @@ pub fn open(path: &Path) -> Result<Document, DocumentError> {
             }
         }
         _ => {
-            let decoded = decode(path, &content)?;
+            let size = content.len();
+            let decoded = decode(path, content)?;
             match kind::of_text(&extension, &decoded.text).map_err(refused)? {
                 Kind::Html => html(path, &name, decoded).map_err(refused)?,
-                _ => return page(path, &extension, &name, content.len(), decoded),
+                _ => return page(path, &extension, &name, size, decoded),
             }
         }
     };
@@ -133,7 +134,7 @@ fn page(
         PlainFile::Page(page) => Document {
             name: name.to_owned(),
             notes,
-            plain: Some(*page),
+            plain: Some(page.into()),
             ..Document::default()
         },
         PlainFile::Tables(blocks) => Document::of_blocks(name, blocks, &HashMap::new(), notes),
@@ -154,8 +155,8 @@ fn html(path: &Path, name: &str, decoded: DecodedText) -> Result<Document, Strin
     }
     let (blocks, tagged) = html::blocks(&text)?;
     let tabular = blocks.iter().any(|block| matches!(block, Block::Table(_)));
-    let compact = text.replace(' ', "").to_lowercase();
-    if !tabular && compact.matches("position:absolute").count() > BOXES {
+    let compact = || text.replace(' ', "").to_lowercase();
+    if !tabular && compact().matches("position:absolute").count() > BOXES {
         return Err("its pages are made of boxes at fixed places, without tables; print it to a PDF and ask about that".to_owned());
     }
     Ok(Document {

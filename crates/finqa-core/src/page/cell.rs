@@ -1,5 +1,7 @@
 //! Reads one cell: its published text and what it means.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::marks::{APPROXIMATE, is_doubled, is_footnote, lacks_meaning};
@@ -101,17 +103,18 @@ pub struct CellNumber {
     pub settled: bool,
     /// The words next to the number, as in `5.0 years`. Empty for a cell of the kind `Number`.
     pub words: String,
-}
-
     /// The side of an account, `Dr` or `Cr`, in a table that has both.
     pub side: Option<&'static str>,
+}
+
 /// A cell with its published text and its reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// The text as published.
     pub raw: String,
-    /// The text to show: a dash as `—`, words with their lost escapes repaired.
-    pub(super) text: String,
+    /// The text to show where it is not the published one: a dash as `—`, words with their lost
+    /// escapes repaired.
+    pub(super) shown: Option<Box<str>>,
     pub kind: CellKind,
     /// The number in the cell. A cell of text has one too if words surround it: `5.0 years`.
     pub number: Option<CellNumber>,
@@ -146,24 +149,32 @@ impl Cell {
             (false, Some(true)) => CellKind::Number,
             _ => CellKind::Text,
         };
-        let text = match kind {
-            CellKind::Dash => DASH.to_owned(),
-            CellKind::Text if published => super::normalise_sentence(text).into_owned(),
-            _ => text.to_owned(),
+        let shown = match kind {
+            CellKind::Dash => Some(DASH.into()),
+            CellKind::Text if published => match super::normalise_sentence(text) {
+                Cow::Owned(repaired) => Some(repaired.into()),
+                Cow::Borrowed(_) => None,
+            },
+            _ => None,
         };
         Self {
             raw: raw.to_owned(),
-            text,
+            shown,
             kind,
             number,
             unread: None,
         }
     }
 
+    /// The text to show.
+    pub(super) fn text(&self) -> &str {
+        self.shown.as_deref().unwrap_or_else(|| self.raw.trim())
+    }
+
     /// Marks a figure as unread if its sign or a mark on it is not understood.
     pub(super) fn check(&mut self) {
-        if self.kind == CellKind::Text && lacks_meaning(&self.text) {
-            let why = format!("printed as \"{}\", which is not understood", self.text);
+        if self.kind == CellKind::Text && lacks_meaning(self.text()) {
+            let why = format!("printed as \"{}\", which is not understood", self.text());
             (self.kind, self.number, self.unread) = (CellKind::Unread, None, Some(why.into()));
         }
     }
@@ -172,7 +183,7 @@ impl Cell {
     #[must_use]
     pub(super) fn into_dash(self) -> Self {
         Self {
-            text: DASH.to_owned(),
+            shown: Some(DASH.into()),
             kind: CellKind::Dash,
             number: None,
             ..self
@@ -203,6 +214,7 @@ impl Cell {
             scale: printed.as_ref().and_then(|one| one.scale).or(source.scale),
             settled: false,
             words: String::new(),
+            side: printed.as_ref().and_then(|one| one.side),
             printed: Some(printed.map_or_else(|| literal.clone(), |one| one.literal)),
             literal,
         });
@@ -214,7 +226,6 @@ impl Cell {
         number.filter(|_| self.kind == CellKind::Number)
     }
 
-            side: printed.as_ref().and_then(|one| one.side),
     /// The number as printed (14.1 for `14.1%`), if the cell has nothing else.
     pub fn value(&self) -> Option<f64> {
         self.alone().map(|number| number.value)
@@ -334,6 +345,7 @@ impl CellNumber {
             scale: reading.scale,
             settled: false,
             words: words.collect::<Vec<_>>().join(" "),
+            side: None,
         };
         Some((number, alone))
     }
@@ -345,7 +357,6 @@ mod tests {
 
     fn number(raw: &str) -> (String, f64, bool, bool) {
         let cell = Cell::read(raw);
-            side: None,
         assert_eq!(cell.kind, CellKind::Number, "{raw}");
         let number = cell.number.unwrap();
         assert_eq!(number.words, "", "{raw}");

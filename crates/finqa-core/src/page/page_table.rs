@@ -82,15 +82,15 @@ impl Table {
             figures.for_each(Cell::check);
         }
         with_sources(&mut cells, page.sources, first_row, Cell::add);
-        // The first row of a user's table is always its header.
-        let headerless = origin == TableOrigin::Published && is_headerless(&cells);
         if page.own {
             mark_notes(&mut cells);
         }
+        // The first row of a user's table is always its header.
+        let headerless = origin == TableOrigin::Published && is_headerless(&cells);
         if origin == TableOrigin::Published {
             for label in cells.iter_mut().filter_map(|row| row.first_mut()) {
                 if label.kind == CellKind::Text {
-                    label.text = normalise_label(label.raw.trim()).into_owned();
+                    label.shown = Some(normalise_label(label.raw.trim()).into());
                 }
             }
             mark_lost_dashes(&mut cells, headerless);
@@ -243,12 +243,6 @@ impl Table {
         }
     }
 
-    /// The scale that the labels or the table state for a figure, and the power of ten by which
-    /// the scale word exceeds it.
-    fn unit_at(&self, row: usize, column: usize) -> Option<(Scale, u32)> {
-        let labels = self.rows.get(row)?;
-        let of_row = scale_of_label(&labels.label);
-        let of_row = of_row.or_else(|| {
     /// True if a figure of money has no scale and its table states no unit at all, so that it may
     /// be in thousands or millions.
     pub fn lacks_scale(&self, row: usize, column: usize) -> bool {
@@ -266,6 +260,12 @@ impl Table {
         money && !stated && !rates && !names.clone().any(counted)
     }
 
+    /// The scale that the labels or the table state for a figure, and the power of ten by which
+    /// the scale word exceeds it.
+    fn unit_at(&self, row: usize, column: usize) -> Option<(Scale, u32)> {
+        let labels = self.rows.get(row)?;
+        let of_row = scale_of_label(&labels.label);
+        let of_row = of_row.or_else(|| {
             let section = labels.section.as_deref()?;
             scale_of_label(section).filter(|_| !has_no_scale(&labels.label))
         });

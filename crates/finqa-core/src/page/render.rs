@@ -39,7 +39,7 @@ fn shown(cell: &Cell) -> Cow<'_, str> {
             let currency = if number.dollar { "$ " } else { "" };
             Cow::Owned(format!("{currency}{}", number.literal))
         }
-        _ => escape(&cell.text),
+        _ => escape(cell.text()),
     }
 }
 

@@ -9,6 +9,7 @@ mod page;
 pub use page::Shown;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use finqa_core::page::{Caption, Cell, Cover, Statement};
 use finqa_core::question;
@@ -17,7 +18,7 @@ use serde_json::json;
 use above::{HEADING, is_footnote, is_page_mark, states_every_unit, states_unit, unit_line};
 
 use crate::block::{self, Block, PrintedTable};
-use crate::cells::is_year;
+use crate::cells::{is_figure, is_year};
 use crate::grid::spans::PrintedCell;
 
 /// The most paragraphs above a table that may name it.
@@ -43,7 +44,7 @@ pub struct Document {
     /// The unit of all tables from here on that state none.
     pub(crate) every_unit: Option<String>,
     /// The page of a file that is not a report: a table and its text.
-    pub(crate) plain: Option<question::Document>,
+    pub(crate) plain: Option<Arc<question::Document>>,
 }
 
 impl Document {
@@ -147,7 +148,7 @@ impl Document {
         self.plain.is_none()
     }
 
-    /// Its tables, in their order.
+    /// Its tables, in their order; a page that is not a report has none.
     pub fn tables(&self) -> impl Iterator<Item = &PrintedTable> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Table(table) => Some(table),
@@ -224,9 +225,27 @@ impl PrintedTable {
 
     /// A page of this table.
     fn document(&self) -> question::Document {
+        self.document_of(self.rows.iter())
+    }
+
+    /// A page of its header and of its rows without figures, which state its unit.
+    fn without_figures(&self) -> question::Document {
+        let digits = |cell: &PrintedCell| cell.text.contains(|c: char| c.is_ascii_digit());
+        let figure = |cell: &PrintedCell| digits(cell) && is_figure(&cell.text);
+        let figures = |row: &&Vec<PrintedCell>| row.iter().skip(1).any(figure);
+        let rows = self.rows.iter().enumerate();
+        let kept = rows.filter(|(at, row)| *at == 0 || !figures(row));
+        self.document_of(kept.map(|(_, row)| row))
+    }
+
+    fn document_of<'r>(
+        &self,
+        rows: impl Iterator<Item = &'r Vec<PrintedCell>>,
+    ) -> question::Document {
+        let texts = |row: &Vec<PrintedCell>| row.iter().map(|cell| cell.text.clone()).collect();
         question::Document {
             pre_text: self.above(),
-            table: self.printed().collect(),
+            table: rows.map(texts).collect(),
             own: true,
             cover: Some(Cover::default()),
             ..question::Document::default()
@@ -241,20 +260,15 @@ impl PrintedTable {
 
     /// Whether its title or its cells say its unit, and not only that of a column.
     fn has_unit(&self) -> bool {
-        let document = self.document();
+        let document = self.without_figures();
         let table = &document.page().table;
         table.caption().is_some_and(|one| one.scale.is_none()) || table.scale().is_some()
     }
 
     /// What its title or its cells say of its unit.
     fn own_unit(&self) -> Option<String> {
-        Some(self.document().page().table.caption()?.text.clone())
-    }
-
-    /// Its cells as text.
-    fn printed(&self) -> impl Iterator<Item = Vec<String>> {
-        let rows = self.rows.iter();
-        rows.map(|row| row.iter().map(|cell| cell.text.clone()).collect())
+        let document = self.without_figures();
+        Some(document.page().table.caption()?.text.clone())
     }
 
     /// The lines above it: its title, its unit.
@@ -357,6 +371,20 @@ mod tests {
             let units: Vec<bool> = filing.tables().map(|one| one.unit.is_some()).collect();
             assert_eq!(units, [true, of_both], "{above} {between}");
         }
+    }
+
+    /// Each table was read in full to find its unit.
+    #[test]
+    fn the_unit_of_a_table_is_found_without_its_figures() {
+        let rows: String = (0..9)
+            .map(|n| format!("<tr><td>{n}</td><td>5</td></tr>"))
+            .collect();
+        let filing = read(&format!(
+            "<p>a</p><table>{HEAD}<tr><td>In millions</td></tr>{rows}</table>"
+        ));
+        let table = filing.tables().next().unwrap();
+        assert_eq!(table.without_figures().table.len(), 2);
+        assert_eq!(table.stated_unit().as_deref(), Some("In millions"));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The page that questions are asked about: tables and paragraphs of a document, with what its
 //! cover and its tags say.
 
+use std::sync::Arc;
+
 use finqa_core::page::{Cell, CellSource, Cover, FigureTag, SheetPlaces, TableStart};
 use finqa_core::question;
 
@@ -20,17 +22,18 @@ pub enum Shown<'d> {
 impl Document {
     /// All that is asked about: the page of a plain file, or all paragraphs and tables of a
     /// report, and what is known of the hidden ones.
-    pub fn whole(&self) -> question::Document {
+    pub fn whole(&self) -> Arc<question::Document> {
         let all = |table: &PrintedTable| (0..table.rows.len()).collect();
         match &self.plain {
-            Some(page) => page.clone(),
+            Some(page) => Arc::clone(page),
             None => {
                 let blocks = self.blocks.iter().map(|block| match block {
                     Block::Text(text) => Shown::Text(text),
                     Block::Table(table) => Shown::Rows(table, all(table)),
                 });
                 let hidden = self.hidden.iter();
-                self.page(blocks.chain(hidden.map(|table| Shown::Rows(table, all(table)))))
+                let hidden = hidden.map(|table| Shown::Rows(table, all(table)));
+                Arc::new(self.page(blocks.chain(hidden)))
             }
         }
     }

@@ -1,11 +1,12 @@
 //! Reads HTML into paragraphs and tables in their order, without what is hidden.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use finqa_core::regex;
 use finqa_core::text::single_spaced;
-use regex::{Captures, Regex};
+use regex::Regex;
 use scraper::{ElementRef, Html, Node};
 
 use super::{nesting, styles, submission};
@@ -40,18 +41,7 @@ pub(crate) fn blocks(text: &str) -> Result<(Vec<Block>, HashMap<String, String>)
     let text = CLOSED.replace_all(&text, "<$1$2></$1>");
     nesting::check_text(&text)?;
     let text = PAGE.replace_all(&text, "<hr>");
-    let text = TABLE.replace_all(&text, |table: &Captures<'_>| {
-        let whole = table.get(0).map_or("", |whole| whole.as_str());
-        match whole
-            .as_bytes()
-            .windows(3)
-            .any(|tag| tag.eq_ignore_ascii_case(b"<tr"))
-        {
-            true => whole.to_owned(),
-            false => format!("<pre>{}</pre>", TABLE_MARKS.replace_all(whole, "")),
-        }
-    });
-    let mut html = Html::parse_document(&text);
+    let mut html = Html::parse_document(&with_lines(&text));
     nesting::check(&html)?;
     let contexts = Contexts::read(&html);
     styles::take_out(&mut html);
@@ -63,6 +53,28 @@ pub(crate) fn blocks(text: &str) -> Result<(Vec<Block>, HashMap<String, String>)
     walk.element(html.root_element());
     walk.end_paragraph();
     Ok((walk.blocks, walk.contexts.cover))
+}
+
+/// The page with `<pre>` for each table that has lines of text instead of rows.
+fn with_lines(text: &str) -> Cow<'_, str> {
+    let has_rows = |table: &str| {
+        let mut tags = table.as_bytes().windows(3);
+        tags.any(|tag| tag.eq_ignore_ascii_case(b"<tr"))
+    };
+    let tables = TABLE.find_iter(text);
+    let mut tables = tables.filter(|table| !has_rows(table.as_str())).peekable();
+    if tables.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let (mut page, mut end) = (String::new(), 0);
+    for table in tables {
+        page.push_str(text.get(end..table.start()).unwrap_or_default());
+        let lines = TABLE_MARKS.replace_all(table.as_str(), "");
+        page.push_str(&format!("<pre>{lines}</pre>"));
+        end = table.end();
+    }
+    page.push_str(text.get(end..).unwrap_or_default());
+    Cow::Owned(page)
 }
 
 /// Collects blocks while walking through the elements of a filing.

@@ -87,13 +87,9 @@ fn parts(lines: Vec<NumberedRow>) -> Vec<Vec<NumberedRow>> {
     let mut open: Vec<NumberedRow> = Vec::new();
     let mut head: Option<Vec<String>> = None;
     for (line, row) in lines {
-        let above = open
-            .iter()
-            .rev()
-            .take_while(|(_, row)| filled(row) <= 1)
-            .count();
-        let figures = open.iter().any(|(_, row)| has_figures(row));
-        if let Some(before) = head.as_ref().filter(|_| figures && is_heading(&row)) {
+        let figured = has_figures(&row);
+        let heading = !figured && is_heading(&row);
+        if let Some(before) = head.as_ref().filter(|_| figures && heading) {
             let corner = row.first().map_or("", String::as_str);
             let again = row.iter().skip(1).eq(before.iter().skip(1));
             if again || corner.is_empty() || Caption::in_label(corner).is_some() || above > 0 {
@@ -108,10 +104,12 @@ fn parts(lines: Vec<NumberedRow>) -> Vec<Vec<NumberedRow>> {
     }
     parts.push(open);
     parts
+        figures |= figured;
+        above = if filled(&row) > 1 { 0 } else { above + 1 };
 }
 
-/// Whether a row only names periods, of which years follow each other: "First year, 1998, 2012" is
-/// a row of figures.
+/// Whether a row without figures only names periods, of which years follow each other: "First
+/// year, 1998, 2012" is a row of figures.
 fn is_heading(row: &[String]) -> bool {
     let cells = row.iter().skip(1).filter(|cell| !cell.is_empty());
     let dated = |cell: &&String| names_period(cell) || Times::heading(cell).0.is_some();

@@ -81,11 +81,13 @@ pub(crate) fn grid(rows: Vec<Vec<SpannedCell>>) -> Option<Vec<Vec<PrintedCell>>>
         .rev()
         .take_while(|row| is_label(row))
         .count();
-    let (header, body) = rows.split_at_checked(above.len() - headings)?;
+    let header = above.len() - headings;
+    let (above, body) = rows.split_at_checked(header)?;
     let columns = columns(body);
     columns.first()?;
-    let mut grid = vec![header_row(header, &columns)];
-    grid.extend(body.iter().map(|row| placed(row, &columns)));
+    let mut grid = vec![header_row(above, &columns)];
+    let body = rows.into_iter().skip(header);
+    grid.extend(body.map(|row| placed(row, &columns)));
     Some(grid)
 }
 
@@ -197,7 +199,7 @@ pub(super) fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<Pri
 }
 
 /// The cells of a row under their columns, its label first.
-fn placed(row: &[SpannedCell], columns: &[Span]) -> Vec<PrintedCell> {
+fn placed(row: Vec<SpannedCell>, columns: &[Span]) -> Vec<PrintedCell> {
     let mut cells = vec![SpannedCell::default(); columns.len() + 1];
     for cell in row {
         let met = columns
@@ -213,7 +215,7 @@ fn placed(row: &[SpannedCell], columns: &[Span]) -> Vec<PrintedCell> {
                 .count(),
         };
         if let Some(place) = cells.get_mut(at) {
-            place.append(cell.clone());
+            place.append(cell);
         }
     }
     cells.into_iter().map(|cell| cell.content).collect()

@@ -37,8 +37,6 @@ pub(crate) struct Facts {
     pub(crate) vectors: Vec<Option<u16>>,
     /// The page is the user's own: it has no lost escapes.
     pub own: bool,
-    /// The cells of such a page's table as they are written.
-    pub(crate) written: Vec<Vec<String>>,
 }
 
 impl Facts {
@@ -169,7 +167,6 @@ impl Facts {
         }
         if self.own {
             self.date_repeated_columns();
-            self.written.clone_from(&document.table);
         }
         for (r, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
             let name = row.label.clone();
