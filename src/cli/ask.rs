@@ -39,7 +39,7 @@ pub(crate) struct AskArgs {
     /// Of a report, show a model the best parts for each question, up to this many tokens of three characters
     #[arg(long, value_name = "N", default_value_t = PAGE_TOKENS)]
     page_tokens: usize,
-    /// List the tables that were read in the report, and ask nothing; with --json also their cells
+    /// List the tables that were read, and ask nothing; with --json also their cells
     #[arg(long, help_heading = "Output", conflicts_with = "question")]
     list_tables: bool,
     /// Print one line of JSON per answer
@@ -274,24 +274,20 @@ impl Asking {
     }
 }
 
-/// Prints the tables that were read in a report: two lines for each, or its cells as JSON.
+/// Prints the tables that were read: two lines for each, or its cells as JSON.
 fn list_tables(report: &Document, json: bool) -> Result<Exit, Failure> {
-    if !report.is_report() {
-        return Err(Failure::usage(
-            "--list-tables needs a report: HTML, a PDF or a workbook",
-        ));
-    }
     super::notes(&report.notes);
     for line in &report.left_out {
         super::note(format_args!("not read: {line}"));
     }
+    let tables = report.listed();
     if json {
-        for (at, table) in report.tables().enumerate() {
+        for (at, table) in tables.iter().enumerate() {
             stdout::print(|out| writeln!(out, "{}", table.json(at + 1)))?;
         }
         return Ok(Exit::Done);
     }
-    let tables = (1..).zip(report.tables());
+    let tables = (1..).zip(&tables);
     let text: String = tables
         .map(|(number, table)| table_lines(number, table))
         .collect();

@@ -141,3 +141,27 @@ fn a_page_that_is_printed_sideways_is_read_and_named() {
         json!({"plain_value": 412_300_000.0, "doubt": null}),
     );
 }
+
+/// Only the largest table of a page was read.
+#[test]
+fn every_table_of_a_page_is_read_with_its_heading() {
+    let place = Workplace::new();
+    let table = |head: &str, row: &str| format!("| {head} |\n|---|---|---|\n| {row} |\n");
+    let income = table(
+        "(in millions) | 2031 | 2030", "Revenue | 90 | 80 |\n| Costs | 60 | 55",
+    );
+    let staff = table("| 2031 | 2030", "Engineers | 712 | 690");
+    place.write(
+        "a.md",
+        &format!("## Income\n\n{income}\nIt rose.\n\n## Staff\n\n{staff}"),
+    );
+    let text = "Income (in millions)\n\n           2031    2030\nRevenue      90      80\nCosts        60      55\n\n\
+        Staff\n\n             2031    2030\nEngineers     712     690\nCooks          12      10\n";
+    place.write("a.txt", text);
+    for file in ["a.md", "a.txt"] {
+        let json = ask(&place, file, "what was revenue in 2030?");
+        has(&json, json!({"plain_value": 80e6, "doubt": null}));
+        let json = ask(&place, file, "how many engineers were there in 2030?");
+        has(&json, json!({"answer": "690", "doubt": null}));
+    }
+}

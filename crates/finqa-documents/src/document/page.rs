@@ -1,6 +1,8 @@
 //! The page that questions are asked about: tables and paragraphs of a document, with what its
 //! cover and its tags say.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use finqa_core::page::{Cell, CellSource, Cover, FigureTag, SheetPlaces, TableStart};
@@ -8,6 +10,7 @@ use finqa_core::question;
 
 use super::Document;
 use crate::block::{Block, PrintedTable};
+use crate::formats::plain::table_of;
 use crate::grid::spans::PrintedCell;
 use crate::tags::Tag;
 
@@ -36,6 +39,26 @@ impl Document {
                 Arc::new(self.page(blocks.chain(hidden)))
             }
         }
+    }
+
+    /// Its tables as they are listed, in their order.
+    pub fn listed(&self) -> Vec<Cow<'_, PrintedTable>> {
+        let Some(page) = &self.plain else {
+            return self.tables().map(Cow::Borrowed).collect();
+        };
+        let texts = |texts: &[String]| texts.iter().cloned().map(Block::Text).collect();
+        let blocks: [Vec<Block>; 3] = [
+            texts(&page.pre_text),
+            vec![Block::Table(table_of(page.table.clone()))],
+            texts(&page.post_text),
+        ];
+        let read = Self::of_blocks(&self.name, blocks.concat(), &HashMap::new(), Vec::new());
+        let blocks = read.blocks.into_iter();
+        let tables = blocks.filter_map(|block| match block {
+            Block::Table(table) if !table.rows.is_empty() => Some(Cow::Owned(table)),
+            _ => None,
+        });
+        tables.collect()
     }
 
     /// A page of parts of a report, in their order.

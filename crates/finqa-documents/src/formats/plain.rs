@@ -1,5 +1,5 @@
-//! Reads files with one table and text: CSV, TSV, Markdown, or plain text with tables in
-//! aligned columns.
+//! Reads files of tables and text: CSV, TSV, Markdown, or plain text with tables in aligned
+//! columns.
 //!
 //! If something is read differently from the file, a note says so. If something could be
 //! misread, it is an error.
@@ -8,13 +8,14 @@ use std::path::Path;
 
 use finqa_core::question;
 
-use super::markdown::{self, MarkdownPage};
+use super::markdown;
 use crate::block::{Block, PrintedTable};
 use crate::decode::DecodedText;
 use crate::error::DocumentError;
-use crate::grid::plain::{self, Grid, PlainBlock};
+use crate::grid::plain::{self, PlainBlock};
 use crate::grid::spans::PrintedCell;
 use crate::lines::{self, Part, PlacedLine};
+use crate::text::sentences;
 
 /// What a file of text is.
 pub(crate) enum PlainFile {
@@ -32,45 +33,51 @@ pub(crate) fn read(
     decoded: DecodedText,
 ) -> Result<(PlainFile, Vec<String>), DocumentError> {
     let text = decoded.text.as_str();
-    let separator = match extension {
-        // Many programs call such a file a workbook.
-        "csv" | "xls" | "xlsx" => Some(None),
-        "tsv" | "tab" => Some(Some(b'\t')),
-        _ => None,
-    };
-    let separated = separator.map(|separator| plain::separated(path, text, separator));
-    let mut grids = separated.transpose()?.unwrap_or_default();
-    if grids.len() > 1 {
-        let notes = grids
-            .iter_mut()
-            .flat_map(|grid| std::mem::take(&mut grid.notes));
-        let notes = decoded.notes.into_iter().chain(notes).collect();
-        let blocks = grids.into_iter().flat_map(blocks_of).collect();
-        return Ok((PlainFile::Tables(blocks), notes));
-    }
     // Tables are of pipes in Markdown, of aligned columns in plain text.
-    let page = match extension {
+    let blocks = match extension {
         "json" | "jsonl" => {
             return Err(DocumentError::Nothing {
                 path: path.to_owned(),
                 reason: "it is JSON, not a page; a run reads records with --data-path".to_owned(),
             });
         }
-        _ if separator.is_some() => MarkdownPage {
-            grid: grids.pop().unwrap_or_default(),
-            ..MarkdownPage::default()
-        },
-        "txt" | "text" => markdown::page_of(path, aligned(text))?,
-        _ => markdown::page(path, text)?,
+        // Many programs call such a file a workbook.
+        "csv" | "xls" | "xlsx" => plain::separated(path, text, None)?,
+        "tsv" | "tab" => plain::separated(path, text, Some(b'\t'))?,
+        "txt" | "text" => aligned(text),
+        _ => markdown::blocks(text),
     };
+    let mut notes = decoded.notes;
+    // Each table with the texts above it, and the texts since the last.
+    let mut tables: Vec<(Vec<String>, Vec<Vec<String>>)> = Vec::new();
+    let mut texts = Vec::new();
+    for block in blocks {
+        match block {
+            PlainBlock::Text(text) => texts.extend(sentences(&text)),
+            PlainBlock::Table(rows) => {
+                let grid = plain::shape(path, rows)?;
+                notes.extend(grid.notes);
+                texts.extend(grid.titles);
+                tables.push((std::mem::take(&mut texts), grid.rows));
+            }
+        }
+    }
+    if tables.len() > 1 {
+        let tables = tables.into_iter().flat_map(|(above, rows)| {
+            let above = above.into_iter().map(Block::Text);
+            above.chain([Block::Table(table_of(rows))])
+        });
+        let blocks = tables.chain(texts.into_iter().map(Block::Text));
+        return Ok((PlainFile::Tables(blocks.collect()), notes));
+    }
+    let (before, table) = tables.pop().unwrap_or_default();
     let document = question::Document {
         id: name.to_owned(),
         filename: name.to_owned(),
         own: true,
-        table: page.grid.rows,
-        // Titles and units above the table become the sentences before it.
-        pre_text: [page.before, page.grid.titles].concat(),
-        post_text: page.after,
+        table,
+        pre_text: before,
+        post_text: texts,
         ..question::Document::default()
     };
     if document.table.is_empty() && document.sentences().next().is_none() {
@@ -79,25 +86,22 @@ pub(crate) fn read(
             reason: "it holds neither a table nor text".to_owned(),
         });
     }
-    let notes = [decoded.notes, page.grid.notes].concat();
     Ok((PlainFile::Page(Box::new(document)), notes))
 }
 
-/// The titles and the table of a grid.
-fn blocks_of(grid: Grid) -> impl Iterator<Item = Block> {
+/// A table of rows of texts.
+pub(crate) fn table_of(rows: Vec<Vec<String>>) -> PrintedTable {
     let cell = |text| PrintedCell {
         text,
         ..PrintedCell::default()
     };
-    let rows = grid.rows.into_iter();
-    let table = PrintedTable {
+    let rows = rows.into_iter();
+    PrintedTable {
         rows: rows
             .map(|row| row.into_iter().map(cell).collect())
             .collect(),
         ..PrintedTable::default()
-    };
-    let titles = grid.titles.into_iter().map(Block::Text);
-    titles.chain([Block::Table(table)])
+    }
 }
 
 /// The number of rows without a blank cell from which on the columns of a table are certain.

@@ -16,13 +16,13 @@ use crate::error::DocumentError;
 /// A row with the line it begins in.
 pub(crate) type NumberedRow = (u64, Vec<String>);
 
-/// A part of a plain text.
+/// A part of a plain file.
 pub(crate) enum PlainBlock {
     Text(String),
     Table(Vec<NumberedRow>),
 }
 
-/// The table of a table file or of a Markdown file.
+/// A table of a plain file.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Grid {
     /// Rows, the header first.
@@ -32,13 +32,13 @@ pub(crate) struct Grid {
     pub(crate) notes: Vec<String>,
 }
 
-/// Reads the tables of separated values; without a separator, commas, semicolons or tabs, whichever
-/// splits the lines.
+/// Reads the rows of each table of separated values; without a separator, commas, semicolons or
+/// tabs, whichever splits the lines.
 pub(crate) fn separated(
     path: &Path,
     text: &str,
     separator: Option<u8>,
-) -> Result<Vec<Grid>, DocumentError> {
+) -> Result<Vec<PlainBlock>, DocumentError> {
     let separator = separator.unwrap_or_else(|| separator_of(text));
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -55,8 +55,7 @@ pub(crate) fn separated(
         let line = record.position().map_or(1, csv::Position::line);
         lines.push((line, record.iter().map(single_spaced).collect()));
     }
-    let parts = parts(lines).into_iter();
-    parts.map(|lines| shape(path, lines)).collect()
+    Ok(parts(lines).into_iter().map(PlainBlock::Table).collect())
 }
 
 /// The most lines that tell the separator.
@@ -86,6 +85,8 @@ fn parts(lines: Vec<NumberedRow>) -> Vec<Vec<NumberedRow>> {
     let mut parts: Vec<Vec<NumberedRow>> = Vec::new();
     let mut open: Vec<NumberedRow> = Vec::new();
     let mut head: Option<Vec<String>> = None;
+    // Of the open part: whether it has figures, and how many of its last lines are not rows.
+    let (mut figures, mut above) = (false, 0);
     for (line, row) in lines {
         let figured = has_figures(&row);
         let heading = !figured && is_heading(&row);
@@ -95,17 +96,18 @@ fn parts(lines: Vec<NumberedRow>) -> Vec<Vec<NumberedRow>> {
             if again || corner.is_empty() || Caption::in_label(corner).is_some() || above > 0 {
                 let next = open.split_off(open.len() - above);
                 parts.push(std::mem::replace(&mut open, next));
+                figures = false;
             }
         }
-        if is_heading(&row) {
+        if heading {
             head = Some(row.clone());
         }
+        figures |= figured;
+        above = if filled(&row) > 1 { 0 } else { above + 1 };
         open.push((line, row));
     }
     parts.push(open);
     parts
-        figures |= figured;
-        above = if filled(&row) > 1 { 0 } else { above + 1 };
 }
 
 /// Whether a row without figures only names periods, of which years follow each other: "First
@@ -118,7 +120,7 @@ fn is_heading(row: &[String]) -> bool {
         .filter_map(|cell| year_of(whole_year(cell).unwrap_or(cell)))
         .collect();
     let follow = |pair: &[u16]| matches!(pair, [a, b] if a.abs_diff(*b) <= 1);
-    dated.count() > 1 && !has_figures(row) && years.windows(2).all(follow)
+    dated.count() > 1 && years.windows(2).all(follow)
 }
 
 /// Builds a table from rows.
@@ -205,7 +207,8 @@ pub(crate) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, Docume
     grid.rows = lines.into_iter().map(|(_, row)| row).collect();
     let written = grid.rows.iter_mut();
     let written = written.map(|row| row.iter_mut().map(|cell| (cell, None)).collect());
-    let notes = cells::normalise(&mut written.collect::<Vec<_>>(), None);
+    let mut written: Vec<_> = written.collect();
+    let notes = cells::normalise(&mut written, None);
     grid.notes.extend(notes);
     Ok(grid)
 }
@@ -302,7 +305,13 @@ mod tests {
     use super::*;
 
     fn read_all(text: &str) -> Result<Vec<Grid>, String> {
-        separated(Path::new("t.csv"), text, None).map_err(|error| error.to_string())
+        let path = Path::new("t.csv");
+        let blocks = separated(path, text, None).map_err(|error| error.to_string())?;
+        let grid = |block| match block {
+            PlainBlock::Table(rows) => shape(path, rows).map_err(|error| error.to_string()),
+            PlainBlock::Text(text) => Err(text),
+        };
+        blocks.into_iter().map(grid).collect()
     }
 
     fn read(text: &str) -> Result<Grid, String> {

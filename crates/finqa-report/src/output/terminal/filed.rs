@@ -25,8 +25,8 @@ pub fn table_lines(number: usize, table: &PrintedTable) -> String {
         }
     };
     let of_table = format!(
-        "{} rows; {}; {formulas}{}",
-        table.rows.len().saturating_sub(1),
+        "{}; {}; {formulas}{}",
+        counted(table.rows.len().saturating_sub(1), "row"),
         unit.as_deref().unwrap_or("no unit stated"),
         columns.join(" | ")
     );
