@@ -404,30 +404,6 @@ fn a_total_is_not_added_to_its_parts() {
     );
 }
 
-/// A column under a segment's name had no period, although its tags have one.
-#[test]
-fn a_tag_gives_its_period_to_a_column_that_prints_none() {
-    let place = Workplace::new();
-    let head = r#"<div style="display:none"><ix:header><ix:resources>
-        <xbrli:context id="c"><xbrli:period><xbrli:startDate>2031-01-01</xbrli:startDate><xbrli:endDate>2031-12-31</xbrli:endDate></xbrli:period></xbrli:context>
-        <xbrli:unit id="u"><xbrli:measure>iso4217:USD</xbrli:measure></xbrli:unit></ix:resources></ix:header></div>"#;
-    let figure = |value: &str| {
-        format!(
-            "<ix:nonFraction name='x:Sales' contextRef='c' unitRef='u' scale='6'>{value}</ix:nonFraction>"
-        )
-    };
-    let page = |cell: &str| {
-        format!(
-            "<html><body>{head}<p>Sales by kind</p><table><tr><td></td><td>Amount</td></tr>\
-            <tr><td>Pipes</td><td>{cell}</td></tr><tr><td>Pumps</td><td>{}</td></tr></table></body></html>",
-            figure("7")
-        )
-    };
-    place.write("a.htm", &page(&figure("412")));
-    is_sure(&place, "a.htm", "what were sales of pipes in 2031?", 412e6);
-    is_open(&place, "a.htm", "what were sales of pipes in 2030?", "2030");
-}
-
 /// The numbers of notes were the row's latest figures, or made two figures fit.
 #[test]
 fn a_column_of_notes_has_no_figures() {
@@ -449,6 +425,18 @@ fn a_column_of_notes_has_no_figures() {
         "a.csv",
         "what was the total revenue of 2031 and 2030?",
         170.0,
+    );
+}
+
+/// 2,871 was read of "287,1".
+#[test]
+fn a_comma_marks_the_decimals_of_a_sentence_too() {
+    let place = Workplace::new();
+    let text = "The order backlog was 287,1 million in 2031.";
+    let table = "| Mio. EUR | 2031 | 2030 |\n|---|---|---|\n| Umsatz | 1.204,5 | 1.100,2 |\n";
+    place.write("a.md", &format!("{text}\n\n{table}"));
+    is_sure(
+        &place, "a.md", "what was the order backlog in 2031?", 287.1e6,
     );
 }
 
@@ -477,4 +465,28 @@ fn the_side_of_an_account_is_repeated_and_not_computed_with() {
         let question = "what was the sum of cash and loans in 2031?";
         is_open(&place, file, question, "sides of an account");
     }
+}
+
+/// A column under a segment's name had no period, although its tags have one.
+#[test]
+fn a_tag_gives_its_period_to_a_column_that_prints_none() {
+    let place = Workplace::new();
+    let head = r#"<div style="display:none"><ix:header><ix:resources>
+        <xbrli:context id="c"><xbrli:period><xbrli:startDate>2031-01-01</xbrli:startDate><xbrli:endDate>2031-12-31</xbrli:endDate></xbrli:period></xbrli:context>
+        <xbrli:unit id="u"><xbrli:measure>iso4217:USD</xbrli:measure></xbrli:unit></ix:resources></ix:header></div>"#;
+    let figure = |value: &str| {
+        format!(
+            "<ix:nonFraction name='x:Sales' contextRef='c' unitRef='u' scale='6'>{value}</ix:nonFraction>"
+        )
+    };
+    let page = |cell: &str| {
+        format!(
+            "<html><body>{head}<p>Sales by kind</p><table><tr><td></td><td>Amount</td></tr>\
+            <tr><td>Pipes</td><td>{cell}</td></tr><tr><td>Pumps</td><td>{}</td></tr></table></body></html>",
+            figure("7")
+        )
+    };
+    place.write("a.htm", &page(&figure("412")));
+    is_sure(&place, "a.htm", "what were sales of pipes in 2031?", 412e6);
+    is_open(&place, "a.htm", "what were sales of pipes in 2030?", "2030");
 }

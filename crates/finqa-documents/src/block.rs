@@ -23,7 +23,7 @@ pub struct PrintedTable {
     pub rows: Vec<Vec<PrintedCell>>,
 }
 
-/// Rewrites the figures of all tables in one notation. If a column does not show whether a
+/// Rewrites the figures of all tables and paragraphs in one notation. If a column does not show whether a
 /// comma marks decimals, its table decides, and if the table does not either, all tables
 /// together.
 pub(crate) fn in_one_notation(mut blocks: Vec<Block>, notes: &mut Vec<String>) -> Vec<Block> {
@@ -42,6 +42,11 @@ pub(crate) fn in_one_notation(mut blocks: Vec<Block>, notes: &mut Vec<String>) -
     for table in &mut tables {
         notes.extend(cells::normalise(table, Some(votes)));
     }
+    let texts = blocks.iter_mut().filter_map(|block| match block {
+        Block::Text(text) => Some(text),
+        Block::Table(_) => None,
+    });
+    notes.extend(cells::normalise_sentences(texts, votes));
     blocks
 }
 

@@ -10,6 +10,7 @@ use finqa_core::question;
 
 use super::markdown;
 use crate::block::{Block, PrintedTable};
+use crate::cells;
 use crate::decode::DecodedText;
 use crate::error::DocumentError;
 use crate::grid::plain::{self, PlainBlock};
@@ -51,17 +52,22 @@ pub(crate) fn read(
     // Each table with the texts above it, and the texts since the last.
     let mut tables: Vec<(Vec<String>, Vec<Vec<String>>)> = Vec::new();
     let mut texts = Vec::new();
+    let mut votes = 0;
     for block in blocks {
         match block {
             PlainBlock::Text(text) => texts.extend(sentences(&text)),
             PlainBlock::Table(rows) => {
                 let grid = plain::shape(path, rows)?;
                 notes.extend(grid.notes);
+                votes += grid.votes;
                 texts.extend(grid.titles);
                 tables.push((std::mem::take(&mut texts), grid.rows));
             }
         }
     }
+    let above = tables.iter_mut().flat_map(|(above, _)| above);
+    let note = cells::normalise_sentences(above.chain(&mut texts), votes);
+    notes.extend(note);
     if tables.len() > 1 {
         let tables = tables.into_iter().flat_map(|(above, rows)| {
             let above = above.into_iter().map(Block::Text);

@@ -29,6 +29,8 @@ pub(crate) struct Grid {
     pub(crate) rows: Vec<Vec<String>>,
     /// Lines above the header that are not rows: titles, units.
     pub(crate) titles: Vec<String>,
+    /// How many more cells say that a comma marks decimals than say that a point does.
+    pub(crate) votes: i32,
     pub(crate) notes: Vec<String>,
 }
 
@@ -208,6 +210,7 @@ pub(crate) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, Docume
     let written = grid.rows.iter_mut();
     let written = written.map(|row| row.iter_mut().map(|cell| (cell, None)).collect());
     let mut written: Vec<_> = written.collect();
+    grid.votes = cells::votes(&written);
     let notes = cells::normalise(&mut written, None);
     grid.notes.extend(notes);
     Ok(grid)

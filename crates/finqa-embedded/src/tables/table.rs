@@ -179,8 +179,6 @@ impl ReportTable {
         out
     }
 
-    fn read_rows(&self, table: &Table, days: DayOrder) -> Vec<ReportRow> {
-        let width = self.columns.len();
     /// Gives a column that prints no period that of its tags, if they have only one.
     pub(super) fn date_by_tags(&mut self, tags: &[FigureTag]) {
         for (at, column) in self.columns.iter_mut().enumerate() {
@@ -194,6 +192,8 @@ impl ReportTable {
         }
     }
 
+    fn read_rows(&self, table: &Table, days: DayOrder) -> Vec<ReportRow> {
+        let width = self.columns.len();
         let percent: Vec<bool> = (0..width)
             .map(|at| !self.plain && table.is_of_percent(at))
             .collect();
