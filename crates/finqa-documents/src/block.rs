@@ -19,6 +19,8 @@ pub struct PrintedTable {
     pub unit: Option<String>,
     /// The workbook sheet that contains it; empty in other documents.
     pub sheet: String,
+    /// The page of a PDF on which it begins, from 1.
+    pub page: Option<usize>,
     /// The rows, the header first. All have the same length.
     pub rows: Vec<Vec<PrintedCell>>,
 }

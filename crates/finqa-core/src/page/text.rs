@@ -17,6 +17,9 @@ pub struct TableStart {
     /// Where its cells are in a workbook.
     #[serde(default, skip_serializing_if = "SheetPlaces::is_empty")]
     pub places: SheetPlaces,
+    /// The page of a PDF on which it begins, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<usize>,
 }
 
 /// Where the cells of a table are in a workbook.

@@ -81,6 +81,7 @@ impl Document {
                         above: table.above(),
                         tags: table.tags(&rows, first),
                         places: table.sheet_places(&rows),
+                        page: table.page,
                     });
                     page.sources.extend(table.sources(&rows, first));
                     let rows = rows.iter().filter_map(|row| table.rows.get(*row));

@@ -49,7 +49,13 @@ pub(crate) fn blocks(mut bytes: Vec<u8>) -> Result<(Vec<Block>, Vec<String>), St
         let (glyphs, note) = in_one_direction(glyphs);
         notes.extend(note.map(|note| format!("page {number} {note}")));
         let lines = lines_of(glyphs);
-        blocks.extend(lines::blocks(without_page_number(lines)));
+        let mut of_page = lines::blocks(without_page_number(lines));
+        for block in &mut of_page {
+            if let Block::Table(table) = block {
+                table.page = Some(number);
+            }
+        }
+        blocks.extend(of_page);
     }
     if blocks.is_empty() {
         let reason = match pages.is_empty() {
