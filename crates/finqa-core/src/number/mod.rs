@@ -9,6 +9,7 @@
 //! number of a text is meant).
 
 mod answer;
+mod currency;
 mod digits;
 mod fold;
 mod literal;
@@ -22,6 +23,7 @@ mod value;
 mod words;
 
 pub use answer::{answer, yes_or_no};
+pub use currency::{currency_in, currency_of_label};
 pub use fold::{fold, plain};
 pub use literal::{literal, python_float};
 pub use near::{
