@@ -1,13 +1,14 @@
 //! Asks the embedded analyst a list of questions about files, each without the earlier ones.
 //!
 //! `ask_list < LIST` reads lines that consist of a path, a tab and a question. For each it prints a
-//! line of JSON with `answer`, `plain_value`, `label` and `doubt`. A file is read once for
-//! consecutive questions about it.
+//! line of JSON with `answer` (a list of several values), `plain_value`, `label`, `confidence` and
+//! `doubt`, which without an answer says why there is none. A file is read once for consecutive
+//! questions about it.
 
 use std::io::BufRead;
 use std::path::Path;
 
-use convfinqa::Session;
+use convfinqa::{Asked, Session};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
@@ -25,15 +26,20 @@ async fn main() -> anyhow::Result<()> {
             }
         };
         session.forget();
-        let answer = session
-            .ask(question)
-            .await?
-            .and_then(|it| it.solution.answer);
+        let Some(Asked { solution, .. }) = session.ask(question).await? else {
+            continue;
+        };
+        let answer = solution.answer.as_ref();
+        let doubt = answer.map_or(solution.error.as_ref(), |it| it.doubt.as_ref());
         let printed = serde_json::json!({
-            "answer": answer.as_ref().map(|it| &it.printed),
-            "plain_value": answer.as_ref().and_then(|it| it.plain_value()),
-            "label": answer.as_ref().and_then(|it| it.label.as_ref()),
-            "doubt": answer.as_ref().and_then(|it| it.doubt.as_ref()),
+            "answer": answer.map(|it| match it.values.as_slice() {
+                [] => serde_json::json!(it.printed),
+                values => serde_json::json!(values),
+            }),
+            "plain_value": answer.and_then(|it| it.plain_value()),
+            "label": answer.and_then(|it| it.label.as_ref()),
+            "confidence": answer.and_then(|it| it.confidence),
+            "doubt": doubt,
         });
         println!("{printed}");
     }

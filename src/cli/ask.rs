@@ -23,7 +23,6 @@ use finqa_report::output::terminal::{
 };
 use finqa_run::engine::RunModels;
 use finqa_run::pipeline::{advice, judge_of_own_document, pair_setup, stored_replies};
-use finqa_score::dataset::Outcome;
 
 use super::args::{ConfigFile, ReplayArgs, needs_model};
 use super::run::{fatal, notify};
@@ -257,20 +256,15 @@ impl Asking {
                 writeln!(out, "{}", answer_text(&view))
             }
         })?;
-        let answer = solution.answer.as_ref();
-        let doubt = answer.and_then(|answer| answer.doubt.as_ref());
-        let title = match answer {
+        let doubt = view.doubt();
+        let title = match &solution.answer {
             None => "no answer",
             Some(_) => "not sure",
         };
-        if let Some(why) = doubt
-            .or(solution.error.as_ref())
-            .filter(|_| self.quiet && !self.json)
-        {
+        if let Some(why) = doubt.as_ref().filter(|_| self.quiet && !self.json) {
             super::note(format_args!("{title}: {why}"));
         }
-        let is_sure = solution.outcome == Outcome::Answered && doubt.is_none();
-        Ok(Some((is_sure, read)))
+        Ok(Some((doubt.is_none(), read)))
     }
 }
 

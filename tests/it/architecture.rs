@@ -76,8 +76,12 @@ finqa-journal
     run         settings
     answers     run
 finqa-ask
+    cited
     excerpt
-    gate
+    written     cited
+    confirm     cited written
+    statements
+    gate        cited confirm statements written
 finqa-report
     telemetry
     output

@@ -38,6 +38,7 @@ fn a_figure_of_a_pdf_is_sure_if_its_column_is_certain() {
     assert!(gross["doubt"].is_null(), "{gross}");
     assert_eq!(gross["evidence"][0]["table"], "Statements of income");
     assert_eq!(gross["evidence"][0]["scale"], "million");
+    assert_eq!(gross["evidence"][0]["page"], 1);
 }
 
 #[test]

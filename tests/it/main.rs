@@ -50,3 +50,4 @@ mod support;
 mod telemetry;
 mod terminal;
 mod workbook;
+mod written;

@@ -62,7 +62,7 @@ fn a_sure_opinion_that_differs_is_shown_to_the_critic_with_its_cells() {
     );
     let doubt = answer["doubt"].as_str().unwrap_or_default();
     assert!(
-        doubt.starts_with("the second opinion is 25.0%, confidence 0."),
+        doubt.starts_with("the embedded analyst is sure of 25.0% (relative change: Revenue"),
         "{answer}"
     );
 }

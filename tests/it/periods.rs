@@ -41,12 +41,12 @@ fn a_heading_that_names_a_fiscal_year_is_not_shifted() {
         );
         place.write(file, &page);
         for (question, answer) in [
-            ("what were net sales in fiscal 2031?", "8410"),
-            ("what were net sales in fiscal 2030?", "7950"),
-            ("what was the gross profit in 2029?", "2510"),
+            ("what were net sales in fiscal 2031?", "8,410 million"),
+            ("what were net sales in fiscal 2030?", "7,950 million"),
+            ("what was the gross profit in 2029?", "2,510 million"),
             (
                 "what was the change in net sales from fiscal 2029 to fiscal 2030?",
-                "630",
+                "630 million",
             ),
         ] {
             let json = ask(&place, file, question);

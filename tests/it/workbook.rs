@@ -38,15 +38,17 @@ fn figures_are_those_that_their_number_formats_print() {
     ];
     let place = workplace(&formats, &[Sheet("Overview", "", "", rows)]);
     for (question, answer, value) in [
-        ("gross premium income in FY 2031?", "39768", 39_768e6),
-        ("loss before tax in FY 2031?", "-6980", -6980e6),
+        (
+            "gross premium income in FY 2031?", "DKK 39,768 million", 39_768e6,
+        ),
+        ("loss before tax in FY 2031?", "-DKK 6,980 million", -6980e6),
         ("tax rate in FY 2031?", "22.1%", 22.1),
         ("solvency rate in FY 2031?", "14.8%", 14.8),
-        ("dividends in FY 2031?", "2.5", 2.5e6),
+        ("dividends in FY 2031?", "DKK 2.5 million", 2.5e6),
         // Of the stored values: the printed ones differ by 2756.
         (
             "change in gross premium income from FY 2030 to FY 2031?",
-            "2755.449",
+            "DKK 2,755.449 million",
             2755.448585e6,
         ),
     ] {
@@ -67,8 +69,8 @@ fn figures_are_those_that_their_number_formats_print() {
     ];
     let place = workplace(&formats, &[Sheet("Costs", "", "", rows)]);
     for (question, answer, value) in [
-        ("rent in 2031?", "41.3", 41_300.0),
-        ("fees in 2031?", "-5400", -5400.0),
+        ("rent in 2031?", "41.3 thousand", 41_300.0),
+        ("fees in 2031?", "-5,400", -5400.0),
         ("weight in 2031?", "12.5", 12.5),
     ] {
         let json = ask(&place, question);
@@ -119,7 +121,7 @@ fn what_is_hidden_does_not_answer_and_is_said_to_be_there() {
     ];
     let place = workplace(&[";;;"], &sheets);
     let json = ask(&place, "what was revenue?");
-    has(&json, json!({"answer": "44750", "doubt": null}));
+    has(&json, json!({"answer": "$44,750 thousand", "doubt": null}));
     for (question, why) in [
         (
             "what was revenue in 2032?", "Revenue · 2032 is in a hidden column",
@@ -168,7 +170,7 @@ fn a_formula_without_a_value_is_computed_if_it_is_a_sum_and_is_no_heading() {
     ];
     let place = workplace(&[], &[Sheet("Loans", "", "", rows)]);
     let ran = place.run("ask book.xlsx 'total loans in 2033?'");
-    ran.succeeds().prints("Answer    60060 million");
+    ran.succeeds().prints("Answer    60,060 million");
     ran.prints("computed: SUM(C3:C4)");
     let json = ask(&place, "total loans in 2033?");
     assert_eq!(json["evidence"][0]["formula"], "SUM(C3:C4)", "{json}");
@@ -199,11 +201,11 @@ fn a_ratio_is_answered_by_its_label() {
         ("Which year had the highest NPL ratio?", "2031"),
         (
             "By how many percentage points did the cost/income ratio improve from 2031 to 2033?",
-            "5.5",
+            "5.5 percentage points",
         ),
         (
             "By how many percentage points did the CET1 ratio improve from 2031 to 2033?",
-            "1.1",
+            "1.1 percentage points",
         ),
     ] {
         let json = ask(&place, question);

@@ -1,8 +1,10 @@
 //! Chooses the part of a report that a chat model is shown for a question: the tables and
 //! paragraphs that fit the question best, within a number of tokens, in the order of the report.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use finqa_core::page::position;
 use finqa_core::question;
 use finqa_documents::{Block, Document, PrintedCell, PrintedTable, Shown};
 use finqa_embedded::{Passage, Passages};
@@ -13,7 +15,7 @@ const CHARACTERS: usize = 3;
 /// Characters added to each cell and paragraph for the marks around its text.
 const MARKS: usize = 3;
 
-/// The rows of a table that takes more than this share of the room are chosen one by one.
+/// The largest share of the room that the rows of one table take, so that others have some.
 const MOST_OF_ROOM: f64 = 0.6;
 
 /// Weight of the second and third best row in the fit of their table.
@@ -24,6 +26,9 @@ const STATEMENT: f64 = 1.15;
 
 /// Factor for a paragraph. All words of a row describe one figure; those of a paragraph may not.
 const PARAGRAPH: f64 = 0.7;
+
+/// The fit of a passage that must be shown.
+const NEEDED: f64 = 1e6;
 
 /// A report. The index of its passages is built at the first question.
 #[derive(Debug)]
@@ -78,12 +83,17 @@ impl ReadDocument {
         &self.document
     }
 
-    /// The blocks that fit a question at all, the best first. On a tie, the earlier one comes
-    /// first.
-    fn ranked(&self, question: &str) -> Vec<FitBlock> {
+    /// The blocks that fit a question at all, the best first. Those with a needed passage precede
+    /// all others; on a tie, the earlier block comes first.
+    fn ranked(&self, question: &str, needed: &[usize]) -> Vec<FitBlock> {
         let blocks = &self.document.blocks;
-        let passages = self.passages.get_or_init(|| BlockPassages::read(blocks));
-        let fits = passages.all.fit(question);
+        let passages = self.passages();
+        let mut fits = passages.all.fit(question);
+        for at in needed {
+            if let Some(fit) = fits.get_mut(*at) {
+                *fit = NEEDED;
+            }
+        }
         let blocks = blocks.iter().zip(&passages.places).enumerate();
         let mut ranked: Vec<FitBlock> = blocks
             .filter_map(|(at, (block, (first, end)))| {
@@ -108,30 +118,76 @@ impl ReadDocument {
 }
 
 impl ReadDocument {
-    /// The page that a model is shown for a question: the best tables and paragraphs within
-    /// `tokens`, in the order of the report. A block that no longer fits is skipped, and the next
-    /// best one is tried.
-    pub(super) fn excerpt(&self, question: &str, tokens: usize) -> question::Document {
+    /// The page that a model is shown for a question: the rows and paragraphs at `places` of the
+    /// whole document, and the best other tables and paragraphs, within `tokens` and in the order of
+    /// the report. A block that no longer fits is skipped, and the next best one is tried.
+    pub(super) fn excerpt<'p>(
+        &self,
+        question: &str,
+        places: impl Iterator<Item = &'p str>,
+        tokens: usize,
+    ) -> question::Document {
+        let needed: Vec<usize> = places.filter_map(|id| self.passage_at(id)).collect();
         let room = tokens.saturating_mul(CHARACTERS);
         let mut left = room;
-        let mut shown: Vec<(usize, Shown<'_>)> = Vec::new();
-        for block in self.ranked(question) {
+        let mut shown: BTreeMap<usize, Shown<'_>> = BTreeMap::new();
+        let ranked = self.ranked(question, &needed);
+        // What is needed of each block comes before more of any.
+        let least = ranked.iter().filter(|block| block.fit >= NEEDED);
+        let rounds = least.map(|block| (block, true));
+        for (block, least) in rounds.chain(ranked.iter().map(|block| (block, false))) {
+            let before = shown.get(&block.at).map_or(0, size);
+            let room_here = left + before;
             let part = match self.document.blocks.get(block.at) {
                 Some(Block::Text(text)) => Shown::Text(text),
                 Some(Block::Table(table)) => {
-                    Shown::Rows(table, best_rows(table, &block.rows, left, room))
+                    let rows = match least {
+                        true => needed_rows(table, &block.rows),
+                        false => best_rows(table, &block.rows, room_here, room),
+                    };
+                    Shown::Rows(table, rows)
                 }
                 None => continue,
             };
             let size = size(&part);
-            if size == 0 || size > left {
+            if size <= before || size > room_here {
                 continue;
             }
-            left -= size;
-            shown.push((block.at, part));
+            left = room_here - size;
+            shown.insert(block.at, part);
         }
-        shown.sort_by_key(|(at, _)| *at);
-        self.document.page(shown.into_iter().map(|(_, part)| part))
+        self.document.page(shown.into_values())
+    }
+
+    fn passages(&self) -> &BlockPassages {
+        let blocks = &self.document.blocks;
+        self.passages.get_or_init(|| BlockPassages::read(blocks))
+    }
+
+    /// The passage with a cell or a sentence of the whole document.
+    fn passage_at(&self, id: &str) -> Option<usize> {
+        let cell = position(id);
+        let sentence = || id.strip_prefix('t')?.parse::<usize>().ok()?.checked_sub(1);
+        // A line about the cover may precede the paragraphs.
+        let cover = usize::from(self.document.page([]).sentences().next().is_some());
+        let mut before = match cell {
+            Some((row, _)) => row,
+            None => sentence()?.checked_sub(cover)?,
+        };
+        let blocks = self.document.blocks.iter().zip(&self.passages().places);
+        for (block, (first, _)) in blocks {
+            let size = match (block, cell) {
+                (Block::Table(table), Some(_)) => table.rows.len(),
+                (Block::Text(_), None) => 1,
+                _ => 0,
+            };
+            if before < size {
+                // The header of a table is no passage.
+                return Some(first + before.saturating_sub(usize::from(cell.is_some())));
+            }
+            before -= size;
+        }
+        None
     }
 }
 
@@ -177,13 +233,18 @@ fn all_rows(table: &PrintedTable) -> Vec<usize> {
 }
 
 /// The indices of the rows to show. These are all rows if the table fits into `left` characters
-/// and is not large; otherwise the header and as many of the best rows as fit, each with the
-/// heading of its section, in the order of the table. `fits` has no entry for the header.
+/// and its share of the room; otherwise the header and as many of the best rows as fit, each with
+/// the heading of its section, in the order of the table. `fits` has no entry for the header.
 fn best_rows(table: &PrintedTable, fits: &[f64], left: usize, room: usize) -> Vec<usize> {
     let all = all_rows(table);
-    #[allow(clippy::cast_precision_loss, reason = "characters of a page")]
-    let large = size_of_rows(table, &all) as f64 > room as f64 * MOST_OF_ROOM;
-    if size_of_rows(table, &all) <= left && !large {
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "characters of a page"
+    )]
+    let left = left.min((room as f64 * MOST_OF_ROOM) as usize);
+    if size_of_rows(table, &all) <= left {
         return all;
     }
     let mut order: Vec<usize> = (1..table.rows.len()).collect();
@@ -200,6 +261,16 @@ fn best_rows(table: &PrintedTable, fits: &[f64], left: usize, room: usize) -> Ve
         }
         rows = more;
     }
+    rows
+}
+
+/// The header, and the rows that must be shown with the headings of their sections.
+fn needed_rows(table: &PrintedTable, fits: &[f64]) -> Vec<usize> {
+    let needed = fits.iter().enumerate().filter(|(_, fit)| **fit >= NEEDED);
+    let needed = needed.flat_map(|(at, _)| [Some(at + 1), heading_of(table, at + 1)]);
+    let mut rows: Vec<usize> = [0].into_iter().chain(needed.flatten()).collect();
+    rows.sort_unstable();
+    rows.dedup();
     rows
 }
 
@@ -247,7 +318,7 @@ mod tests {
         };
         let fits = [0.0, 0.0, 0.0, 0.0, 2.0, 1.0];
         for (left, rows) in [(45, vec![0, 4, 5]), (60, vec![0, 4, 5, 6]), (30, vec![0])] {
-            assert_eq!(best_rows(&table, &fits, left, left), rows, "{left}");
+            assert_eq!(best_rows(&table, &fits, left, 2 * left), rows, "{left}");
         }
     }
 }

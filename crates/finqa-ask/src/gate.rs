@@ -1,17 +1,25 @@
-//! Decides which answers are sure; no other place does. The analyst, the second opinion, the tags
-//! of a filing and the reader of the document each may have a reason for doubt, and an answer
-//! without one is sure.
+//! Decides which answers are sure; no other place does. The analyst, what confirms a chat model's
+//! answer, the tags of a filing and the reader of the document each may have a reason for doubt, and
+//! an answer without one is sure.
 
 use std::collections::BTreeMap;
 
-use finqa_agents::pair::{Answer, Solution};
-use finqa_core::number::Scale;
+use finqa_agents::pair::{Answer, Solution, StopReason};
+use finqa_core::number::{Scale, currency_of_label};
 use finqa_core::page::period::Times;
-use finqa_core::page::{FigureTag, MONTHS, Table, position, years_in};
+use finqa_core::page::{FigureTag, MONTHS, position, years_in};
 use finqa_core::question::Question;
-use finqa_core::text::single_spaced;
 
 use super::Session;
+use super::cited::{cited_table, cited_tag};
+use super::confirm::{Witnessed, model_doubt};
+use super::statements;
+use super::written::{common_unit, write};
+
+/// What precedes the currency in which a question wants its answer.
+const ASKED_IN: [&str; 5] = [
+    " in ", "how many ", "millions of ", "thousands of ", "billions of ",
+];
 
 /// Parts of the names of us-gaap elements for amounts of future years, such as debt due next year.
 const SCHEDULED: [&str; 5] = [
@@ -19,42 +27,73 @@ const SCHEDULED: [&str; 5] = [
 ];
 
 impl Session {
-    /// The reason why an answer is not sure: the first one of the analyst, the second opinion, the
-    /// tags and the reader of the document. `None` for a sure answer, and without an answer.
-    pub(super) fn doubt(&self, question: &Question, solution: &Solution) -> Option<String> {
+    /// Writes an answer as a person does, and decides whether it is sure. A guess about a statement
+    /// that the file lacks is no answer.
+    pub(super) fn judge_and_write(
+        &self,
+        question: &Question,
+        solution: &mut Solution,
+        witness: Option<&Witnessed>,
+    ) {
+        let doubt = self.doubt(question, solution, witness);
+        let unsure = solution.answer.is_none() || doubt.is_some();
+        let lacking = statements::lacking(&self.absent, &question.text, unsure);
+        if let Some(why) = lacking {
+            *solution = solution.clone().withhold(why);
+        }
+        let rounds = solution.rounds.iter_mut().map(|round| &mut round.answer);
+        let answers = rounds.chain(&mut solution.answer);
+        answers.for_each(|answer| write(question, answer));
+        if let Some(answer) = &mut solution.answer {
+            answer.doubt = doubt;
+        }
+    }
+
+    /// The reason why an answer is not sure: the first one of the analyst, of what confirms a chat
+    /// model's answer, of its units, and of the tags and the reader of the document. `None` for a
+    /// sure answer, and without an answer.
+    fn doubt(
+        &self,
+        question: &Question,
+        solution: &Solution,
+        witness: Option<&Witnessed>,
+    ) -> Option<String> {
         let answer = solution.answer.as_ref()?;
-        let opinion = || opinion_caveat(solution).filter(|_| self.shows_opinion);
+        let is_model = !solution.calls.is_empty() && solution.stop != StopReason::Arbitrated;
+        let model = || {
+            let doubt = model_doubt(question, answer);
+            doubt.or_else(|| witness?.doubt(answer))
+        };
         let report = || {
             let document = Some(self.document()).filter(|document| document.is_report())?;
             let literals = answer.evidence.iter().map(|cited| cited.literal.as_str());
             tag_doubt(question, answer).or_else(|| document.doubt(literals))
         };
-        answer.doubt.clone().or_else(opinion).or_else(report)
+        answer
+            .doubt
+            .clone()
+            .or_else(|| is_model.then(model)?)
+            .or_else(|| other_currency(question, answer))
+            .or_else(report)
     }
 }
 
-/// The doubt that a second opinion raises if it is sure and differs from an answer with a value.
-fn opinion_caveat(solution: &Solution) -> Option<String> {
-    solution.answer.as_ref()?.value.as_ref()?;
-    let other = solution.opinion.as_ref()?;
-    let differs = other.agrees == Some(false) && other.arbitration.is_none();
-    (differs && other.is_sure()).then(|| {
-        let (printed, confidence) = (single_spaced(&other.printed), other.confidence);
-        format!("the second opinion is {printed}, confidence {confidence:.2}")
-    })
-}
-
-/// The table that contains a cell, and the row within that table. `place` is the row and the
-/// column on the page, counted from 0.
-pub fn cited_table(question: &Question, place: (usize, usize)) -> Option<(&Table, usize)> {
-    question.document.page().table_of_row(place.0)
-}
-
-/// The tag of a cell. `place` is as for [`cited_table`].
-pub fn cited_tag(question: &Question, place: (usize, usize)) -> Option<&FigureTag> {
-    let starts = question.document.tables.iter();
-    let mut tags = starts.flat_map(|start| &start.tags);
-    tags.find(|tag| (tag.row, tag.column) == place)
+/// The doubt in an answer whose figures are in another currency than the question asks for.
+fn other_currency(question: &Question, answer: &Answer) -> Option<String> {
+    let lower = question.text.to_lowercase();
+    let asked = ASKED_IN.iter().find_map(|start| {
+        let (_, rest) = lower.split_once(start)?;
+        let words: Vec<&str> = rest.split_whitespace().take(2).collect();
+        currency_of_label(&words.join(" "))
+    })?;
+    let printed = common_unit(question, answer).currency?;
+    // "Dollars" may be those of any country.
+    let sign = |currency: &str| match currency.ends_with('$') {
+        true => "$".to_owned(),
+        false => currency.to_owned(),
+    };
+    (sign(&asked) != sign(&printed))
+        .then(|| format!("the question asks for {asked}, but the figures are in {printed}"))
 }
 
 /// The reason to doubt an answer because the tag of one of its figures contradicts the page, in

@@ -7,7 +7,9 @@
 //!
 //! Read [`Session::ask`] first: it takes the page, asks the agents (`finqa_agents::pair`) and
 //! applies the calibration. Then read `excerpt`, which chooses the part of a report that a chat
-//! model is shown, and `gate`, which decides whether an answer is sure.
+//! model is shown, `cited` and `written` (the figures of an answer, and how it is written),
+//! `confirm`, which judges a chat model's answer, and `gate`, which decides whether an answer is
+//! sure.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(
@@ -15,8 +17,12 @@
     allow(clippy::float_cmp, reason = "tests compare exact, hand-made values")
 )]
 
+mod cited;
+mod confirm;
 mod excerpt;
 mod gate;
+mod statements;
+mod written;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,9 +39,10 @@ use finqa_core::question::{self, HistoryEntry, Question, QuestionKey, QuestionKi
 use finqa_documents::{Document, DocumentError};
 use finqa_score::calibration::Judge;
 
+pub use cited::{cited_table, cited_tag};
+use confirm::{Witness, Witnessed};
 use excerpt::ReadDocument;
 use finqa_core::error::{Kind, Kinded};
-pub use gate::{cited_table, cited_tag};
 
 /// The default of `--page-tokens`: the maximum size of the excerpt of a report that a chat model is
 /// shown. Three characters count as one token.
@@ -70,8 +77,12 @@ pub struct Session {
     pair: Pair,
     judge: Option<Judge>,
     source: PageSource,
-    /// True if a second opinion that is sure and differs makes an answer doubtful.
-    shows_opinion: bool,
+    /// The embedded analyst beside a chat model.
+    witness: Option<Witness>,
+    /// True if an answer of a chat model that it does not confirm is not sure.
+    confirms: bool,
+    /// The primary statements that a filing lacks.
+    absent: Vec<&'static str>,
     history: Vec<HistoryEntry>,
     stop: Stop,
 }
@@ -117,23 +128,29 @@ impl Session {
         stop: Stop,
     ) -> Result<Self, AskError> {
         // The embedded analyst searches all tables of a report.
-        let whole = !document.is_report() || matches!(options.backend, Backend::Embedded);
+        let is_model = !matches!(options.backend, Backend::Embedded);
+        let whole = !document.is_report() || !is_model;
+        let opinion = options.settings.second_opinion;
+        let page = document.whole();
         Ok(Self {
             pair: Pair::new(options)?,
             judge,
+            witness: is_model.then(|| Witness::new(Arc::clone(&page))),
+            confirms: !matches!(opinion, OpinionUse::Off | OpinionUse::Record),
+            absent: statements::absent(&document),
             source: match whole {
-                true => PageSource::Whole(document.whole(), Box::new(document)),
+                true => PageSource::Whole(page, Box::new(document)),
                 false => PageSource::Excerpt {
                     report: Box::new(ReadDocument::new(document)),
                     tokens: page_tokens,
                 },
             },
-            shows_opinion: options.settings.second_opinion == OpinionUse::Show,
             history: Vec::new(),
             stop,
         })
     }
 
+    /// The document that is asked about.
     pub fn document(&self) -> &Document {
         match &self.source {
             PageSource::Whole(_, document) => document,
@@ -152,10 +169,13 @@ impl Session {
     /// # Errors
     /// [`AskError::Failure`] if no question can succeed.
     pub async fn ask(&mut self, text: &str) -> Result<Option<Asked>, AskError> {
-        let document = self.page(text);
-        let question = Arc::new(Question {
+        let document = match &self.source {
+            PageSource::Whole(page, _) => Arc::clone(page),
+            PageSource::Excerpt { .. } => Arc::default(),
+        };
+        let mut question = Question {
             key: QuestionKey {
-                id: document.id.clone(),
+                id: self.document().name.clone(),
                 part: self.history.len().to_string(),
             },
             kind: match self.history.is_empty() {
@@ -165,7 +185,18 @@ impl Session {
             document,
             text: text.trim().to_owned(),
             history: self.history.clone(),
-        });
+        };
+        let witness = self.witness.as_ref().map(|witness| witness.ask(&question));
+        if let PageSource::Excerpt { report, tokens } = &self.source {
+            // A follow-up may name only what it changes, so the excerpt must fit the words of the
+            // question before it too.
+            let last = self.history.last();
+            let before = last.map_or("", |earlier| earlier.question.as_str());
+            let places = witness.iter().flat_map(Witnessed::places);
+            let asked = format!("{before} {text}");
+            question.document = Arc::new(report.excerpt(&asked, places, *tokens));
+        }
+        let question = Arc::new(question);
         let memory = CallMemory::default();
         let stop = self.stop.clone();
         let asking = self
@@ -188,28 +219,13 @@ impl Session {
         }
         let entry = answer_history(&question.text, solution.answer.as_ref());
         self.history.push(entry);
-        let doubt = self.doubt(&question, &solution);
-        if let Some(answer) = &mut solution.answer {
-            answer.doubt = doubt;
-        }
+        let witness = witness.filter(|_| self.confirms);
+        self.judge_and_write(&question, &mut solution, witness.as_ref());
         Ok(Some(Asked { question, solution }))
     }
 
     /// Forgets the questions so far: the next one cannot refer to them.
     pub fn forget(&mut self) {
         self.history.clear();
-    }
-
-    fn page(&self, question: &str) -> Arc<question::Document> {
-        match &self.source {
-            PageSource::Whole(page, _) => Arc::clone(page),
-            PageSource::Excerpt { report, tokens } => {
-                // A follow-up may name only what it changes, so the excerpt must fit the words of
-                // the question before it too.
-                let last = self.history.last();
-                let before = last.map_or("", |earlier| earlier.question.as_str());
-                Arc::new(report.excerpt(&format!("{before} {question}"), *tokens))
-            }
-        }
     }
 }

@@ -52,6 +52,12 @@ impl EmbeddedAgent {
         why.unwrap_or_else(|| "the document contains no number that fits the question".to_owned())
     }
 
+    /// The answer to a question, or why there is none.
+    pub fn answered(&self, question: &Question) -> Result<Answer, String> {
+        let answer = self.answer(question).map(|(answer, _)| answer);
+        answer.ok_or_else(|| self.reason(question))
+    }
+
     /// The second opinion on a question. `None` if there is no answer, or if the question names a
     /// year that the page lacks, because the embedded analyst would then answer for another year.
     pub fn opinion(&self, question: &Question) -> Option<SecondOpinion> {

@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use finqa_core::number::{NEAR, PercentReading, Value, answer};
+use finqa_core::number::{NEAR, PercentReading, UnitKind, Value, answer, within};
 use finqa_core::question::CitedEvidence;
 
 use super::answer::Answer;
@@ -95,6 +95,22 @@ impl SecondOpinion {
                 "check which of the two answers the page supports: rows, columns, years, operation."
                     .to_owned(),
         }
+    }
+}
+
+impl Answer {
+    /// True if another answer is the same: as printed or within half a percent, with or without the
+    /// scale.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let (Some(own), Some(value)) = (&self.value, &other.value) else {
+            return false;
+        };
+        let in_units = || {
+            let (a, b) = self.plain_value().zip(other.plain_value())?;
+            let percent = [self.unit.kind, other.unit.kind].map(|kind| kind == UnitKind::Percent);
+            Some(percent[0] == percent[1] && within(a, b, NEAR))
+        };
+        is_same_answer((own, &self.printed), (value, &other.printed)) || in_units().unwrap_or(false)
     }
 }
 

@@ -1,14 +1,18 @@
 //! One answer with everything that a reader needs to check it, for `ask` as text and as JSON.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use finqa_agents::pair::verify::{Finding, FindingKind};
 use finqa_agents::pair::{Answer, CriticVerdict, Round, Solution};
+use finqa_core::number;
 use finqa_core::text::counted;
 use finqa_score::dataset::Question;
 
 use super::evidence::NamedEvidence;
+use super::formula;
 
 /// An answer with the names of the places it cites and the findings of each round.
 #[derive(Debug)]
@@ -76,6 +80,51 @@ impl<'a> AnswerView<'a> {
 }
 
 impl AnswerView<'_> {
+    /// Why the answer is not sure, or why there is none.
+    pub fn doubt(&self) -> Option<String> {
+        let solution = self.solution;
+        match &solution.answer {
+            Some(answer) => answer.doubt.clone(),
+            None => {
+                let outcome = || solution.outcome.name().replace('_', " ");
+                Some(solution.error.clone().unwrap_or_else(outcome))
+            }
+        }
+    }
+
+    /// The periods of the figures: one for each of several values, otherwise each once.
+    fn periods(&self) -> Vec<&str> {
+        let periods = self.evidence.iter().filter_map(NamedEvidence::period);
+        let mut periods: Vec<&str> = periods.collect();
+        let values = self.solution.answer.iter();
+        let values = values.map(|answer| answer.values.len()).sum::<usize>();
+        if values != periods.len() {
+            let mut seen = HashSet::new();
+            periods.retain(|period| seen.insert(*period));
+        }
+        periods
+    }
+
+    /// The calculation with the names of its figures; none for a figure that is only looked up.
+    pub(super) fn formula(&self) -> Option<String> {
+        let program = self.solution.answer.as_ref()?.program.as_deref()?;
+        formula::in_names(program, &self.evidence)
+    }
+
+    /// What a reader of the figures should know: those whose sign differs from the page's.
+    fn notes(&self) -> Vec<String> {
+        let size = |text: &str| number::read(text).map(|reading| reading.value);
+        let turned = |cited: &&NamedEvidence| {
+            let printed = self.question.document.evidence(&cited.id).and_then(size);
+            let signs = printed.zip(size(&cited.literal));
+            signs.is_some_and(|(printed, used)| printed < 0.0 && used > 0.0)
+        };
+        let turned = self.evidence.iter().filter(turned);
+        turned
+            .map(|cited| format!("{} is printed below zero", cited.label))
+            .collect()
+    }
+
     /// The answer as JSON for other programs.
     pub fn json(&self) -> Value {
         let solution = self.solution;
@@ -84,6 +133,7 @@ impl AnswerView<'_> {
         json!({
             "question": self.question.text,
             "outcome": solution.outcome,
+            "sure": self.doubt().is_none(),
             "answer": answer.map(|answer| match answer.values.as_slice() {
                 [] => json!(answer.printed),
                 values => json!(values),
@@ -92,6 +142,9 @@ impl AnswerView<'_> {
             "plain_value": answer.and_then(Answer::plain_value),
             "unit": answer.map(|answer| answer.unit),
             "label": answer.and_then(|answer| answer.label.as_ref()),
+            "periods": self.periods(),
+            "formula": self.formula(),
+            "notes": self.notes(),
             "steps": answer.map_or(&[][..], |answer| &answer.steps),
             "evidence": self.evidence,
             "program": answer.and_then(|answer| answer.program.as_ref()),
@@ -99,7 +152,7 @@ impl AnswerView<'_> {
             "confidence": answer.and_then(|answer| answer.confidence),
             "probability": solution.probability,
             "calibration": self.calibration,
-            "doubt": answer.and_then(|answer| answer.doubt.as_ref()),
+            "doubt": self.doubt(),
             "rounds": self.rounds,
             "chosen_round": solution.chosen_round,
             "votes": solution.votes,

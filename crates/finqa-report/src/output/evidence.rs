@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use finqa_ask::{cited_table, cited_tag};
 use finqa_core::number::Scale;
-use finqa_core::page::{Statement, position};
+use finqa_core::page::period::Times;
+use finqa_core::page::{Statement, position, years_in};
 use finqa_core::question::CitedEvidence;
 use finqa_score::dataset::Question;
 
@@ -14,9 +15,17 @@ use finqa_score::dataset::Question;
 pub(super) struct NamedEvidence {
     /// `r{row}c{col}`, `t{n}` or `h{n}`.
     pub id: String,
-    /// Row and column of a cell, the text of a sentence, the earlier question;
-    /// empty if the place does not exist.
+    /// Row and column of a cell together, the text of a sentence, the earlier question; empty if
+    /// the place does not exist.
     pub label: String,
+    /// The label of a cell's row, and that of its column.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub row: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub column: String,
+    /// The heading above a sentence, or above the row of a table.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub heading: String,
     /// The figure as written there.
     pub literal: String,
     /// The table, the cell and the tag of the figure, in a user's report.
@@ -27,8 +36,11 @@ pub(super) struct NamedEvidence {
 /// A place in a user's report.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct FiledPlace {
-    /// The title of the table.
+    /// The title of the table: of a statement, or of a part of a note.
     pub table: String,
+    /// The page of a PDF on which the table begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<usize>,
     /// The sheet and the cell of a workbook: `Key figures!D4`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<String>,
@@ -47,14 +59,38 @@ pub(super) struct FiledPlace {
     pub period: Option<String>,
 }
 
+/// The most words of a paragraph that is a heading.
+const HEADING: usize = 12;
+
 impl NamedEvidence {
     pub(super) fn new(question: &Question, cited: &CitedEvidence) -> Self {
+        let (row, column, heading) = names(question, &cited.id).unwrap_or_default();
+        let label = match (row.as_str(), column.as_str()) {
+            ("", "") => label(question, &cited.id),
+            (row, "") => row.to_owned(),
+            ("", column) => column.to_owned(),
+            (row, column) => format!("{row} · {column}"),
+        };
         Self {
             id: cited.id.clone(),
-            label: label(question, &cited.id),
+            label,
+            row,
+            column,
+            heading: heading
+                .or_else(|| heading_of(question, &cited.id))
+                .unwrap_or_default(),
             literal: cited.literal.clone(),
             filed: FiledPlace::read(question, &cited.id),
         }
+    }
+
+    /// The period of a cell: that of its column or its row as printed, or else that of its tag.
+    pub(super) fn period(&self) -> Option<&str> {
+        let mut printed = [&self.column, &self.row].into_iter();
+        let printed =
+            printed.find(|name| Times::heading(name).0.is_some() || !years_in(name).is_empty());
+        let tagged = || self.filed.as_ref()?.period.as_deref();
+        printed.map(String::as_str).or_else(tagged)
     }
 
     /// The place where a person finds the figure: the cell of a workbook, otherwise the id.
@@ -77,7 +113,13 @@ impl NamedEvidence {
         let tag = tag.map(|(concept, period)| format!("tagged {concept}, {period}"));
         let computed = filed.formula.as_ref();
         let computed = computed.map(|formula| format!("computed: {formula}"));
-        let parts = [self.label.clone(), filed.table.clone(), scale];
+        let page = filed.page.map(|page| format!("page {page}"));
+        let parts = [
+            self.label.clone(),
+            filed.table.clone(),
+            page.unwrap_or_default(),
+            scale,
+        ];
         let parts = parts.into_iter().chain(tag).chain(computed);
         let parts = parts.filter(|part| !part.is_empty());
         parts.collect::<Vec<_>>().join("; ")
@@ -112,30 +154,44 @@ impl FiledPlace {
             cell,
             formula: source.and_then(|source| source.formula.clone()),
             table: start.above.first().cloned().unwrap_or_default(),
+            page: start.page,
             concept: tag.map(|tag| tag.concept.clone()),
             period: tag.map(|tag| tag.period.clone()),
         })
     }
 }
 
-/// The label of a cited place: row and column of a cell, a sentence, or an earlier question. Empty
-/// if the place does not exist.
-fn label(question: &Question, id: &str) -> String {
-    if let Some((row, column)) = position(id) {
-        let Some((table, row)) = question.document.page().table_of_row(row) else {
-            return String::new();
-        };
-        let row = table.rows().get(row).map(|row| row.label.trim());
-        let column = table
-            .columns()
-            .get(column)
-            .map(|column| column.label.trim());
-        let named = [row, column]
-            .into_iter()
-            .flatten()
-            .filter(|label| !label.is_empty());
-        return named.collect::<Vec<_>>().join(" · ");
+/// The labels of a cell's row and column, and the heading above its row.
+fn names(question: &Question, id: &str) -> Option<(String, String, Option<String>)> {
+    let place = position(id)?;
+    let (table, row) = cited_table(question, place)?;
+    let (row, column) = (table.rows().get(row), table.columns().get(place.1));
+    let section = row.and_then(|row| row.section.clone());
+    let row = row.map_or("", |row| row.label.trim());
+    let column = column.map_or("", |column| column.label.trim());
+    Some((row.to_owned(), column.to_owned(), section))
+}
+
+/// The nearest heading above a sentence of a report.
+fn heading_of(question: &Question, id: &str) -> Option<String> {
+    if question.document.tables.is_empty() {
+        return None;
     }
+    let before = id
+        .strip_prefix('t')?
+        .parse::<usize>()
+        .ok()?
+        .checked_sub(1)?;
+    let sentences: Vec<&str> = question.document.sentences().take(before).collect();
+    let is_heading = |text: &&&str| {
+        text.split_whitespace().count() <= HEADING && !text.ends_with(['.', ':', ';', ','])
+    };
+    let heading = sentences.iter().rev().find(is_heading)?;
+    Some((*heading).to_owned())
+}
+
+/// What a cited sentence or an earlier question says. Empty if there is no such place.
+fn label(question: &Question, id: &str) -> String {
     if let Some(text) = question.document.evidence(id) {
         return text.to_owned();
     }

@@ -5,6 +5,7 @@ mod answer;
 mod csv;
 mod episode_export;
 mod evidence;
+mod formula;
 mod jsonl;
 mod leaderboard;
 mod misses;

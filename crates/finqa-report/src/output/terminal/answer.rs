@@ -30,6 +30,7 @@ pub fn answer_text(view: &AnswerView<'_>) -> String {
     let parts = [
         ("Answer", vec![headline(solution)]),
         ("Error", error.map(one_line).collect()),
+        ("Formula", view.formula().into_iter().collect()),
         ("Steps", steps.iter().map(one_line).collect()),
         ("Evidence", evidence(view)),
         ("Program", program.collect()),

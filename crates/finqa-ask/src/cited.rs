@@ -1,0 +1,173 @@
+//! The figures that an answer cites: their tables, their tags and the units in which they are.
+
+use finqa_core::number::{self, Scale, currency_in, currency_of_label};
+use finqa_core::page::{FigureTag, Table, counts_things, has_no_scale, position};
+use finqa_core::question::{CitedEvidence, Question};
+
+/// Words beside "shares" that make a row a number of shares.
+const SHARE_COUNTS: [&str; 5] = [
+    "weighted", "outstanding", "used in", "number of", "dilutive",
+];
+
+/// Words of a sentence that may state the currency of all amounts.
+const AMOUNTS: [&str; 3] = ["amounts", "figures", "values"];
+
+/// The most words of such a sentence.
+const SHORT: usize = 12;
+
+/// What a figure is of, beyond its number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct FigureUnit {
+    /// As it is written before the number: `$`, `CHF`.
+    pub(super) currency: Option<String>,
+    pub(super) per_share: bool,
+    /// A number of shares.
+    pub(super) shares: bool,
+    pub(super) percent: bool,
+    pub(super) scale: Option<Scale>,
+}
+
+/// The table that contains a cell, and the row within that table. `place` is the row and the
+/// column on the page, counted from 0.
+pub fn cited_table(question: &Question, place: (usize, usize)) -> Option<(&Table, usize)> {
+    question.document.page().table_of_row(place.0)
+}
+
+/// The tag of a cell. `place` is as for [`cited_table`].
+pub fn cited_tag(question: &Question, place: (usize, usize)) -> Option<&FigureTag> {
+    let starts = question.document.tables.iter();
+    let mut tags = starts.flat_map(|start| &start.tags);
+    tags.find(|tag| (tag.row, tag.column) == place)
+}
+
+impl FigureUnit {
+    /// The unit of a cited figure; `None` for a place that states none, such as an earlier turn.
+    pub(super) fn of(question: &Question, cited: &CitedEvidence) -> Option<Self> {
+        match position(&cited.id) {
+            Some(place) => Self::of_cell(question, place),
+            None => Self::in_sentence(question.document.evidence(&cited.id)?, &cited.literal),
+        }
+    }
+
+    fn of_cell(question: &Question, place: (usize, usize)) -> Option<Self> {
+        let (table, row) = cited_table(question, place)?;
+        let cell = table.cell(row, place.1)?;
+        let number = cell.number.as_ref()?;
+        let bare = Self {
+            percent: number.percent || table.is_of_percent(place.1),
+            scale: table.scale_at(row, place.1),
+            ..Self::default()
+        };
+        if bare.percent {
+            return Some(bare);
+        }
+        if let Some(tag) = cited_tag(question, place) {
+            let (measure, per) = tag.unit.split_once('/').unwrap_or((&tag.unit, ""));
+            return Some(Self {
+                // A code of three letters is a currency.
+                currency: (measure.len() == 3)
+                    .then(|| currency_in(measure).unwrap_or_else(|| measure.to_owned())),
+                per_share: per == "shares",
+                shares: measure == "shares",
+                ..bare
+            });
+        }
+        let of_row = table.rows().get(row)?;
+        let label = of_row.label.to_lowercase();
+        let section = of_row.section.as_deref().unwrap_or_default().to_lowercase();
+        let column = table.columns().get(place.1)?.label.as_str();
+        let is_rate = has_no_scale(&label) || has_no_scale(column) || of_row.is_of_rates();
+        let per_share = is_rate
+            && [label.as_str(), &section, column].iter().any(|name| {
+                let mut words = name.split(|c: char| !c.is_alphanumeric());
+                name.contains("per share") || words.any(|word| matches!(word, "eps" | "dps"))
+            });
+        let counted = |name: &str| name.contains("shares");
+        let shares = SHARE_COUNTS.iter().any(|word| label.contains(word))
+            && (counted(&label) || counted(&section));
+        let is_money = (!is_rate || per_share)
+            && !shares
+            && !counts_things(&label)
+            && !counts_things(column)
+            && !label.contains("number of");
+        let own = currency_in(&cell.raw);
+        let currency =
+            own.or_else(|| is_money.then(|| stated(question, table, (row, place.1), place.0))?);
+        Some(Self {
+            currency,
+            per_share,
+            ..bare
+        })
+    }
+
+    /// The unit of a number as a sentence writes it.
+    fn in_sentence(sentence: &str, literal: &str) -> Option<Self> {
+        let meant = number::answer(literal).ok()?.value.abs();
+        let mut found = number::readings(sentence);
+        let found = found.find(|one| (one.value.abs() - meant).abs() <= 0.0)?;
+        let written = sentence.get(found.span.clone()).unwrap_or_default();
+        let behind = sentence.get(found.span.end..).unwrap_or_default();
+        Some(Self {
+            currency: currency_in(written),
+            per_share: behind.trim_start().starts_with("per share"),
+            percent: found.percent,
+            scale: found.scale,
+            shares: false,
+        })
+    }
+}
+
+/// The currency that a table states for a cell without one: in a column of units, the label of its
+/// row or column, the lines above, or beside another figure of its row or column.
+fn stated(
+    question: &Question,
+    table: &Table,
+    (row, column): (usize, usize),
+    row_on_page: usize,
+) -> Option<String> {
+    let label = |at: usize| table.columns().get(at).map(|one| one.label.as_str());
+    let is_unit = |at: &usize| {
+        let name = label(*at).unwrap_or_default().trim().to_lowercase();
+        matches!(name.as_str(), "unit" | "units" | "currency")
+    };
+    let unit_column = (0..table.columns().len()).find(is_unit);
+    let of_unit = || currency_in(&table.cell(row, unit_column?)?.raw);
+    let of_row = || currency_of_label(&table.rows().get(row)?.label);
+    let of_column = || currency_of_label(label(column)?);
+    let corner = || currency_of_label(label(0)?);
+    let caption = || currency_of_label(&table.caption()?.text);
+    let above = || {
+        let starts = question.document.tables.iter().rev();
+        let start = starts.clone().find(|start| start.row <= row_on_page)?;
+        start
+            .above
+            .iter()
+            .rev()
+            .find_map(|line| currency_of_label(line))
+    };
+    let beside = || {
+        let cells = table.cells();
+        let of_column = cells.iter().skip(1).filter_map(|cells| cells.get(column));
+        let of_row = cells.get(row).into_iter().flatten().skip(1);
+        let mut figures = of_row.chain(of_column).filter(|cell| cell.number.is_some());
+        figures.find_map(|cell| currency_in(&cell.raw))
+    };
+    let of_text = || {
+        let plain = question.document.tables.is_empty();
+        let mut sentences = question.document.sentences().filter(|_| plain);
+        sentences.find_map(|sentence| {
+            let lower = sentence.to_lowercase();
+            let short = lower.split_whitespace().count() <= SHORT;
+            let of_all = short && AMOUNTS.iter().any(|word| lower.contains(word));
+            currency_of_label(sentence).filter(|_| of_all)
+        })
+    };
+    of_unit()
+        .or_else(of_row)
+        .or_else(of_column)
+        .or_else(corner)
+        .or_else(caption)
+        .or_else(above)
+        .or_else(beside)
+        .or_else(of_text)
+}

@@ -1,0 +1,148 @@
+//! What makes a chat model's answer sure: its figures are in the cells that it cites, the question
+//! names these, and the embedded analyst, which reads the whole document, is sure of the same.
+
+use std::sync::Arc;
+
+use finqa_agents::pair::{Answer, EmbeddedAgent, verify};
+use finqa_core::page::position;
+use finqa_core::program::Program;
+use finqa_core::question::{CitedEvidence, Document, Question};
+use finqa_core::text::single_spaced;
+use finqa_embedded::{Passage, Passages};
+
+use super::cited::cited_table;
+use super::written::{common_unit, write};
+
+/// The embedded analyst, with the whole document.
+pub(super) struct Witness {
+    agent: EmbeddedAgent,
+    page: Arc<Document>,
+}
+
+/// Its answer to a question, or why it has none.
+pub(super) struct Witnessed {
+    answer: Result<Answer, String>,
+}
+
+impl Witness {
+    pub(super) fn new(page: Arc<Document>) -> Self {
+        Self {
+            agent: EmbeddedAgent::default(),
+            page,
+        }
+    }
+
+    pub(super) fn ask(&self, question: &Question) -> Witnessed {
+        let question = Question {
+            document: Arc::clone(&self.page),
+            ..question.clone()
+        };
+        let mut answer = self.agent.answered(&question);
+        if let Ok(answer) = &mut answer {
+            write(&question, answer);
+        }
+        Witnessed { answer }
+    }
+}
+
+impl Witnessed {
+    /// The places of the whole document from which the answer is.
+    pub(super) fn places(&self) -> impl Iterator<Item = &str> {
+        let answer = self.answer.iter();
+        let cited = answer.flat_map(|answer| &answer.evidence);
+        cited.map(|cited| cited.id.as_str())
+    }
+
+    /// Why the embedded analyst does not confirm a chat model's answer. Its own doubt in the same
+    /// answer is one in the model's.
+    pub(super) fn doubt(&self, answer: &Answer) -> Option<String> {
+        let own = match &self.answer {
+            Ok(own) => own,
+            Err(why) => return Some(format!("the embedded analyst does not confirm it: {why}")),
+        };
+        let label = own.label.as_deref().filter(|label| !label.is_empty());
+        let label = label.map(|label| format!(" ({})", single_spaced(label)));
+        let named = format!(
+            "{}{}",
+            single_spaced(&own.printed),
+            label.unwrap_or_default()
+        );
+        match (&own.doubt, own.is_same(answer)) {
+            (doubt, true) => doubt.clone(),
+            (None, false) => Some(format!("the embedded analyst is sure of {named}")),
+            (Some(why), false) => Some(format!(
+                "the embedded analyst does not confirm it: its own guess is {named}, {why}"
+            )),
+        }
+    }
+}
+
+/// What a chat model's answer lacks by itself: a check objects, it cites no figure or one of a row
+/// that the question does not name, or it is in another scale than its figures.
+pub(super) fn model_doubt(question: &Question, answer: &Answer) -> Option<String> {
+    let mut findings = verify::check(question, answer).into_iter();
+    if let Some(found) = findings.find(|found| found.kind.sends_back()) {
+        let problem = found.problem.trim_end_matches('.');
+        return Some(format!("{}: {problem}", found.place));
+    }
+    let program = answer.program.as_deref().map(Program::parse);
+    let calculates = matches!(&program, Some(Ok(program)) if program.literals().next().is_some());
+    if answer.evidence.is_empty() && !calculates {
+        return Some("it cites no figure of the document".to_owned());
+    }
+    if let Some(cited) = answer.evidence.iter().find(|one| !is_named(question, one)) {
+        let literal = &cited.literal;
+        let of = row_of(question, &cited.id).unwrap_or(&cited.id);
+        return Some(format!(
+            "{literal} is of {of:?}, which the question does not name"
+        ));
+    }
+    let scales = answer.unit.scale.zip(common_unit(question, answer).scale);
+    let (stated, printed) = scales.filter(|(stated, printed)| stated != printed)?;
+    let (stated, printed) = (stated.word(), printed.word());
+    Some(format!(
+        "it is said to be in {stated}s, but its figures are in {printed}s"
+    ))
+}
+
+/// The label of a cited cell's row.
+fn row_of<'q>(question: &'q Question, id: &str) -> Option<&'q String> {
+    let (table, row) = cited_table(question, position(id)?)?;
+    Some(&table.rows().get(row)?.label)
+}
+
+/// Whether a question, or one before it, has a word of a cited row and of what is above it, or of
+/// a sentence.
+fn is_named(question: &Question, cited: &CitedEvidence) -> bool {
+    let Some(place) = position(&cited.id) else {
+        // An earlier answer has been judged.
+        let sentence = question.document.evidence(&cited.id);
+        return sentence.is_none_or(|sentence| shares_words(question, sentence, ""));
+    };
+    let named = || {
+        let (table, row) = cited_table(question, place)?;
+        let section = table.rows().get(row)?.section.as_deref();
+        let column = &table.columns().get(place.1)?.label;
+        let corner = &table.columns().first()?.label;
+        let above = format!("{} {column} {corner}", section.unwrap_or_default());
+        let label = without_figures(&table.rows().get(row)?.label);
+        // The row of a year has no other name.
+        let named = label.is_empty() || shares_words(question, &label, &without_figures(&above));
+        Some(named)
+    };
+    named().unwrap_or(false)
+}
+
+/// The words of a name without its years and other figures.
+fn without_figures(name: &str) -> String {
+    let words = name.split_whitespace();
+    let words = words.filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn shares_words(question: &Question, text: &str, above: &str) -> bool {
+    let passages = Passages::read([Passage { text, above }]);
+    let earlier = question.history.iter().map(|entry| entry.question.as_str());
+    let mut asked = earlier.chain([question.text.as_str()]);
+    asked.any(|asked| passages.fit(asked).iter().any(|fit| *fit > 0.0))
+}

@@ -1,0 +1,128 @@
+//! The primary statements that a filing lacks, because it has them in an exhibit of its own.
+
+use finqa_core::page::Statement;
+use finqa_core::text::single_spaced;
+use finqa_documents::{Block, Document};
+
+const INCOME: &str = "income statement";
+const BALANCES: &str = "balance sheet";
+const CASH_FLOWS: &str = "cash flow statement";
+
+/// What questions and titles call each statement.
+const NAMES: [(&str, &[&str]); 3] = [
+    (
+        INCOME,
+        &[
+            "income statement", "statement of income", "statement of operations",
+            "statement of earnings", "profit and loss",
+        ],
+    ),
+    (
+        BALANCES,
+        &[
+            "balance sheet", "statement of financial position", "statement of financial condition",
+        ],
+    ),
+    (
+        CASH_FLOWS,
+        &["cash flow statement", "statement of cash flows"],
+    ),
+];
+
+/// The most words of a paragraph that may be the title of a statement.
+const TITLE: usize = 12;
+
+/// The primary statements that a filing lacks; none for other documents, which need not have any.
+pub(super) fn absent(document: &Document) -> Vec<&'static str> {
+    if document.cover.period_end.is_empty() && document.cover.fiscal_year.is_none() {
+        return Vec::new();
+    }
+    let titles = document.blocks.iter().flat_map(|block| match block {
+        Block::Text(text) => vec![text.as_str()],
+        Block::Table(table) => {
+            let corner = table.rows.first().and_then(|row| row.first());
+            let corner = corner.map_or("", |cell| cell.text.as_str());
+            vec![table.title.as_str(), corner]
+        }
+    });
+    let titles = titles.filter(|title| title.split_whitespace().count() <= TITLE);
+    let found: Vec<&str> = titles.filter_map(kind).collect();
+    let all = NAMES.iter().map(|(name, _)| *name);
+    all.filter(|name| !found.contains(name)).collect()
+}
+
+/// The statement that a title names; none for the one of equity.
+fn kind(title: &str) -> Option<&'static str> {
+    let lower = title.to_lowercase();
+    match Statement::named(title)? {
+        Statement::Balances => Some(BALANCES),
+        Statement::Flows if lower.contains("cash") => Some(CASH_FLOWS),
+        Statement::Flows if lower.contains("equity") => None,
+        Statement::Flows => Some(INCOME),
+    }
+}
+
+/// Why a question has no answer: it names a statement that the file lacks, or is `unsure` and the
+/// file has none of the three.
+pub(super) fn lacking(absent: &[&str], question: &str, unsure: bool) -> Option<String> {
+    let asked = single_spaced(&question.to_lowercase()).replace("statements of", "statement of");
+    let named = NAMES.iter().find(|(name, words)| {
+        absent.contains(name) && words.iter().any(|word| asked.contains(word))
+    });
+    match named {
+        Some((name, _)) => Some(format!("this file has no {name}")),
+        None if unsure && absent.len() == NAMES.len() => Some(format!(
+            "this file has no {INCOME}, {BALANCES} or {CASH_FLOWS}; they may be in an exhibit"
+        )),
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_that_is_named_or_meant_must_be_in_the_file() {
+        let all = [INCOME, BALANCES, CASH_FLOWS];
+        let none = "this file has no income statement, balance sheet or cash flow statement; \
+            they may be in an exhibit";
+        for (absent, question, unsure, why) in [
+            (&all[..], "net income in 2031?", true, Some(none)),
+            (&all, "net income in 2031?", false, None),
+            (
+                &all,
+                "net income in the statements of operations in 2031?",
+                false,
+                Some("this file has no income statement"),
+            ),
+            (&[BALANCES], "net income in 2031?", true, None),
+            (
+                &[BALANCES],
+                "goodwill on the balance sheet?",
+                false,
+                Some("this file has no balance sheet"),
+            ),
+            (&[INCOME], "goodwill on the balance sheet?", true, None),
+        ] {
+            assert_eq!(
+                lacking(absent, question, unsure).as_deref(),
+                why,
+                "{question}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_title_names_its_statement() {
+        for (title, name) in [
+            ("CONSOLIDATED STATEMENTS OF CASH FLOWS", Some(CASH_FLOWS)),
+            ("Consolidated statements of earnings", Some(INCOME)),
+            ("Statement of financial position", Some(BALANCES)),
+            ("Statements of changes in equity", None),
+            ("Revenue by segment", None),
+        ] {
+            assert_eq!(kind(title), name, "{title}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Writes an answer as a person does: with currency, separators and unit, as in `$5,134 million`,
+//! `$1.23 per share` or `2031`.
+
+use finqa_agents::pair::Answer;
+use finqa_core::number::{self, Unit, UnitKind, Value, print, year_of};
+use finqa_core::page::position;
+use finqa_core::program::{Argument, Op, Program};
+use finqa_core::question::Question;
+
+use super::cited::{FigureUnit, cited_table};
+
+/// The most decimals that are taken over from a page.
+const MOST_DECIMALS: u32 = 6;
+
+/// The unit that all figures of an answer have in common; none if they differ.
+pub(super) fn common_unit(question: &Question, answer: &Answer) -> FigureUnit {
+    let cited = answer.evidence.iter();
+    let mut units = cited.filter_map(|cited| FigureUnit::of(question, cited));
+    let Some(first) = units.next() else {
+        return FigureUnit::default();
+    };
+    let differs = |other: &FigureUnit| *other != first;
+    match units.any(|other| differs(&other)) {
+        true => FigureUnit::default(),
+        false => first,
+    }
+}
+
+/// Writes an answer and its values, and completes its scale by that of its figures.
+pub(super) fn write(question: &Question, answer: &mut Answer) {
+    let unit = common_unit(question, answer);
+    if !answer.values.is_empty() {
+        let percent = answer.unit.kind == UnitKind::Percent;
+        let values = answer
+            .values
+            .iter()
+            .map(|value| match number::answer(value) {
+                Ok(reading) if !reading.percent && !percent => {
+                    let digits = with_decimals(reading.value.abs(), reading.decimals);
+                    amount(reading.value < 0.0, &digits, answer.unit, &unit)
+                }
+                _ => value.clone(),
+            });
+        answer.values = values.collect();
+        answer.printed = answer.values.join("; ");
+        return;
+    }
+    let Some(Value::Number(value)) = answer.value else {
+        return;
+    };
+    let is_amount = is_amount(answer);
+    if !value.is_finite() || answer.unit.kind == UnitKind::Percent || !is_figure(answer, value) {
+        return;
+    }
+    // A quotient of two amounts has no unit of either.
+    let unit = match is_amount {
+        true => unit,
+        false => FigureUnit::default(),
+    };
+    answer.unit.scale = answer.unit.scale.or(unit.scale);
+    if let Some(as_printed) = year_of_cell(question, answer, &unit) {
+        answer.printed = as_printed;
+        return;
+    }
+    let digits = digits(answer, value);
+    answer.printed = amount(value < 0.0, &digits, answer.unit, &unit);
+}
+
+/// Whether a value is calculated or copied, and not a label such as the year of a column.
+fn is_figure(answer: &Answer, value: f64) -> bool {
+    let is = |literal: &str| number::read(literal).is_some_and(|one| same_size(one.value, value));
+    let mut cited = answer.evidence.iter();
+    let bare = number::whole(&answer.printed).is_ok_and(|one| one.scale.is_none());
+    answer.program.is_some() && answer.program_error.is_none()
+        || bare && cited.any(|cited| is(&cited.literal))
+}
+
+fn same_size(a: f64, b: f64) -> bool {
+    (a.abs() - b.abs()).abs() <= 0.0
+}
+
+/// Whether a value is in the unit of the figures, and not their quotient or their product.
+fn is_amount(answer: &Answer) -> bool {
+    if answer.unit.kind != UnitKind::Number {
+        return false;
+    }
+    let program = answer.program.as_deref().map(Program::parse);
+    let Some(Ok(program)) = program else {
+        return true;
+    };
+    let figures: Vec<f64> = answer
+        .evidence
+        .iter()
+        .filter_map(|cited| Some(number::read(&cited.literal)?.value))
+        .collect();
+    // The power in which each result has the unit of the figures.
+    let mut powers: Vec<i32> = Vec::new();
+    for step in program.steps() {
+        let power = |argument: &Argument| match argument {
+            Argument::Literal { text, value } => {
+                let counts = figures.is_empty() && !text.starts_with("const_");
+                i32::from(counts || figures.iter().any(|one| same_size(*one, *value)))
+            }
+            Argument::Reference(at) => powers.get(*at).copied().unwrap_or(0),
+            Argument::Row(_) | Argument::Unused(_) => 1,
+        };
+        let [a, b] = &step.arguments;
+        powers.push(match step.op {
+            Op::Add | Op::Subtract => power(a).max(power(b)),
+            Op::Multiply => power(a) + power(b),
+            Op::Divide => power(a) - power(b),
+            Op::Exp | Op::Greater => 0,
+            Op::TableMax | Op::TableMin | Op::TableSum | Op::TableAverage => 1,
+        });
+    }
+    powers.last().is_none_or(|power| *power == 1)
+}
+
+/// A year that is copied from a cell is written as it is printed, like any number that may be one.
+fn year_of_cell(question: &Question, answer: &Answer, unit: &FigureUnit) -> Option<String> {
+    let [cited] = answer.evidence.as_slice() else {
+        return None;
+    };
+    let place = position(&cited.id)?;
+    let (table, row) = cited_table(question, place)?;
+    let raw = table.cell(row, place.1)?.raw.trim();
+    let bare = answer.unit.scale.is_none() && unit.currency.is_none();
+    (bare && year_of(raw).is_some()).then(|| raw.to_owned())
+}
+
+/// The digits of a value; those of a copied figure as the page has them.
+fn digits(answer: &Answer, value: f64) -> String {
+    let copied = answer.evidence.iter().find_map(|cited| {
+        let reading = number::read(&cited.literal)?;
+        same_size(reading.value, value).then_some(reading.decimals)
+    });
+    match copied.filter(|decimals| *decimals <= MOST_DECIMALS) {
+        Some(decimals) => with_decimals(value.abs(), decimals),
+        None => print(&Value::Number(value.abs()), Unit::default(), false),
+    }
+}
+
+fn with_decimals(size: f64, decimals: u32) -> String {
+    let decimals = usize::try_from(decimals).unwrap_or_default();
+    format!("{size:.decimals$}")
+}
+
+/// An amount: sign, currency, digits, scale and what it is of.
+fn amount(below_zero: bool, digits: &str, unit: Unit, of: &FigureUnit) -> String {
+    let zero = digits.chars().all(|c| matches!(c, '0' | '.'));
+    let sign = if below_zero && !zero { "-" } else { "" };
+    let currency = of.currency.as_deref().unwrap_or_default();
+    let apart = if currency.ends_with(char::is_alphabetic) {
+        " "
+    } else {
+        ""
+    };
+    let mut digits = with_separators(digits);
+    // "$1.5" of single dollars is "$1.50".
+    let tenths = digits
+        .split_once('.')
+        .is_some_and(|(_, after)| after.len() == 1);
+    if !currency.is_empty() && unit.scale.is_none() && tenths {
+        digits.push('0');
+    }
+    let scale = unit.scale.map(|scale| scale.word());
+    let things = match () {
+        () if of.per_share => Some("per share"),
+        () if of.shares => Some("shares"),
+        () if of.percent => Some("percentage points"),
+        () => None,
+    };
+    let amount = format!("{sign}{currency}{apart}{digits}");
+    let parts = [Some(amount.as_str()), scale, things];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// Digits in groups of three: `25,587.5`.
+fn with_separators(digits: &str) -> String {
+    let (whole, rest) = match digits.find('.') {
+        Some(at) => digits.split_at(at),
+        None => (digits, ""),
+    };
+    let mut out = String::new();
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use finqa_core::number::Scale;
+
+    #[test]
+    fn an_amount_has_its_sign_currency_separators_and_unit() {
+        let of = |currency: &str| FigureUnit {
+            currency: Some(currency.to_owned()).filter(|one| !one.is_empty()),
+            ..FigureUnit::default()
+        };
+        let per_share = FigureUnit {
+            per_share: true,
+            ..of("$")
+        };
+        let shares = FigureUnit {
+            shares: true,
+            ..of("")
+        };
+        let millions = Some(Scale::Million);
+        for (below_zero, digits, scale, of, written) in [
+            (false, "5134", millions, of("$"), "$5,134 million"),
+            (true, "12.5", millions, of("€"), "-€12.5 million"),
+            (false, "1250.4", None, of("CHF"), "CHF 1,250.40"),
+            (false, "5134", millions, of(""), "5,134 million"),
+            (false, "1.5", None, per_share, "$1.50 per share"),
+            (false, "1234567", None, shares, "1,234,567 shares"),
+            (true, "0.0", None, of("$"), "$0.00"),
+            (false, "999", None, of(""), "999"),
+        ] {
+            let unit = Unit {
+                kind: UnitKind::Number,
+                scale,
+            };
+            assert_eq!(amount(below_zero, digits, unit, &of), written);
+        }
+    }
+}

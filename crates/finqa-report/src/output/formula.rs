@@ -1,0 +1,109 @@
+//! Writes a calculation with the names of its figures: `Operating income / Net sales`.
+
+use finqa_core::program::{Expression, Op};
+
+use super::evidence::NamedEvidence;
+
+/// A program in the names of the figures that it cites. `None` without an operation, and if a
+/// figure is not cited.
+pub(super) fn in_names(program: &str, evidence: &[NamedEvidence]) -> Option<String> {
+    let expression = Expression::<()>::parse(program)?;
+    let (op, ..) = expression.top()?;
+    let rows: Vec<&str> = evidence.iter().map(|cited| cited.row.as_str()).collect();
+    let named = |cited: &NamedEvidence| {
+        let alone = rows.iter().filter(|row| **row == cited.row).count() == 1;
+        match alone && !cited.row.is_empty() {
+            true => cited.row.clone(),
+            false => cited.label.replace(" · ", ", "),
+        }
+    };
+    let name = |literal: &str| {
+        let bare = |text: &str| text.replace(['-', '(', ')', ',', '$', ' '], "");
+        let is = |cited: &&NamedEvidence| bare(&cited.literal) == bare(literal);
+        match literal.strip_prefix("const_") {
+            Some(constant) => Some(constant.to_owned()),
+            None => evidence.iter().find(is).map(named),
+        }
+    };
+    (op != Op::Greater).then(|| written(&expression, &name, 0))?
+}
+
+/// How tightly an operation binds.
+fn tightness(op: Op) -> Option<(&'static str, u8)> {
+    Some(match op {
+        Op::Add => ("+", 1),
+        Op::Subtract => ("-", 1),
+        Op::Multiply => ("×", 2),
+        Op::Divide => ("/", 2),
+        Op::Exp => ("^", 3),
+        _ => return None,
+    })
+}
+
+fn written(
+    expression: &Expression<()>,
+    name: &impl Fn(&str) -> Option<String>,
+    within: u8,
+) -> Option<String> {
+    let (op, a, b) = match expression {
+        Expression::Leaf(leaf) => return name(&leaf.literal),
+        Expression::Step(op, a, b) => (*op, a, b),
+    };
+    let (sign, tight) = tightness(op)?;
+    // What is subtracted or divided by has brackets of its own.
+    let behind = tight + u8::from(!matches!(op, Op::Add | Op::Multiply));
+    let text = format!(
+        "{} {sign} {}",
+        written(a, name, tight)?,
+        written(b, name, behind)?
+    );
+    Some(match tight < within {
+        true => format!("({text})"),
+        false => text,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_calculation_is_written_with_the_names_of_its_figures() {
+        let cited = |row: &str, column: &str, literal: &str| NamedEvidence {
+            label: format!("{row} · {column}"),
+            row: row.to_owned(),
+            column: column.to_owned(),
+            literal: literal.to_owned(),
+            ..NamedEvidence::default()
+        };
+        let evidence = [
+            cited("Revenue", "2031", "1,250"),
+            cited("Revenue", "2030", "1000"),
+            cited("Costs", "2031", "700"),
+        ];
+        for (program, formula) in [
+            ("1250", None),
+            ("subtract(1250, 700)", Some("Revenue, 2031 - Costs")),
+            (
+                "subtract(1250, 1000), divide(#0, 1000)",
+                Some("(Revenue, 2031 - Revenue, 2030) / Revenue, 2030"),
+            ),
+            (
+                "subtract(1250, 700), subtract(1000, #0)",
+                Some("Revenue, 2030 - (Revenue, 2031 - Costs)"),
+            ),
+            (
+                "add(1250, 1000), divide(#0, const_2)",
+                Some("(Revenue, 2031 + Revenue, 2030) / 2"),
+            ),
+            ("divide(1250, 9)", None),
+            ("greater(1250, 1000)", None),
+        ] {
+            assert_eq!(
+                in_names(program, &evidence).as_deref(),
+                formula,
+                "{program}"
+            );
+        }
+    }
+}
