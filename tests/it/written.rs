@@ -77,6 +77,15 @@ fn an_answer_is_written_as_a_person_writes_it() {
     }
 }
 
+/// Taxes that are printed below zero gave a rate of −26 %.
+#[test]
+fn a_tax_rate_has_no_sign_of_an_outflow() {
+    let place = Workplace::new();
+    place.write("a.htm", &dollars());
+    let read = ask(&place, "a.htm", "what was the effective tax rate in 2031?");
+    assert_eq!(read["answer"], "26.0%", "{read}");
+}
+
 #[test]
 fn the_parts_of_an_answer_have_fields_of_their_own() {
     let place = Workplace::new();
@@ -105,6 +114,42 @@ fn the_parts_of_an_answer_have_fields_of_their_own() {
     let none = ask(&place, "a.htm", "how many mortgages were there in 2031?");
     has(&none, json!({"answer": null, "sure": false}));
     assert!(none["doubt"].is_string(), "{none}");
+}
+
+/// Of a share that could not be read, the whole was shown as the best guess.
+#[test]
+fn a_guess_of_another_concept_is_no_answer() {
+    let place = opened();
+    for question in [
+        "What share of sales was made outside Germany in 2031?",
+        "What was net debt excluding the undrawn credit facility of the marine division in 2031?",
+        "Which department sold the most in 2031?",
+    ] {
+        let read = ask(&place, "10k.htm", question);
+        has(&read, json!({"answer": null, "sure": false}));
+    }
+    // Another figure of the concept is shown.
+    let read = ask(
+        &place,
+        "10k.htm",
+        "What was adjusted operating income in 2031?",
+    );
+    has(&read, json!({"answer": "200 million", "sure": false}));
+    assert!(read["confidence"].as_f64() < Some(0.5), "{read}");
+}
+
+#[test]
+fn confidence_falls_with_each_figure_and_outside_of_statements() {
+    let place = opened();
+    let confidence = |question: &str| {
+        let read = ask(&place, "10k.htm", question);
+        assert_eq!(read["sure"], true, "{read}");
+        read["confidence"].as_f64().unwrap()
+    };
+    let one = confidence("What was operating income in 2031?");
+    let two = confidence("Operating margin in 2031?");
+    let note = confidence("What were net sales of pumps in 2031?");
+    assert!(one > two && one > note && note > 0.9, "{one} {two} {note}");
 }
 
 #[test]

@@ -140,8 +140,9 @@ impl EmbeddedAnalyst {
         let earlier = question.history.iter().map(|entry| entry.question.as_str());
         let earlier: Vec<&str> = earlier.collect();
         match tables.answer(&question.text, &earlier)? {
-            Err(Doubt::Missing(why)) => Some(why),
-            _ => None,
+            Err(Doubt::Missing(why) | Doubt::InText(why)) => Some(why),
+            Err(Doubt::Open) => Some(UNREAD.to_owned()),
+            Ok(_) => None,
         }
     }
 

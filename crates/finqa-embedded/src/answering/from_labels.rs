@@ -12,12 +12,11 @@ use crate::question::wording::Wording;
 use crate::reading::facts::Facts;
 use crate::tables::{DirectAnswer, Doubt, FigureExpr, Place, StatedFact, Tables};
 
-/// The confidence in an answer from labels: the rounded share of right answers
-/// (docs/embedded-analyst.md, "The user's own tables").
-const DIRECT: f64 = 0.95;
+/// The confidence in an answer from a sentence.
+const SENTENCE: f64 = 0.95;
 
-/// The confidence in an answer about a report that is only a guess.
-const GUESS: f64 = 0.5;
+/// The most confidence in an answer whose figures may be in different units.
+const UNCLEAR_UNIT: f64 = 0.5;
 
 impl EmbeddedAnswer {
     /// An answer from the tables of a report.
@@ -84,8 +83,11 @@ impl EmbeddedAnswer {
             Doubt::Missing(why) | Doubt::InText(why) => why.clone(),
             Doubt::Open => UNREAD.to_owned(),
         });
+        let confidence = match doubt {
+            Some(_) => found.confidence.min(UNCLEAR_UNIT),
+            None => found.confidence,
+        };
         let doubt = reason.or(doubt);
-        let confidence = if doubt.is_some() { GUESS } else { DIRECT };
         Some(Self {
             words: found.label.clone(),
             values: found.values.clone(),
@@ -126,7 +128,7 @@ impl EmbeddedAnswer {
             steps: vec![format!("Take {literal} from {id} ({text}).")],
             evidence: vec![CitedEvidence { id, literal }],
         };
-        Some(Self::of(best, DIRECT))
+        Some(Self::of(best, SENTENCE))
     }
 
     /// An answer from labels, described like any other.
@@ -152,7 +154,7 @@ impl EmbeddedAnswer {
         Some(Self {
             words: direct.label.clone(),
             doubt,
-            ..Self::of(best, DIRECT)
+            ..Self::of(best, direct.confidence)
         })
     }
 }

@@ -41,5 +41,7 @@ pub(crate) fn names_cost(name: &str) -> bool {
         "(loss", "(income", "(gain", "(expense", "(liabilit",
     ];
     let says = |texts: &[&str]| texts.iter().any(|text| name.contains(text));
-    says(&["loss"]) && !says(&["profit", "income"]) || says(&names) && !says(&received)
+    // "Income tax (expense) benefit" is an expense where it is below zero.
+    let tax = says(&["tax"]) && says(&["(expense", "(provision"]) && !says(&["before", "(loss"]);
+    tax || says(&["loss"]) && !says(&["profit", "income"]) || says(&names) && !says(&received)
 }

@@ -35,6 +35,8 @@ pub(crate) struct DirectAnswer {
     pub(crate) values: Vec<String>,
     /// Why it is only a guess, if so.
     pub(crate) doubt: Option<Doubt>,
+    /// How likely it is right.
+    pub(crate) confidence: f64,
 }
 
 /// Quantities that have no sum.
@@ -479,5 +481,6 @@ fn answer(name: &'static str, expr: FigureExpr, kind: UnitKind) -> DirectAnswer 
         others: Vec::new(),
         values: Vec::new(),
         doubt: None,
+        confidence: 0.0,
     }
 }

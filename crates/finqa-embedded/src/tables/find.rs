@@ -334,7 +334,11 @@ impl Tables {
         if all.is_empty() {
             all = self.candidates(of, None);
             let Some(first) = all.first() else {
-                return missing(format!("no figure of the table is of {:?}", of.spelled()));
+                let spelled = of.spelled();
+                return missing(match spelled.trim() {
+                    "" => "the question names no figure".to_owned(),
+                    spelled => format!("no figure of the tables is of {spelled:?}"),
+                });
             };
             doubt = match of.statement {
                 Some(named) => Some(Doubt::Missing(format!(

@@ -7,6 +7,7 @@ use super::find::{Amount, AmountKind, FigureExpr};
 use super::names::{Formula, Term};
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
+use super::table::Place;
 use crate::operations;
 
 impl Tables {
@@ -65,6 +66,14 @@ impl Tables {
 
 /// A sum or a difference of amounts of one scale.
 fn add(sum: Amount, more: Amount, subtracted: bool) -> Reading<Amount> {
+    let cells = |of: &FigureExpr| -> Vec<Place> {
+        let leaves = of.leaves().into_iter();
+        leaves.filter_map(|leaf| leaf.source).collect()
+    };
+    let known = cells(&sum.expr);
+    if cells(&more.expr).iter().any(|cell| known.contains(cell)) {
+        return missing("one row fits two parts of the calculation");
+    }
     let scale: Option<Scale> = sum.scale;
     if scale != more.scale || sum.kind != AmountKind::Plain || more.kind != AmountKind::Plain {
         return missing("the figures may be in different units");

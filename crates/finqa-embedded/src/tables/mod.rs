@@ -9,13 +9,14 @@
 //! In the order of reading: `words`; `table`; `names`, with `concepts.txt`, and `operand`;
 //! `fit`; `page`; `question` and its `phrases`; `asked`, the operation as data; `find`, from an
 //! operand to a figure; `statements`; `unread`; `whole_label`; `measure`; `sentences`; `series`;
-//! `groups`; `pairs`; `several`; `compute`; `follow_up`.
+//! `groups`; `pairs`; `several`; `compute`; `concept`; `follow_up`.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
 //! weights learn what they mean.
 
 mod asked;
 mod compute;
+mod concept;
 mod find;
 mod fit;
 mod follow_up;
@@ -41,7 +42,7 @@ use finqa_core::page::Statement;
 
 use crate::expr::{Expr, PageLeaf};
 use crate::reading::facts::Facts;
-use asked::Asked;
+use asked::{Asked, Operation};
 pub(crate) use compute::DirectAnswer;
 pub(crate) use find::FigureExpr;
 pub(crate) use names::ways_to_say;
@@ -104,7 +105,9 @@ impl Tables {
         }
         let answer = self.compute(&asked);
         let mut answer = answer.and_then(|answer| self.with_side(answer));
-        if let (Err(why), false) = (&answer, self.is_plain()) {
+        // A figure is no guess at a share or at a name.
+        let looks_up = asked.operation == Operation::Figure && !self.is_plain();
+        if let (Err(why), true) = (&answer, looks_up) {
             let of = asked.operands.first()?;
             let guess = self
                 .figure(of, None, None)
@@ -142,7 +145,7 @@ impl Tables {
             let why = format!("{time:?} may be any of {}", heads.join("; "));
             answer.doubt = Some(Doubt::Missing(why));
         }
-        Some(answer)
+        Some(answer.and_then(|found| self.weighed(&asked, found)))
     }
 
     /// Whether all periods of a report's statements are years.

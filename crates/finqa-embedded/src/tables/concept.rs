@@ -1,0 +1,107 @@
+//! Whether an answer's figures are of what the question asks for, and how surely.
+
+use std::collections::BTreeSet;
+
+use super::asked::Asked;
+use super::compute::DirectAnswer;
+use super::fit::is_light;
+use super::operand::Operand;
+use super::page::{Reading, Tables};
+use super::table::Place;
+use super::words::plain_stems;
+
+/// The share of figures that are right where nothing is doubtful: in a primary statement, in any
+/// other table of a report, and on a page of the user's own (docs/embedded-analyst.md, "Confidence
+/// of answers from labels").
+const OF_STATEMENT: f64 = 0.99;
+const OF_NOTE: f64 = 0.97;
+const OF_PLAIN: f64 = 0.95;
+
+/// The share of the names asked for from which on a guess is of the concept.
+const OF_CONCEPT: f64 = 0.4;
+
+/// How likely a guess is right that has all names asked for.
+const GUESS: f64 = 0.5;
+
+impl Tables {
+    /// Completes an answer with its confidence. It is none if it is but a guess and its figures lack
+    /// the names that the question has, or the question has words for another operation.
+    pub(super) fn weighed(&self, asked: &Asked, answer: DirectAnswer) -> Reading<DirectAnswer> {
+        let cells = answer.exprs().flat_map(|expr| expr.leaves());
+        let cells: BTreeSet<Place> = cells.filter_map(|leaf| leaf.source).collect();
+        let cells: Vec<Place> = cells.into_iter().collect();
+        let confidence = match &answer.doubt {
+            None => self.reliability(&cells),
+            Some(why) => {
+                let met = self.met(asked, &cells);
+                if met < OF_CONCEPT || !asked.unused.is_empty() {
+                    return Err(why.clone());
+                }
+                GUESS * met
+            }
+        };
+        Ok(DirectAnswer {
+            confidence,
+            ..answer
+        })
+    }
+
+    /// How likely all of some figures are those that are meant.
+    fn reliability(&self, cells: &[Place]) -> f64 {
+        let of = |cell: &Place| match self.table(*cell) {
+            Some(table) if table.plain => OF_PLAIN,
+            Some(table) if table.statement.is_some() => OF_STATEMENT,
+            _ => OF_NOTE,
+        };
+        cells.iter().map(of).product()
+    }
+
+    /// How much of what a question names the labels of some cells say, by weight: of the operand of
+    /// which they say least.
+    fn met(&self, asked: &Asked, cells: &[Place]) -> f64 {
+        let named = asked.operands.iter().filter(|of| of.rows.is_empty());
+        let met = |of: &Operand| {
+            let parts: Vec<Operand> = match (of.quotient(), of.formula()) {
+                (Some((part, whole)), _) => vec![part, whole.without_words()],
+                (None, Some((formula, rest))) => {
+                    let terms = formula.above.iter().chain(&formula.below);
+                    let terms = terms.filter(|term| !term.optional);
+                    terms.map(|term| rest.of_term(term)).collect()
+                }
+                (None, None) => return self.said_of(of, cells),
+            };
+            let parts = parts.iter().map(|part| self.said_of(part, cells));
+            self.said_of(of, cells).max(parts.fold(1.0, f64::min))
+        };
+        named.map(met).fold(1.0, f64::min)
+    }
+
+    /// How much of an operand the labels of the best of some cells say.
+    fn said_of(&self, of: &Operand, cells: &[Place]) -> f64 {
+        let readings = of.readings().into_iter().filter(|one| !one.opposite);
+        let readings: Vec<Vec<String>> = readings
+            .map(|one| one.words)
+            .map(|words| words.into_iter().filter(|word| self.names(word)).collect())
+            .collect();
+        if readings.iter().any(Vec::is_empty) {
+            return 1.0;
+        }
+        let share = |cell: &Place| {
+            let table = self.table(*cell)?;
+            let (row, column) = (table.rows.get(cell.row)?, table.columns.get(cell.column)?);
+            let sheet = plain_stems(&table.sheet);
+            let said = |word: &String| {
+                let above = table.title.contains(word) || sheet.contains(word);
+                above || row.says(word) || column.label.says(word)
+            };
+            Some(self.weights.share(&readings, &said).0)
+        };
+        cells.iter().filter_map(share).fold(0.0, f64::max)
+    }
+
+    /// Whether a word of a question names anything.
+    fn names(&self, word: &str) -> bool {
+        let word = word.to_owned();
+        !is_light(&word) && !self.weights.is_soft(&word) && !self.weights.is_of_company(&word)
+    }
+}
