@@ -217,6 +217,34 @@ fn a_follow_up_takes_the_figure_of_the_question_before() {
             "What was research and development in 2031?\nWhat percentage of net sales is that?\nWhat about 2030?",
             ["90", "9.0%", "8.8%"],
         ),
+        (
+            "What was net income in 2031?\nAnd the year before?\nIs that higher than in 2029?",
+            ["144", "93", "yes"],
+        ),
+        (
+            "What was net income in 2031?\nWhat was it in 2030?\nAnd what was it a year earlier?",
+            ["144", "93", "56"],
+        ),
+        (
+            "What was net income in 2031?\nIs that higher than in 2030?\nDid it rise?",
+            ["144", "yes", ""],
+        ),
+        (
+            "What was gross profit in 2031?\nHow much of that was operating income?\nAnd gross profit in 2030?",
+            ["400", "", ""],
+        ),
+        (
+            "What was net income in 2031?\nSame for 2030\nAnd gross profit?",
+            ["144", "93", "300"],
+        ),
+        (
+            "What were inventories at the end of 2031?\nAs a share of total assets?\nAnd a year earlier?",
+            ["80", "10.0%", ""],
+        ),
+        (
+            "What was operating income in 2031?\nBy what percentage did it grow?\nAnd gross profit?",
+            ["200", "42.9%", "33.3%"],
+        ),
     ] {
         let questions_file = place.write("questions.txt", questions);
         let mut command = place.command();

@@ -236,6 +236,7 @@ mod tests {
             period: format!("{}-10-01 to {}-09-30", 2030 + behind, 2031 + behind),
             unit: "USD".to_owned(),
             scale: 6,
+            members: Vec::new(),
         });
         let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
         let document = Document {
@@ -254,6 +255,7 @@ mod tests {
                     period: "2032-10-01 to 2033-09-30".to_owned(),
                     unit: "USD".to_owned(),
                     scale,
+                    members: Vec::new(),
                 }]
                 .into_iter()
                 .chain(others)

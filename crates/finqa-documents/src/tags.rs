@@ -44,6 +44,13 @@ pub struct Tag {
 }
 
 impl Tag {
+    /// The members of its dimensions, without their prefixes.
+    pub(crate) fn members(&self) -> Vec<String> {
+        let members = self.dimensions.iter().map(|(_, member)| member);
+        let name = |member: &String| member.rsplit(':').next().unwrap_or(member).to_owned();
+        members.map(name).collect()
+    }
+
     /// The value of the printed figure in units. Sign and scale are those of the tag, even if
     /// the page prints others.
     pub(crate) fn value(&self, printed: f64) -> f64 {

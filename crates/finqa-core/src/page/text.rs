@@ -67,6 +67,10 @@ pub struct FigureTag {
     pub unit: String,
     /// The power of ten by which the printed digits are multiplied.
     pub scale: i32,
+    /// The members of its dimensions without their prefixes, such as a segment. Empty for the whole
+    /// company.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<String>,
 }
 
 /// What the cover of a report says about the report.

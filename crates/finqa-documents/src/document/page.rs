@@ -133,6 +133,7 @@ impl PrintedTable {
                 period: tag.period.in_words(),
                 unit: tag.unit.clone(),
                 scale: tag.scale,
+                members: tag.members(),
             })
         });
         tags.collect()

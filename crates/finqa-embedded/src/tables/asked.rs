@@ -1,9 +1,11 @@
 //! What a question asks for: an operation and its operands, as data.
 
+use super::fit::is_light;
 use super::operand::Operand;
+use super::operands::{SHARES, VERBS, has, listed, operand, sides};
 use super::phrases::Cue;
 use super::question::{Token, TokenPart};
-use super::words::{lists, plain_stems};
+use super::words::lists;
 
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
@@ -81,7 +83,6 @@ enum OperandForm {
 use OperandForm::{Listed, One, Reversed, Sides, WholeFirst};
 
 const PERCENT: &[Cue] = &[Cue::Percent, Cue::Ratio];
-const SHARES: &[Cue] = &[Cue::Percent, Cue::Share];
 /// What operands of a difference may say besides.
 const COMPARED: &[Cue] = &[Cue::Percent, Cue::Points];
 const RELATIVE: &[Cue] = &[Cue::AsShareOf, Cue::Growth, Cue::Percent, Cue::ShareOf];
@@ -92,7 +93,7 @@ const MOVES: &[Cue] = &[
 ];
 
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
-static FORMS: [Form; 22] = [
+static FORMS: [Form; 23] = [
     Form(true, &[Cue::More], Sides(Cue::Or), Operation::Larger { largest: true }, false, &[]),
     Form(true, &[Cue::Less], Sides(Cue::Or), Operation::Larger { largest: false }, false, &[]),
     Form(true, &[Cue::Exceeds], Sides(Cue::Exceeds), Operation::Compare, false, &[]),
@@ -109,6 +110,7 @@ static FORMS: [Form; 22] = [
     Form(false, &[Cue::Multiple], WholeFirst(Cue::Multiple), Operation::Ratio, false, &[]),
     Form(false, &[Cue::More], Sides(Cue::Than), Operation::Difference, true, COMPARED),
     Form(false, &[Cue::Less], Reversed(Cue::Than), Operation::Difference, false, COMPARED),
+    Form(false, &[Cue::Less], Sides(Cue::Less), Operation::Difference, false, COMPARED),
     Form(false, &[Cue::Minus], Sides(Cue::Minus), Operation::Difference, true, COMPARED),
     Form(false, &[Cue::Difference], Listed(2), Operation::Difference, true, SHARES),
     Form(false, MOVES, One, Operation::Difference, true, SHARES),
@@ -119,10 +121,6 @@ static FORMS: [Form; 22] = [
 
 const YES_NO: &str = "did does do is are was were has have";
 
-/// Verbs between the whole and the part: "what share of sales came from A?"
-const VERBS: &str = "is was are were comes came come made did do does has had have earned \
-    stemmed derived billed goes went";
-
 const TIMES: [(&str, Option<u8>); 5] = [
     ("year season", Some(12)),
     ("half", Some(6)),
@@ -131,25 +129,11 @@ const TIMES: [(&str, Option<u8>); 5] = [
     ("period", None),
 ];
 
-fn has(tokens: &[Token], cues: &[Cue]) -> bool {
-    let mut said = tokens.iter().filter_map(Token::cue);
-    said.any(|cue| cues.contains(&cue))
-}
-
 /// The tokens on both sides of the only place of a cue.
 fn split(tokens: &[Token], cue: Cue) -> Option<(&[Token], &[Token])> {
     let mut sides = tokens.split(|token| token.cue() == Some(cue));
     let (left, right) = (sides.next()?, sides.next()?);
     sides.next().is_none().then_some((left, right))
-}
-
-fn goes_through(tokens: &[Token]) -> bool {
-    let between = tokens.iter().any(|token| token.text == "between");
-    let joins = |token: &Token| lists("to through until - \u{2013}", &token.text) || between;
-    tokens.windows(3).any(|three| match three {
-        [from, inner, to] => from.period().and(to.period()).is_some() && joins(inner),
-        _ => false,
-    })
 }
 
 /// Reads what a question asks for; `None` if it is not understood in full. Of a plain table,
@@ -159,6 +143,21 @@ pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
         let asked = extreme(rest, plain)??;
         return Some(Asked { apart, ..asked });
     }
+    // "In all, current and non-current": what is added up is one figure.
+    let both = tokens
+        .iter()
+        .any(|token| matches!(token.part, TokenPart::BothTerms));
+    let of_both: Vec<Token>;
+    let tokens = match both && !plain {
+        true => {
+            let kept = tokens.iter().filter(|token| {
+                !matches!(token.cue(), Some(Cue::Sum | Cue::Total | Cue::And)) && token.text != ","
+            });
+            of_both = kept.cloned().collect();
+            of_both.as_slice()
+        }
+        false => tokens,
+    };
     let yes_no = lists(YES_NO, &tokens.first()?.text) || has(tokens, &[Cue::Or]);
     if !yes_no && let Some(extreme) = extreme(tokens, plain) {
         return extreme;
@@ -172,6 +171,7 @@ pub(super) fn guess(tokens: &[Token]) -> Asked {
     let neutral = [
         Cue::And,
         Cue::AsShareOf,
+        Cue::Except,
         Cue::Percent,
         Cue::Share,
         Cue::ShareOf,
@@ -179,12 +179,17 @@ pub(super) fn guess(tokens: &[Token]) -> Asked {
         Cue::To,
         Cue::Total,
     ];
-    let unused = tokens
+    let named = tokens
         .iter()
-        .filter(|token| token.cue().is_some_and(|cue| !neutral.contains(&cue)));
+        .flat_map(Token::stems)
+        .any(|word| !is_light(word));
+    let unused = tokens.iter().filter_map(|token| match token.cue() {
+        Some(cue) => (!neutral.contains(&cue)).then(|| token.text.clone()),
+        None => (named && token.is_earlier()).then(|| "that".to_owned()),
+    });
     Asked {
         operation: Operation::Figure,
-        unused: unused.map(|token| token.text.clone()).collect(),
+        unused: unused.collect(),
         operands: vec![operand(tokens, None).unwrap_or_default()],
         relative: false,
         since: false,
@@ -265,7 +270,11 @@ impl Form {
         // "Total debt to EBITDA": both are wholly names.
         if let (true, Some((left, right))) = (joined, split(tokens, Cue::To))
             && let Some(pair) = both(left, right)
-            && pair.iter().all(|of| of.words.is_empty())
+            && pair
+                .iter()
+                .flat_map(|of| &of.words)
+                .all(|(word, _)| is_light(word))
+            && pair.iter().all(|of| !of.names.is_empty())
         {
             return Some(Asked {
                 operation: Operation::Ratio,
@@ -286,112 +295,6 @@ impl Form {
             apart: Vec::new(),
         })
     }
-}
-
-/// An operand in which only these cues may occur; any if none are given.
-pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Operand> {
-    let mut out = Operand {
-        through: goes_through(tokens),
-        falls: has(tokens, &[Cue::Fall]),
-        improves: has(tokens, &[Cue::Improve]),
-        counts: match tokens {
-            [first, second, ..] => matches!(
-                (first.text.as_str(), second.text.as_str()),
-                ("how", "many") | ("number", "of")
-            ),
-            _ => false,
-        },
-        ..Operand::default()
-    };
-    let year = tokens.iter().find_map(|token| token.period()?.end.year);
-    for (at, token) in tokens.iter().enumerate() {
-        match &token.part {
-            TokenPart::Filler => {}
-            TokenPart::Statement(named) => out.statement = Some(*named),
-            TokenPart::Earlier(of) => {
-                out.words.extend(of.words.iter().cloned());
-                out.names.extend(of.names.iter().copied());
-                out.spans.extend(of.spans.iter().copied());
-                out.rows.clone_from(&of.rows);
-                out.total |= of.total;
-            }
-            TokenPart::Word(stems) => {
-                let words = stems.iter().map(|stem| (stem.clone(), token.text.clone()));
-                out.words.extend(words);
-            }
-            TokenPart::Name(concept, said) => {
-                if !out
-                    .names
-                    .iter()
-                    .any(|(one, _)| std::ptr::eq(*one, *concept))
-                {
-                    out.names.push((concept, *said));
-                    let name = concept.names.get(*said).into_iter().flatten();
-                    out.total |= name.into_iter().any(|word| word == "total");
-                }
-            }
-            TokenPart::Period(span) => {
-                // "From Q3 to Q4 2032"
-                let mut span = *span;
-                span.end.year = span.end.year.or(year);
-                if !out.spans.contains(&span) {
-                    out.spans.push(span);
-                }
-            }
-            TokenPart::Cue(Cue::Total) => out.total = true,
-            // "What was due to suppliers"
-            TokenPart::Cue(Cue::To) => {}
-            TokenPart::Cue(Cue::And) if allowed.is_none_or(|all| all.contains(&Cue::And)) => {
-                let after = tokens.get(at..).unwrap_or_default();
-                out.joins |= out.is_named() && after.iter().any(|one| !one.stems().is_empty());
-            }
-            TokenPart::Cue(cue) if allowed.is_none_or(|all| all.contains(cue)) => {
-                out.percent |= SHARES.contains(cue);
-            }
-            TokenPart::Cue(_) => return None,
-        }
-    }
-    let said: Vec<String> = tokens
-        .iter()
-        .flat_map(|token| plain_stems(&token.text))
-        .collect();
-    out.rename(&|word| said.contains(word));
-    Some(out)
-}
-
-/// The operands of "A, B and C" and "A plus B"; one if nothing is listed.
-fn listed(tokens: &[Token], allowed: Option<&[Cue]>, plain: bool) -> Option<Vec<Operand>> {
-    let joins = |token: &Token| matches!(token.cue(), Some(Cue::And | Cue::Plus));
-    // A comma lists what comes before the last "and".
-    let is_and = |token: &Token| token.cue() == Some(Cue::And);
-    let last = tokens.iter().rposition(is_and).unwrap_or_default();
-    let (list, rest) = tokens.split_at(last);
-    let list = list.split(|token| joins(token) || token.text == ",");
-    let parts = list.chain(rest.split(joins));
-    let parts = parts.filter(|part| !part.is_empty());
-    let parts = parts.map(|part| operand(part, allowed));
-    let parts = parts.collect::<Option<Vec<Operand>>>()?;
-    // "A and B from 2019 to 2021": which year of A is meant?
-    let is_figure = |part: &Operand| part.is_named() && (part.spans.len() < 2 || !plain);
-    (parts.len() == 1 || parts.iter().all(is_figure)).then_some(parts)
-}
-
-/// Both sides of a comparison: one that names but a period is of the other's figure.
-fn sides(mut a: Operand, mut b: Operand, plain: bool) -> Option<Vec<Operand>> {
-    let (first, second) = (a.clone(), b.clone());
-    for (one, other) in [(first, &mut b), (second, &mut a)] {
-        if !other.is_named() && !other.total && !other.spans.is_empty() {
-            other.words = one.words;
-            other.names = one.names;
-            other.total = one.total;
-        }
-        if other.spans.is_empty() {
-            other.spans = one.spans;
-        }
-    }
-    let one = |of: &Operand| of.spans.len() < 2 || !plain;
-    let named = |of: &Operand| (of.is_named() || of.total) && one(of);
-    (named(&a) && named(&b)).then(|| vec![a, b])
 }
 
 /// What may be the whole and the part of "A came from B", or of "B in A".

@@ -50,10 +50,19 @@ static SIGNED: LazyLock<HashSet<String>> =
 
 impl Tables {
     pub(super) fn compute(&self, asked: &Asked) -> Reading<DirectAnswer> {
-        let operands = asked.operands.as_slice();
+        let operands: Vec<Operand> = asked.operands.iter().map(|of| self.with_each(of)).collect();
+        let operands = operands.as_slice();
         let of = operands.first().ok_or(Doubt::Open)?;
+        if operands
+            .iter()
+            .any(|of| of.each.is_some() && of.spans.is_empty())
+        {
+            return missing("the page does not have all of these periods");
+        }
         let (amounts, mut answer) = match &asked.operation {
-            Operation::Figure if of.spans.len() > 1 && !of.through && !self.is_plain() => {
+            Operation::Figure
+                if of.spans.len() > 1 && !of.through && (of.each.is_some() || !self.is_plain()) =>
+            {
                 return self.each(of);
             }
             Operation::Figure => {

@@ -8,6 +8,7 @@ use finqa_core::program::{Expression, Leaf};
 use super::fit::{FitFigure, candidates};
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
+use super::statements::rounds_alike;
 use super::table::{Label, Place, ReportFigure, ReportTable};
 use super::words::{LOOSE, lists_stem};
 use crate::expr::{literal_value, turn_sign};
@@ -234,6 +235,14 @@ impl Tables {
         if !of.rows.is_empty() {
             return self.of_rows(of, asked);
         }
+        if !of.except.is_empty() {
+            return self.without(of, asked);
+        }
+        if of.both_terms
+            && let Some(sum) = self.in_parts(of, asked)
+        {
+            return Ok(sum);
+        }
         let mut printed = self.printed(of, asked, near);
         // "Net income at the end of 2031" is that of the year.
         if let Some(asked) = asked.filter(|asked| asked.instant && !self.is_plain())
@@ -277,6 +286,14 @@ impl Tables {
         }
         if let Some((formula, rest)) = of.formula().filter(|_| !self.is_plain()) {
             return self.measure(formula, &rest, asked).or(printed);
+        }
+        let unsure = printed.as_ref().map_or(true, |one| one.doubt.is_some());
+        if !self.is_plain()
+            && unsure
+            && near.is_none()
+            && let Some(sum) = self.in_parts(of, asked)
+        {
+            return Ok(sum);
         }
         // A margin that cannot be computed is no profit.
         let printed = printed?;
@@ -334,6 +351,9 @@ impl Tables {
         if all.is_empty() {
             all = self.candidates(of, None);
             let Some(first) = all.first() else {
+                if let Some(amount) = self.by_tag(of, asked, near) {
+                    return Ok(amount);
+                }
                 let spelled = of.spelled();
                 return missing(match spelled.trim() {
                     "" => "the question names no figure".to_owned(),
@@ -389,7 +409,19 @@ impl Tables {
         let rivals = every
             .iter()
             .filter(|one| self.is_rival(one, &best) && !self.is_of_equity(one));
-        let others: Vec<&FitFigure> = all.iter().filter(differs).chain(rivals).collect();
+        // "Total equity" under "Stockholders' equity", beside "Equity of the stockholders".
+        let readings = of.readings();
+        let is_named = |one: &FitFigure| self.is_named_by_label(one, &readings);
+        let lent = !self.is_plain() && !is_named(&best);
+        let named = every.iter().filter(|one| {
+            let beside = (one.table, one.column) == (best.table, best.column);
+            lent && beside
+                && one.percent == best.percent
+                && !rounds_alike(one.value, best.value)
+                && is_named(one)
+        });
+        let others = all.iter().filter(differs).chain(rivals).chain(named);
+        let others: Vec<&FitFigure> = others.collect();
         doubt = doubt.or_else(|| match others.as_slice() {
             [] if best.plain => None,
             [_, ..] if best.plain || self.is_plain() => {
@@ -400,6 +432,12 @@ impl Tables {
             }
             _ => Some(self.unclear(best.place())),
         });
+        doubt = doubt.or_else(|| self.contradiction(of, &best));
+        if doubt.is_some()
+            && let Some(amount) = self.by_tag(of, asked, near)
+        {
+            return Ok(amount);
+        }
         doubt = doubt.or_else(|| self.unclear_year(&best, asked));
         if let Some(doubt) = doubt.clone().filter(|_| self.is_plain()) {
             return Err(doubt);

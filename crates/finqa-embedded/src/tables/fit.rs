@@ -47,6 +47,8 @@ static RATE_STEMS: LazyLock<HashSet<String>> =
 static COST_STEMS: LazyLock<HashSet<String>> =
     LazyLock::new(|| set("expense cost charge spending"));
 
+static SALES_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set("sales revenue"));
+
 static SOFT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(SOFT));
 static LIGHT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(LIGHT));
 static LOOSE_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(LOOSE));
@@ -347,12 +349,20 @@ impl ReportTable {
         reading: &[String],
         weights: &Weights,
     ) -> Option<(f64, bool, bool, usize)> {
+        // What reduces a balance is a part of its name, not another figure.
+        let balance = self.statement == Some(Statement::Balances);
+        let own = row.label.words.iter();
+        let own = own.filter(|word| !(balance && row.label.deducted.contains(word)));
+        let own: Vec<String> = own.cloned().collect();
         let (mut all, mut found, mut named, mut missing) = (0.0, 0.0, false, false);
         for word in reading {
-            let place = if row.label.words.contains(word) {
+            let place = if own.contains(word) {
                 named = true;
                 1.0
-            } else if row.label.aside.contains(word) || column.label.words.contains(word) {
+            } else if row.label.words.contains(word)
+                || row.label.aside.contains(word)
+                || column.label.words.contains(word)
+            {
                 named = true;
                 ASIDE
             } else if row.section.contains(word) && !self.is_place(row, word) {
@@ -369,7 +379,9 @@ impl ReportTable {
             };
             let mut weight = weights.of(word);
             // What is spent is a cost, however its row calls it.
-            let spent = !COST_STEMS.contains(word) || names_cost(&row.printed);
+            let spent = !COST_STEMS.contains(word)
+                || names_cost(&row.printed)
+                || self.statement.is_some() && names_cost(&row.heading);
             let soft = weights.is_soft(word) || is_light(word);
             let soft = soft && !SCOPES.contains(&word.as_str());
             if place <= 0.0 && word != "net" && soft && spent {
@@ -383,8 +395,8 @@ impl ReportTable {
         if !named || all <= 0.0 {
             return None;
         }
-        let mut label = unasked(&row.label.words, reading, weights);
-        let extra = row.label.words.iter();
+        let mut label = unasked(&own, reading, weights);
+        let extra = own.iter();
         let extra = extra.filter(|word| *word != "total" && !reading.contains(word));
         let elsewhere = reading
             .iter()
@@ -396,8 +408,10 @@ impl ReportTable {
         let apart = |word: &&String| {
             // Nobody earns anything a share but the owners of the shares.
             let per_share = row.label.words.iter().any(|own| own == "share");
+            // Sales are net sales.
+            let sales = row.label.words.iter().any(|own| SALES_STEMS.contains(own));
             word.starts_with("attribut") && !per_share
-                || *word == "net" && self.statement != Some(Statement::Balances)
+                || *word == "net" && !sales && self.statement != Some(Statement::Balances)
         };
         if extra.clone().any(|word| apart(&word)) {
             label += 0.1;

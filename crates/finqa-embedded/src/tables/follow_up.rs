@@ -1,9 +1,14 @@
 //! Questions that change one part of the one before: "and in 2022?", "what about rent?".
 
-use finqa_core::page::period::Period;
+use std::sync::LazyLock;
 
-use super::asked::{Asked, Operation, operand};
+use finqa_core::page::period::Period;
+use finqa_core::regex;
+use regex::Regex;
+
+use super::asked::{Asked, Operation};
 use super::fit::is_light;
+use super::operands::operand;
 use super::phrases::Cue;
 use super::question::{Token, TokenPart};
 use super::words::{PRONOUNS, lists};
@@ -17,6 +22,44 @@ const LEADS: &str = "and then so also but same about";
 pub(super) fn is_elliptical(tokens: &[Token]) -> bool {
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
     lists(ELLIPTICAL, text(0)) || text(1) == "about"
+}
+
+/// The year before that of the question before.
+static YEAR_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)\b(?:in |of |for )?(?:the (?:year before|(?:previous|prior|preceding) (?:fiscal )?year)|a year (?:before|earlier|ago))\b"
+    )
+});
+
+/// What refers to the question before, and what compares with a year instead of asking for it.
+static REFERS: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(r"(?i)^(?:and|then|so|what about|how about)\b|\b(?:it|that|they|those)\b")
+});
+static COMPARES: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)\b(?:than|compared?|comparison|versus|vs|against|from|since|change|gr[eo]w|growth|r[io]se|risen|f[ae]ll|increased?|decreased?|declined?|difference)\b"
+    )
+});
+
+/// A question with the number of the year before that of the last question, if it asks for it.
+pub(super) fn with_year(text: &str, before: Option<&Asked>) -> String {
+    let span = before.and_then(|before| match before.operands.as_slice() {
+        [of] => of.spans.first().filter(|_| of.spans.len() == 1),
+        _ => None,
+    });
+    let year = span
+        .filter(|span| {
+            span.end.month.is_none() && REFERS.is_match(text) && !COMPARES.is_match(text)
+        })
+        .and_then(|span| Some((span.instant, span.end.year?)));
+    match year {
+        Some((instant, year)) => {
+            let at = if instant { "at the end of" } else { "in" };
+            let dated = format!("{at} {}", year - 1);
+            YEAR_BEFORE.replace_all(text, dated).into_owned()
+        }
+        None => text.to_owned(),
+    }
 }
 
 /// Words before a pronoun that is no conjunction and no article: "is that", "than it".
@@ -93,9 +136,16 @@ pub(super) fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option
         .take_while(|token| lists(LEADS, &token.text))
         .count();
     let mut out = tokens.to_vec();
+    // "What was it in 2030?" asks for that year, "is that more than in 2030?" for both.
+    let relates = |token: &Token| token.cue().is_some_and(|cue| RELATIONS.contains(&cue));
+    let dated = tokens.iter().any(|token| token.period().is_some());
+    let of = match dated && !tokens.iter().any(relates) {
+        true => of.of_spans(Vec::new()),
+        false => of.clone(),
+    };
     let figure = Token {
         text: of.spelled(),
-        part: TokenPart::Earlier(Box::new(of.clone())),
+        part: TokenPart::Earlier(Box::new(of)),
     };
     *out.get_mut(at)? = figure;
     Some(out.split_off(leads))

@@ -8,6 +8,7 @@ use super::names::{Formula, Term};
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
 use super::table::Place;
+use crate::expr::turn_sign;
 use crate::operations;
 
 impl Tables {
@@ -65,7 +66,7 @@ impl Tables {
 }
 
 /// A sum or a difference of amounts of one scale.
-fn add(sum: Amount, more: Amount, subtracted: bool) -> Reading<Amount> {
+fn add(sum: Amount, mut more: Amount, subtracted: bool) -> Reading<Amount> {
     let cells = |of: &FigureExpr| -> Vec<Place> {
         let leaves = of.leaves().into_iter();
         leaves.filter_map(|leaf| leaf.source).collect()
@@ -73,6 +74,10 @@ fn add(sum: Amount, more: Amount, subtracted: bool) -> Reading<Amount> {
     let known = cells(&sum.expr);
     if cells(&more.expr).iter().any(|cell| known.contains(cell)) {
         return missing("one row fits two parts of the calculation");
+    }
+    // What is subtracted is an outflow, whichever sign the page gives it.
+    if subtracted && more.number() < 0.0 {
+        more.expr.change_leaves(&mut turn_sign);
     }
     let scale: Option<Scale> = sum.scale;
     if scale != more.scale || sum.kind != AmountKind::Plain || more.kind != AmountKind::Plain {

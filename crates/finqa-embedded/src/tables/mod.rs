@@ -7,9 +7,10 @@
 //! have all words of the question, and no other figure that fits as well differs.
 //!
 //! In the order of reading: `words`; `table`; `names`, with `concepts.txt`, and `operand`;
-//! `fit`; `page`; `question` and its `phrases`; `asked`, the operation as data; `find`, from an
-//! operand to a figure; `statements`; `unread`; `whole_label`; `measure`; `sentences`; `series`;
-//! `groups`; `pairs`; `several`; `compute`; `concept`; `follow_up`.
+//! `fit`; `page`; `question` and its `phrases`; `operands`; `asked`, the operation as data; `find`,
+//! from an operand to a figure; `statements`; `unread`; `tags`, with `tags.txt`; `whole_label`;
+//! `measure`; `sentences`; `series`; `groups`; `pairs`; `parts`; `several`; `compute`; `concept`;
+//! `follow_up`.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
 //! weights learn what they mean.
@@ -24,8 +25,10 @@ mod groups;
 mod measure;
 mod names;
 mod operand;
+mod operands;
 mod page;
 mod pairs;
+mod parts;
 mod phrases;
 mod question;
 mod sentences;
@@ -33,6 +36,7 @@ mod series;
 mod several;
 mod statements;
 mod table;
+mod tags;
 mod unread;
 mod whole_label;
 pub(crate) mod words;
@@ -60,6 +64,11 @@ impl Tables {
         // In full, if it changes a part of the one before.
         let mut before: Option<Option<Asked>> = None;
         for text in earlier.iter().chain([&question]) {
+            let text = match before.as_ref().filter(|_| !self.is_plain()) {
+                Some(last) => follow_up::with_year(text, last.as_ref()),
+                None => (*text).to_owned(),
+            };
+            let text = text.as_str();
             let mut tokens = question::read(self, text);
             if let Some(last) = before.as_ref().filter(|_| !self.is_plain()) {
                 let (last, at) = (last.as_ref(), follow_up::pronoun(&tokens));

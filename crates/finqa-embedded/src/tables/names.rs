@@ -8,7 +8,7 @@ use super::words::{plain_stems, stems};
 pub(super) const SOFT: &str = "since total group overall consolidated net expense cost charge spending line item segment region \
     category product market geographic business division spend spent amount went book hold held \
     worth dollar dollars used cash-flow statement sheet income-statement period year quarter month week date time \
-    brought billed company's out up per-share including reported accounting principle";
+    brought billed company's out up per-share reported accounting principle";
 
 /// What one figure is called.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub(super) struct Concept {
     /// Other figures, each by one of its names, and the words beside it that make it this one:
     /// income taxes and "paid".
     instead_of: Option<(Vec<Vec<String>>, Vec<String>)>,
+    /// Sentences state it.
+    pub(super) stated: bool,
     /// With another name it may mean nothing: "how much cash went to dividends".
     pub(super) loose: bool,
 }
@@ -94,9 +96,9 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
     let lines = lines.filter(|line| !line.starts_with('#'));
     let read = |line: &'static str| {
         let (names, of) = line
-            .trim_start_matches(['=', '~', '*', '>'])
+            .trim_start_matches(['=', '~', '*', '>', '+'])
             .split_once(':')
-            .unwrap_or((line.trim_start_matches('~'), ""));
+            .unwrap_or((line.trim_start_matches(['~', '+']), ""));
         let sides = of.split_once('/').filter(|_| line.starts_with('='));
         let instead_of = line
             .strip_prefix('>')
@@ -121,6 +123,7 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
                     plain_stems(beside),
                 )
             }),
+            stated: line.starts_with('+'),
             loose: line.starts_with('~'),
         }
     };

@@ -49,6 +49,12 @@ pub(super) struct Operand {
     pub(super) joins: bool,
     /// "How many": no money.
     pub(super) counts: bool,
+    /// The current and the non-current part are asked for together.
+    pub(super) both_terms: bool,
+    /// Each of the last so many periods is asked for, of so many months.
+    pub(super) each: Option<(Option<usize>, u8)>,
+    /// What it leaves out, as words: first the one that says so, "outside".
+    pub(super) except: Vec<(String, String)>,
     /// The statement in which it is.
     pub(super) statement: Option<NamedStatement>,
     /// The rows that it names by their whole label, each with its table.
@@ -60,6 +66,13 @@ impl Operand {
     pub(super) fn of_spans(&self, spans: Vec<Period>) -> Self {
         let same = self.clone();
         Self { spans, ..same }
+    }
+
+    /// The same figure with what it leaves out.
+    pub(super) fn of_whole(&self) -> Self {
+        let same = self.clone();
+        let except = Vec::new();
+        Self { except, ..same }
     }
 
     /// The same figure without the words that have no other names.

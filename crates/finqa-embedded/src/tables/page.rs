@@ -1,13 +1,14 @@
 //! The tables of a page, read for all its questions, and why they may not answer one.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use finqa_core::page::period::{FiscalYears, Period};
 use finqa_core::page::{Cover, Statement};
 use finqa_core::question::Document;
 
 use super::fit::Weights;
-use super::table::{Label, ReportTable, SCOPES};
+use super::table::{Label, Place, ReportTable, SCOPES};
+use super::tags::{self, Tag};
 use super::words::{plain_stems, stems};
 
 /// The tables of a page, read for all its questions.
@@ -21,6 +22,8 @@ pub(crate) struct Tables {
     plain: bool,
     /// A table has columns of the group and of the company.
     has_scopes: bool,
+    /// The tags of cells by standard elements.
+    pub(super) tags: BTreeMap<Place, Tag>,
 }
 
 /// Why a question is not answered from the labels, or not surely.
@@ -71,6 +74,7 @@ impl Tables {
                 false => HashSet::new(),
             },
             plain,
+            tags: tags::read(document, page.tables()),
             has_scopes: tables
                 .iter()
                 .flat_map(|table| &table.columns)

@@ -21,7 +21,8 @@ impl Tables {
     pub(super) fn listed(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
         let spans = operands.iter().flat_map(|of| &of.spans).copied();
         let common = spans.max_by_key(|one| one.end.day.is_some());
-        if operands.iter().any(|of| !of.rows.is_empty()) {
+        let apart = |of: &Operand| !of.rows.is_empty() || !of.except.is_empty() || of.both_terms;
+        if operands.iter().any(apart) {
             // Their rows are known, whichever statements these are in.
             let found = operands.iter().map(|of| self.figure(of, common, None));
             let found: Vec<Amount> = found.collect::<Reading<_>>()?;

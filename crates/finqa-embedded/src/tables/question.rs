@@ -32,6 +32,10 @@ pub(super) enum TokenPart {
     Name(&'static Concept, usize),
     Period(Period),
     Statement(NamedStatement),
+    /// Current and non-current together.
+    BothTerms,
+    /// Each of the last so many periods, of so many months.
+    Each(Option<usize>, u8),
     /// The figure of an earlier question: "is that more than net income?"
     Earlier(Box<Operand>),
 }
@@ -84,15 +88,60 @@ static STATEMENT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Both parts of a balance: what is due within a year, and the rest.
+static BOTH_TERMS: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\b(?:both )?(?:(?:current|short)(?:[- ]term)?,? (?:and|plus) (?:non-?current|long)(?:[- ]term)?|(?:non-?current|long)(?:[- ]term)? (?:and|plus) (?:current|short)(?:[- ]term)?)(?: (?:parts?|portions?))?\b|\bshort- and long-term\b"
+    )
+});
+
+/// Each of several periods, which the page has to name.
+static EACH: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\b(?:(?:in|for|over|during) )?(?:each (?:of )?|every |(?:in|for|over|during) )(?:the )?(?:(?:last|past|latest) )?(?:(?:two|three|four|five|six|[2-9]) )?(?:fiscal )?(?:years?|quarters?|months?)\b"
+    )
+});
+
+/// What "each of the last three years" asks for; `None` for "over the year".
+fn each(text: &str) -> Option<TokenPart> {
+    let words: Vec<&str> = text.split(' ').collect();
+    let count = words.iter().find_map(|word| match *word {
+        "two" => Some(2),
+        "three" => Some(3),
+        "four" => Some(4),
+        "five" => Some(5),
+        "six" => Some(6),
+        word => word.parse().ok(),
+    });
+    let months = match words.last()?.trim_end_matches('s') {
+        "year" => 12,
+        "quarter" => 3,
+        _ => 1,
+    };
+    let all = lists(
+        "each every",
+        words
+            .iter()
+            .find(|word| !lists("in for over during", word))?,
+    );
+    let last = words.iter().any(|word| lists("last past latest", word));
+    (all || last && count.is_some()).then_some(TokenPart::Each(count, months))
+}
+
 /// Adverbs that may be inside a figure's name without changing it: "taxes actually paid".
 static ADVERBS: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?i)\b(?:actually|really|exactly|approximately|roughly) "));
+    LazyLock::new(|| regex!(r"(?i)\b(?:actually|really|exactly|approximately|roughly)\b ?"));
 
 /// Which of several years.
 static OF_YEARS: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)\bwhich of (?:the )?(?:last |past )?(?:(?:two|three|four|five) )?(?:(?:fiscal )?years? ?|fiscal )"
     )
+});
+
+/// The years of a report are its last ones.
+static OF_LAST: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(r"\b(?:of|in) (?:the )?(?:last|past) (?:two|three|four|five)(?: (?:fiscal )?years)?\b")
 });
 
 /// What is asked for is a period.
@@ -165,15 +214,24 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     let mut text = lower.clone();
     let filler: fn(&str) -> TokenPart = |_| TokenPart::Filler;
     let of_year_ago: fn(&str) -> TokenPart = |_| TokenPart::Cue(Cue::YearAgo);
+    let of_both_terms: fn(&str) -> TokenPart = |_| TokenPart::BothTerms;
     let of_statement: fn(&str) -> TokenPart =
         |name| TokenPart::Statement(NamedStatement::read(name));
     let forms = [
         (&YEAR_AGO, of_year_ago),
         (&RELATIVE_TIME, filler),
         (&STATEMENT, of_statement),
+        (&BOTH_TERMS, of_both_terms),
+        (&OF_LAST, filler),
         (&WHICH_PERIOD, filler),
         (&FIRST_MONTHS, filler),
     ];
+    for found in EACH.find_iter(&text.clone()) {
+        if let Some(part) = each(found.as_str()).filter(|_| !is_named(&found.range())) {
+            blank(&mut text, &found.range());
+            marks.push((found.range(), part));
+        }
+    }
     for (form, part) in forms {
         for found in form.captures_iter(&text.clone()) {
             if let Some(at) = found

@@ -65,7 +65,7 @@ const AROUND: usize = 12;
 static OTHERS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     stemmed(
         "increase increased decrease decreased growth grew decline offset driven contributed due compared \
-        change may could would expect additional up least exceed exceeded respectively excluding",
+        change may could would expect additional up least exceed exceeded ended respectively excluding",
     )
 });
 
@@ -106,7 +106,8 @@ impl Tables {
         }
         let subject = self.subject(of);
         // Figures that have names are in tables; sentences give them for reasons and parts.
-        if subject.counted.is_empty() && !of.names.is_empty() {
+        let named = of.names.iter().any(|(one, _)| !one.stated);
+        if subject.counted.is_empty() && named {
             return None;
         }
         let period = of.spans.first();

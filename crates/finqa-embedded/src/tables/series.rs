@@ -47,6 +47,23 @@ impl Tables {
         periods
     }
 
+    /// An operand of each of the last periods, with these as its periods.
+    pub(super) fn with_each(&self, of: &Operand) -> Operand {
+        let Some((count, months)) = of.each.filter(|_| of.spans.is_empty()) else {
+            return of.clone();
+        };
+        let latest = self.figure(of, None, None).ok();
+        let place =
+            latest.and_then(|one| one.expr.leaves().into_iter().find_map(|leaf| leaf.source));
+        let mut spans = self.series_of(of, Some(months), place.map_or(0, |at| at.table));
+        let more = spans.len().saturating_sub(count.unwrap_or(spans.len()));
+        spans.drain(..more);
+        match count.is_none_or(|count| spans.len() == count) {
+            true => of.of_spans(spans),
+            false => of.clone(),
+        }
+    }
+
     /// The figures of an operand in several periods, or in all rows or columns.
     pub(super) fn series(&self, of: &Operand, which: Option<&Which>) -> Reading<Vec<Amount>> {
         let all_times = of.spans.is_empty() && self.is_plain() && self.periods_of(0).len() > 1;

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
-use super::fit::{FitFigure, Weights};
-use super::operand::Operand;
+use super::fit::{FitFigure, Weights, is_light};
+use super::operand::{Operand, Wording};
 use super::page::Tables;
 use super::table::{ReportRow, ReportTable};
 use super::words::{plain_stems, stemmed};
@@ -43,6 +43,26 @@ impl Tables {
             let cells = rows.flat_map(|r| (1..table.columns.len()).map(move |c| (r, c)));
             cells.filter_map(move |(r, c)| table.figure(at, r, c))
         })
+    }
+
+    /// The figures of a row, by its table and its place there.
+    pub(super) fn figures_of(&self, (at, row): (usize, usize)) -> impl Iterator<Item = FitFigure> {
+        let table = self.tables.get(at).into_iter();
+        table.flat_map(move |table| {
+            (1..table.columns.len()).filter_map(move |column| table.figure(at, row, column))
+        })
+    }
+
+    /// Whether the row of a figure has all words of one of some wordings, without its section's.
+    pub(super) fn is_named_by_label(&self, one: &FitFigure, readings: &[Wording]) -> bool {
+        let row = self
+            .table(one.place())
+            .and_then(|table| table.rows.get(one.row));
+        let says = |reading: &Wording| {
+            let mut words = reading.words.iter().filter(|word| !is_light(word));
+            row.is_some_and(|row| words.all(|word| row.label.words.contains(word)))
+        };
+        readings.iter().any(says)
     }
 
     /// Whether an operand names the sheet of a workbook that a figure is on.

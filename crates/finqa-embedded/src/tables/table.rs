@@ -98,6 +98,9 @@ pub(super) struct ReportFigure {
 static TOTALS: LazyLock<HashSet<String>> =
     LazyLock::new(|| stemmed("total subtotal gesamt summe all"));
 
+/// Words of the rows that sum up a part of a cash flow statement.
+static CASH_OF_ACTIVITIES: LazyLock<HashSet<String>> = LazyLock::new(|| stemmed("cash activities"));
+
 /// Words of a title of figures that are not the company's own.
 const QUALIFIERS: [&str; 7] = [
     "parent", "forma", "discontinued", "predecessor", "guarantor", "guarantors", "consolidating",
@@ -231,8 +234,15 @@ impl ReportTable {
             read.unit = unit.map_or_else(String::new, |cell| cell.raw.clone());
             let blank = read.cells.iter().all(Option::is_none) && read.unread.is_empty();
             let heading = at > 0 && blank;
-            // "Total assets" below current assets is not of these alone.
-            let apart = self.plain && read.label.total && read.label.words.len() > 1;
+            // "Total assets" below current assets is not of these alone, and the net cash of
+            // activities is not one of the changes in working capital above it.
+            let apart = match self.statement {
+                _ if self.plain => read.label.total && read.label.words.len() > 1,
+                Some(Statement::Flows) => CASH_OF_ACTIVITIES
+                    .iter()
+                    .all(|word| read.label.words.contains(word)),
+                _ => false,
+            };
             read.heading = if apart {
                 String::new()
             } else {

@@ -7,10 +7,11 @@ use std::ops::Range;
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
-use super::asked::{Asked, Operation, operand};
+use super::asked::{Asked, Operation};
 use super::find::{Amount, keep, latest};
 use super::fit::FitFigure;
 use super::operand::Operand;
+use super::operands::operand;
 use super::page::{Doubt, Reading, Tables};
 use super::phrases::NamedStatement;
 use super::question::{self, Token, TokenPart};
@@ -121,20 +122,29 @@ impl Tables {
             keep(&mut found, |(_, row)| printed(row));
             keep(&mut found, |(_, row)| !beside.is_empty() && exactly(row));
             let rows: Vec<(usize, usize)> = found.into_iter().map(|(place, _)| place).collect();
-            (!rows.is_empty() && !of.through).then(|| Asked {
-                operation: Operation::Figure,
-                operands: vec![Operand {
-                    rows,
-                    spans: of.spans,
-                    counts: of.counts,
-                    statement: of.statement,
-                    ..Operand::default()
-                }],
-                relative: false,
-                since: false,
-                unused: Vec::new(),
-                apart: Vec::new(),
-            })
+            // A row of this label without a figure of the period leaves other names open.
+            let dated = |span: &Period| {
+                let fits = |one: &FitFigure| self.fits(one.period.as_ref(), Some(span));
+                rows.iter()
+                    .any(|row| self.figures_of(*row).any(|one| fits(&one)))
+            };
+            (!rows.is_empty() && !of.through && !of.both_terms && of.spans.iter().all(dated)).then(
+                || Asked {
+                    operation: Operation::Figure,
+                    operands: vec![Operand {
+                        rows,
+                        spans: of.spans,
+                        each: of.each,
+                        counts: of.counts,
+                        statement: of.statement,
+                        ..Operand::default()
+                    }],
+                    relative: false,
+                    since: false,
+                    unused: Vec::new(),
+                    apart: Vec::new(),
+                },
+            )
         })
     }
 
@@ -186,7 +196,7 @@ impl Tables {
                 self.statement_of(one) == Some(Statement::Balances)
             });
         }
-        let best = *all.first().ok_or(Doubt::Open)?;
+        let mut best = *all.first().ok_or(Doubt::Open)?;
         // "Depreciation", and "Depreciation, excluding ..." in another statement.
         if of.statement.is_none() {
             let rivals = self
@@ -194,7 +204,9 @@ impl Tables {
                 .filter(|one| self.is_rival(one, &best) && !self.is_of_equity(one));
             all.extend(rivals);
         }
-        let several = differ(&all).then(|| {
+        let tagged = differ(&all).then(|| self.tagged_row(&all)).flatten();
+        best = tagged.unwrap_or(best);
+        let several = (tagged.is_none() && differ(&all)).then(|| {
             let on_sheets = |one: &FitFigure| {
                 let table = self.table(one.place());
                 table.is_some_and(|table| !table.sheet.is_empty())

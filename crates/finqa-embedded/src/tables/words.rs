@@ -18,16 +18,16 @@ pub(crate) const FILLERS: &str = "a an the of in on at for to from by with and o
 
 /// Words of questions about reports that change nothing of what is asked: what people say beside
 /// the name of a figure.
-pub(super) const NOISE: &str = "about actually again all-in altogether approximately around away back bad big bring bringing \
-    brings brought carry carrying carried charge charged currently door exactly fast find give go goes \
+pub(super) const NOISE: &str = "about again all-in altogether around away back bad big bring bringing \
+    brings brought carry carrying carried charge charged currently door fast find give go goes \
     going gone good handed hold held holding how incur incurred into just keep kept laid large lay left let \
     look looking me need onto order out outlay overall pass please post posted put puts quick \
-    quickly quite rapidly roughly say see sit size spend spending spends spent stood strongly take taken takes \
+    quickly quite rapidly say see sit size spend spending spends spent stood strongly take taken takes \
     thanks took toward towards use using want went whole win worldwide would \
     know get gets got getting show shows showed high huge lot lots money dollar dollars \
     us usd be can could should may might must will shall so such then there here now only also even still yet \
     according statement statements sheet sheets balance expressed terms printed amount sum level levels \
-    invest invested pay pays paying report owns own";
+    invest invested owe owed owes pay pays paying report owns own";
 
 /// Pronouns that refer to an earlier question.
 pub(super) const PRONOUNS: &str = "it its that this these those they them";

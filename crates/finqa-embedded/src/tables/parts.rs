@@ -1,0 +1,174 @@
+//! Amounts that a report prints in parts only: the current and the non-current part of a balance,
+//! the rows under a heading without a total, and a whole without one of its parts.
+
+use finqa_core::page::Statement;
+use finqa_core::page::period::Period;
+
+use super::find::{Amount, AmountKind};
+use super::fit::{FitFigure, is_light};
+use super::operand::Operand;
+use super::page::{Doubt, Reading, Tables, missing};
+use super::table::ReportRow;
+use super::words::{lists_stem, plain_stems};
+use crate::operations;
+
+/// Words that say which part of a balance is due within a year.
+const TERMS: &str = "current noncurrent non long short term due within after one year portion";
+
+/// Words that name no figure in a heading or beside a term.
+const VAGUE: &str = "total net expense cost obligation liability";
+
+fn core(words: &[String], vague: &str) -> Vec<String> {
+    let named =
+        |word: &&String| !is_light(word) && !lists_stem(TERMS, word) && !lists_stem(vague, word);
+    let mut own: Vec<String> = words.iter().filter(named).cloned().collect();
+    own.sort_unstable();
+    own.dedup();
+    own
+}
+
+impl Tables {
+    /// The amount of an operand that is printed in parts only; `None` if its parts are not certain.
+    pub(super) fn in_parts(&self, of: &Operand, asked: Option<Period>) -> Option<Amount> {
+        let readings: Vec<Vec<String>> = of.readings().into_iter().map(|one| one.words).collect();
+        self.both_terms(of, &readings, asked)
+            .or_else(|| self.under_heading(&readings, asked))
+    }
+
+    /// The sum of the current and the non-current row of a balance.
+    fn both_terms(
+        &self,
+        of: &Operand,
+        readings: &[Vec<String>],
+        asked: Option<Period>,
+    ) -> Option<Amount> {
+        let says_term = |words: &[String]| words.iter().any(|word| lists_stem(TERMS, word));
+        let names = readings
+            .iter()
+            .filter(|one| of.both_terms || !says_term(one));
+        let names: Vec<Vec<String>> = names
+            .map(|one| core(one, "total"))
+            .filter(|one| !one.is_empty())
+            .collect();
+        let balances = self.tables.iter().enumerate();
+        let mut balances =
+            balances.filter(|(_, table)| table.statement == Some(Statement::Balances));
+        balances.find_map(|(at, table)| {
+            let rows = table.rows.iter().enumerate().skip(1);
+            let named = |row: &ReportRow| {
+                let of_term = of.both_terms || says_term(&row.label.words);
+                of_term && !row.label.total && names.contains(&core(&row.label.words, "total"))
+            };
+            let found: Vec<(usize, &ReportRow)> = rows.filter(|(_, row)| named(row)).collect();
+            let [one, other] = found.as_slice() else {
+                return None;
+            };
+            // A row is current if its label says so, or the next total below it.
+            let is_current = |(at, row): &(usize, &ReportRow)| {
+                let says =
+                    |words: &[String], list: &str| words.iter().any(|word| lists_stem(list, word));
+                let later = table.rows.iter().skip(at + 1).find(|row| row.label.total);
+                match &row.label.words {
+                    words if says(words, "noncurrent non long after") => false,
+                    words if says(words, "current short within") => true,
+                    _ => later.is_some_and(|total| says(&total.label.words, "current")),
+                }
+            };
+            if is_current(one) == is_current(other) {
+                return None;
+            }
+            let figure = |row: usize| self.in_period(at, row, asked);
+            let parts = [figure(one.0)?, figure(other.0)?];
+            let parts: Vec<Amount> = parts
+                .into_iter()
+                .map(|part| self.amount(part))
+                .collect::<Option<_>>()?;
+            self.added(&parts)
+        })
+    }
+
+    /// The sum of the rows of a statement under a heading that names the operand, up to a row that
+    /// repeats the heading's words: "Interest: Debt, Finance lease, Interest income".
+    fn under_heading(&self, readings: &[Vec<String>], asked: Option<Period>) -> Option<Amount> {
+        let names: Vec<Vec<String>> = readings.iter().map(|one| core(one, VAGUE)).collect();
+        let flows = self.tables.iter().enumerate();
+        let mut flows = flows.filter(|(_, table)| table.statement == Some(Statement::Flows));
+        flows.find_map(|(at, table)| {
+            let mut rows = table.rows.iter().enumerate().skip(1);
+            let (start, first) = rows.find(|(_, row)| {
+                let section = core(&plain_stems(&row.heading), VAGUE);
+                !section.is_empty() && names.contains(&section)
+            })?;
+            let section = &first.section;
+            let repeats =
+                |row: &ReportRow| section.iter().all(|word| row.label.words.contains(word));
+            let run = table.rows.get(start..)?;
+            let end = run.iter().position(repeats).filter(|length| *length > 1)?;
+            let same = run
+                .iter()
+                .take(end)
+                .all(|row| row.section == *section && !row.label.total);
+            let parts =
+                (start..start + end).map(|row| self.amount(self.in_period(at, row, asked)?));
+            self.added(&parts.collect::<Option<Vec<Amount>>>()?)
+                .filter(|_| same)
+        })
+    }
+
+    /// The figure of a row in a period, the first column's if none is asked for.
+    fn in_period(&self, table: usize, row: usize, asked: Option<Period>) -> Option<FitFigure> {
+        self.figures_of((table, row))
+            .find(|one| one.period.is_some() && self.fits(one.period.as_ref(), asked.as_ref()))
+    }
+
+    fn added(&self, parts: &[Amount]) -> Option<Amount> {
+        let sum = self.sum(parts).ok()?;
+        Some(Amount { at: None, ..sum })
+    }
+
+    /// A figure without what the question leaves out: a row whose label says so, or the whole
+    /// without a part.
+    pub(super) fn without(&self, of: &Operand, asked: Option<Period>) -> Reading<Amount> {
+        let whole = of.of_whole();
+        let mut named = whole.clone();
+        named.words.extend(of.except.iter().cloned());
+        let printed = self.figure(&named, asked, None);
+        let says = |one: &Amount| {
+            let name = one.place().map(|at| plain_stems(&self.full_name(at)));
+            name.is_some_and(|name| of.except.iter().all(|(word, _)| name.contains(word)))
+        };
+        if printed
+            .as_ref()
+            .is_ok_and(|one| one.doubt.is_none() && says(one))
+        {
+            return printed;
+        }
+        let left_out = Operand {
+            words: of.except.get(1..).unwrap_or_default().to_vec(),
+            ..Operand::default()
+        };
+        let all = self.figure(&whole, asked, None)?;
+        let part = self
+            .part_of(&all, &left_out)
+            .filter(|_| all.doubt.is_none());
+        if let Some(part) = part.and_then(|part| self.amount(part))
+            && part.scale == all.scale
+        {
+            return Ok(Amount {
+                expr: operations::difference(all.expr, part.expr),
+                kind: AmountKind::Plain,
+                at: None,
+                ..all
+            });
+        }
+        let said: Vec<&str> = of.except.iter().map(|(_, said)| said.as_str()).collect();
+        let doubt = Some(Doubt::Missing(format!(
+            "the question also says {:?}",
+            said.join(" ")
+        )));
+        match printed {
+            Ok(printed) => Ok(Amount { doubt, ..printed }),
+            Err(_) => missing(format!("the page has no figure {}", said.join(" "))),
+        }
+    }
+}
