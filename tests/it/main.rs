@@ -27,6 +27,7 @@ mod figures;
 mod filing;
 mod filing_pdf;
 mod filing_segments;
+mod filing_tables;
 mod forms;
 mod gates;
 mod golds;

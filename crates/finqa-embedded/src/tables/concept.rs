@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::asked::Asked;
 use super::compute::DirectAnswer;
+use super::find::FigureExpr;
 use super::fit::is_light;
 use super::operand::Operand;
 use super::page::{Reading, Tables};
@@ -25,7 +26,7 @@ const GUESS: f64 = 0.5;
 
 impl Tables {
     /// Completes an answer with its confidence. It is none if it is but a guess and its figures lack
-    /// the names that the question has, or the question has words for another operation.
+    /// the names that the question has, or it is one figure and the question has words for an operation.
     pub(super) fn weighed(&self, asked: &Asked, answer: DirectAnswer) -> Reading<DirectAnswer> {
         let cells = answer.exprs().flat_map(|expr| expr.leaves());
         let cells: BTreeSet<Place> = cells.filter_map(|leaf| leaf.source).collect();
@@ -34,7 +35,8 @@ impl Tables {
             None => self.reliability(&cells),
             Some(why) => {
                 let met = self.met(asked, &cells);
-                if met < OF_CONCEPT || !asked.unused.is_empty() {
+                let looked_up = matches!(answer.expr, FigureExpr::Leaf(_));
+                if met < OF_CONCEPT || looked_up && !asked.unused.is_empty() {
                     return Err(why.clone());
                 }
                 GUESS * met
