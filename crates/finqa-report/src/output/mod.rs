@@ -16,6 +16,7 @@ pub mod report;
 mod staged;
 mod summary;
 pub mod terminal;
+mod verdict;
 
 pub use answer::AnswerView;
 pub use csv::CsvFile;

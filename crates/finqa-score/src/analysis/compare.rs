@@ -11,7 +11,7 @@ use strum::VariantArray;
 
 use crate::dataset::{Outcome, QuestionKey};
 use crate::score::{EpochCard, Row, Rule, same_gold};
-use finqa_core::stats::PairedDifference;
+use finqa_core::stats::{LatencySummary, PairedDifference};
 use finqa_core::text::counted;
 
 use super::AnalysisError;
@@ -19,6 +19,7 @@ use super::answers::{Answers, InputDifference, letters};
 use super::by_rule::RuleComparison;
 use super::cause::Cause;
 use super::misses::{Miss, Searcher, answer_text};
+use super::verdict::Verdict;
 
 /// Two runs, question by question.
 #[derive(Clone, Debug, Serialize)]
@@ -35,6 +36,8 @@ pub struct Comparison<'p> {
     pub rules: Vec<RuleComparison>,
     /// The rule that decides what a flip is.
     pub rule: Rule,
+    /// What that rule shows; absent if it can judge no pair.
+    pub verdict: Option<Verdict>,
     /// Questions that exactly one of the two gets right, those of A first.
     pub flips: Vec<Flip>,
     /// The causes of misses by that rule, those whose counts differ most first.
@@ -122,6 +125,8 @@ pub enum RunLetter {
 #[derive(Clone, Debug, Serialize)]
 pub struct RunAmounts {
     pub latency: Option<Amounts>,
+    /// The latencies of A and of B, in seconds, over the same pairs.
+    pub latencies: Option<[LatencySummary; 2]>,
     pub rounds: Option<Amounts>,
     /// US dollars per question.
     pub cost_usd: Option<Amounts>,
@@ -142,10 +147,7 @@ pub struct Amounts {
 impl Comparison<'_> {
     /// B − A by the rule in use; `None` if it can judge no pair.
     pub fn difference(&self) -> Option<PairedDifference> {
-        PairedDifference::of(self.pairs.iter().filter_map(|pair| {
-            let (a, b) = (self.rule.mark(pair.a)?, self.rule.mark(pair.b)?);
-            Some((pair.a.filename.as_str(), a, b))
-        }))
+        difference(self.rule, &self.pairs)
     }
 }
 
@@ -176,6 +178,9 @@ pub fn compare<'p>(
             questions: questions.len(),
         });
     }
+    let line = rules.iter().find(|line| line.rule == rule);
+    let verdict = line.zip(difference(rule, &pairs));
+    let verdict = verdict.map(|(line, difference)| Verdict::of(line, &difference));
     let side = |answers: &Answers, epochs: Vec<EpochCard>| RunSide {
         path: answers.path.clone(),
         questions: answers.rows.len(),
@@ -190,10 +195,12 @@ pub fn compare<'p>(
         pages: pages.len(),
         rules,
         rule,
+        verdict,
         flips: flips(rule, &pairs),
         causes: causes(&pairs),
         spending: RunAmounts {
             latency: amounts(&pairs, |row| row.latency),
+            latencies: latencies(&pairs),
             rounds: amounts(&pairs, |row| row.rounds().map(|n| n as f64)),
             cost_usd: amounts(&pairs, |row| row.cost.as_ref().and_then(Decimal::to_f64)),
         },
@@ -367,6 +374,21 @@ fn flips(rule: Rule, pairs: &[AnswerPair<'_>]) -> Vec<Flip> {
         })
     };
     flipped(RunLetter::A).chain(flipped(RunLetter::B)).collect()
+}
+
+fn difference(rule: Rule, pairs: &[AnswerPair<'_>]) -> Option<PairedDifference> {
+    PairedDifference::of(pairs.iter().filter_map(|pair| {
+        let (a, b) = (rule.mark(pair.a)?, rule.mark(pair.b)?);
+        Some((pair.a.filename.as_str(), a, b))
+    }))
+}
+
+fn latencies(pairs: &[AnswerPair<'_>]) -> Option<[LatencySummary; 2]> {
+    let both = pairs
+        .iter()
+        .filter_map(|pair| pair.a.latency.zip(pair.b.latency));
+    let (a, b): (Vec<f64>, Vec<f64>) = both.unzip();
+    Some([LatencySummary::of(a)?, LatencySummary::of(b)?])
 }
 
 fn amounts(pairs: &[AnswerPair<'_>], of: impl Fn(&Row) -> Option<f64>) -> Option<Amounts> {

@@ -19,6 +19,7 @@ mod places;
 mod programs;
 mod search;
 mod target;
+mod verdict;
 
 pub use answers::{AnsweringRun, Answers, InputDifference, RecordsById, RunInput, letters};
 pub use by_rule::{ENOUGH_PAGES, RuleComparison};
@@ -27,3 +28,4 @@ pub use compare::{Amounts, AnswerPair, Comparison, RunLetter, RunSide, compare};
 pub use error::AnalysisError;
 pub use miss_finder::MissFinder;
 pub use misses::{Miss, MissAnalysis, analyze};
+pub use verdict::{Shown, Verdict};

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::output::staged::OutputError;
+use crate::output::verdict::verdict_sentence;
 use finqa_score::analysis::{AnsweringRun, Answers, Comparison, RuleComparison};
 
 use super::WrittenPage;
@@ -16,6 +17,8 @@ struct ComparisonView<'a> {
     comparison: &'a Comparison<'a>,
     names: [String; 2],
     headline: Option<&'a RuleComparison>,
+    /// What the headline's rule shows, in one sentence.
+    verdict: String,
     /// Half the width of the differences' axis, in points.
     reach: f64,
 }
@@ -38,8 +41,10 @@ pub fn write_comparison(
         script: "",
         secret: &names.concat(),
     };
+    let verdict = comparison.verdict.as_ref().map(verdict_sentence);
     let view = ComparisonView {
         comparison,
+        verdict: verdict.unwrap_or_default(),
         headline,
         // The smallest multiple of ten points that contains the widest interval.
         reach: 10.0 * (10.0 * widest).ceil().clamp(1.0, 10.0),

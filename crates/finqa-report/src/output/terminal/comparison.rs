@@ -1,6 +1,7 @@
 //! Shows two runs side by side, as tables (`compare`).
 
 use crate::output::numbers::{p_value, signed};
+use crate::output::verdict::verdict_sentence;
 use finqa_core::stats::Interval;
 use finqa_core::text::counted;
 use finqa_score::analysis::{
@@ -62,6 +63,7 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
     parts.extend(spending(comparison, style));
     parts.push(flips(comparison, RunLetter::A));
     parts.push(flips(comparison, RunLetter::B));
+    parts.push(verdict(comparison, style));
     parts.join("\n")
 }
 
@@ -102,14 +104,12 @@ fn percent(x: f64) -> String {
     format!("{:.1}", 100.0 * x)
 }
 
-/// A line for each amount (time, rounds, cost) that both sides have.
+/// A line for each amount (time, rounds) that both sides have.
 fn spending(comparison: &Comparison<'_>, style: TerminalStyle) -> Vec<String> {
     let spending = &comparison.spending;
-    let paid = |paid: &Amounts| paid.total_a + paid.total_b > 0.0;
     let amounts = [
         ("Seconds", spending.latency, 2),
         ("Rounds", spending.rounds, 2),
-        ("US dollars", spending.cost_usd.filter(paid), 5),
     ];
     let lines = amounts.into_iter().filter_map(|(name, amounts, digits)| {
         let amounts = amounts?;
@@ -125,6 +125,32 @@ fn spending(comparison: &Comparison<'_>, style: TerminalStyle) -> Vec<String> {
         )))
     });
     lines.collect()
+}
+
+/// The verdict, with the times and costs to weigh against it. It is printed last, because the flips
+/// before it fill a screen.
+fn verdict(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
+    let said = comparison.verdict.as_ref().map_or_else(
+        || format!("no question can be judged by {}", comparison.rule.title()),
+        verdict_sentence,
+    );
+    let spending = &comparison.spending;
+    let latency = spending.latencies.map(|[a, b]| {
+        format!(
+            "Latency: median A {:.2} s, B {:.2} s; P95 A {:.2} s, B {:.2} s (n {}).",
+            a.p50, b.p50, a.p95, b.p95, a.n
+        )
+    });
+    let is_paid = |cost: &Amounts| cost.total_a + cost.total_b > 0.0;
+    let cost = spending.cost_usd.filter(is_paid).map(|cost| {
+        format!(
+            "Cost a question: A ${:.5}, B ${:.5}; in all: A ${:.4}, B ${:.4} (n {}).",
+            cost.mean_a, cost.mean_b, cost.total_a, cost.total_b, cost.n
+        )
+    });
+    let lines = [Some(format!("Verdict: {said}.")), latency, cost];
+    let lines = lines.into_iter().flatten().map(|line| style.wrap(&line));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The questions that only the side `right` answers right.

@@ -1,0 +1,94 @@
+//! The verdict of a comparison: whether a difference is shown, and how many questions it would take.
+
+use serde::Serialize;
+
+use crate::score::Rule;
+use finqa_core::stats::{Interval, PairedDifference};
+
+use super::by_rule::RuleComparison;
+
+/// Significance level of a verdict, two-sided.
+const LEVEL: f64 = 0.05;
+
+/// What a comparison shows by one rule.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    pub rule: Rule,
+    pub shown: Shown,
+    /// B − A, from −1 to 1.
+    pub difference: f64,
+    /// 95 % interval of the difference; absent if there are too few pages for one.
+    pub interval: Option<Interval>,
+    /// McNemar's two-sided p.
+    pub p: f64,
+    /// The number of pairs that the rule can judge.
+    pub n: usize,
+    /// The number of questions that would show a difference of this size with 80 % power; absent if
+    /// it is shown, or is 0.
+    pub questions_needed: Option<usize>,
+}
+
+/// Whether one of two runs is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// B is better than A.
+    Better,
+    /// B is worse than A.
+    Worse,
+    /// The difference may be chance.
+    Nothing,
+}
+
+impl Verdict {
+    /// A difference is shown if p is below 0.05 and, where there are enough pages for an interval,
+    /// the interval excludes 0.
+    pub(super) fn of(line: &RuleComparison, difference: &PairedDifference) -> Self {
+        let interval = line.interval_is_reliable.then_some(line.interval);
+        let excludes_zero = interval.is_none_or(|it| it.low > 0.0 || it.high < 0.0);
+        let shown = match line.p < LEVEL && excludes_zero {
+            false => Shown::Nothing,
+            true if line.difference > 0.0 => Shown::Better,
+            true => Shown::Worse,
+        };
+        let gap = line.difference.abs();
+        let needed = || {
+            let times = difference.times_needed(gap, LEVEL / 2.0);
+            // Fewer than there are would contradict the verdict.
+            two_digits((times * line.questions as f64).max(line.questions as f64 + 1.0))
+        };
+        Self {
+            rule: line.rule,
+            shown,
+            difference: line.difference,
+            interval,
+            p: line.p,
+            n: line.n,
+            questions_needed: (shown == Shown::Nothing && gap > 0.0).then(needed),
+        }
+    }
+}
+
+/// Rounds a count up to two significant digits, because more would look exact.
+fn two_digits(count: f64) -> usize {
+    let unit = 10_f64.powf(count.max(10.0).log10().floor() - 1.0);
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a count of questions; a float that is too large saturates"
+    )]
+    let rounded = ((count / unit).ceil() * unit) as usize;
+    rounded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_rounded_up_to_two_digits() {
+        for (count, rounded) in [(7.2, 8), (99.0, 99), (124.1, 130), (1_913.0, 2_000)] {
+            assert_eq!(two_digits(count), rounded, "{count}");
+        }
+    }
+}
