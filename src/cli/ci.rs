@@ -1,5 +1,6 @@
 //! `--fail-under`: an exit code that fails a CI build if a score is too low.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use strum::VariantArray;
@@ -8,6 +9,7 @@ use finqa_core::number::round5;
 use finqa_core::text::counted;
 use finqa_score::score::{Rule, Scorecard};
 
+use super::junit::{JUnitCase, write_junit};
 use super::{Exit, Failure};
 
 /// The option of commands with scores for CI.
@@ -20,6 +22,9 @@ pub(crate) struct CiArgs {
     /// pa (program accuracy)
     #[arg(long, value_name = "RULE=PERCENT,…", value_delimiter = ',')]
     pub fail_under: Vec<Threshold>,
+    /// With --fail-under: also write the result as a JUnit XML file, one test case for each rule
+    #[arg(long, value_name = "FILE", requires = "fail_under")]
+    pub junit: Option<PathBuf>,
 }
 
 /// The minimum score by a rule, in percent.
@@ -86,35 +91,66 @@ impl CiArgs {
         card: &Scorecard,
         missing: Option<&str>,
     ) -> Result<(), Failure> {
-        let mut below: Vec<String> = self
-            .fail_under
-            .iter()
-            .filter_map(|Threshold { rule, percent }| {
-                let (name, unscored) = (rule.name(), card.unscored(*rule));
-                let rate = card.rates.get(*rule);
-                match rate.map(|rate| (100.0 * rate.rate, rate.n)) {
-                    // A rate that equals the threshold may be less by a rounding error.
-                    Some((value, _)) if value + 1e-9 < *percent => {
-                        Some(format!("{name} is {value:.2} %, below {percent} %"))
-                    }
-                    Some((_, n)) if unscored > 0 => Some(format!(
-                        "{name} could score {n} of {}, the others lack its gold",
-                        counted(card.questions, "question")
-                    )),
-                    Some(_) => None,
-                    None => Some(format!(
-                        "{name} could not score any question, so it is below {percent} %"
-                    )),
-                }
-            })
-            .collect();
-        let missing = missing.filter(|_| !self.fail_under.is_empty());
-        below.extend(missing.map(str::to_owned));
+        let case = |threshold: &Threshold| JUnitCase {
+            name: format!(
+                "{} of at least {} %",
+                threshold.rule.name(),
+                threshold.percent
+            ),
+            failure: threshold.failure(card),
+        };
+        let mut cases: Vec<JUnitCase> = self.fail_under.iter().map(case).collect();
+        if let Some(missing) = missing.filter(|_| !self.fail_under.is_empty()) {
+            cases.push(JUnitCase {
+                name: "every question has an outcome".to_owned(),
+                failure: Some(missing.to_owned()),
+            });
+        }
+        if let Some(path) = &self.junit {
+            write_junit(path, "fail-under", &cases)?;
+        }
+        let below: Vec<String> = cases.into_iter().filter_map(|case| case.failure).collect();
         if below.is_empty() {
             return Ok(());
         }
         let line = format!("--fail-under: {}", below.join("; "));
         Err(Failure::new(Exit::BelowThreshold, line))
+    }
+}
+
+impl CiArgs {
+    /// Writes for JUnit that no threshold is judged, so that a CI system does not read the file of
+    /// an earlier run.
+    pub(crate) fn report_unjudged(&self, reason: &str) -> Result<(), Failure> {
+        let Some(path) = &self.junit else {
+            return Ok(());
+        };
+        let name = "every question has an outcome".to_owned();
+        let failure = Some(reason.to_owned());
+        write_junit(path, "fail-under", &[JUnitCase { name, failure }])
+    }
+}
+
+impl Threshold {
+    /// Why the scores do not reach the threshold; `None` if they do.
+    fn failure(&self, card: &Scorecard) -> Option<String> {
+        let Self { rule, percent } = self;
+        let (name, unscored) = (rule.name(), card.unscored(*rule));
+        let rate = card.rates.get(*rule);
+        match rate.map(|rate| (100.0 * rate.rate, rate.n)) {
+            // A rate that equals the threshold may be less by a rounding error.
+            Some((value, _)) if value + 1e-9 < *percent => {
+                Some(format!("{name} is {value:.2} %, below {percent} %"))
+            }
+            Some((_, n)) if unscored > 0 => Some(format!(
+                "{name} could score {n} of {}, the others lack its gold",
+                counted(card.questions, "question")
+            )),
+            Some(_) => None,
+            None => Some(format!(
+                "{name} could not score any question, so it is below {percent} %"
+            )),
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use finqa_score::analysis::{Answers, compare};
 use finqa_score::improve::Power;
 
 use super::args::{ConfigFile, PrintArgs, ReplayArgs};
-use super::compare::points;
+use super::gate::points;
 use super::{Exit, Failure, dotenv, mlflow_lines, run, settings, signals, stdout, telemetry};
 
 /// Arguments of `improve`.

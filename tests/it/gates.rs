@@ -201,7 +201,7 @@ fn a_gate_refuses_a_side_without_an_answer() {
         "--gate=0.9", "--gate=0.9 --margin 5", "--gate=0.9 --gain 1", "--gate=0.9 --common",
     ] {
         let compared = place.run(&format!("compare none.csv all.csv {gate}"));
-        compared.fails(6, &["--gate: not complete: A: no question has an answer"]);
+        compared.fails(6, &["not complete: A: no question has an answer"]);
     }
     let json = place
         .run("compare all.csv none.csv --json")
@@ -322,4 +322,37 @@ fn an_unknown_cost_names_the_model_without_a_price() {
     place
         .run(&format!("{critic} --dry-run"))
         .prints("no listed price of other");
+}
+
+/// A CI system shows the conditions of a gate, not a line of a log.
+#[test]
+fn thresholds_are_test_cases_for_junit() {
+    let place = Workplace::new();
+    nine(&place, 9);
+    let gated = "--data-path own.json --fail-under fe=50,em=100 --junit gate.xml";
+    let run = place.run(gated);
+    let junit = place.read("gate.xml");
+    let count = |text: &str| junit.matches(text).count();
+    assert_eq!(count("<testcase classname=\"convfinqa.fail-under\""), 2);
+    assert!(
+        junit.contains("name=\"financial_equivalence of at least 50 %\"/>"),
+        "{junit}"
+    );
+    assert_eq!(
+        count("<failure message="),
+        usize::from(run.code == Some(6)),
+        "{junit}"
+    );
+    // A run that stopped is not judged, and the file of an earlier run does not pass for its own.
+    let stopped = place.run(&format!("{gated} --max-time 0s"));
+    assert_ne!(stopped.code, Some(0));
+    let scored = "score last --fail-under fe=101";
+    place.run(scored).ends(2);
+    let needs = "score last --junit gate.xml";
+    place.run(needs).ends(2);
+    predictions(&place, "few.csv", 2, "40");
+    let few = "score few.csv --data-path own.json --fail-under fe=10 --junit few.xml";
+    place.run(few).ends(6);
+    let junit = place.read("few.xml");
+    assert!(junit.contains("7 questions not answered yet"), "{junit}");
 }

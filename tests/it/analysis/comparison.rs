@@ -242,3 +242,76 @@ fn a_gain_or_a_margin_is_held_by_the_bound_of_b_less_a() {
     gated("a.csv b.csv --gate --gain 1 --margin 1").ends(2);
     gated("a.csv b.csv --gate --gain=-3").fails(2, &["`-3` is not a number of points"]);
 }
+
+/// The verdict was only in the page, and below 35 lines of flips there was none.
+#[test]
+fn the_terminal_ends_with_one_verdict() {
+    let place = Workplace::new();
+    for (name, answers) in [
+        ("a.csv", "++++++----"),
+        ("b.csv", "+++++++---"),
+        ("c.csv", "----------"),
+    ] {
+        run(&place, name, answers);
+    }
+    let last = |line: &str| {
+        let ran = place.run(line);
+        let words = ran.succeeds().unwrapped();
+        assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80));
+        words[words.find("Verdict: ").unwrap()..].to_owned()
+    };
+    let verdict = last("compare a.csv b.csv");
+    assert_eq!(
+        verdict,
+        "Verdict: no difference shown: +10.0 [0.0, +30.0] points by FE may be chance; about 79 \
+         questions would show it. Latency: median A 4.50 s, B 4.50 s; P95 A 8.55 s, B 8.55 s \
+         (n 10). Cost a question: A $0.50000, B $0.50000; in all: A $5.0000, B $5.0000 (n 10)."
+    );
+    let same = last("compare a.csv a.csv");
+    assert!(
+        same.starts_with("Verdict: no difference: 0.0 [0.0, 0.0] points by FE."),
+        "{same}"
+    );
+    let worse = last("compare b.csv c.csv");
+    assert!(
+        worse.starts_with("Verdict: B is worse than A: -70.0 ["),
+        "{worse}"
+    );
+    let json = place.run("compare b.csv c.csv --json").json();
+    assert_eq!(json["verdict"]["shown"], "worse");
+    assert_eq!(json["spending"]["latencies"][0]["p50"], 4.5);
+}
+
+#[test]
+fn no_worse_fails_only_where_b_is_shown_to_be_worse() {
+    let place = Workplace::new();
+    for (name, answers) in [
+        ("a.csv", "+++++++++-"),
+        ("b.csv", "++++++++--"),
+        ("c.csv", "++++------"),
+        ("d.csv", "+++++++++"),
+    ] {
+        run(&place, name, answers);
+    }
+    let gated = |options: &str| place.run(&format!("compare {options}"));
+    let passes = gated("a.csv b.csv --no-worse --junit gate.xml");
+    passes
+        .succeeds()
+        .tells("B is not shown to be worse than A at level 0.05");
+    let junit = place.read("gate.xml");
+    assert!(junit.contains("tests=\"1\" failures=\"0\""), "{junit}");
+    let worse =
+        "B is worse than A at level 0.05: financial_equivalence -50.0 points, one-sided p 0.031";
+    gated("a.csv c.csv --no-worse --junit gate.xml").fails(6, &["--no-worse: ", worse]);
+    let junit = place.read("gate.xml");
+    assert!(
+        junit.contains("failures=\"1\"") && junit.contains(worse),
+        "{junit}"
+    );
+    gated("a.csv c.csv --no-worse=0.01").succeeds();
+    gated("a.csv c.csv --no-worse --gate").ends(2);
+    gated("a.csv c.csv --junit gate.xml").fails(2, &["--junit needs a gate"]);
+    // A difference that may be chance passes here, and fails where no difference must be shown.
+    gated("a.csv b.csv --gate --margin 5 --junit gate.xml").ends(6);
+    assert!(place.read("gate.xml").contains("not enough data"));
+}

@@ -47,6 +47,8 @@ pub struct RuleComparison {
     pub p: f64,
     /// One-sided p: the probability of a lead of B at least as large by chance alone.
     pub p_better: f64,
+    /// One-sided p: the probability of a lead of A at least as large by chance alone.
+    pub p_worse: f64,
 }
 
 /// A pair that a rule can judge.
@@ -85,6 +87,7 @@ impl RuleComparison {
         let pages: HashSet<&str> = marks.iter().map(|mark| mark.page).collect();
         let PairedTest { p, p_better } =
             clustered_mcnemar(marks.iter().map(|m| (m.page, m.a, m.b)));
+        let exchanged = clustered_mcnemar(marks.iter().map(|m| (m.page, m.b, m.a)));
         let golds = pairs.iter().filter_map(|[a, _]| a.ground_truth());
         Some(Self {
             rule,
@@ -107,6 +110,7 @@ impl RuleComparison {
             interval: difference.interval(),
             p,
             p_better,
+            p_worse: exchanged.p_better,
         })
     }
 }
