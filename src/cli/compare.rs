@@ -1,4 +1,4 @@
-//! `convfinqa compare`: compares two runs question by question, offline.
+//! `convfinqa compare`: compares runs question by question, offline.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use clap::ArgMatches;
 use finqa_journal::answers::open_answers;
 use finqa_journal::run::RunFolder;
 use finqa_report::output::report::write_comparison;
-use finqa_report::output::terminal::{TerminalStyle, comparison_tables};
-use finqa_score::analysis::compare;
+use finqa_report::output::terminal::{TerminalStyle, comparison_tables, several_table};
+use finqa_score::analysis::{Answers, compare, compare_several};
 use finqa_score::score::Rule;
 
 use super::analyze::print_notes;
@@ -28,6 +28,8 @@ pub(crate) struct CompareArgs {
     a: PathBuf,
     /// File or run with the same questions, to compare with A
     b: PathBuf,
+    /// Further files or runs: one table shows all of them, each compared with A
+    more: Vec<PathBuf>,
     #[command(flatten)]
     output: OutputFolder,
     /// Rule by which A and B are compared question by question: fe, nm, em, ex, pe or pa
@@ -54,18 +56,34 @@ pub(crate) fn execute(
     style: TerminalStyle,
 ) -> Result<Exit, Failure> {
     let output = args.output.path(matches)?;
-    let a = RunFolder::answers_at(&args.a, &output)?;
-    let b = RunFolder::answers_at(&args.b, &output)?;
-    let inputs = [&*a, &b, &output, args.records.path()];
+    let named = [&args.a, &args.b].into_iter().chain(&args.more);
+    let paths = named.map(|path| RunFolder::answers_at(path, &output));
+    let paths: Vec<PathBuf> = paths.collect::<Result<_, _>>()?;
+    let records = args.records.path();
+    let inputs = paths
+        .iter()
+        .map(PathBuf::as_path)
+        .chain([&*output, records]);
+    let inputs: Vec<&Path> = inputs.collect();
     let outputs = [(HTML, args.html.as_deref()), (JUNIT, args.gate.junit())];
     check_outputs(&outputs, &inputs)?;
+    let of_two = args.gate.option().or(args.html.as_ref().map(|_| "--html"));
+    if let (Some(option), false) = (of_two, args.more.is_empty()) {
+        let line = format!("{option} is for two runs; name A and B only");
+        return Err(Failure::usage(line));
+    }
     let dataset = args.records.load()?;
-    let open = |path: &Path| open_answers(path, dataset.as_ref());
-    let (a, b) = (open(&a)?, open(&b)?);
-    [&a, &b].into_iter().for_each(print_notes);
-    let comparison = compare(&a, &b, args.rule, args.common)?;
+    let opened = paths
+        .iter()
+        .map(|path| open_answers(path, dataset.as_ref()));
+    let opened: Vec<Answers> = opened.collect::<Result<_, _>>()?;
+    opened.iter().for_each(print_notes);
+    let [a, b] = &*opened else {
+        return show_several(args, opened, style);
+    };
+    let comparison = compare(a, b, args.rule, args.common)?;
     if let Some(path) = &args.html {
-        let written = write_comparison(path, &comparison, [&a, &b]);
+        let written = write_comparison(path, &comparison, [a, b]);
         written.map_err(with_output_hint(HTML))?;
     }
     if args.json {
@@ -80,4 +98,19 @@ pub(crate) fn execute(
         })?;
     }
     args.gate.check(&comparison)
+}
+
+/// Prints a table of three or more runs.
+fn show_several(
+    args: &CompareArgs,
+    opened: Vec<Answers>,
+    style: TerminalStyle,
+) -> Result<Exit, Failure> {
+    let several = compare_several(opened, args.rule, args.common)?;
+    if args.json {
+        stdout::print_json(&several)?;
+    } else {
+        stdout::print(|out| writeln!(out, "{}", several_table(&several, style)))?;
+    }
+    Ok(Exit::Done)
 }

@@ -53,7 +53,7 @@ impl GateArgs {
     }
 
     /// The option that fails, if a gate is asked for.
-    fn option(&self) -> Option<&'static str> {
+    pub(super) fn option(&self) -> Option<&'static str> {
         match self {
             Self { gain: Some(_), .. } => Some("--gain"),
             Self {

@@ -88,7 +88,7 @@ enum Command {
     Analyze(analyze::AnalyzeArgs),
     /// Fit the probability that an answer is right to runs with gold.
     Calibrate(calibrate::CalibrateArgs),
-    /// Compare two runs question by question.
+    /// Compare two or more runs question by question.
     Compare(compare::CompareArgs),
     /// Let a model change the prompts; keep only what is shown to help.
     Improve(Box<improve::ImproveArgs>),

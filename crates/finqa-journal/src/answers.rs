@@ -1,11 +1,11 @@
 //! Opens answers that are to be analysed or compared: a file of predictions or a run's journal.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use finqa_core::text::counted;
-use finqa_score::analysis::{Answers, RecordsById, letters};
+use finqa_score::analysis::{AnsweringRun, Answers, RecordsById, letters};
 use finqa_score::dataset::{Case, Dataset, Gold, QuestionKey, Record};
 use finqa_score::score::files::{read_predictions, rescore_by};
 use finqa_score::score::{Row, ScoreError, same_gold, score};
@@ -100,8 +100,16 @@ fn from_run(
 ) -> Result<Answers, AnswersError> {
     let journal = Journal::read(journal)?;
     let meta = journal.meta()?;
-    let mut rows = Vec::new();
-    journal.for_each_row(|row| rows.push(row.without_exchange()))?;
+    let (mut rows, mut served) = (Vec::new(), BTreeSet::new());
+    journal.for_each_row(|row| {
+        let replies = row
+            .solution
+            .calls
+            .iter()
+            .filter_map(|call| call.reply.as_ref());
+        served.extend(replies.map(|reply| reply.model.clone()));
+        rows.push(row.without_exchange());
+    })?;
     if rows.is_empty() {
         return Err(AnswersError::NoAnswers {
             path: path.to_owned(),
@@ -148,7 +156,13 @@ fn from_run(
         no_records,
         gold_notes: gold_notes(path, dataset, &own_golds, &rows, given),
         not_asked: meta.total.saturating_sub(rows.len()),
-        given_by: Some(meta.as_answering()),
+        given_by: Some(AnsweringRun {
+            served: served
+                .into_iter()
+                .filter(|model| !model.is_empty())
+                .collect(),
+            ..meta.as_answering()
+        }),
         turns: turns.unwrap_or_default(),
         rows,
     })

@@ -315,3 +315,45 @@ fn no_worse_fails_only_where_b_is_shown_to_be_worse() {
     gated("a.csv b.csv --gate --margin 5 --junit gate.xml").ends(6);
     assert!(place.read("gate.xml").contains("not enough data"));
 }
+
+#[test]
+fn several_runs_are_one_table_against_the_first() {
+    let place = Workplace::new();
+    for (name, answers) in [
+        ("a.csv", "++++++++--"),
+        ("b.csv", "+++++++++-"),
+        ("c.csv", "+---------"),
+        ("d.csv", "+++++++++"),
+    ] {
+        run(&place, name, answers);
+    }
+    let table = place.run("compare a.csv b.csv c.csv");
+    let text = &table.succeeds().stdout;
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    for words in [
+        "A: unknown model; a.csv (10 answers)", "A 10 80.0 [", "C 10 10.0 [", "-70.0 [", "0.016*",
+        "4.50 8.55", "* a difference is shown",
+    ] {
+        assert!(table.unwrapped().contains(words), "no {words:?} in {text}");
+    }
+    let json = place.run("compare a.csv b.csv c.csv --json").json();
+    assert_eq!(json["runs"][2]["verdict"]["shown"], "worse");
+    assert_eq!(json["runs"][0]["verdict"], serde_json::Value::Null);
+    // The questions of all are compared, or it is an error.
+    place
+        .run("compare a.csv b.csv d.csv")
+        .fails(3, &["9 in both"]);
+    let common = place
+        .run("compare a.csv b.csv d.csv --common --json")
+        .json();
+    assert_eq!(
+        (&common["questions"], &common["runs"][0]["left_out"]),
+        (&serde_json::json!(9), &serde_json::json!(1))
+    );
+    place
+        .run("compare a.csv b.csv c.csv --gate")
+        .fails(2, &["--gate is for two runs"]);
+}

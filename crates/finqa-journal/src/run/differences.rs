@@ -40,6 +40,7 @@ impl RunMeta {
         let settings = decisive(&self.settings).map(input);
         AnsweringRun {
             model: self.model().to_owned(),
+            served: Vec::new(),
             inputs: inputs
                 .into_iter()
                 .map(input)

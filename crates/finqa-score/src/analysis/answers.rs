@@ -40,6 +40,8 @@ pub struct Answers {
 pub struct AnsweringRun {
     /// The model, as shown to people.
     pub model: String,
+    /// The models that the servers say they answered with; empty if the replies are not known.
+    pub served: Vec<String>,
     /// The inputs that may change answers, except the choice of questions. Every run has the same
     /// ones in the same order, so that two runs can be compared in pairs.
     pub inputs: Vec<RunInput>,

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::dataset::QuestionKey;
+use crate::score::Rule;
 use finqa_core::error::{Kind, Kinded};
 
 #[derive(Debug, Error)]
@@ -28,6 +29,8 @@ pub enum AnalysisError {
         "none of the {questions} questions has gold to compare by; name the records with --data-path"
     )]
     NothingToCompare { questions: usize },
+    #[error("{} can judge none of the questions", rule.title())]
+    NotJudged { rule: Rule },
     #[error(
         "{key} is not the same question in A and B: their texts differ; compare runs over the same data"
     )]

@@ -18,6 +18,7 @@ mod misses;
 mod places;
 mod programs;
 mod search;
+mod several;
 mod target;
 mod verdict;
 
@@ -28,4 +29,5 @@ pub use compare::{Amounts, AnswerPair, Comparison, RunLetter, RunSide, compare};
 pub use error::AnalysisError;
 pub use miss_finder::MissFinder;
 pub use misses::{Miss, MissAnalysis, analyze};
+pub use several::{ComparedRun, InputValues, SeveralRuns, compare_several};
 pub use verdict::{Shown, Verdict};
