@@ -210,7 +210,7 @@ fn execute(cli: Cli, matches: &ArgMatches) -> Result<Exit, Failure> {
         Some(Command::Improve(args)) => improve::execute(&args, matches, style),
         Some(Command::Report(args)) => report::execute(&args, matches),
         Some(Command::Merge(args)) => merge::execute(&args, matches, style),
-        Some(Command::Runs(args)) => runs::execute(&args, matches),
+        Some(Command::Runs(args)) => runs::execute(&args, matches, style),
         Some(Command::Data(command)) => data::execute(command, matches),
         Some(Command::Env(command)) => env::execute(command, matches, style),
         Some(Command::Track(command)) => track::execute(command, matches),

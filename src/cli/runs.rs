@@ -3,8 +3,8 @@
 use clap::ArgMatches;
 use serde_json::json;
 
-use finqa_journal::run::{RunFolder, RunState};
-use finqa_report::output::terminal::runs_list;
+use finqa_journal::run::{RunFolder, RunKind, RunState, short_id};
+use finqa_report::output::terminal::{TerminalStyle, runs_list};
 
 use super::args::OutputFolder;
 use super::{Exit, Failure, stdout};
@@ -19,7 +19,11 @@ pub(crate) struct RunsArgs {
     json: bool,
 }
 
-pub(crate) fn execute(args: &RunsArgs, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(crate) fn execute(
+    args: &RunsArgs,
+    matches: &ArgMatches,
+    style: TerminalStyle,
+) -> Result<Exit, Failure> {
     let output = args.output.path(matches)?;
     let runs = RunFolder::all(&output).into_iter().rev();
     let runs: Vec<_> = runs
@@ -34,7 +38,7 @@ pub(crate) fn execute(args: &RunsArgs, matches: &ArgMatches) -> Result<Exit, Fai
         if runs.is_empty() {
             writeln!(out, "no runs in {}", RunFolder::runs(&output).display())
         } else {
-            writeln!(out, "{}", runs_list(&runs))
+            writeln!(out, "{}", runs_list(&runs, style))
         }
     })?;
     Ok(Exit::Done)
@@ -47,14 +51,20 @@ fn run_json(id: &str, state: &Result<RunState, String>) -> serde_json::Value {
             meta,
             answered,
             stage,
+            results,
         }) => json!({
             "id": id,
+            "short_id": short_id(id),
             "started": meta.started,
             "model": meta.model(),
             "data": meta.data,
             "questions": meta.total,
             "answered": answered,
             "status": stage.name(),
+            "mode": meta.settings.get("mode"),
+            "history": meta.settings.get("history"),
+            "episodes": meta.kind() == RunKind::Episodes,
+            "results": results,
         }),
         Err(error) => json!({"id": id, "status": "unreadable", "error": error}),
     }

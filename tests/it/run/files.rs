@@ -293,7 +293,11 @@ fn runs_are_named_by_id_or_last_and_listed() {
     let ran = place.run("runs");
     let journal = Journal::read(&folder.join("journal.sqlite")).unwrap();
     let total = journal.meta().unwrap().total;
-    ran.succeeds().prints(&first[..13]).prints("offline");
+    let embedded = "    embedded analyst · stand-alone questions · built-in sample · ";
+    ran.succeeds()
+        .prints(&first[..13])
+        .prints(embedded)
+        .prints("FE ");
     let listed = &ran.prints(&format!("{total}/{total}")).stdout;
     let newest = listed.find("finished").unwrap();
     assert!(newest < listed.find("files missing").unwrap(), "{listed}");

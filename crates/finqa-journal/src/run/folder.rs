@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::brief_results::BriefResults;
 use super::journal::{Journal, JournalError};
 use super::lock::RunLock;
 use super::run_meta::RunMeta;
@@ -113,6 +114,8 @@ pub struct RunState {
     /// Questions that have an outcome.
     pub answered: usize,
     pub stage: RunStage,
+    /// The figures of its summary, once there is one.
+    pub results: Option<BriefResults>,
 }
 
 /// The progress of a run.
@@ -196,6 +199,7 @@ impl RunFolder {
             meta,
             answered,
             stage,
+            results: BriefResults::of(self),
         })
     }
 

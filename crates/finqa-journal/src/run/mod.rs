@@ -7,6 +7,7 @@
 //! processes and merge it again.
 
 mod agreement;
+mod brief_results;
 mod command;
 mod critic_effect;
 mod differences;
@@ -27,6 +28,7 @@ mod stored_file;
 mod summary;
 
 pub use agreement::{Agreement, ArbitrationEffect};
+pub use brief_results::BriefResults;
 pub use command::command;
 pub use critic_effect::CriticEffect;
 pub use episode_summary::{EpisodeSummary, RewardSummary, gold_of_truth};
@@ -39,6 +41,7 @@ pub use plan::{Plan, PlanError, PlannedQuestion};
 pub use reply_notes::{ReplyNotes, agent};
 pub use run_meta::{
     EpisodeMeta, Identity, MergedShards, MissingPart, MovedModels, RunKind, RunMeta, RunShard,
+    short_id,
 };
 pub use shard_survey::ShardSurvey;
 pub use shards_error::ShardsError;

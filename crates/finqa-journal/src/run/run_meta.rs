@@ -242,6 +242,14 @@ pub struct RunMeta {
     pub settings: toml::Table,
 }
 
+/// The short form of a run's id, the same wherever one is shown. Of a UUID it is the time of the
+/// start, to the millisecond; a name that the user chose stays whole. It names the run in commands,
+/// because every prefix of an id does.
+pub fn short_id(id: &str) -> &str {
+    let of_uuid = id.get(..13).filter(|_| id.len() == 36);
+    of_uuid.unwrap_or(id)
+}
+
 /// The kind of questions that a run asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunKind {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use finqa_agents::pair::{ANALYST, Backend, CRITIC, Pair, PairOptions};
 use finqa_core::text::head;
-use finqa_journal::run::{Finish, Journal, RunKind, RunMeta, Summary};
+use finqa_journal::run::{Finish, Journal, RunKind, RunMeta, Summary, short_id};
 
 use super::error::MlflowError;
 use super::metrics::metrics;
@@ -23,7 +23,7 @@ const PARAM_LIMIT: usize = 6000;
 pub struct RunContent {
     /// The value of the tag [`RUN_TAG`], which identifies the run on every server.
     pub(super) key: String,
-    /// The run's name in MLflow's lists: its model and the end of its id.
+    /// The run's name in MLflow's lists: its model and its short id.
     pub(super) name: String,
     /// Milliseconds since 1970 UTC.
     pub(super) started: i64,
@@ -129,9 +129,8 @@ fn tags(meta: &RunMeta, summary: &Summary) -> Vec<Value> {
 
 fn name(meta: &RunMeta) -> String {
     let model = meta.settings.get("model").map_or_else(String::new, plain);
-    let end = meta.id.rsplit('-').next().unwrap_or_default();
     // The oldest servers take 250 characters.
-    format!("{} {end}", head(&model, 200))
+    format!("{} {}", head(&model, 200), short_id(&meta.id))
 }
 
 /// The data, in the form of MLflow's dataset inputs.

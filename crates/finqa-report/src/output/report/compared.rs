@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::output::staged::OutputError;
 use crate::output::verdict::verdict_sentence;
+use finqa_journal::run::short_id;
 use finqa_score::analysis::{AnsweringRun, Answers, Comparison, RuleComparison};
 
 use super::WrittenPage;
@@ -53,13 +54,11 @@ pub fn write_comparison(
     page.write(path, &view, None)
 }
 
-/// The name of one side: model and part of the id for a run, the file name for a file.
+/// The name of one side: model and short id for a run, the file name for a file.
 fn name(answers: &Answers) -> String {
     match (&answers.run, &answers.given_by) {
         (Some(id), Some(AnsweringRun { model, .. })) => {
-            // From the last part of the id, because ids of runs from the same minute begin alike.
-            let short = id.rsplit('-').next().unwrap_or(id);
-            format!("{model} ({})", short.get(..6).unwrap_or(short))
+            format!("{model} ({})", short_id(id))
         }
         _ => answers.path.file_name().map_or_else(
             || answers.path.display().to_string(),

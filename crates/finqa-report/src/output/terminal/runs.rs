@@ -1,47 +1,89 @@
-//! The list of runs (`runs`), in plain columns without wrapping, so that an id is never broken.
+//! The list of runs (`runs`): two lines each, so that all there is to choose by fits 80 columns.
 
-use comfy_table::{ContentArrangement, Table, presets};
+use finqa_agents::llm::settings::OFFLINE;
+use finqa_core::text::counted;
+use finqa_journal::run::{BriefResults, RunKind, RunMeta, RunStage, RunState, short_id};
 
-use finqa_journal::run::{RunMeta, RunStage, RunState};
+use super::style::{TerminalStyle, broken, harmless, spaced};
 
-use super::style::harmless;
+/// Columns before the second line.
+const INDENT: usize = 4;
 
-/// The runs, one line each: id, start, model, questions answered and status.
-pub fn runs_list(runs: &[(String, Result<RunState, String>)]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["run", "started", "model", "done", "status"]);
-    table.add_rows(runs.iter().map(|(id, state)| row(id, state)));
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 1));
-    }
-    table.trim_fmt()
+/// The runs: the short id, the start and the state on one line, which is not wrapped; then model,
+/// questions, data, progress, score and cost.
+pub fn runs_list(runs: &[(String, Result<RunState, String>)], style: TerminalStyle) -> String {
+    let ids = runs.iter().map(|(id, _)| short_id(id).chars().count());
+    let width = ids.max().unwrap_or(0);
+    let lines = runs.iter().map(|(id, state)| {
+        let id = short_id(id);
+        let lines = match state {
+            Ok(state) => {
+                let meta = &state.meta;
+                // Only to the minute, as nobody reads the seconds.
+                let started = meta.started.get(..16).unwrap_or(&meta.started);
+                let started = started.replace('T', " ");
+                let status = status(&state.stage, meta);
+                let about = broken(&about(state), INDENT, INDENT, style.width.into());
+                format!("{id:width$}  {started}Z  {status}\n{:INDENT$}{about}", "")
+            }
+            Err(error) => format!("{id:width$}  unreadable: {error}"),
+        };
+        spaced(&harmless(&lines))
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
-fn row(id: &str, state: &Result<RunState, String>) -> [String; 5] {
-    let cells = match state {
-        Ok(state) => {
-            let meta = &state.meta;
-            // Only to the minute, so that a line fits 80 columns.
-            let started = meta.started.get(..16).unwrap_or(&meta.started);
-            // A prefix of the id names a run. For a UUID it is shortened to its time and four more
-            // digits.
-            let named = id.get(..18).filter(|_| id.len() == 36);
-            [
-                named.unwrap_or(id).to_owned(),
-                format!("{started}Z"),
-                meta.model().to_owned(),
-                meta.progress(state.answered),
-                status(&state.stage, meta),
-            ]
-        }
-        Err(error) => {
-            let error = format!("unreadable: {error}");
-            [id, "-", "-", "-", &error].map(str::to_owned)
-        }
+/// Model, questions, data, progress, score and cost.
+fn about(state: &RunState) -> String {
+    let meta = &state.meta;
+    let model = match meta.model() {
+        OFFLINE => "embedded analyst",
+        model => model,
     };
-    cells.map(|cell| harmless(&cell).into_owned())
+    let progress = match meta.kind() {
+        RunKind::Questions => format!("{} questions", meta.progress(state.answered)),
+        RunKind::Episodes => format!("{} episodes", meta.progress(state.answered)),
+    };
+    let parts = [model.to_owned(), mode(meta), meta.data.clone(), progress];
+    let results = state.results.iter().flat_map(score_and_cost);
+    let parts = parts.into_iter().chain(results);
+    parts
+        .collect::<Vec<_>>()
+        .join(" · ")
+        .replace(" %", "\u{a0}%")
+}
+
+/// How the questions are asked, in words.
+fn mode(meta: &RunMeta) -> String {
+    let setting = |key: &str| meta.settings.get(key).and_then(toml::Value::as_str);
+    let mode = match (meta.kind(), setting("mode"), setting("history")) {
+        (RunKind::Episodes, ..) => "env play",
+        (_, Some("conversations"), Some("gold")) => "conversations with gold history",
+        (_, Some("conversations"), _) => "conversations",
+        _ => "stand-alone questions",
+    };
+    mode.to_owned()
+}
+
+/// The reward of episodes, the score by financial equivalence, and the cost, if models were called.
+fn score_and_cost(results: &BriefResults) -> impl Iterator<Item = String> + use<> {
+    let reward = results.episodes.and_then(|episodes| episodes.reward);
+    let reward = reward.map(|reward| format!("reward {:.3}", reward.mean));
+    let rate = results.financial_equivalence;
+    let ends = results
+        .financial_equivalence_low
+        .zip(results.financial_equivalence_high);
+    let score = rate.zip(ends).map(|(rate, (low, high))| {
+        let [rate, low, high] = [rate, low, high].map(|share| 100.0 * share);
+        let n = results.financial_equivalence_n;
+        format!("FE\u{a0}{rate:.1} % [{low:.1},\u{a0}{high:.1}] (n\u{a0}{n})")
+    });
+    let spent = &results.spent;
+    let cost = (spent.calls > 0).then(|| {
+        let cost = spent.cost.brief().unwrap_or_else(|| "$0".to_owned());
+        format!("{}, {cost}", counted(spent.calls, "call"))
+    });
+    [reward, score, cost].into_iter().flatten()
 }
 
 fn status(stage: &RunStage, meta: &RunMeta) -> String {

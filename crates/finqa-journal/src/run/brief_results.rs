@@ -1,0 +1,50 @@
+//! The results of a run in a few figures, for a list of runs.
+
+use serde::{Deserialize, Serialize};
+
+use finqa_agents::llm::Cost;
+
+use super::folder::RunFolder;
+
+/// What `summary.json` says of a run's score and cost.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct BriefResults {
+    /// The share of right answers by financial equivalence, from 0 to 1.
+    pub financial_equivalence: Option<f64>,
+    /// Lower end of its 95 % interval.
+    pub financial_equivalence_low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    pub financial_equivalence_high: Option<f64>,
+    /// The number of questions that it is over.
+    pub financial_equivalence_n: usize,
+    /// The results of the episodes, if the questions were played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episodes: Option<BriefEpisodes>,
+    pub spent: BriefSpending,
+}
+
+/// What `summary.json` says of the episodes.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct BriefEpisodes {
+    pub reward: Option<MeanReward>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct MeanReward {
+    pub mean: f64,
+}
+
+/// What `summary.json` says of the resources.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct BriefSpending {
+    pub calls: u64,
+    pub cost: Cost,
+}
+
+impl BriefResults {
+    /// Reads the summary of a run. `None` if the run has none yet, or another version wrote it.
+    pub(super) fn of(run: &RunFolder) -> Option<Self> {
+        let summary = std::fs::read(run.file(RunFolder::SUMMARY)).ok()?;
+        serde_json::from_slice(&summary).ok()
+    }
+}
