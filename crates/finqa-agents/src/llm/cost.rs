@@ -7,6 +7,8 @@ use std::ops::AddAssign;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
+use finqa_core::text::counted;
+
 use super::types::ChatReply;
 
 /// A sum of costs with unknown parts.
@@ -93,11 +95,12 @@ impl fmt::Display for Cost {
         match (self.priced, self.unpriced) {
             (0, 1..) if self.known.is_zero() => f.write_str("unknown"),
             (_, 0) => write!(f, "${:.4}", self.known),
-            (priced, unpriced) => write!(
+            // How many requests were sent is said next to it, with those that were not billed.
+            (_, unpriced) => write!(
                 f,
-                "at least ${:.4} ({unpriced} of {} requests without a known cost)",
+                "at least ${:.4} (unknown for {})",
                 self.known,
-                priced + unpriced
+                counted(unpriced, "request")
             ),
         }
     }
@@ -130,10 +133,7 @@ mod tests {
         assert_eq!(sum.to_string(), "$0.2500");
         sum += Cost::of_reply(&answered, None);
         assert_eq!(sum.total(), None);
-        assert_eq!(
-            sum.to_string(),
-            "at least $0.2500 (1 of 2 requests without a known cost)"
-        );
+        assert_eq!(sum.to_string(), "at least $0.2500 (unknown for 1 request)");
         assert_eq!(sum.brief().unwrap(), "at least $0.2500");
         assert_eq!(Cost::unknown(1).to_string(), "unknown");
     }
@@ -149,7 +149,7 @@ mod tests {
             };
             Cost::of_reply(&reply, Some(dollars("0.25"))).to_string()
         };
-        let at_least = "at least $0.2500 (1 of 1 requests without a known cost)";
+        let at_least = "at least $0.2500 (unknown for 1 request)";
         for tier in [
             None,
             Some("default"),

@@ -252,13 +252,18 @@ fn spent_line(summary: &Summary) -> Option<String> {
             used.saved_tokens
         ),
     };
+    // A call that is repeated after a failure is several requests.
+    let requests = match spent.requests > spent.calls {
+        true => format!(" in {}", counted(spent.requests, "request")),
+        false => String::new(),
+    };
     let limit = summary.run.reply_limit.iter();
     let limit: String = limit
         .map(|most| format!(" · at most {most} tokens a reply"))
         .collect();
     (spent.calls > 0).then(|| {
         format!(
-            "{} · tokens in {} · tokens out {}{hits} · cost {}{}{limit}",
+            "{}{requests} · tokens in {} · tokens out {}{hits} · cost {}{}{limit}",
             counted(spent.calls, "call"),
             tokens(&used, used.tokens.input_tokens),
             tokens(&used, used.tokens.output_tokens),
@@ -298,12 +303,7 @@ mod tests {
     fn a_cost_without_the_tokens_of_some_answers_is_at_least_and_without_all_says_why() {
         for (known, unpriced, without_usage, words) in [
             (2, 0, 0, "$2.0000"),
-            (
-                2,
-                1,
-                1,
-                "at least $2.0000 (1 of 2 requests without a known cost)",
-            ),
+            (2, 1, 1, "at least $2.0000 (unknown for 1 request)"),
             (0, 2, 2, "unknown (the server states no tokens)"),
             (0, 2, 1, "unknown"),
             (0, 2, 0, "unknown"),
