@@ -32,17 +32,33 @@ fn rules(scores: &Scorecard, style: TerminalStyle) -> String {
         let floor = scores.rates.floor();
         let floor = floor.filter(|_| rule == Rule::NumericalMatch);
         let floor = floor.map(|floor| format!("floor {:.1} %", 100.0 * floor.rate));
+        // A printed answer seldom has five decimals, so without programs this rate is low.
+        let is_of_texts =
+            rule == Rule::ExecutionAccuracy && scores.rates.get(Rule::ProgramExecution).is_none();
+        let of_texts = is_of_texts.then(|| "no programs: of the printed answers".to_owned());
+        let notes = [judged_note(scores, &rate), floor, of_texts];
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
         table.add_row([
             rule.title().to_owned(),
             rate.hits.to_string(),
             rate.n.to_string(),
             format!("{:.1}", 100.0 * rate.rate),
             interval(&rate),
-            floor.unwrap_or_default(),
+            notes.join("; "),
         ]);
     }
     align(&mut table, &[1, 2, 3]);
     spaced(&table.to_string())
+}
+
+/// How many of the rows a rule judges, if it cannot judge all, because the others lack its gold.
+pub(super) fn judged_note(scores: &Scorecard, rate: &Rate) -> Option<String> {
+    (rate.n < scores.questions).then(|| {
+        format!(
+            "n {} of {}: the others lack its gold",
+            rate.n, scores.questions
+        )
+    })
 }
 
 pub(super) fn align(table: &mut Table, right: &[usize]) {

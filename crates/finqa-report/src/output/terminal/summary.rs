@@ -11,7 +11,7 @@ use finqa_core::text::counted;
 use finqa_journal::run::{EpisodeSummary, RunMeta, Summary};
 use finqa_score::score::{EpochCard, Rule, Scorecard};
 
-use super::scores::{interval, outcome_line, scorecard_tables, with_interval};
+use super::scores::{interval, judged_note, outcome_line, scorecard_tables, with_interval};
 use super::style::{TerminalStyle, unbroken};
 
 /// Minimum number of questions for which the score of the best constant answer is shown. With a
@@ -106,10 +106,14 @@ fn measured(run: &RunMeta) -> String {
 /// best constant answer.
 fn other_rules(scores: &Scorecard) -> Option<String> {
     let percent = |rate: f64| format!("{:.1} %", 100.0 * rate);
+    let judged = |rate: &Rate| match judged_note(scores, rate) {
+        Some(note) => format!("{} ({note})", percent(rate.rate)),
+        None => percent(rate.rate),
+    };
     let exact = scores.rates.get(Rule::ExactMatch)?;
-    let mut line = format!("Exact match (EM) {}", percent(exact.rate));
+    let mut line = format!("Exact match (EM) {}", judged(&exact));
     if let Some(rate) = scores.rates.get(Rule::NumericalMatch) {
-        line.push_str(&format!(", numeric match (NM) {}", percent(rate.rate)));
+        line.push_str(&format!(", numeric match (NM) {}", judged(&rate)));
     }
     if let Some(floor) = scores.rates.floor().filter(|floor| floor.n >= ENOUGH) {
         let floor = percent(floor.rate);
