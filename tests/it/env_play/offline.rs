@@ -116,3 +116,19 @@ fn some_episodes_are_the_first_of_the_seeds_order() {
     let filed: BTreeSet<String> = (1..=5).map(|id| id.to_string()).collect();
     assert_eq!(filed, here("-j 3"));
 }
+
+#[test]
+fn the_headline_is_the_reward_and_the_score_follows() {
+    let place = Workplace::new();
+    let played = place.run("env play --n 4");
+    let words = played.unwrapped();
+    let [reward, score] = ["mean reward 0.", "financial equivalence (FE)"].map(|part| {
+        words
+            .find(part)
+            .unwrap_or_else(|| panic!("no {part:?} in {words}"))
+    });
+    assert!(
+        reward < score && words.contains("Episodes: 4 with a reward; "),
+        "{words}"
+    );
+}

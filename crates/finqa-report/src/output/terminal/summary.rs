@@ -76,7 +76,9 @@ fn headline(summary: &Summary) -> String {
         questions.push_str(&format!(" on {}", counted(scores.pages, "page")));
     }
     let score = unbroken(&score);
-    format!("{}, {questions}: {score}", measured(&summary.run))
+    let reward = summary.episodes.as_ref().and_then(reward_words);
+    let reward = reward.map_or_else(String::new, |reward| format!("{}; ", unbroken(&reward)));
+    format!("{}, {questions}: {reward}{score}", measured(&summary.run))
 }
 
 /// The model with its server, the data, and how the questions were asked.
@@ -122,20 +124,22 @@ fn other_rules(scores: &Scorecard) -> Option<String> {
     Some(line)
 }
 
-/// The rewards, and how the episodes ended.
+/// The mean reward, which is what episodes are played for; `None` if no episode has one.
+fn reward_words(episodes: &EpisodeSummary) -> Option<String> {
+    let reward = episodes.reward?;
+    let interval = reward.low.zip(reward.high);
+    let interval = interval.map(|(low, high)| format!(", 95 % interval [{low:.3}, {high:.3}]"));
+    Some(format!(
+        "mean reward {:.3}{}",
+        reward.mean,
+        interval.unwrap_or_default()
+    ))
+}
+
+/// The number of episodes, and how they ended.
 fn episode_line(episodes: &EpisodeSummary) -> String {
-    let mut parts = Vec::new();
-    if let Some(reward) = episodes.reward {
-        let interval = reward.low.zip(reward.high);
-        let interval =
-            interval.map(|(low, high)| format!(", 95 % interval [{low:.3},\u{a0}{high:.3}]"));
-        parts.push(format!(
-            "mean reward {:.3} of {}{}",
-            reward.mean,
-            counted(reward.n, "episode"),
-            interval.unwrap_or_default()
-        ));
-    }
+    let rewarded = episodes.reward.map_or(0, |reward| reward.n);
+    let mut parts = vec![format!("{rewarded} with a reward")];
     let steps = episodes.mean_steps;
     parts.extend(steps.map(|steps| format!("{steps:.1} steps each")));
     let counts = [
