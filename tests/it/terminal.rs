@@ -100,16 +100,23 @@ fn the_first_run_says_what_was_measured_shows_few_figures_and_leaves_its_files()
 
 /// It was only "1 finding", and gold was "expected".
 #[test]
-fn verbose_says_what_the_checks_found_and_what_gold_is() {
+fn verbose_has_three_lines_for_a_question_with_gold_answer_and_verdicts() {
     let told = Workplace::new()
-        .run("--data-path sample --n 3 --verbose")
+        .run("--data-path sample --n 3 --verbose -q")
         .stderr;
-    for part in [
-        ", not accepted: 1 finding\n    · answer: it is a guess",
-        "\n  gold:     3354\n  answer:   ",
-    ] {
-        assert!(told.contains(part), "{told}");
-    }
+    assert_eq!(told, "", "--quiet wins");
+    let place = Workplace::new();
+    let told = place.run("--data-path sample --n 3 --verbose").stderr;
+    let part = "\n  wrong: gold 3354 · answer 17.0% · 1 round (revise) · ";
+    assert!(told.contains(part), "{told}");
+    let questions = place.rows("output/output.csv").len();
+    // With the line at the end of the run.
+    assert_eq!(told.lines().count(), 3 * questions + 1, "{told}");
+    let lines = told.lines().filter(|line| !line.ends_with(')'));
+    assert!(
+        lines.clone().all(|line| line.chars().count() <= 80),
+        "{told}"
+    );
 }
 
 #[test]
@@ -153,7 +160,12 @@ fn what_others_wrote_gives_a_terminal_no_orders() {
             &json!({"answer": format!("no {ORDER}"), "label": ORDER, "steps": [ORDER]}).to_string(),
         )
     });
-    harmless(&place.chat(&model, "-n 2 --verbose"));
+    let mut record = sample_records().remove(0);
+    record["qa"]["question"] = json!(format!("{ORDER} what was it?"));
+    place.write("own.json", &json!([record]).to_string());
+    let url = model.base_url();
+    let line = format!("--model m --base-url {url} --data-path own.json --verbose");
+    harmless(&place.run(&line));
 
     place.write("right.csv", "id,part,ground_truth,prediction\na,qa,5,5\n");
     place.write(

@@ -181,15 +181,14 @@ fn round_findings(round: &Round) -> RoundFindings {
         verdict: round.verdict.name(),
         summary: verdict_text(round),
         findings,
-        problems: problems(round, false),
+        problems: problems(round),
     }
 }
 
 /// A round's findings for a person. Corrections are left out, because they are addressed to a
-/// model. The reason of a doubt is left out unless it is `wanted`, because the answer states it.
-pub(super) fn problems(round: &Round, wanted: bool) -> Vec<String> {
-    let found = round.findings.iter();
-    let mut problems: Vec<String> = found.map(|finding| problem(finding, wanted)).collect();
+/// model. So is the reason of a doubt, because the answer states it.
+fn problems(round: &Round) -> Vec<String> {
+    let mut problems: Vec<String> = round.findings.iter().map(problem).collect();
     match &round.verdict {
         CriticVerdict::Revise { findings } => problems.extend(findings.iter().map(|finding| {
             let mut unfixed = finding.clone();
@@ -205,9 +204,9 @@ pub(super) fn problems(round: &Round, wanted: bool) -> Vec<String> {
 }
 
 /// One finding of the checks for a person.
-fn problem(finding: &Finding, wanted: bool) -> String {
+fn problem(finding: &Finding) -> String {
     match finding.kind {
-        FindingKind::Doubt if !wanted => "the answer is a guess".to_owned(),
+        FindingKind::Doubt => "the answer is a guess".to_owned(),
         _ => format!("{}: {}", finding.place, finding.problem),
     }
 }

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 
-use crate::output::answer::{problems, verdict_text};
 use finqa_agents::llm::{Cost, LimitStatus};
 use finqa_core::text::{counted, cut, single_spaced};
 use finqa_journal::run::{Event, Finish, command};
@@ -20,7 +19,12 @@ use super::writer::{ProgressOptions, TerminalWriter, set_template};
 /// Minimum time between two plain progress lines.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
 
-const BAR: &str = "{bar:24.cyan/dim} {pos}/{len} · {wide_msg}";
+/// The first line has only what always fits 80 columns: the bar, the count, the score and the time
+/// left.
+const BAR: &str = "{bar:16.cyan/dim} {pos}/{len} · {wide_msg}";
+
+/// Maximum number of columns of the lines below the bar.
+const WIDTH: usize = 79;
 
 /// Shows a run's events on stderr.
 pub struct RunProgress {
@@ -94,14 +98,6 @@ impl RunProgress {
                         .say(&format!("resuming: {answered} of {questions} answered"));
                 }
             }
-            Event::Round { key, round } if verbose => {
-                let (number, answer) = (round.number, &round.answer.printed);
-                let verdict = verdict_text(round);
-                let mut lines = vec![format!("  {key}: round {number}: {answer}, {verdict}")];
-                let found = problems(round, true).into_iter();
-                lines.extend(found.map(|problem| format!("    · {problem}")));
-                self.writer.say(&lines.join("\n"));
-            }
             Event::Postponed { key, reason } if verbose => self.writer.say(&format!(
                 "  {key}: the provider failed ({reason}); not answered yet"
             )),
@@ -172,34 +168,39 @@ impl RunProgress {
 
     /// Updates the bar.
     fn show(&self) {
-        self.bar
-            .set_message(joined([Some(self.message()), self.eta()]));
-        if let Some(calls) = self.calls().filter(|_| self.counts.total > 0) {
+        self.bar.set_message(joined([self.score(), self.eta()]));
+        let more = lines_of(self.spending().into_iter().chain(self.calls()));
+        if !more.is_empty() && self.counts.total > 0 {
             set_template(&self.bar, &format!("{BAR}\n{{prefix}}"));
-            self.bar.set_prefix(calls);
+            self.bar.set_prefix(more);
         }
     }
 
     /// The text of a plain progress line, without the time left.
     fn status(&self) -> String {
         let answered = format!("{}/{}", self.counts.answered, self.counts.total);
-        joined([Some(answered), Some(self.message()), self.calls()])
+        let parts = [Some(answered), self.score()].into_iter().flatten();
+        let parts: Vec<String> = parts.chain(self.spending()).chain(self.calls()).collect();
+        parts.join(" · ")
     }
 
-    /// Right answers so far, cost, and questions without an answer. These are counts, because a
-    /// rate would need its interval, and one by numeric match its floor.
-    fn message(&self) -> String {
-        joined([
-            (self.counts.scored > 0)
-                .then(|| format!("{} of {} right (FE)", self.counts.right, self.counts.scored)),
-            self.counts.cost.brief(),
-            (self.counts.failed > 0).then(|| format!("{} without an answer", self.counts.failed)),
-        ])
+    /// Right answers so far. This is a count, because a rate would need its interval, and one by
+    /// numeric match its floor.
+    fn score(&self) -> Option<String> {
+        (self.counts.scored > 0)
+            .then(|| format!("{} of {} right (FE)", self.counts.right, self.counts.scored))
     }
 
-    /// An outage, the oldest call, the calls in flight with their limit, retries and 429s; `None`
-    /// if there is nothing to show. They show that a run which waits does not hang.
-    fn calls(&self) -> Option<String> {
+    /// The cost so far, and questions without an answer.
+    fn spending(&self) -> Vec<String> {
+        let failed = self.counts.failed;
+        let failed = (failed > 0).then(|| format!("{failed} without an answer"));
+        self.counts.cost.brief().into_iter().chain(failed).collect()
+    }
+
+    /// An outage, the oldest call, the calls in flight with their limit, retries and 429s; empty if
+    /// there is nothing to show. They show that a run which waits does not hang.
+    fn calls(&self) -> Vec<String> {
         let LimitStatus {
             in_flight,
             limit,
@@ -209,18 +210,18 @@ impl RunProgress {
         } = &self.counts.limits;
         let down = down_since.map(|at| format!("the server is down since {}", clock(at)));
         let longest = longest.as_ref().map(|call| {
-            let (name, since) = (cut(&call.name, 60, "…"), clock(call.since));
+            let (name, since) = (cut(&call.name, 50, "…"), clock(call.since));
             format!("{name} waiting since {since}")
         });
         let calls = format!("{} in flight, limit {limit}", counted(*in_flight, "call"));
-        let text = joined([
+        let parts = [
             down,
             longest,
             (*limit > 0).then_some(calls),
             (self.counts.retries > 0).then(|| counted(self.counts.retries, "retry")),
             (*rate_limited > 0).then(|| format!("{rate_limited} × 429")),
-        ]);
-        (!text.is_empty()).then_some(text)
+        ];
+        parts.into_iter().flatten().collect()
     }
 
     /// The time left at the pace of this process. Answers of earlier processes are left out,
@@ -288,8 +289,9 @@ fn rough_time(seconds: f64) -> String {
     }
 }
 
-/// The lines of a question with `--verbose`: id, question, gold and answer. For an episode: how it
-/// ended, its reward and the number of steps.
+/// The three lines of a question with `--verbose`: id, question, and gold with the answer, the
+/// verdicts of its rounds and the time. What else was said is in the transcripts. For an episode, one
+/// line: how it ended, its reward, the number of steps and the answer.
 fn verbose_lines(row: &Row) -> String {
     if let Some(episode) = &row.solution.episode {
         let reward = episode
@@ -304,21 +306,54 @@ fn verbose_lines(row: &Row) -> String {
             single_spaced(result.map_or("", String::as_str))
         );
     }
+    let shown = |text: &str, most| cut(&single_spaced(text), most, "…");
     let gold = row.ground_truth().unwrap_or("(no gold)".into());
-    let answer = match row.solution.outcome {
-        Outcome::Answered => row.prediction().into_owned(),
+    let mark = match row.accepted() {
+        Some(true) => "right",
+        Some(false) => "wrong",
+        None => "not scored",
+    };
+    let rounds = &row.solution.rounds;
+    let verdicts: Vec<&str> = rounds.iter().map(|round| round.verdict.name()).collect();
+    let given = match row.solution.outcome {
+        Outcome::Answered => format!(
+            "answer {} · {} ({}) · {:.2} s",
+            shown(&row.prediction(), 16),
+            counted(rounds.len(), "round"),
+            verdicts.join(", "),
+            row.latency.unwrap_or_default()
+        ),
         outcome => format!(
-            "({outcome}) {}",
+            "{}: {}",
+            outcome.name().replace('_', " "),
             row.solution.error.as_deref().unwrap_or_default()
         ),
     };
-    format!(
-        "{}\n  question: {}\n  gold:     {gold}\n  answer:   {answer}\n  rounds:   {} · {:.2} s",
-        row.key,
-        row.question,
-        row.solution.rounds.len(),
-        row.latency.unwrap_or_default()
-    )
+    let result = format!("{mark}: gold {} · {given}", shown(&gold, 16));
+    let question = shown(&row.question, WIDTH - 13);
+    let result = shown(&result, WIDTH - 3);
+    format!("{}\n  question: {question}\n  {result}", row.key)
+}
+
+/// Joins the parts with dots, on as many lines as they need.
+fn lines_of(parts: impl Iterator<Item = String>) -> String {
+    let (mut text, mut column) = (String::new(), 0);
+    for part in parts.filter(|part| !part.is_empty()) {
+        let length = part.chars().count();
+        let separator = match column {
+            0 => "",
+            used if used + 3 + length <= WIDTH => " · ",
+            _ => "\n",
+        };
+        column = if separator == "\n" {
+            length
+        } else {
+            column + separator.chars().count() + length
+        };
+        text.push_str(separator);
+        text.push_str(&part);
+    }
+    text
 }
 
 /// The local time of day.
@@ -329,6 +364,20 @@ fn clock(at: Timestamp) -> impl std::fmt::Display {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_lines_below_the_bar_fit_80_columns() {
+        let parts = [
+            "at least $1.2345", "12 without an answer", "8 calls in flight, limit 8", "12 retries",
+            "3 × 429",
+        ];
+        let text = lines_of(parts.into_iter().map(str::to_owned));
+        assert_eq!(
+            text,
+            "at least $1.2345 · 12 without an answer · 8 calls in flight, limit 8\n12 retries · 3 × 429"
+        );
+        assert!(text.lines().all(|line| line.chars().count() < 80));
+    }
 
     #[test]
     fn the_time_left_is_in_hours_and_minutes() {
