@@ -6,9 +6,12 @@ use serde::{Serialize, Serializer};
 
 use finqa_agents::llm::Cost;
 use finqa_agents::pair::Round;
+use finqa_agents::parse::CriticVerdict;
 use finqa_core::stats::{Rate, RateTally};
 
 use finqa_score::score::Row;
+
+use super::critic_worth::{CriticKind, CriticWorth, WorthTally};
 
 /// What the critic changed. Right and wrong are by financial equivalence; the counts of right and
 /// wrong answers leave out questions without gold.
@@ -42,8 +45,16 @@ pub struct CriticEffect {
     /// `null` in files if a price is unknown.
     #[serde(rename = "cost_usd", serialize_with = "dollars")]
     pub cost: Cost,
+    /// What each critic that changed an answer is worth.
+    pub worth: Vec<CriticWorth>,
     #[serde(skip)]
     drafts: RateTally,
+    #[serde(skip)]
+    checks: WorthTally,
+    #[serde(skip)]
+    model: WorthTally,
+    #[serde(skip)]
+    opinion: WorthTally,
 }
 
 impl CriticEffect {
@@ -71,6 +82,17 @@ impl CriticEffect {
         self.drafts.add(row.group(), before);
         self.first_draft_n += 1;
         self.first_draft_hits += usize::from(before);
+        let (page, _) = row.group();
+        let by_model =
+            matches!(first.verdict, CriticVerdict::Revise { .. }) && first.critic_reply.is_some();
+        let by_checks = first.objections() > 0;
+        self.checks.add(page, revised && by_checks, before, after);
+        self.model.add(page, revised && by_model, before, after);
+        let opinion = row.solution.opinion.as_ref();
+        let choice = opinion.and_then(|other| other.arbitration);
+        let is_taken = choice.is_some_and(|choice| choice.taken);
+        let last = row.accepted().unwrap_or(after);
+        self.opinion.add(page, is_taken, after, last);
         match (revised, before, after) {
             (false, _, _) => self.unneeded += 1,
             (true, false, true) => self.fixed += 1,
@@ -83,6 +105,12 @@ impl CriticEffect {
     #[must_use]
     pub fn finish(mut self) -> Self {
         self.first_drafts = self.drafts.rate();
+        let worth = [
+            self.checks.finish(CriticKind::Checks),
+            self.model.finish(CriticKind::Model),
+            self.opinion.finish(CriticKind::Opinion),
+        ];
+        self.worth = worth.into_iter().flatten().collect();
         self
     }
 }

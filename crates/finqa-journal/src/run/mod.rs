@@ -3,13 +3,14 @@
 //!
 //! Read `plan` (what is asked), `run_meta` (the description of a run), `journal`, `folder` and
 //! `event` first. `summary` is made from the journal, with the counts of `agreement`,
-//! `critic_effect`, `episode_summary` and `reply_notes`. The `shard…` files split a run among
+//! `critic_effect` with `critic_worth`, `episode_summary` and `reply_notes`. The `shard…` files split a run among
 //! processes and merge it again.
 
 mod agreement;
 mod brief_results;
 mod command;
 mod critic_effect;
+mod critic_worth;
 mod differences;
 mod episode_summary;
 mod event;
@@ -31,6 +32,7 @@ pub use agreement::{Agreement, ArbitrationEffect};
 pub use brief_results::BriefResults;
 pub use command::command;
 pub use critic_effect::CriticEffect;
+pub use critic_worth::{CriticKind, CriticWorth};
 pub use episode_summary::{EpisodeSummary, RewardSummary, gold_of_truth};
 pub use event::{Event, Finish};
 pub use find_run::FolderError;

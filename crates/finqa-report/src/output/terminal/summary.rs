@@ -3,12 +3,13 @@
 
 use std::path::Path;
 
+use crate::output::numbers::signed;
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{Cost, NodeUsage};
 use finqa_agents::pair::EpisodeEnd;
 use finqa_core::stats::Rate;
 use finqa_core::text::counted;
-use finqa_journal::run::{EpisodeSummary, RunMeta, Summary};
+use finqa_journal::run::{CriticKind, CriticWorth, EpisodeSummary, RunMeta, Summary};
 use finqa_score::score::{EpochCard, Rule, Scorecard};
 
 use super::scores::{interval, judged_note, outcome_line, scorecard_tables, with_interval};
@@ -39,6 +40,7 @@ pub fn summary_text(
     parts.extend(failure_lines(summary).map(|line| style.wrap(&line)));
     let mut lines: Vec<String> = summary.epochs.iter().flat_map(epoch_lines).collect();
     lines.extend(critic_line(summary));
+    lines.extend(summary.critic.worth.iter().map(worth_line));
     lines.extend(opinion_line(summary));
     lines.extend(spent_line(summary));
     lines.extend(unfinished_line(summary, output));
@@ -217,6 +219,28 @@ fn critic_line(summary: &Summary) -> Option<String> {
         critic.broken,
         not_reviewed.unwrap_or_default()
     ))
+}
+
+/// What one critic is worth, in answers and in points.
+fn worth_line(worth: &CriticWorth) -> String {
+    let (whose, verb) = match worth.critic {
+        CriticKind::Checks => ("the checks", "sent back"),
+        CriticKind::Model => ("the critic's model", "sent back"),
+        CriticKind::Opinion => ("the second opinion", "replaced"),
+    };
+    let points = |share: f64| signed(100.0 * share, 1);
+    let interval = worth.interval.map_or_else(String::new, |it| {
+        format!(" [{},\u{a0}{}]", points(it.low), points(it.high))
+    });
+    format!(
+        "Worth of {whose}: {}{interval} points by FE (of {} {verb}, {} fixed, {} broken, {} left; n {})",
+        points(worth.gain),
+        worth.changed,
+        worth.fixed,
+        worth.broken,
+        worth.left,
+        worth.n
+    )
 }
 
 /// The scores of answers with which the embedded analyst agrees, and of the others.

@@ -1,0 +1,136 @@
+//! What each critic is worth: how many answers it changed for better or worse, and what that is in
+//! points.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use finqa_core::stats::{Interval, PairedDifference};
+use finqa_score::analysis::ENOUGH_PAGES;
+
+/// What one critic changed. Right and wrong are by financial equivalence.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CriticWorth {
+    pub critic: CriticKind,
+    /// Answers that it sent back or replaced. A draft that two critics send back counts for both.
+    pub changed: usize,
+    /// Of these, wrong before and right after.
+    pub fixed: usize,
+    /// Of these, right before and wrong after.
+    pub broken: usize,
+    /// Of these, right or wrong as before.
+    pub left: usize,
+    /// Questions with gold and an answer to review.
+    pub n: usize,
+    /// (`fixed` − `broken`) / `n`, which is the gain in accuracy, from −1 to 1.
+    pub gain: f64,
+    /// 95 % interval of the gain, by a bootstrap over pages; absent if there are too few pages.
+    pub interval: Option<Interval>,
+}
+
+/// What reviews an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum CriticKind {
+    /// The deterministic checks.
+    Checks,
+    /// The model that plays the critic.
+    Model,
+    /// The embedded analyst, whose answer replaces the model's (`--second-opinion arbitrate`).
+    Opinion,
+}
+
+impl CriticKind {
+    /// The name in files and for people.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// One critic's effect on one question.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Reviewed {
+    page: u64,
+    changed: bool,
+    before: bool,
+    after: bool,
+}
+
+/// Counts the effect of one critic question by question.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct WorthTally(Vec<Reviewed>);
+
+impl WorthTally {
+    /// Counts a question. `changed` says whether this critic sent its answer back or replaced it.
+    pub(super) fn add(&mut self, page: u64, changed: bool, before: bool, after: bool) {
+        self.0.push(Reviewed {
+            page,
+            changed,
+            before,
+            after,
+        });
+    }
+
+    /// What the critic is worth; `None` if it changed nothing.
+    pub(super) fn finish(&self, critic: CriticKind) -> Option<CriticWorth> {
+        let changed = self.0.iter().filter(|it| it.changed);
+        let count = |before, after| {
+            let matching = changed
+                .clone()
+                .filter(|it| (it.before, it.after) == (before, after));
+            matching.count()
+        };
+        let (fixed, broken) = (count(false, true), count(true, false));
+        let changed = changed.clone().count();
+        let pages: HashSet<u64> = self.0.iter().map(|it| it.page).collect();
+        let names: Vec<String> = self.0.iter().map(|it| it.page.to_string()).collect();
+        // What another critic changed is not this one's gain.
+        let pairs = names.iter().zip(&self.0);
+        let pairs = pairs.map(|(page, it)| {
+            let after = if it.changed { it.after } else { it.before };
+            (page.as_str(), it.before, after)
+        });
+        let difference = PairedDifference::of(pairs).filter(|_| changed > 0)?;
+        Some(CriticWorth {
+            critic,
+            changed,
+            fixed,
+            broken,
+            left: changed - fixed - broken,
+            n: self.0.len(),
+            gain: difference.difference,
+            interval: (pages.len() >= ENOUGH_PAGES).then(|| difference.interval()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_critic_is_worth_what_it_fixes_less_what_it_breaks() {
+        let mut tally = WorthTally::default();
+        for page in 0..20 {
+            // Two fixed, one broken, one left; what others changed does not count.
+            let (changed, before, after) = match page {
+                0 | 1 => (true, false, true),
+                2 => (true, true, false),
+                3 => (true, false, false),
+                4 => (false, false, true),
+                _ => (false, true, true),
+            };
+            tally.add(page, changed, before, after);
+        }
+        let worth = tally.finish(CriticKind::Checks).unwrap();
+        let counts = (
+            worth.changed, worth.fixed, worth.broken, worth.left, worth.n,
+        );
+        assert_eq!(counts, (4, 2, 1, 1, 20));
+        assert!((worth.gain - 0.05).abs() < 1e-12);
+        let interval = worth.interval.unwrap();
+        assert!(interval.low < 0.0 && interval.high > 0.05);
+        assert_eq!(WorthTally::default().finish(CriticKind::Model), None);
+    }
+}
