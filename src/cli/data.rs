@@ -31,8 +31,12 @@ pub(crate) enum DataCommand {
         )]
         output: PathBuf,
     },
-    /// Compare gold programs, gold values (`exe_ans`) and printed answers; exit with code 3 if any differ
+    /// Say what the records of a file lack, and compare gold programs, gold values (`exe_ans`) and
+    /// printed answers; exit with code 3 if any differ
     Check {
+        /// File of records, or `sample`; the same as --data-path
+        #[arg(value_name = "FILE", conflicts_with_all = ["data_path", "programs"])]
+        file: Option<String>,
         #[command(flatten)]
         data: DataPath,
         /// Only execute the gold programs of FILE and compare their results with the gold values
@@ -90,13 +94,20 @@ fn load(source: &Source, split: Option<&str>) -> Result<Dataset, Failure> {
 pub(crate) fn execute(command: DataCommand, matches: &ArgMatches) -> Result<Exit, Failure> {
     match command {
         DataCommand::Download { output } => fetch(&output),
-        DataCommand::Check { programs, data } => match programs {
-            Some(path) => {
-                let split = data.split.as_deref();
-                check(&load(&Source::from_name(&path), split)?, true)
-            }
-            None => check(&data.load(matches)?, false),
-        },
+        DataCommand::Check {
+            file,
+            programs,
+            data,
+        } => {
+            let is_of_programs = programs.is_some();
+            let split = data.split.as_deref();
+            let named = programs.or(file);
+            let named = named.map(|name| load(&Source::from_name(&name), split));
+            check(
+                &named.unwrap_or_else(|| data.load(matches))?,
+                is_of_programs,
+            )
+        }
         DataCommand::Show { id, data, gold } => show(&data.load(matches)?, &id, gold),
         DataCommand::Stats { data } => print_text(&dataset::stats_text(&data.load(matches)?)),
     }
@@ -122,7 +133,7 @@ fn fetch(to: &Path) -> Result<Exit, Failure> {
     print_text(&paths.collect::<String>())
 }
 
-/// Lists the golds that contradict themselves: programs whose result is not their `exe_ans` and,
+/// Says what the records lack, and lists the golds that contradict themselves: programs whose result is not their `exe_ans` and,
 /// unless only `programs` are checked, printed answers that differ from their value.
 fn check(dataset: &Dataset, programs: bool) -> Result<Exit, Failure> {
     let (agree, defects) = dataset::check(dataset);
@@ -136,7 +147,10 @@ fn check(dataset: &Dataset, programs: bool) -> Result<Exit, Failure> {
     );
     let mut holds = defects.is_empty();
     if !programs {
-        lines.insert_str(0, &dataset::stats_text(dataset));
+        let missing = dataset::missing_fields(dataset).into_iter();
+        let missing = missing.map(|line| format!("missing    {line}\n"));
+        let missing: String = missing.collect();
+        lines.insert_str(0, &(dataset::stats_text(dataset) + &missing));
         let (agree, defects) = check_printed(dataset);
         for PrintedDefect {
             key,

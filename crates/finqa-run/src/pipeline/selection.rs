@@ -34,6 +34,9 @@ pub(super) fn plan(
         None => mode(settings, &dataset, &note),
     };
     let mut plan = Plan::new(&dataset, mode, asked.history, asked.epochs)?;
+    if let Some(line) = not_asked(&dataset, mode) {
+        note(&line);
+    }
     if let Some(only) = &only {
         only.reduce(&mut plan, &dataset)?;
     }
@@ -78,6 +81,26 @@ fn mode(settings: &Settings, dataset: &Dataset, note: impl Fn(&str)) -> Mode {
     }
     note("no stand-alone questions in the data: asking its conversations (--mode conversations)");
     Mode::Conversations
+}
+
+/// A line about records that have no question of this mode; `None` if all have one.
+fn not_asked(dataset: &Dataset, mode: Mode) -> Option<String> {
+    let (other, questions) = match mode {
+        Mode::Questions => ("conversations", "stand-alone question"),
+        Mode::Conversations => ("questions", "conversation"),
+    };
+    let records = dataset.records.iter();
+    let lacking = records.filter(|record| match mode {
+        Mode::Questions => record.questions.is_empty(),
+        Mode::Conversations => record.turns.is_empty(),
+    });
+    let (lacking, all) = (lacking.count(), dataset.records.len());
+    (lacking > 0).then(|| {
+        format!(
+            "{lacking} of {all} records have no {questions} and are not asked; \
+             --mode {other} asks them"
+        )
+    })
 }
 
 fn chosen(
