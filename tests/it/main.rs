@@ -28,6 +28,7 @@ mod filing;
 mod filing_pdf;
 mod filing_segments;
 mod filing_tables;
+mod formats;
 mod forms;
 mod gates;
 mod golds;
