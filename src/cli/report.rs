@@ -1,11 +1,11 @@
 //! `convfinqa report`: writes a run's files again from its journal, offline.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 
-use finqa_journal::run::{Journal, LockError, RunFolder, RunLock};
-use finqa_report::output::OutputError;
+use finqa_journal::run::{Journal, LockError, RunFolder, RunLock, RunMeta, short_id};
+use finqa_report::output::{OutputError, write_inspect};
 use finqa_run::pipeline::write_results;
 
 use super::args::OutputFolder;
@@ -14,6 +14,7 @@ use super::outputs::check_outputs;
 use super::{Exit, Failure, stdout};
 
 const TO: &str = "--to DIR";
+const INSPECT: &str = "--inspect FILE";
 
 /// Arguments of `report`.
 #[derive(clap::Args, Debug)]
@@ -26,6 +27,34 @@ pub(crate) struct ReportArgs {
     /// Folder for the files [default: the run's folder]
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
+    /// Also write the run as a log that Inspect's viewer and its Python package read: a .json file,
+    /// or a folder of logs, in which the file gets the name by which the viewer lists it
+    #[arg(long, value_name = "FILE", value_parser = inspect_log)]
+    inspect: Option<PathBuf>,
+}
+
+/// Reads the name of an Inspect log. Inspect takes the format from the extension.
+fn inspect_log(name: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    let is_json = path
+        .extension()
+        .is_some_and(|extension| extension == "json");
+    match is_json || path.is_dir() {
+        true => Ok(path),
+        false => Err(format!(
+            "`{name}` must end in .json, by which Inspect knows the format, or be a folder"
+        )),
+    }
+}
+
+/// The path of an Inspect log. The viewer lists a file if its name begins with a time.
+fn log_file(named: &Path, meta: &RunMeta) -> PathBuf {
+    if !named.is_dir() {
+        return named.to_owned();
+    }
+    let started = meta.started.get(..19).unwrap_or(&meta.started);
+    let (started, id) = (started.replace(':', "-"), short_id(&meta.id));
+    named.join(format!("{started}+00-00_convfinqa_{id}.json"))
 }
 
 /// Writes the files and prints the path of the report.
@@ -37,6 +66,10 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> Result<Exit, F
     super::notes(records.iter().flat_map(|records| &records.notes));
     let records = records.as_ref().map_err(String::as_str);
     let into = args.to.as_deref().unwrap_or(folder.path());
+    let inspect = args.inspect.as_deref();
+    let inspect = inspect.map(|named| log_file(named, &meta));
+    let inspect = inspect.as_deref();
+    check_outputs(&[(INSPECT, inspect)], &[])?;
     // In the run's own folder, hold its lock, so that a newer file is not replaced by an older one.
     let _lock = match &args.to {
         None => Some(lock(&folder)?),
@@ -51,8 +84,17 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> Result<Exit, F
     let last = Some(&folder).filter(|run| args.to.is_none() && run.is_last());
     let written = write_results(into, &journal, records, last).map_err(with_output_hint(TO))?;
     super::notes(written.note);
+    if let Some(path) = inspect {
+        write_inspect(path, &journal).map_err(with_output_hint(INSPECT))?;
+    }
     let page = into.join(RunFolder::REPORT);
-    stdout::print(|out| writeln!(out, "Report: {}", page.display()))?;
+    stdout::print(|out| {
+        writeln!(out, "Report: {}", page.display())?;
+        match inspect {
+            Some(path) => writeln!(out, "Inspect log: {}", path.display()),
+            None => Ok(()),
+        }
+    })?;
     Ok(Exit::Done)
 }
 

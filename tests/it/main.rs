@@ -34,6 +34,7 @@ mod gates;
 mod golds;
 mod improve;
 mod inputs;
+mod inspect;
 mod keys;
 mod literals;
 mod mlflow;

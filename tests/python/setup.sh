@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the virtual environments in which the real OpenEnv clients and the
-# official MCP SDK are tested against our server, and our tracking against a
-# real MLflow server. Safe to run again: an environment that already holds the
+# official MCP SDK are tested against our server, our tracking against a real
+# MLflow server, and our logs by Inspect. Safe to run again: an environment with the
 # pinned versions is left as it is.
 #
 #   tests/python/setup.sh
@@ -17,7 +17,7 @@ root=$(cd "$here/../.." && pwd)
 
 is_ready() { cmp -s "$here/$1.txt" "$root/.venv/$1/pins.txt"; }
 if [ "${1:-}" = --is-ready ]; then
-  for name in deploy openenv-0.2.3 openenv-0.10.0 mlflow; do
+  for name in deploy openenv-0.2.3 openenv-0.10.0 mlflow inspect; do
     is_ready "$name"
   done
   exit
@@ -61,3 +61,4 @@ install openenv-0.2.3 'openenv.core, mcp'
 install openenv-0.10.0 'openenv.core, mcp'
 # Half the size: what only its machine-learning clients need is left out.
 install mlflow 'mlflow.server.fastapi_app' --no-deps
+install inspect 'inspect_ai.log'
