@@ -37,6 +37,7 @@ mod inputs;
 mod inspect;
 mod keys;
 mod literals;
+mod live_page;
 mod mlflow;
 mod opinion;
 mod options;

@@ -6,7 +6,7 @@
 //!
 //! Reading order: this file, `start` (creates or resumes a run and sets up what its models
 //! share), `job` (the questions, and the agents that answer them), `locked_run` (runs on disk),
-//! `files` (the files of a run). The pipeline knows the outputs, which `engine` does not.
+//! `files` (the files of a run), `live_page` (its report while it is in progress). The pipeline knows the outputs, which `engine` does not.
 
 mod batches;
 mod dry_run;
@@ -14,6 +14,7 @@ mod error;
 mod files;
 mod job;
 mod judged;
+mod live_page;
 mod locked_run;
 mod merge_shards;
 mod only;
@@ -27,6 +28,7 @@ mod start_shard;
 mod tracking;
 mod unused_settings;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -47,6 +49,7 @@ pub use files::write_results;
 pub use job::Job;
 pub use job::questions as job;
 pub use judged::{judge, judge_of_own_document};
+use live_page::LivePage;
 pub use locked_run::LockedRun;
 pub use merge_shards::merge;
 pub use prices::user_prices;
@@ -63,12 +66,14 @@ const LIMITS_INTERVAL: Duration = Duration::from_millis(250);
 /// A run in progress. Call [`Run::next`] for its events and [`Run::finish`] for its results.
 pub struct Run {
     folder: RunFolder,
-    records: Result<Dataset, String>,
+    records: Result<Arc<Dataset>, String>,
     events: mpsc::Receiver<Event>,
     limits: Limits,
     reported_limits: Option<LimitStatus>,
     limits_tick: Interval,
     scheduler: Option<JoinHandle<Result<Finish, JournalError>>>,
+    /// Writes the report while questions are asked.
+    live_page: Option<LivePage>,
     tracking: Option<TrackingServer>,
     stop: Stop,
     lock: RunLock,
@@ -120,12 +125,13 @@ impl Run {
         limits_tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let new = Self {
             folder: run.folder,
-            records,
+            records: records.map(Arc::new),
             events,
             limits: Limits::default(),
             reported_limits: None,
             limits_tick,
             scheduler: None,
+            live_page: None,
             tracking,
             stop: context.stop,
             lock: run.lock,
@@ -164,7 +170,8 @@ impl Run {
             Some(scheduler) => scheduler.await?.map_err(PipelineError::Stopped),
             None => Ok(Finish::Complete),
         };
-        let records = self.records.as_ref().map_err(String::as_str);
+        drop(self.live_page.take());
+        let records = self.records.as_deref().map_err(String::as_str);
         let written = files::write_run(&self.folder, records);
         let finish = finish?;
         let (journal, written) = written.map_err(PipelineError::Unwritten)?;

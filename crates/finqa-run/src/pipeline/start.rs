@@ -10,6 +10,7 @@ use finqa_journal::run::Event;
 use finqa_journal::settings::{ChosenShard, ExecutionEngine, Settings};
 
 use super::job::{self, Job};
+use super::live_page::LivePage;
 use super::locked_run::{self, LockedRun, differences};
 use super::run_context::{RunContext, RunNotice};
 use super::{PipelineError, Run, batches, prices, replies, start_shard};
@@ -88,6 +89,7 @@ impl Run {
         let (mut run, journal) = Run::new(settings, context, run, job.records, events)?;
         run.limits = limits;
         run.is_new = is_new;
+        run.live_page = Some(LivePage::start(&run.folder, &run.records));
         run.scheduler = Some(tokio::spawn(scheduler.run(journal, sender)));
         Ok(run)
     }

@@ -301,7 +301,62 @@ const listOf = (options) => {
   };
   addEventListener("hashchange", linked);
   linked();
-  return { show, reveal };
+  /** What is chosen, by the names of facets and values: their numbers change when rows are added. */
+  const chosen = () => ({
+    search: at("search").value, sort: state.sort, down: state.down, page: state.page,
+    facets: Object.entries(state.facets).filter(([, value]) => value !== "").map(([n, value]) => [facets[n].key, facets[n].values[Number(value)]]),
+    open: [...document.querySelectorAll("#list tr.row.open")].map((node) => Number(node.id.slice(1))),
+    others: !at("others").hidden,
+  });
+  /** Chooses that again. */
+  const choose_again = async (earlier) => {
+    at("search").value = earlier.search;
+    Object.assign(state, { search: earlier.search, sort: earlier.sort, down: earlier.down });
+    for (const [key, value] of earlier.facets) {
+      const n = facets.findIndex((facet) => facet.key === key), select = at(`facet-${key}`);
+      const place = n < 0 ? -1 : facets[n].values.indexOf(value);
+      if (place >= 0 && select) state.facets[n] = select.value = String(place);
+    }
+    others(earlier.others);
+    show(true);
+    state.page = Math.max(0, Math.min(earlier.page, Math.ceil(matching.length / PAGE) - 1));
+    show(false);
+    await Promise.all(rows.filter((row) => earlier.open.includes(options.indexOf(row)) && at(`r${options.indexOf(row)}`)).map(open));
+  };
+  return { show, reveal, chosen, choose_again };
+};
+
+/**
+ * Loads the page of a run in progress again, and keeps what the reader has chosen and where. `chosen`
+ * returns it, `choose_again` takes it. The state is kept in the browser's history, which needs no
+ * server and no storage.
+ */
+const keepReading = async (chosen, choose_again) => {
+  const live = at("live"), kept = history.state?.reading;
+  // The place is relative to what is at the top, because what is above it grows.
+  const place = () => {
+    const above = [...document.querySelectorAll("main section[id], #list tr.row")].filter((node) => node.getBoundingClientRect().top <= 1).pop();
+    return { id: above?.id ?? "", by: above ? -above.getBoundingClientRect().top : scrollY };
+  };
+  if (kept) {
+    await choose_again(kept.chosen);
+    const node = at(kept.place.id);
+    // Not smoothly, as links are followed.
+    scrollTo({ top: kept.place.by + (node ? node.getBoundingClientRect().top + scrollY : 0), behavior: "instant" });
+    at(kept.focus)?.focus({ preventScroll: true });
+    history.replaceState(null, "");
+  }
+  if (!live) return;
+  const seconds = (name) => Number(live.dataset[name]);
+  if (Date.now() / 1000 > seconds("written") + seconds("ended")) {
+    at("live-note").textContent = "Nothing was written for long: the process may have been killed. Load the page again to look.";
+    return;
+  }
+  setTimeout(() => {
+    history.scrollRestoration = "manual";
+    history.replaceState({ reading: { place: place(), focus: document.activeElement?.id ?? "", chosen: chosen() } }, "");
+    location.reload();
+  }, 1000 * seconds("reload"));
 };
 
 /** Runs the page; where the browser cannot unpack the data, it says so. */

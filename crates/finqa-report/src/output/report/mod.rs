@@ -22,6 +22,7 @@ mod view;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use minijinja::Environment;
 use serde::Serialize;
@@ -63,6 +64,30 @@ pub struct Report<'a> {
     pages_missing: Option<&'a str>,
     list: ReportQuestions,
     details: Details<'a>,
+    in_progress: Option<InProgress>,
+}
+
+/// When the page of a run in progress was written, and when there is a newer one.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct InProgress {
+    /// Seconds since 1970 UTC.
+    written: i64,
+    /// Seconds after which a browser loads the page again.
+    reload: u64,
+    /// Seconds after `written` without a newer page from which on the run counts as ended, because
+    /// its process was killed.
+    ended: u64,
+}
+
+impl InProgress {
+    /// Describes a page that is written now, and again within `rest` or a little later.
+    pub fn now(rest: Duration) -> Self {
+        Self {
+            written: jiff::Timestamp::now().as_second(),
+            reload: 10,
+            ended: 60 + 2 * rest.as_secs(),
+        }
+    }
 }
 
 impl<'a> Report<'a> {
@@ -78,6 +103,16 @@ impl<'a> Report<'a> {
             pages_missing: records.err(),
             list: ReportQuestions::new(),
             details: Details::new(records.ok()),
+            in_progress: None,
+        }
+    }
+
+    /// Marks the page as that of a run in progress, which a browser loads again.
+    #[must_use]
+    pub fn in_progress(self, state: InProgress) -> Self {
+        Self {
+            in_progress: Some(state),
+            ..self
         }
     }
 
@@ -89,7 +124,8 @@ impl<'a> Report<'a> {
 
     /// Writes the report, whole or not at all.
     pub fn write(self, summary: &Summary) -> Result<(), OutputError> {
-        let view = view::ReportView::of(summary, &self.list, self.pages_missing);
+        let mut view = view::ReportView::of(summary, &self.list, self.pages_missing);
+        view.in_progress = self.in_progress;
         let mut elements = self.details.finish();
         let listed = self.list.write(&mut elements);
         listed.map_err(OutputError::at(self.path))?;

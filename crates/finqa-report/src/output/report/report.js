@@ -140,4 +140,10 @@ start(async () => {
   });
   at("rule").addEventListener("change", (event) => { state.rule = event.target.value; list.show(true); });
   at("mark").addEventListener("change", (event) => { state.mark = event.target.value; list.show(true); });
+  await keepReading(() => ({ list: list.chosen(), rule: state.rule, mark: state.mark }), (earlier) => {
+    Object.assign(state, { rule: earlier.rule, mark: earlier.mark });
+    at("rule").value = earlier.rule;
+    at("mark").value = earlier.mark;
+    return list.choose_again(earlier.list);
+  });
 });

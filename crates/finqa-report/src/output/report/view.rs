@@ -8,6 +8,7 @@ use finqa_core::stats::Rate;
 use finqa_journal::run::{EpisodeSummary, Summary};
 use finqa_score::score::{LabelFloor, Rule, RuleRates};
 
+use super::InProgress;
 use super::figures::{BarPart, FacetRates, percent};
 use super::list::ReportQuestions;
 use super::risk::RiskFigure;
@@ -15,6 +16,8 @@ use super::risk::RiskFigure;
 /// Everything that the template prints.
 #[derive(Serialize)]
 pub(super) struct ReportView<'a> {
+    /// Present for the page of a run in progress.
+    pub(super) in_progress: Option<InProgress>,
     summary: &'a Summary,
     /// The model's name, without its address.
     title: &'a str,
@@ -88,6 +91,7 @@ impl<'a> ReportView<'a> {
         let is_embedded = model == OFFLINE;
         let without_suspects = scores.without_suspects.as_ref();
         Self {
+            in_progress: None,
             summary,
             title: if is_embedded {
                 "Embedded analyst"

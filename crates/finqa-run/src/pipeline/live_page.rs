@@ -1,0 +1,190 @@
+//! Writes the report of a run while it is in progress, so that a browser can show it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use finqa_journal::run::{Journal, RunFolder, RunKind, SummaryBuilder};
+use finqa_report::output::OutputError;
+use finqa_report::output::report::{InProgress, Report};
+use finqa_score::analysis::MissFinder;
+use finqa_score::dataset::Dataset;
+
+/// Minimum time between the end of one write and the next, and before the first.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// Maximum time until the next write, unless writing alone takes more than a twentieth of it. A run
+/// that waits for a slow server uses little CPU, and its page is still to be news.
+const LATEST: Duration = Duration::from_secs(300);
+
+/// All other CPU time of the run is at least this many times that of the page, so that the page
+/// takes at most a twentieth.
+const OTHERS: u32 = 19;
+
+/// The thread that writes the report of a run in progress. It stops when this is dropped.
+pub(super) struct LivePage {
+    /// Closed to stop the thread.
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    journal: PathBuf,
+}
+
+impl LivePage {
+    /// Starts to write the report into the run's folder. `records` has the pages; for questions
+    /// without them nothing is written, because an earlier report may have them.
+    pub(super) fn start(folder: &RunFolder, records: &Result<Arc<Dataset>, String>) -> Self {
+        let (stop, stopped) = channel::<()>();
+        let (folder, records) = (folder.clone(), records.clone());
+        let journal = folder.journal();
+        let thread = std::thread::spawn(move || {
+            let mut pace = Pace::new();
+            while stopped.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
+                if !pace.is_due() {
+                    continue;
+                }
+                // A page that cannot be written now is written later, or at the end of the run,
+                // which reports the error.
+                let _ = write(&folder, records.as_deref().map_err(String::as_str), LATEST);
+                pace.written();
+            }
+        });
+        Self {
+            stop: Some(stop),
+            thread: Some(thread),
+            journal,
+        }
+    }
+}
+
+impl Drop for LivePage {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        // If the thread was reading the journal when its writer closed it, the log is still there.
+        drop(Journal::open(&self.journal));
+    }
+}
+
+/// Decides when the page is written again.
+struct Pace {
+    /// The end of the last write, or the start.
+    last: Instant,
+    /// CPU time of this thread, which only writes.
+    spent: Duration,
+    /// CPU time of the last write.
+    cost: Duration,
+    is_first: bool,
+}
+
+impl Pace {
+    fn new() -> Self {
+        Self {
+            last: Instant::now(),
+            spent: Duration::ZERO,
+            cost: Duration::ZERO,
+            is_first: true,
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        let rested = self.last.elapsed();
+        // The next page has more questions, so it may cost twice what the last one did.
+        let is_cheap = || {
+            let others = process_time().map(|all| all.saturating_sub(self.spent));
+            others.is_none_or(|others| others >= (self.spent + 2 * self.cost) * OTHERS)
+        };
+        rested >= INTERVAL.max(self.cost * OTHERS)
+            && (self.is_first || rested >= LATEST || is_cheap())
+    }
+
+    /// Counts a write that has just ended.
+    fn written(&mut self) {
+        // Without a clock of this thread, the time that passed is an upper bound.
+        let spent = thread_time().unwrap_or(self.spent + self.last.elapsed());
+        (self.cost, self.spent) = (spent.saturating_sub(self.spent), spent);
+        (self.last, self.is_first) = (Instant::now(), false);
+    }
+}
+
+/// The CPU time of this thread; `None` where the system has no /proc.
+fn thread_time() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanoseconds))
+}
+
+/// The CPU time of this process; `None` where the system has no /proc.
+fn process_time() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name before the last parenthesis may contain anything. Times are in hundredths of a
+    // second on every Linux.
+    let (_, fields) = text.rsplit_once(") ")?;
+    let fields: Vec<&str> = fields.split(' ').collect();
+    let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    Some(Duration::from_millis(10 * (ticks(11)? + ticks(12)?)))
+}
+
+/// Writes the report of the questions that have an outcome. The next one is due within `rest`.
+fn write(
+    folder: &RunFolder,
+    records: Result<&Dataset, &str>,
+    rest: Duration,
+) -> Result<(), OutputError> {
+    let journal = Journal::read(&folder.journal())?;
+    let is_of_questions = journal.meta()?.kind() == RunKind::Questions;
+    if is_of_questions && records.is_err() {
+        return Ok(());
+    }
+    let page = folder.file(RunFolder::REPORT);
+    let mut report = Report::new(&page, records);
+    let mut tally = SummaryBuilder::default();
+    let mut causes = MissFinder::new(is_of_questions, records.ok());
+    journal.try_for_each_row(|mut row| {
+        let miss = causes.find(&mut row);
+        tally.add(&row);
+        report.add(&row, miss.as_ref())
+    })?;
+    let summary = tally.finish(&journal)?;
+    report.in_progress(InProgress::now(rest)).write(&summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_due_after_ten_seconds_and_rests_for_nineteen_times_its_cost() {
+        let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds));
+        for (seconds, cost, is_first, is_due) in [
+            (9, 0, true, false),
+            (10, 0, true, true),
+            (18, 1, true, false),
+            (19, 1, true, true),
+            // Its CPU time is more than a twentieth of that of the process.
+            (200, 1, false, false),
+            (300, 1, false, true),
+        ] {
+            let pace = Pace {
+                last: ago(seconds).unwrap(),
+                spent: Duration::from_secs(100_000 * u64::from(!is_first)),
+                cost: Duration::from_secs(cost),
+                is_first,
+            };
+            assert_eq!(pace.is_due(), is_due, "{seconds} {cost} {is_first}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_cpu_times_are_read() {
+        let before = thread_time().unwrap();
+        let busy = (0..3_000_000_u64).fold(0, |sum: u64, n| sum ^ n.wrapping_mul(sum | 1));
+        assert_ne!(busy, 1);
+        assert!(thread_time().unwrap() > before);
+        assert!(process_time().is_some());
+    }
+}
