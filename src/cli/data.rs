@@ -157,10 +157,13 @@ fn check(dataset: &Dataset, programs: bool) -> Result<Exit, Failure> {
             printed,
             value,
             kind,
+            is_suspect,
         } in &defects
         {
-            lines +=
-                &format!("{key}: printed answer `{printed}` is not its value {value}: {kind}\n");
+            let suspect = if *is_suspect { ", suspect" } else { "" };
+            lines += &format!(
+                "{key}: printed answer `{printed}` is not its value {value}: {kind}{suspect}\n"
+            );
         }
         let all = agree + defects.len();
         summary += &format!("{agree} of {all} printed answers agree with their values");
@@ -168,6 +171,13 @@ fn check(dataset: &Dataset, programs: bool) -> Result<Exit, Failure> {
         for (at, kind) in kinds.into_iter().enumerate() {
             let count = defects.iter().filter(|defect| defect.kind == kind).count();
             summary += &format!("{} {kind} {count}", if at == 0 { ";" } else { "," });
+        }
+        let suspects = defects.iter().filter(|defect| defect.is_suspect).count();
+        if suspects > 0 {
+            summary += &format!(
+                "\n{suspects} of these are other figures, not only another sign or scale: scores are \
+                 also given without them"
+            );
         }
         summary.push('\n');
         holds &= defects.is_empty();

@@ -20,6 +20,9 @@ pub struct PrintedDefect {
     pub value: Value,
     /// How the two differ: the name of a `Diagnostic`, or `other`.
     pub kind: &'static str,
+    /// True if the two are different figures, whatever their scale and sign, so that the gold is
+    /// suspect.
+    pub is_suspect: bool,
 }
 
 /// Compares each printed answer with its `exe_ans` or, if that is missing, with the value of its
@@ -47,6 +50,7 @@ pub fn check_printed(dataset: &Dataset) -> (usize, Vec<PrintedDefect>) {
             printed: printed.clone(),
             value,
             kind: slip.map_or("other", |slip| slip.name()),
+            is_suspect: contradicts_itself(gold, &question.text, table),
         });
     }
     (agree, defects)
@@ -67,6 +71,34 @@ pub fn contradicting_value(row: &Row) -> Option<Value> {
         !verdict.accepted && !verdict.diagnostics.contains(&Diagnostic::Scale)
     });
     contradicts.then_some(value)
+}
+
+/// Powers of ten by which a printed answer may differ from its value although both are right: a
+/// percentage and its fraction, and the scale in a caption.
+const SCALES: [f64; 9] = [1.0, 1e2, 1e-2, 1e3, 1e-3, 1e6, 1e-6, 1e9, 1e-9];
+
+/// True if the gold's printed answer is another figure than its own value, so that at least one of
+/// the two is wrong. Rounding, percent form, scale and sign do not count, because the published
+/// files often differ in them where the figure is right. Golds that state one of the two only never
+/// contradict themselves.
+///
+/// The value is `exe_ans`, because the page that a program may read is not always available.
+pub(super) fn contradicts_itself(gold: &Gold, question: &str, table: &[Vec<String>]) -> bool {
+    let Some(printed) = &gold.answer else {
+        return false;
+    };
+    let Some(value) = gold.exe_ans.clone().or_else(|| computed(gold, table)) else {
+        return false;
+    };
+    let agrees = |value: &Value| printed_verdict(printed, value, question, gold, table).accepted;
+    let Some(number) = value.number() else {
+        return !agrees(&value);
+    };
+    let same_figure = SCALES.iter().any(|scale| {
+        let scaled = number * scale;
+        agrees(&Value::Number(scaled)) || agrees(&Value::Number(-scaled))
+    });
+    !same_figure
 }
 
 fn computed(gold: &Gold, table: &[Vec<String>]) -> Option<Value> {
@@ -90,4 +122,41 @@ fn printed_verdict(
         table,
     };
     financial_equivalence(&Quantity::parse(printed), &Quantity::of(value), &context)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gold_contradicts_itself_only_by_another_figure() {
+        for (printed, value, is_suspect) in [
+            ("14%", 0.141, false),
+            ("14.1", 0.141, false),
+            ("-5.2", 5.2, false),
+            ("$ 380 million", 380_000_000.0, false),
+            ("0.38", 380.0, false),
+            ("9.7%", 0.079, true),
+            ("120", 150.0, true),
+        ] {
+            let gold = Gold {
+                answer: Some(printed.to_owned()),
+                exe_ans: Some(Value::Number(value)),
+                ..Gold::default()
+            };
+            let found = contradicts_itself(&gold, "what is it?", &[]);
+            assert_eq!(found, is_suspect, "{printed} for {value}");
+        }
+        let yes_for_no = Gold {
+            answer: Some("yes".to_owned()),
+            exe_ans: Some(Value::Text("no".to_owned())),
+            ..Gold::default()
+        };
+        assert!(contradicts_itself(&yes_for_no, "is it?", &[]));
+        let printed_only = Gold {
+            answer: Some("5".to_owned()),
+            ..Gold::default()
+        };
+        assert!(!contradicts_itself(&printed_only, "what is it?", &[]));
+    }
 }

@@ -10,6 +10,7 @@ use crate::dataset::Outcome;
 use super::conversation::ConversationTally;
 use super::diagnostic::Diagnostic;
 use super::matching::FeReason;
+use super::printed::contradicts_itself;
 use super::row::Row;
 use super::rule::Rule;
 use super::rules::numeric_value;
@@ -99,7 +100,8 @@ impl ScoreTally {
         let tally = self.questions.entry(question);
         let tally = tally.or_insert_with(|| QuestionTally {
             page,
-            is_suspect: suspect(&row.key).is_some(),
+            is_suspect: suspect(&row.key).is_some()
+                || contradicts_itself(&row.gold, &row.question, row.table()),
             gold: None,
             all: AnswerCounts::default(),
             answer: row.answer_hash(),

@@ -21,6 +21,7 @@ pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
     }];
     let golds = scores.gold_line();
     lines.extend(golds.map(|line| format!("Scored: {line}")));
+    lines.extend(trusted_line(scores).map(|line| style.wrap(&line)));
     lines.extend(outcome_line(scores, style));
     lines.join("\n")
 }
@@ -77,6 +78,18 @@ pub(super) fn interval(rate: &Rate) -> String {
 /// `77.4 % [69.1, 83.9]`, not broken into two lines.
 pub(super) fn with_interval(rate: &Rate) -> String {
     unbroken(&format!("{:.1} % {}", 100.0 * rate.rate, interval(rate)))
+}
+
+/// The score without suspect golds; `None` if there are none.
+fn trusted_line(scores: &Scorecard) -> Option<String> {
+    let trusted = scores.without_suspects.as_ref()?;
+    let rate = trusted.rates.get(Rule::FinancialEquivalence)?;
+    Some(format!(
+        "Without {} (n {}): FE {}",
+        counted(trusted.suspects, "suspect gold"),
+        rate.n,
+        with_interval(&rate)
+    ))
 }
 
 pub(super) fn outcome_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
