@@ -77,8 +77,16 @@ type Failure = Box<dyn std::error::Error>;
 impl File {
     /// # Errors
     ///
-    /// If the file cannot be read, or has no questions in one of the formats.
+    /// If the file cannot be read, has no questions in one of the formats, or is named as one of the
+    /// test files of the datasets: nothing may be learned from them, nor chosen by them.
     pub fn read(path: &Path) -> Result<Self, Failure> {
+        if is_test(path) {
+            return Err(format!(
+                "{}: a test file; nothing is learned from it",
+                path.display()
+            )
+            .into());
+        }
         let bytes = std::fs::read(path)?;
         let mut text = String::new();
         if bytes.starts_with(&[0x1f, 0x8b]) {
@@ -262,10 +270,39 @@ fn value(exe_ans: &Json) -> Option<Value> {
     }
 }
 
+/// Whether one of the words of a file's name is "test": `test.json`, `test_turn_private.json`,
+/// `private_test.json`, `tatqa_dataset_test_gold.json`.
+fn is_test(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_lowercase();
+    let mut words = name.split(|c: char| !c.is_alphabetic());
+    words.any(|word| word == "test")
+}
+
 /// A file's folder and its name up to the first dot.
 fn set_name(path: &Path) -> String {
     let part = |p: Option<&std::ffi::OsStr>| p.unwrap_or_default().to_string_lossy().into_owned();
     let folder = part(path.parent().and_then(Path::file_name));
     let name = part(path.file_name());
     format!("{folder}/{}", name.split('.').next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_files_are_refused_by_name() {
+        for name in [
+            "FinQA/dataset/test.json", "private_test.json", "test_turn_private.json",
+            "tatqa_dataset_test_gold.json", "Test.json.gz",
+        ] {
+            let error = File::read(Path::new(name)).err().unwrap().to_string();
+            let expected = format!("{name}: a test file; nothing is learned from it");
+            assert_eq!(error, expected);
+        }
+        for name in ["train.json", "dev.json", "tested.json", "latest.json"] {
+            assert!(!is_test(Path::new(name)), "{name}");
+        }
+    }
 }
