@@ -1,4 +1,4 @@
-//! Reads files of questions in three formats: records of the dataset, pages with a list of
+//! Reads files of questions in three formats: those of FinQA and ConvFinQA, pages with a list of
 //! questions each, and TAT-QA's files. Each may be compressed with gzip.
 
 use std::io::Read as _;
@@ -94,8 +94,15 @@ impl File {
         } else {
             text = String::from_utf8(bytes)?;
         }
-        let pages: Vec<Json> = serde_json::from_str(&text)?;
-        let name = set_name(path);
+        let file = Self::of(set_name(path), &text)?;
+        match file.records.is_empty() {
+            true => Err(format!("{}: no questions", path.display()).into()),
+            false => Ok(file),
+        }
+    }
+
+    fn of(name: String, text: &str) -> Result<Self, Failure> {
+        let pages: Vec<Json> = serde_json::from_str(text)?;
         let of_tatqa = text.contains("\"answer_type\"");
         let mut records = Vec::new();
         for (number, page) in pages.iter().enumerate() {
@@ -105,10 +112,7 @@ impl File {
                 records_of_page(page, &mut records);
             }
         }
-        match records.is_empty() {
-            true => Err(format!("{}: no questions", path.display()).into()),
-            false => Ok(Self { name, records }),
-        }
+        Ok(Self { name, records })
     }
 }
 
@@ -290,6 +294,7 @@ fn set_name(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn test_files_are_refused_by_name() {
@@ -304,5 +309,89 @@ mod tests {
         for name in ["train.json", "dev.json", "tested.json", "latest.json"] {
             assert!(!is_test(Path::new(name)), "{name}");
         }
+    }
+
+    /// A question with its program and its value.
+    type Asked = (String, Option<String>, Option<Value>);
+
+    /// The records of a file with this page: whether each stands alone, and its questions.
+    fn read(page: &Json) -> Vec<(bool, Vec<Asked>)> {
+        let file = File::of(String::new(), &json!([page]).to_string()).unwrap();
+        let of = |record: Record| {
+            let cases = record.cases.into_iter();
+            let cases = cases.map(|case| (case.text, case.program, case.value));
+            (record.stand_alone, cases.collect())
+        };
+        file.records.into_iter().map(of).collect()
+    }
+
+    fn case(text: &str, program: &str, value: f64) -> Asked {
+        let value = Value::Number(value);
+        (text.to_owned(), Some(program.to_owned()), Some(value))
+    }
+
+    /// A page as FinQA and ConvFinQA publish it.
+    fn page() -> Json {
+        json!({
+            "pre_text": ["sales grew ."], "post_text": ["."], "filename": "X/2019/page_1.pdf",
+            "table_ori": [["", "2019", "2018"], ["Sales", "$120", "$100"]],
+            "table": [["", "2019", "2018"], ["sales", "$ 120", "$ 100"]],
+            "id": "X/2019/page_1.pdf-2",
+        })
+    }
+
+    #[test]
+    fn the_published_form_of_finqa_is_read() {
+        let mut finqa = page();
+        finqa["qa"] = json!({
+            "question": "what was the growth of sales?", "answer": "20%", "explanation": "",
+            "ann_table_rows": [1], "ann_text_rows": [], "steps": [],
+            "program": "subtract(120, 100), divide(#0, 100)", "exe_ans": 0.2,
+            "gold_inds": {"table_1": "sales the 2019 is $ 120"}, "program_re": "",
+        });
+        let program = "subtract(120, 100), divide(#0, 100)";
+        let asked = case("what was the growth of sales?", program, 0.2);
+        assert_eq!(read(&finqa), [(true, vec![asked])]);
+    }
+
+    #[test]
+    fn the_published_form_of_convfinqa_is_read() {
+        let mut conversation = page();
+        conversation["qa"] = json!({
+            "question": "what was the change in sales?", "answer": "20",
+            "program": "subtract(120, 100)", "exe_ans": 20.0,
+        });
+        conversation["annotation"] = json!({
+            "original_program": "subtract(120, 100)", "dialogue_break": ["sales in 2019?", "less 2018?"],
+            "turn_program": ["120", "subtract(120, 100)"], "exe_ans_list": [120.0, 20.0],
+            "qa_split": [0, 0], "answer_list": ["A0", "B0"],
+        });
+        let single = case("what was the change in sales?", "subtract(120, 100)", 20.0);
+        let turns = [
+            case("sales in 2019?", "120", 120.0),
+            case("less 2018?", "subtract(120, 100)", 20.0),
+        ];
+        assert_eq!(
+            read(&conversation),
+            [(true, vec![single]), (false, turns.to_vec())]
+        );
+    }
+
+    #[test]
+    fn the_published_form_of_tatqa_is_read() {
+        let tatqa = json!({
+            "table": {"uid": "t", "table": [["", ""], ["", "2019", "2018"], ["Sales", "120", "100"]]},
+            "paragraphs": [{"uid": "p", "order": 1, "text": "Sales grew."}],
+            "questions": [
+                {"uid": "a", "order": 1, "question": "What was the change in sales?", "answer": 20,
+                 "derivation": "120 - 100", "answer_type": "arithmetic", "answer_from": "table",
+                 "rel_paragraphs": [], "req_comparison": false, "scale": ""},
+                {"uid": "b", "order": 2, "question": "What grew?", "answer": ["Sales"],
+                 "derivation": "", "answer_type": "span", "answer_from": "text",
+                 "rel_paragraphs": ["1"], "req_comparison": false, "scale": ""},
+            ],
+        });
+        let asked = case("What was the change in sales?", "subtract(120, 100)", 20.0);
+        assert_eq!(read(&tatqa), [(true, vec![asked])]);
     }
 }
