@@ -1,6 +1,6 @@
 //! `convfinqa ask FILE --list-tables` on a terminal.
 
-use crate::support::cli::{CommandExt, Workplace};
+use crate::support::cli::Workplace;
 
 #[test]
 fn the_tables_of_a_markdown_page_are_listed() {
