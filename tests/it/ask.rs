@@ -107,8 +107,21 @@ fn the_users_own_table_answers() {
         ("units.csv", YEARS_AS_VALUES),
         ("companies.csv", COMPANIES),
         ("rates.csv", RATES),
+        (
+            "except.csv",
+            "\"(In millions, except per share data)\",\"2031 (in millions, except per share data)\"\n\
+             Total equity,6515\nDiluted EPS,1.50\n",
+        ),
     ]);
     for (line, answer) in [
+        (
+            "except.csv 'what was total equity in 2031?'",
+            "6,515 million",
+        ),
+        (
+            "except.csv 'what was diluted eps in 2031?'",
+            "1.50 per share",
+        ),
         ("t.csv 'what was revenue in 2019?'", "1,250 million"),
         ("units.csv 'how many units did North make in 2019?'", "2013"),
         (

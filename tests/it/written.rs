@@ -121,7 +121,7 @@ fn the_parts_of_an_answer_have_fields_of_their_own() {
 fn a_guess_of_another_concept_is_no_answer() {
     let place = opened();
     for question in [
-        "What share of sales was made outside Germany in 2031?",
+        "What share of sales was made outside Chile in 2031?",
         "What was net debt excluding the undrawn credit facility of the marine division in 2031?",
         "Which department sold the most in 2031?",
     ] {

@@ -79,6 +79,7 @@ impl FigureUnit {
         let is_rate = has_no_scale(&label) || has_no_scale(column) || of_row.is_of_rates();
         let per_share = is_rate
             && [label.as_str(), &section, column].iter().any(|name| {
+                let name = name.split("except").next().unwrap_or_default();
                 let mut words = name.split(|c: char| !c.is_alphanumeric());
                 name.contains("per share") || words.any(|word| matches!(word, "eps" | "dps"))
             });

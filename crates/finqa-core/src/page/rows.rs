@@ -44,8 +44,9 @@ const THINGS: [&str; 12] = [
 /// amounts per share, ratios, rates, prices, days, scores, percentages, times in years.
 pub fn has_no_scale(name: &str) -> bool {
     let lower = without_figures(&name.to_lowercase());
-    // Shares are counted, and what is used is not what is computed with it.
-    let used = ["excluded from", "used in", "used to", "used for"];
+    // Shares are counted, and what is used is not what is computed with it. What a caption excepts
+    // ("in millions, except per share data") is not what its figures are.
+    let used = ["excluded from", "used in", "used to", "used for", "except"];
     let used = used.iter().filter_map(|words| lower.find(words)).min();
     let lower = used.and_then(|at| lower.get(..at)).unwrap_or(&lower);
     let (plain, inside) = lower.split_once('(').unwrap_or((lower, ""));
@@ -145,6 +146,7 @@ mod tests {
             "Common stock, par value $1.00 per share",
             "Preferred stock, $.01 par value per share",
             "Awards excluded from diluted net income per share",
+            "December 31, 2031 (in millions, except per share data)",
         ] {
             assert!(!has_no_scale(name), "{name}");
         }

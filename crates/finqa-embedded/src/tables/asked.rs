@@ -257,6 +257,8 @@ impl Form {
             (Operation::Figure, [of]) if of.spans.len() > 1 && plain => {
                 asked = of.total.then_some(Operation::Sum)?;
             }
+            // Their sum, or each total.
+            (Operation::Figure, [of]) if of.each.is_some() && of.total && plain => return None,
             (Operation::Difference, [one, other]) => {
                 operands = sides(one.clone(), other.clone())?;
             }

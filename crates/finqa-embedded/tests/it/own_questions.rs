@@ -61,7 +61,7 @@ Return on sales;5.7%;9.5%;7.7%;-10%;2.7%", &[
         ("what was the highest turnover?", Is("95")),
         ("what was the lowest return on sales?", Is("-10.0%")),
         ("what was the average research and development from 2033 to 2035?", Is("10")),
-        ("what was the average turnover over the last two years?", Unsure("")),
+        ("what was the average turnover over the last two years?", Is("91.5")),
         ("by how much did net earnings decrease from 2034 to 2035?", Is("4")),
         ("by how many percentage points did the return on sales fall from 2034 to 2035?", Is("3.8")),
         ("what was the growth in turnover from 2032 to 2033?", Is("51.7%")),
