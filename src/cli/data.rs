@@ -133,8 +133,9 @@ fn fetch(to: &Path) -> Result<Exit, Failure> {
     print_text(&paths.collect::<String>())
 }
 
-/// Says what the records lack, and lists the golds that contradict themselves: programs whose result is not their `exe_ans` and,
-/// unless only `programs` are checked, printed answers that differ from their value.
+/// Says what the records lack, and lists the golds that contradict themselves: programs whose
+/// result is not their `exe_ans` and, unless only `programs` are checked, printed answers that
+/// differ from their value.
 fn check(dataset: &Dataset, programs: bool) -> Result<Exit, Failure> {
     let (agree, defects) = dataset::check(dataset);
     let lines = defects.iter();

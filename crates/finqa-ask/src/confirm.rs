@@ -1,5 +1,6 @@
-//! What makes a chat model's answer sure: its figures are in the cells that it cites, the question
-//! names these, and the embedded analyst, which reads the whole document, is sure of the same.
+//! Decides whether a chat model's answer is sure: its figures are in the cells that it cites, the
+//! question names these cells, and the embedded analyst, which reads the whole document, is sure of
+//! the same answer.
 
 use std::sync::Arc;
 

@@ -25,8 +25,8 @@ pub struct PrintedTable {
     pub rows: Vec<Vec<PrintedCell>>,
 }
 
-/// Rewrites the figures of all tables and paragraphs in one notation. If a column does not show whether a
-/// comma marks decimals, its table decides, and if the table does not either, all tables
+/// Rewrites the figures of all tables and paragraphs in one notation. If a column does not show
+/// whether a comma marks decimals, its table decides, and if the table does not either, all tables
 /// together.
 pub(crate) fn in_one_notation(mut blocks: Vec<Block>, notes: &mut Vec<String>) -> Vec<Block> {
     let mut tables: Vec<Vec<Vec<WrittenCell<'_>>>> = blocks

@@ -25,8 +25,9 @@ const OF_CONCEPT: f64 = 0.4;
 const GUESS: f64 = 0.5;
 
 impl Tables {
-    /// Completes an answer with its confidence. It is none if it is but a guess and its figures lack
-    /// the names that the question has, or it is one figure and the question has words for an operation.
+    /// Completes an answer with its confidence. A guess is no answer if its figures lack too many
+    /// names of the question, or if it is one figure although other words of the question ask for
+    /// an operation.
     pub(super) fn weighed(&self, asked: &Asked, answer: DirectAnswer) -> Reading<DirectAnswer> {
         let cells = answer.exprs().flat_map(|expr| expr.leaves());
         let cells: BTreeSet<Place> = cells.filter_map(|leaf| leaf.source).collect();

@@ -409,7 +409,8 @@ impl Tables {
         let rivals = every
             .iter()
             .filter(|one| self.is_rival(one, &best) && !self.is_of_equity(one));
-        // "Total equity" under "Stockholders' equity", beside "Equity of the stockholders".
+        // "Total equity" has the name "stockholders" only from its heading. A row beside it that
+        // has the name in its own label may be the one that is meant.
         let readings = of.readings();
         let is_named = |one: &FitFigure| self.is_named_by_label(one, &readings);
         let lent = !self.is_plain() && !is_named(&best);

@@ -149,7 +149,8 @@ pub(super) fn listed(
     (parts.len() == 1 || parts.iter().all(is_figure)).then_some(parts)
 }
 
-/// Both sides of a comparison: one that names but a period is of the other's figure.
+/// Both sides of a comparison. A side that names only a period ("than in 2019") asks for the figure
+/// of the other side.
 pub(super) fn sides(mut a: Operand, mut b: Operand, plain: bool) -> Option<Vec<Operand>> {
     let (first, second) = (a.clone(), b.clone());
     for (one, other) in [(first, &mut b), (second, &mut a)] {

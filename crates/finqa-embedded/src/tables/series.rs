@@ -47,7 +47,8 @@ impl Tables {
         periods
     }
 
-    /// An operand of each of the last periods, with these as its periods.
+    /// The operand with its periods filled in, if it asks for "each of the last three years".
+    /// Unchanged if the page has fewer.
     pub(super) fn with_each(&self, of: &Operand) -> Operand {
         let Some((count, months)) = of.each.filter(|_| of.spans.is_empty()) else {
             return of.clone();

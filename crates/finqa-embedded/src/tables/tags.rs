@@ -198,7 +198,7 @@ impl Tables {
         self.agreed(&all)
     }
 
-    /// The figure of rows of one label that its tag says to be what the label means.
+    /// Chooses among rows with the same label: the figure whose tag means what the label says.
     pub(super) fn tagged_row(&self, all: &[FitFigure]) -> Option<FitFigure> {
         let words = &self
             .table(all.first()?.place())?

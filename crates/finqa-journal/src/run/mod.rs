@@ -3,8 +3,8 @@
 //!
 //! Read `plan` (what is asked), `run_meta` (the description of a run), `journal`, `folder` and
 //! `event` first. `summary` is made from the journal, with the counts of `agreement`,
-//! `critic_effect` with `critic_worth`, `episode_summary` and `reply_notes`. The `shard…` files split a run among
-//! processes and merge it again.
+//! `critic_effect` with `critic_worth`, `episode_summary` and `reply_notes`. The `shard…` files
+//! split a run among processes and merge it again.
 
 mod agreement;
 mod brief_results;

@@ -6,7 +6,8 @@
 //!
 //! Reading order: this file, `start` (creates or resumes a run and sets up what its models
 //! share), `job` (the questions, and the agents that answer them), `locked_run` (runs on disk),
-//! `files` (the files of a run), `live_page` (its report while it is in progress). The pipeline knows the outputs, which `engine` does not.
+//! `files` (the files of a run), `live_page` (its report while it is in progress). The pipeline
+//! knows the outputs, which `engine` does not.
 
 mod batches;
 mod dry_run;
