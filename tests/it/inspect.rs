@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::agents::scripted;
+use crate::support::agents::{answer_to, is_critic, question_of, scripted};
 use crate::support::cli::Workplace;
 use crate::support::fault_server::{FaultServer, Reply};
 
@@ -65,6 +65,52 @@ fn a_log_has_a_sample_for_each_question_with_every_score() {
     let name = names[0].to_str().unwrap();
     let pattern = r"^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\+00-00_convfinqa_[0-9a-f-]{13}\.json$";
     assert!(regex::Regex::new(pattern).unwrap().is_match(name), "{name}");
+}
+
+/// A later request of an agent repeats the earlier ones with its replies.
+#[test]
+fn a_revised_question_has_each_message_once() {
+    let place = Workplace::new();
+    let server = FaultServer::start(|request| {
+        let number = answer_to(&question_of(request));
+        if is_critic(request) {
+            let is_right = request.user().contains(&format!("\"{number}\""));
+            return Reply::chat(match is_right {
+                true => "ALL_OK",
+                false => {
+                    r#"{"findings": [{"where": "answer", "problem": "it is too large.", "fix": "take one off."}]}"#
+                }
+            });
+        }
+        let conversation = request.conversation();
+        let replies = conversation.iter().filter(|(role, _)| role == "assistant");
+        let replies = u32::try_from(replies.count()).unwrap();
+        let analysis = json!({"evidence": [], "program": null, "steps": ["read it off"],
+            "answer": (number + 2 - replies).to_string(), "unit": "number"});
+        Reply::chat(&analysis.to_string())
+    });
+    let asked = "-q -n 1 --critic llm --max-rounds 3";
+    place.chat(&server, asked).succeeds();
+    place.run("report last --inspect log.json").succeeds();
+    let log = place.json("log.json");
+    let messages = log["samples"][0]["messages"].as_array().unwrap();
+    let told: Vec<String> = messages
+        .iter()
+        .map(|message| {
+            let [agent, role] = [&message["metadata"]["agent"], &message["role"]];
+            format!("{} {}", agent.as_str().unwrap(), role.as_str().unwrap())
+        })
+        .collect();
+    let expected = [
+        "analyst system", "analyst user", "analyst assistant", "critic system", "critic user",
+        "critic assistant", "analyst user", "analyst assistant", "critic user", "critic assistant",
+        "analyst user", "analyst assistant", "critic user", "critic assistant",
+    ];
+    assert_eq!(told, expected);
+    for at in [6, 10] {
+        let criticism = messages[at]["content"].as_str().unwrap();
+        assert!(criticism.contains("it is too large"), "{criticism}");
+    }
 }
 
 /// With the real package; `tests/python/setup.sh` installs it.

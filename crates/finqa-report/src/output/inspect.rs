@@ -10,7 +10,7 @@ use strum::VariantArray;
 
 use finqa_agents::llm::{ChatMessage, ChatReply, Role, ToolCall, Usage};
 use finqa_agents::pair::{Answer, Call};
-use finqa_journal::run::{Journal, Summary, summarise};
+use finqa_journal::run::{Journal, Summary, agent, summarise};
 use finqa_score::dataset::Outcome;
 use finqa_score::score::{Row, Rule};
 
@@ -263,21 +263,24 @@ fn explanation(rule: Rule, row: &Row) -> String {
 /// order of the calls. A solver without calls has its question and its answer.
 fn messages(row: &Row) -> Vec<Value> {
     let solution = &row.solution;
-    let mut shown: Vec<(&str, &ChatMessage)> = Vec::new();
+    // A reply of an episode is among the messages of the next call.
+    let shows_replies = solution.episode.is_none();
     let mut messages = Vec::new();
-    for call in &solution.calls {
-        let agent = call.node.as_str();
-        for message in &call.messages {
-            // A later request repeats the earlier ones of its agent.
-            if !shown.contains(&(agent, message)) {
-                shown.push((agent, message));
-                messages.push(message_json(message, agent));
-            }
-        }
-        // A reply of an episode is among the messages of the next call.
-        if let Some(reply) = call.reply.as_ref().filter(|_| solution.episode.is_none()) {
-            messages.push(reply_json(reply, agent));
-        }
+    for (at, call) in solution.calls.iter().enumerate() {
+        let node = call.node.as_str();
+        let earlier = solution.calls.get(..at).unwrap_or_default();
+        let quoted = earlier.iter().filter_map(|call| call.reply.as_ref());
+        let is_shown = |message: &ChatMessage| {
+            shows_replies
+                && message.role == Role::Assistant
+                && quoted.clone().any(|reply| reply.content == message.content)
+        };
+        let new = call.messages.get(told(call, earlier)..);
+        let new = new.unwrap_or_default().iter();
+        let new = new.filter(|message| !is_shown(message));
+        messages.extend(new.map(|message| message_json(message, node)));
+        let reply = call.reply.as_ref().filter(|_| shows_replies);
+        messages.extend(reply.map(|reply| reply_json(reply, node)));
     }
     let last = solution
         .episode
@@ -293,6 +296,18 @@ fn messages(row: &Row) -> Vec<Value> {
         messages.extend(solution.answer.as_ref().map(answer_json));
     }
     messages
+}
+
+/// How many messages of a request its agent was told before: those with which an earlier request
+/// began too.
+fn told(call: &Call, earlier: &[Call]) -> usize {
+    let is_same = |one: &&Call| agent(&one.node) == agent(&call.node);
+    let earlier = earlier.iter().filter(is_same);
+    let common = earlier.map(|one| {
+        let pairs = one.messages.iter().zip(&call.messages);
+        pairs.take_while(|(one, other)| one == other).count()
+    });
+    common.max().unwrap_or_default()
 }
 
 fn message_json(message: &ChatMessage, agent: &str) -> Value {
