@@ -111,6 +111,47 @@ fn a_replaced_answer_is_fixed_by_the_arbitration_and_not_by_the_critic() {
     assert!(arbitration["fixed"].as_u64() > Some(0), "{arbitration}");
 }
 
+/// The checks send the first draft back, and the model the second, which they accept.
+#[test]
+fn a_later_round_counts_for_the_critic_that_sent_it_back() {
+    let server = FaultServer::start(|request| {
+        if is_critic(request) {
+            let is_second = request.user().contains("\"31415\"");
+            return Reply::chat(match is_second {
+                true => {
+                    r#"{"findings": [{"where": "answer", "problem": "It is another figure.", "fix": "Read it again."}]}"#
+                }
+                false => "ALL_OK",
+            });
+        }
+        let conversation = request.conversation();
+        let replies = conversation.iter().filter(|(role, _)| role == "assistant");
+        let stated = match replies.count() {
+            0 => return analysis("add(98765, 4321)"),
+            1 => "31415",
+            _ => "27182",
+        };
+        let analysis = json!({"evidence": [], "program": null, "steps": ["read it off"],
+            "answer": stated, "unit": "number"});
+        Reply::chat(&analysis.to_string())
+    });
+    let place = Workplace::new();
+    let options = "-q -n 4 --critic llm --max-rounds 3 --second-opinion off";
+    place.chat(&server, options).succeeds();
+    let critic = &place.summary()["critic"];
+    let changed = |name: &str| {
+        let worth = critic["worth"].as_array().unwrap();
+        let found = worth.iter().find(|worth| worth["critic"] == name);
+        found.map(|worth| worth["changed"].clone())
+    };
+    assert_ne!(critic["sent_back"], 0, "{critic}");
+    let sent_back = Some(critic["sent_back"].clone());
+    assert_eq!(
+        [changed("checks"), changed("model")],
+        [sent_back.clone(), sent_back]
+    );
+}
+
 #[test]
 fn arbitration_takes_the_accuracy_that_an_earlier_run_implies() {
     let server = FaultServer::start(|_| analysis("1"));

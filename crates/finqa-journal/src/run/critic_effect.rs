@@ -83,11 +83,16 @@ impl CriticEffect {
         self.first_draft_n += 1;
         self.first_draft_hits += usize::from(before);
         let (page, _) = row.group();
-        let by_model =
-            matches!(first.verdict, CriticVerdict::Revise { .. }) && first.critic_reply.is_some();
-        let by_checks = first.objections() > 0;
-        self.checks.add(page, revised && by_checks, before, after);
-        self.model.add(page, revised && by_model, before, after);
+        // Every round but the last was sent back.
+        let sent_back = rounds.split_last().map_or(&[][..], |(_, earlier)| earlier);
+        let by_model = |round: &Round| {
+            matches!(round.verdict, CriticVerdict::Revise { .. }) && round.critic_reply.is_some()
+        };
+        let by_checks = |round: &Round| round.objections() > 0;
+        let is_by_checks = sent_back.iter().any(by_checks);
+        let is_by_model = sent_back.iter().any(by_model);
+        self.checks.add(page, is_by_checks, before, after);
+        self.model.add(page, is_by_model, before, after);
         let opinion = row.solution.opinion.as_ref();
         let choice = opinion.and_then(|other| other.arbitration);
         let is_taken = choice.is_some_and(|choice| choice.taken);

@@ -12,7 +12,8 @@ use finqa_score::analysis::ENOUGH_PAGES;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CriticWorth {
     pub critic: CriticKind,
-    /// Answers that it sent back or replaced. A draft that two critics send back counts for both.
+    /// Answers that it sent back, in any round, or replaced. What two critics send back, together
+    /// or one after the other, counts for both: from the first draft to the end of the last round.
     pub changed: usize,
     /// Of these, wrong before and right after.
     pub fixed: usize,
