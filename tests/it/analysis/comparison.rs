@@ -348,6 +348,17 @@ fn several_runs_are_one_table_against_the_first() {
     let json = place.run("compare a.csv b.csv c.csv --json").json();
     assert_eq!(json["runs"][2]["verdict"]["shown"], "worse");
     assert_eq!(json["runs"][0]["verdict"], serde_json::Value::Null);
+    // B has no gold for two answers, which A's rate does not depend on.
+    let text = place.read("b.csv");
+    let without = text.replace("item 8?,80,", "item 8?,,");
+    place.write("e.csv", &without.replace("item 9?,90,", "item 9?,,"));
+    for (others, n) in [("e.csv c.csv", [10, 8, 10]), ("c.csv e.csv", [10, 10, 8])] {
+        let command = format!("compare a.csv {others} --json");
+        let runs = &place.run(&command).json()["runs"];
+        let found = [0, 1, 2].map(|at| runs[at]["n"].as_u64());
+        assert_eq!(found, n.map(Some));
+        assert_eq!(runs[0]["rate"], 0.8);
+    }
     // The questions of all are compared, or it is an error.
     place
         .run("compare a.csv b.csv d.csv")

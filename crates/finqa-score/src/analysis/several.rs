@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::dataset::QuestionKey;
 use crate::score::{Row, Rule};
-use finqa_core::stats::{Interval, LatencySummary};
+use finqa_core::stats::{Interval, LatencySummary, Rate};
 
 use super::AnalysisError;
 use super::answers::Answers;
@@ -47,7 +47,7 @@ pub struct ComparedRun {
     pub model: Option<String>,
     /// The models that the servers say they answered with.
     pub served: Vec<String>,
-    /// The number of pairs that the rule can judge.
+    /// The number of pairs that the rule can judge; for the first run, of its own answers.
     pub n: usize,
     /// The rate by the rule, from 0 to 1.
     pub rate: f64,
@@ -98,10 +98,18 @@ pub fn compare_several(
     };
     let lines = comparisons.iter().map(judged);
     let lines: Vec<RuleComparison> = lines.collect::<Result<_, _>>()?;
-    let (Some(line), Some(comparison)) = (lines.first(), comparisons.first()) else {
+    // A pair is judged only if both answers can be, so the pairs with one run are not those with
+    // another.
+    let judged = first.rows.iter().filter_map(|row| {
+        let is_right = rule.mark(row)?;
+        Some((row.filename.as_str(), &row.key, is_right))
+    });
+    let judged: Vec<_> = judged.collect();
+    let (Some(rate), Some(comparison)) = (Rate::of(judged.iter().copied()), comparisons.first())
+    else {
         return Err(AnalysisError::NotJudged { rule });
     };
-    let of_first = (line.n, line.rate_a, line.interval_a, None);
+    let of_first = (judged.len(), rate.rate, rate.interval(), None);
     let of_others = lines.iter().zip(&comparisons);
     let of_others = of_others.map(|(line, comparison)| {
         let verdict = comparison.verdict.clone();
