@@ -16,8 +16,11 @@ use finqa_score::dataset::Dataset;
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// Maximum time until the next write, unless writing alone takes more than a twentieth of it. A run
-/// that waits for a slow server uses little CPU, and its page is still to be news.
+/// that waits for a slow server uses little CPU, but its page should still show what is new.
 const LATEST: Duration = Duration::from_secs(300);
+
+/// Maximum time until the next write, however long writing takes: a page that is older is no news.
+const LONGEST: Duration = Duration::from_secs(3600);
 
 /// All other CPU time of the run is at least this many times that of the page, so that the page
 /// takes at most a twentieth.
@@ -44,10 +47,11 @@ impl LivePage {
                 if !pace.is_due() {
                     continue;
                 }
+                let begun = Instant::now();
                 // A page that cannot be written now is written later, or at the end of the run,
                 // which reports the error.
-                let _ = write(&folder, records.as_deref().map_err(String::as_str), LATEST);
-                pace.written();
+                let _ = write(&folder, records.as_deref().map_err(String::as_str), begun);
+                pace.written(begun.elapsed(), thread_time());
             }
         });
         Self {
@@ -97,14 +101,14 @@ impl Pace {
             let others = process_time().map(|all| all.saturating_sub(self.spent));
             others.is_none_or(|others| others >= (self.spent + 2 * self.cost) * OTHERS)
         };
-        rested >= INTERVAL.max(self.cost * OTHERS)
+        rested >= (self.cost * OTHERS).clamp(INTERVAL, LONGEST)
             && (self.is_first || rested >= LATEST || is_cheap())
     }
 
-    /// Counts a write that has just ended.
-    fn written(&mut self) {
-        // Without a clock of this thread, the time that passed is an upper bound.
-        let spent = thread_time().unwrap_or(self.spent + self.last.elapsed());
+    /// Counts a write that has just ended and took this time. `clock` is the CPU time of this
+    /// thread; without it, the time that passed is an upper bound of what the write cost.
+    fn written(&mut self, took: Duration, clock: Option<Duration>) {
+        let spent = clock.unwrap_or(self.spent + took);
         (self.cost, self.spent) = (spent.saturating_sub(self.spent), spent);
         (self.last, self.is_first) = (Instant::now(), false);
     }
@@ -128,11 +132,16 @@ fn process_time() -> Option<Duration> {
     Some(Duration::from_millis(10 * (ticks(11)? + ticks(12)?)))
 }
 
-/// Writes the report of the questions that have an outcome. The next one is due within `rest`.
+/// The longest rest after a write of this cost.
+fn longest_rest(cost: Duration) -> Duration {
+    (cost * OTHERS).clamp(LATEST, LONGEST)
+}
+
+/// Writes the report of the questions that have an outcome. `begun` is now.
 fn write(
     folder: &RunFolder,
     records: Result<&Dataset, &str>,
-    rest: Duration,
+    begun: Instant,
 ) -> Result<(), OutputError> {
     let journal = Journal::read(&folder.journal())?;
     let is_of_questions = journal.meta()?.kind() == RunKind::Questions;
@@ -149,6 +158,8 @@ fn write(
         report.add(&row, miss.as_ref())
     })?;
     let summary = tally.finish(&journal)?;
+    // What is left to do takes about as long again, if not less.
+    let rest = longest_rest(2 * begun.elapsed());
     report.in_progress(InProgress::now(rest)).write(&summary)
 }
 
@@ -167,6 +178,8 @@ mod tests {
             // Its CPU time is more than a twentieth of that of the process.
             (200, 1, false, false),
             (300, 1, false, true),
+            (3599, 1000, true, false),
+            (3600, 1000, true, true),
         ] {
             let pace = Pace {
                 last: ago(seconds).unwrap(),
@@ -175,6 +188,39 @@ mod tests {
                 is_first,
             };
             assert_eq!(pace.is_due(), is_due, "{seconds} {cost} {is_first}");
+        }
+    }
+
+    #[test]
+    fn a_write_costs_its_own_time_without_the_rest_before_it() {
+        let seconds = Duration::from_secs;
+        // With a clock of the thread and without.
+        for clocks in [[Some(seconds(2)), Some(seconds(5))], [None, None]] {
+            let mut pace = Pace {
+                last: Instant::now().checked_sub(seconds(2000)).unwrap(),
+                ..Pace::new()
+            };
+            pace.written(seconds(2), clocks[0]);
+            assert_eq!((pace.cost, pace.spent), (seconds(2), seconds(2)));
+            assert!(!pace.is_first && pace.last.elapsed() < seconds(100));
+            pace.last = Instant::now().checked_sub(seconds(2000)).unwrap();
+            pace.written(seconds(3), clocks[1]);
+            assert_eq!((pace.cost, pace.spent), (seconds(3), seconds(5)));
+        }
+    }
+
+    #[test]
+    fn the_page_promises_the_next_one_no_sooner_than_it_is_due() {
+        let seconds = Duration::from_secs;
+        for (cost, rest) in [(0, 300), (10, 300), (20, 380), (1000, 3600)] {
+            assert_eq!(longest_rest(seconds(cost)), seconds(rest));
+            let pace = Pace {
+                last: Instant::now().checked_sub(seconds(rest)).unwrap(),
+                spent: seconds(1_000_000),
+                cost: seconds(cost),
+                is_first: false,
+            };
+            assert!(pace.is_due(), "{cost}");
         }
     }
 
