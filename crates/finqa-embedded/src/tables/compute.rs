@@ -81,12 +81,15 @@ impl Tables {
             }
             Operation::Ratio => {
                 let pair = self.parts(operands, asked.relative)?;
-                // "Debt to EBITDA" is a row.
+                // "Debt to EBITDA" is a row; a figure that is in doubt is no guess at a share.
                 if let [a, b] = &pair
                     && a.place().is_some()
                     && a.place() == b.place()
                 {
-                    return Ok(self.look_up(a.clone(), of));
+                    return match a.doubt.as_ref().or(b.doubt.as_ref()) {
+                        Some(doubt) => Err(doubt.clone()),
+                        None => Ok(self.look_up(a.clone(), of)),
+                    };
                 }
                 (pair.to_vec(), ratio(pair, asked.relative))
             }

@@ -161,7 +161,9 @@ impl Tables {
                 ..all
             });
         }
-        let said: Vec<&str> = of.except.iter().map(|(_, said)| said.as_str()).collect();
+        // A name of several words has each of them as a stem.
+        let mut said: Vec<&str> = of.except.iter().map(|(_, said)| said.as_str()).collect();
+        said.dedup();
         let doubt = Some(Doubt::Missing(format!(
             "the question also says {:?}",
             said.join(" ")
