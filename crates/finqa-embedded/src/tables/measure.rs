@@ -7,6 +7,7 @@ use super::find::{Amount, AmountKind, FigureExpr};
 use super::names::{Formula, Term};
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
+use super::phrases::NamedStatement;
 use super::table::Place;
 use crate::expr::turn_sign;
 use crate::operations;
@@ -58,42 +59,53 @@ impl Tables {
             };
             sum = Some(match sum {
                 None => found,
-                Some(sum) => add(sum, found, term.subtracted)?,
+                Some(sum) => self.add(sum, found, term.subtracted)?,
             });
         }
         sum.ok_or(Doubt::Open)
     }
-}
 
-/// A sum or a difference of amounts of one scale.
-fn add(sum: Amount, mut more: Amount, subtracted: bool) -> Reading<Amount> {
-    let cells = |of: &FigureExpr| -> Vec<Place> {
-        let leaves = of.leaves().into_iter();
-        leaves.filter_map(|leaf| leaf.source).collect()
-    };
-    let known = cells(&sum.expr);
-    if cells(&more.expr).iter().any(|cell| known.contains(cell)) {
-        return missing("one row fits two parts of the calculation");
+    /// A sum or a difference of amounts of one scale.
+    fn add(&self, sum: Amount, mut more: Amount, subtracted: bool) -> Reading<Amount> {
+        let cells = |of: &FigureExpr| -> Vec<Place> {
+            let leaves = of.leaves().into_iter();
+            leaves.filter_map(|leaf| leaf.source).collect()
+        };
+        let known = cells(&sum.expr);
+        if cells(&more.expr).iter().any(|cell| known.contains(cell)) {
+            return missing("one row fits two parts of the calculation");
+        }
+        // A statement of cash flows may print what is paid below zero. An overdraft is no cash.
+        if subtracted && more.number() < 0.0 {
+            let is_in = |named: NamedStatement| {
+                move |at: &Place| self.table(*at).is_some_and(|table| named.is(table))
+            };
+            let of = cells(&more.expr);
+            let is_balance =
+                |at: &Place| is_in(NamedStatement::Balances)(at) || self.is_closing(*at);
+            if !of.iter().all(is_balance) {
+                if !of.iter().all(is_in(NamedStatement::CashFlows)) {
+                    return missing("what is subtracted is printed below zero");
+                }
+                more.expr.change_leaves(&mut turn_sign);
+            }
+        }
+        let scale: Option<Scale> = sum.scale;
+        if scale != more.scale || sum.kind != AmountKind::Plain || more.kind != AmountKind::Plain {
+            return missing("the figures may be in different units");
+        }
+        let expr: FigureExpr = match subtracted {
+            true => operations::difference(sum.expr, more.expr),
+            false => operations::sum([sum.expr, more.expr]).ok_or(Doubt::Open)?,
+        };
+        Ok(Amount {
+            expr,
+            kind: AmountKind::Plain,
+            at: None,
+            turned: false,
+            scale,
+            name: String::new(),
+            doubt: sum.doubt.or(more.doubt),
+        })
     }
-    // What is subtracted is an outflow, whichever sign the page gives it.
-    if subtracted && more.number() < 0.0 {
-        more.expr.change_leaves(&mut turn_sign);
-    }
-    let scale: Option<Scale> = sum.scale;
-    if scale != more.scale || sum.kind != AmountKind::Plain || more.kind != AmountKind::Plain {
-        return missing("the figures may be in different units");
-    }
-    let expr: FigureExpr = match subtracted {
-        true => operations::difference(sum.expr, more.expr),
-        false => operations::sum([sum.expr, more.expr]).ok_or(Doubt::Open)?,
-    };
-    Ok(Amount {
-        expr,
-        kind: AmountKind::Plain,
-        at: None,
-        turned: false,
-        scale,
-        name: String::new(),
-        doubt: sum.doubt.or(more.doubt),
-    })
 }

@@ -9,7 +9,7 @@ use finqa_core::page::period::Period;
 use super::fit::{FitFigure, Weights, is_light};
 use super::operand::{Operand, Wording};
 use super::page::Tables;
-use super::table::{ReportRow, ReportTable};
+use super::table::{Place, ReportRow, ReportTable};
 use super::words::{plain_stems, stemmed};
 
 /// How far a figure may differ that statements of one report repeat.
@@ -28,6 +28,13 @@ impl Tables {
     /// The primary statement that a figure is in.
     pub(super) fn statement_of(&self, one: &FitFigure) -> Option<Statement> {
         self.table(one.place())?.statement
+    }
+
+    /// Whether a cell of a statement of a period is a balance: cash at the end of the year.
+    pub(super) fn is_closing(&self, place: Place) -> bool {
+        let table = self.table(place);
+        table.is_some_and(|table| table.statement == Some(Statement::Flows))
+            && self.name_of(place).to_lowercase().contains("end of")
     }
 
     /// Whether a figure is in a statement of equity, which explains what the others state.
