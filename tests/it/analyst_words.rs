@@ -338,3 +338,37 @@ fn only_an_outflow_is_subtracted_without_its_sign() {
         ],
     );
 }
+
+/// Deductions that are printed without a sign were added.
+#[test]
+fn rows_under_a_heading_are_summed_where_a_row_has_their_sum() {
+    asked_of(
+        &odd_report(),
+        "10k.htm",
+        &[
+            ("What was turnover in 2029?", ""),
+            ("What was interest expense in 2029?", "15"),
+            ("What was interest expense?", "20"),
+        ],
+    );
+}
+
+/// An asset was added to what is owed, and a figure of the first column was taken.
+#[test]
+fn both_terms_are_of_one_side_of_the_balance_sheet() {
+    asked_of(
+        &odd_report(),
+        "10k.htm",
+        &[
+            (
+                "What were current and non-current deferred income taxes at the end of 2031?",
+                "",
+            ),
+            (
+                "What were current and non-current warranties at the end of 2030?",
+                "27",
+            ),
+            ("What were current and non-current warranties?", "38"),
+        ],
+    );
+}

@@ -127,6 +127,7 @@ impl Tables {
         answer.doubt = answer
             .doubt
             .or_else(|| amounts.iter().find_map(|one| one.doubt.clone()))
+            .or_else(|| self.lacks_a_term(&amounts, asked))
             .or_else(|| self.left_out(&amounts, asked));
         Ok(answer)
     }

@@ -4,10 +4,12 @@
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
-use super::find::{Amount, AmountKind};
+use super::asked::Asked;
+use super::find::{Amount, AmountKind, latest};
 use super::fit::{FitFigure, is_light};
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
+use super::statements::rounds_alike;
 use super::table::ReportRow;
 use super::words::{lists_stem, plain_stems};
 use crate::operations;
@@ -74,7 +76,13 @@ impl Tables {
                     _ => later.is_some_and(|total| says(&total.label.words, "current")),
                 }
             };
-            if is_current(one) == is_current(other) {
+            // What is owed is not added to what is owned.
+            let is_side = |row: &ReportRow| {
+                let mut meant = row.label.words.iter().filter(|word| *word != "total");
+                row.label.total && meant.all(|word| lists_stem("assets liabilities equity", word))
+            };
+            let between = table.rows.get(one.0..other.0)?;
+            if is_current(one) == is_current(other) || between.iter().any(is_side) {
                 return None;
             }
             let figure = |row: usize| self.in_period(at, row, asked);
@@ -87,8 +95,21 @@ impl Tables {
         })
     }
 
+    /// Why a row of the balance sheet may not be both parts of a balance.
+    pub(super) fn lacks_a_term(&self, amounts: &[Amount], asked: &Asked) -> Option<Doubt> {
+        let is_part = |one: FitFigure| {
+            let total = self.labels_of(one.place()).any(|label| label.total);
+            self.statement_of(&one) == Some(Statement::Balances) && !total
+        };
+        let both = asked.operands.iter().any(|of| of.both_terms);
+        let lacks = both && amounts.iter().filter_map(|one| one.at).any(is_part);
+        let why = "the current and the non-current part are not both known";
+        lacks.then(|| Doubt::Missing(why.to_owned()))
+    }
+
     /// The sum of the rows of a statement under a heading that names the operand, up to a row that
-    /// repeats the heading's words: "Interest: Debt, Finance lease, Interest income".
+    /// repeats the heading's words: "Interest: Debt, Finance lease, Interest income". A row below
+    /// has to be the sum of all above it, or else the signs of these are not known.
     fn under_heading(&self, readings: &[Vec<String>], asked: Option<Period>) -> Option<Amount> {
         let names: Vec<Vec<String>> = readings.iter().map(|one| core(one, VAGUE)).collect();
         let flows = self.tables.iter().enumerate();
@@ -104,21 +125,35 @@ impl Tables {
                 |row: &ReportRow| section.iter().all(|word| row.label.words.contains(word));
             let run = table.rows.get(start..)?;
             let end = run.iter().position(repeats).filter(|length| *length > 1)?;
-            let same = run
+            let of_section = run
                 .iter()
                 .take(end)
                 .all(|row| row.section == *section && !row.label.total);
-            let parts =
-                (start..start + end).map(|row| self.amount(self.in_period(at, row, asked)?));
+            let figure = |row: usize| self.in_period(at, row, asked);
+            let parts: Option<Vec<FitFigure>> = (start..start + end).map(figure).collect();
+            let parts = parts?;
+            let mut sum: f64 = parts.iter().map(|one| one.value).sum();
+            let mut below = run.iter().zip(start..).skip(end);
+            let adds_up = below.any(|(row, place)| {
+                let value = figure(place).map_or(f64::NAN, |one| one.value);
+                let is_sum = rounds_alike(value, sum) && (row.label.total || repeats(row));
+                sum += value;
+                is_sum
+            });
+            let parts = parts.into_iter().map(|one| self.amount(one));
             self.added(&parts.collect::<Option<Vec<Amount>>>()?)
-                .filter(|_| same)
+                .filter(|_| of_section && adds_up)
         })
     }
 
-    /// The figure of a row in a period, the first column's if none is asked for.
+    /// The figure of a row in a period, of the latest if none is asked for.
     fn in_period(&self, table: usize, row: usize, asked: Option<Period>) -> Option<FitFigure> {
-        self.figures_of((table, row))
-            .find(|one| one.period.is_some() && self.fits(one.period.as_ref(), asked.as_ref()))
+        let mut all: Vec<FitFigure> = self.figures_of((table, row)).collect();
+        all.retain(|one| one.period.is_some() && self.fits(one.period.as_ref(), asked.as_ref()));
+        if asked.is_none_or(|asked| asked.end.year.is_none()) {
+            latest(&mut all);
+        }
+        all.into_iter().next()
     }
 
     fn added(&self, parts: &[Amount]) -> Option<Amount> {
