@@ -372,3 +372,23 @@ fn both_terms_are_of_one_side_of_the_balance_sheet() {
         ],
     );
 }
+
+/// Interest on the bonds answered for a day that the balance sheet does not have.
+#[test]
+fn a_balance_is_of_no_statement_of_a_period() {
+    asked_of(
+        &odd_report(),
+        "10k.htm",
+        &[
+            ("What were bonds at December 31, 2031?", "300"),
+            ("What were bonds at the end of 2029?", ""),
+            ("What was the balance of bonds in 2031?", "300"),
+            (
+                "What were cash and cash equivalents at the end of 2029?",
+                "25",
+            ),
+            ("What were average bonds in 2031 and 2029?", ""),
+            ("What were bonds in 2031 and 2029?", ""),
+        ],
+    );
+}

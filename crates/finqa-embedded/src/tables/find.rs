@@ -146,7 +146,11 @@ impl Tables {
             ..asked
         });
         let wanted = |period: Option<&Period>| self.fits(period, asked.as_ref());
-        candidates(&self.tables, of, &self.weights, &wanted)
+        let mut all = candidates(&self.tables, of, &self.weights, &wanted);
+        let instant = asked.is_some_and(|asked| asked.instant);
+        let flows = |one: &FitFigure| self.statement_of(one) == Some(Statement::Flows);
+        all.retain(|one| !(instant && flows(one)) || self.is_closing(one.place()));
+        all
     }
 
     /// Whether the labels of a plain table have all words of an operand. One of the heading of
@@ -186,15 +190,6 @@ impl Tables {
         )))
     }
 
-    /// A year may be a part of two seasons: "2031/32".
-    pub(super) fn is_clear(&self, asked: Period) -> Reading<()> {
-        let bare = !asked.is_season() && asked.months.is_none() && self.is_plain();
-        match bare && self.periods_of(0).iter().any(|period| period.is_season()) {
-            true => missing(format!("{asked} is a part of two seasons")),
-            false => Ok(()),
-        }
-    }
-
     /// Why a figure is not there in a period.
     pub(super) fn no_period(&self, one: &FitFigure, asked: Period) -> Doubt {
         let mut all = self
@@ -232,6 +227,7 @@ impl Tables {
     ) -> Reading<Amount> {
         let own = of.spans.iter().copied();
         let asked = own.max_by_key(|one| one.end.day.is_some()).or(asked);
+        let asked = asked.map(|asked| of.on_its_day(asked));
         if !of.rows.is_empty() {
             return self.of_rows(of, asked);
         }
@@ -244,7 +240,7 @@ impl Tables {
             return Ok(sum);
         }
         let mut printed = self.printed(of, asked, near);
-        // "Net income at the end of 2031" is that of the year.
+        // "Cash at the end of 2031" is a row of the cash flows of the year.
         if let Some(asked) = asked.filter(|asked| asked.instant && !self.is_plain())
             && !printed.as_ref().is_ok_and(|one| one.doubt.is_none())
             && let Ok(of_year) = self.printed(
@@ -256,9 +252,7 @@ impl Tables {
                 near,
             )
             && of_year.doubt.is_none()
-            && of_year
-                .at
-                .is_some_and(|at| self.statement_of(&at) == Some(Statement::Flows))
+            && of_year.at.is_some_and(|at| self.is_closing(at.place()))
         {
             printed = Ok(of_year);
         }

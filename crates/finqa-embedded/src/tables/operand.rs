@@ -49,6 +49,8 @@ pub(super) struct Operand {
     pub(super) joins: bool,
     /// "How many": no money.
     pub(super) counts: bool,
+    /// A balance is asked for, which is of a day.
+    pub(super) balance: bool,
     /// The current and the non-current part are asked for together.
     pub(super) both_terms: bool,
     /// Each of the last so many periods is asked for, of so many months.
@@ -66,6 +68,12 @@ impl Operand {
     pub(super) fn of_spans(&self, spans: Vec<Period>) -> Self {
         let same = self.clone();
         Self { spans, ..same }
+    }
+
+    /// A balance of a year is that of its last day.
+    pub(super) fn on_its_day(&self, asked: Period) -> Period {
+        let instant = asked.instant || self.balance;
+        Period { instant, ..asked }
     }
 
     /// The same figure with what it leaves out.

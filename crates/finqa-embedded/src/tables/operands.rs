@@ -32,6 +32,10 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
         through: goes_through(tokens),
         falls: has(tokens, &[Cue::Fall]),
         improves: has(tokens, &[Cue::Improve]),
+        balance: !has(tokens, &[Cue::Average])
+            && tokens
+                .iter()
+                .any(|token| lists("balance balances", &token.text)),
         counts: match tokens {
             [first, second, ..] => matches!(
                 (first.text.as_str(), second.text.as_str()),

@@ -1,7 +1,7 @@
 //! Series of figures: of several periods, or of all rows or columns.
 
-use finqa_core::page::MONTHS;
 use finqa_core::page::period::Period;
+use finqa_core::page::{MONTHS, Statement};
 
 use super::asked::Which;
 use super::find::Amount;
@@ -96,7 +96,28 @@ impl Tables {
             return missing("the page has only one period of it");
         }
         self.check(&out)?;
+        self.are_of_one_kind(&out)?;
         Ok(out)
+    }
+
+    /// The figures of one name in several periods are all balances, or all of a period.
+    pub(super) fn are_of_one_kind(&self, all: &[Amount]) -> Reading<()> {
+        let kinds = all.iter().filter_map(|one| self.statement_of(&one.at?));
+        let kinds: Vec<Statement> = kinds.collect();
+        let has = |kind| kinds.contains(&kind);
+        match has(Statement::Balances) && has(Statement::Flows) {
+            true => missing("only some of the figures are of the balance sheet"),
+            false => Ok(()),
+        }
+    }
+
+    /// A year may be a part of two seasons: "2031/32".
+    pub(super) fn is_clear(&self, asked: Period) -> Reading<()> {
+        let bare = !asked.is_season() && asked.months.is_none() && self.is_plain();
+        match bare && self.periods_of(0).iter().any(|period| period.is_season()) {
+            true => missing(format!("{asked} is a part of two seasons")),
+            false => Ok(()),
+        }
     }
 
     /// What a period is called: a year by its number, another one as its heading has it, without

@@ -29,6 +29,7 @@ impl Tables {
         let figure = |span: &Period| self.figure(&undated, Some(*span), None);
         let found: Vec<Amount> = of.spans.iter().map(figure).collect::<Reading<_>>()?;
         self.in_one_unit(&found)?;
+        self.are_of_one_kind(&found)?;
         let answers: Vec<DirectAnswer> = found
             .into_iter()
             .map(|one| DirectAnswer {
