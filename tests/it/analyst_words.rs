@@ -392,3 +392,20 @@ fn a_balance_is_of_no_statement_of_a_period() {
         ],
     );
 }
+
+/// A row of one day answered for its month, or one near it.
+#[test]
+fn a_row_of_a_day_is_no_month() {
+    asked_of(
+        "Date,Sales\n2031-01-05,10\n2031-01-17,20\n2031-01-31,30\n2031-02-03,40\n2031-02-20,50\n",
+        "days.csv",
+        &[
+            ("total sales in January 2031", ""),
+            ("average sales in January 2031", ""),
+            ("highest sales in January 2031", ""),
+            ("sales in 2031", ""),
+            ("sales in February 2031", ""),
+            ("sales on January 17, 2031", "20"),
+        ],
+    );
+}

@@ -135,6 +135,10 @@ impl Tables {
                     self.print(expr);
                 });
         }
+        if let Ok(answer) = &mut answer {
+            let days = self.lists_days(&asked, &answer.expr);
+            answer.doubt = answer.doubt.take().or(days);
+        }
         let lower = question.to_lowercase();
         // An annual report is of its latest year.
         let time = RELATIVE_TIME.find(&lower).filter(|time| {

@@ -3,8 +3,8 @@
 use finqa_core::page::period::Period;
 use finqa_core::page::{MONTHS, Statement};
 
-use super::asked::Which;
-use super::find::Amount;
+use super::asked::{Asked, Which};
+use super::find::{Amount, FigureExpr};
 use super::fit::{FitFigure, is_light, is_loose};
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
@@ -109,6 +109,26 @@ impl Tables {
             true => missing("only some of the figures are of the balance sheet"),
             false => Ok(()),
         }
+    }
+
+    /// Why a table of days may not answer a question for a longer period: no row is of all of it,
+    /// and which of them it has is not known.
+    pub(super) fn lists_days(&self, asked: &Asked, expr: &FigureExpr) -> Option<Doubt> {
+        let mut spans = asked.operands.iter().flat_map(|of| &of.spans);
+        let longer = *spans.find(|span| span.end.day.is_none() && span.start.is_none())?;
+        let of_days = |table: &ReportTable| {
+            let days = table.rows.iter().filter_map(|row| row.label.period);
+            let days = days.filter(|day| day.months.is_none() && day.end.day.is_some());
+            let days: Vec<_> = days.map(|day| (day.end.year, day.end.month)).collect();
+            days.windows(2)
+                .any(|two| matches!(two, [one, next] if one == next))
+        };
+        let mut tables = expr
+            .leaves()
+            .into_iter()
+            .filter_map(|leaf| self.table(leaf.source?));
+        let why = format!("the table is of days, several may be in {longer}");
+        tables.any(of_days).then_some(Doubt::Missing(why))
     }
 
     /// A year may be a part of two seasons: "2031/32".
