@@ -409,3 +409,35 @@ fn a_row_of_a_day_is_no_month() {
         ],
     );
 }
+
+/// The year before answered for the quarter before, and the year for its quarters.
+#[test]
+fn the_quarters_of_a_table_are_not_its_years() {
+    asked_of(
+        "Quarter,Revenue\nQ1 2030,80\nQ2 2030,85\nQ1 2031,100\nQ2 2031,110\n",
+        "growth.csv",
+        &[
+            ("revenue growth quarter over quarter in Q2 2031", ""),
+            (
+                "How much did revenue grow quarter-on-quarter in Q2 2031?",
+                "",
+            ),
+            ("How much did revenue grow year over year in Q2 2031?", "25"),
+        ],
+    );
+    asked_of(
+        "Item,Q1 2031,Q2 2031,Q3 2031,Q4 2031,FY 2031\nCost,50,60,61,62,233\n",
+        "quarters.csv",
+        &[
+            ("cost in each quarter of 2031", "50; 60; 61; 62"),
+            ("cost in every month of 2031", ""),
+            ("cost in each quarter of 2030", ""),
+            ("cost in 2031", "233"),
+        ],
+    );
+    asked_of(
+        "Item,Q1 2031,Q3 2031,Q4 2031,FY 2031\nCost,50,61,62,233\n",
+        "quarters.csv",
+        &[("cost in each quarter of 2031", "")],
+    );
+}

@@ -52,7 +52,7 @@ pub(crate) use find::FigureExpr;
 pub(crate) use names::ways_to_say;
 use page::Reading;
 pub(crate) use page::{Doubt, Tables};
-use question::{RELATIVE_TIME, Token};
+use question::{RELATIVE_TIME, SEQUENTIAL, Token};
 pub(crate) use sentences::StatedFact;
 pub(crate) use table::Place;
 use table::ReportTable;
@@ -156,6 +156,18 @@ impl Tables {
                 .collect();
             let time = time.as_str();
             let why = format!("{time:?} may be any of {}", heads.join("; "));
+            answer.doubt = Some(Doubt::Missing(why));
+        }
+        let compares = matches!(asked.operation, Operation::Difference | Operation::Compare);
+        let undated = asked.operands.iter().all(|of| of.spans.len() < 2);
+        if let (Ok(answer), Some(said)) = (&mut answer, SEQUENTIAL.find(&lower))
+            && compares
+            && undated
+        {
+            let why = format!(
+                "{:?} is of the period before, the figures may not be",
+                said.as_str()
+            );
             answer.doubt = Some(Doubt::Missing(why));
         }
         Some(answer.and_then(|found| self.weighed(&asked, found)))

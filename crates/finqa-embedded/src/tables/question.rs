@@ -76,6 +76,13 @@ static YEAR_AGO: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// What is compared with the period before, and not with the same of the year before.
+pub(super) static SEQUENTIAL: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\b(?:(?:quarter|month|week)[- ](?:over|on|by|to)[- ](?:quarter|month|week)|qoq|q/q|mom|m/m|sequential(?:ly)?)\b"
+    )
+});
+
 /// It depends on when it is asked.
 pub(super) static RELATIVE_TIME: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r"\b(?:last|previous|prior|this|next) (?:fiscal )?(?:year|quarter|month|half)\b")

@@ -47,16 +47,29 @@ impl Tables {
         periods
     }
 
-    /// The operand with its periods filled in, if it asks for "each of the last three years".
-    /// Unchanged if the page has fewer.
+    /// An operand of each of the last periods, or of each part of its own, with these as its
+    /// periods; with none if the page lacks one.
     pub(super) fn with_each(&self, of: &Operand) -> Operand {
-        let Some((count, months)) = of.each.filter(|_| of.spans.is_empty()) else {
+        let Some((count, months)) = of.each else {
             return of.clone();
         };
-        let latest = self.figure(of, None, None).ok();
+        let latest = self.figure(&of.of_spans(Vec::new()), None, None).ok();
         let place =
             latest.and_then(|one| one.expr.leaves().into_iter().find_map(|leaf| leaf.source));
-        let mut spans = self.series_of(of, Some(months), place.map_or(0, |at| at.table));
+        let table = place.map_or(0, |at| at.table);
+        if !of.spans.is_empty() {
+            let parts = |span: &Period| match span.length() > months {
+                true => {
+                    let parts = self.series_of(&of.of_spans(vec![*span]), Some(months), table);
+                    let all = parts.len() == usize::from(span.length() / months);
+                    all.then_some(parts)
+                }
+                false => Some(vec![*span]),
+            };
+            let parts: Option<Vec<Vec<Period>>> = of.spans.iter().map(parts).collect();
+            return of.of_spans(parts.unwrap_or_default().concat());
+        }
+        let mut spans = self.series_of(of, Some(months), table);
         let more = spans.len().saturating_sub(count.unwrap_or(spans.len()));
         spans.drain(..more);
         match count.is_none_or(|count| spans.len() == count) {
