@@ -241,6 +241,11 @@ fn a_follow_up_takes_the_figure_of_the_question_before() {
             "What were inventories at the end of 2031?\nAs a share of total assets?\nAnd a year earlier?",
             ["80", "10.0%", ""],
         ),
+        // The year stays, and what relates to the figure before is no figure of its own.
+        (
+            "What was net income in 2030?\nGross profit?\nOver net sales?",
+            ["93", "300", ""],
+        ),
         (
             "What was operating income in 2031?\nBy what percentage did it grow?\nAnd gross profit?",
             ["200", "42.9%", "33.3%"],

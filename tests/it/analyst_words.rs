@@ -41,10 +41,12 @@ fn report() -> String {
                 &["Total current assets", "350", "300"],
                 &["Total assets", "800", "700"],
                 &["Current liabilities:"],
+                &["Short-term borrowings", "30", "20"],
                 &["Trade payables", "90", "80"],
                 &["Finance lease obligations due within one year", "8", "7"],
                 &["Total current liabilities", "140", "120"],
                 &["Long-term finance lease obligations", "59", "50"],
+                &["Long-term debt", "70", "60"],
             ],
         ),
         table(
@@ -116,6 +118,8 @@ fn a_figure_is_found_by_other_names_and_by_its_parts() {
             "5.0%",
         ),
         ("Operating income less net earnings in 2031?", "56"),
+        // Not the row "Debt" under interest.
+        ("What was total debt at the end of 2031?", "100"),
         ("What was interest expense in 2031?", "20"),
         (
             "What were finance lease obligations at the end of 2031?",

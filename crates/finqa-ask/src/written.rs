@@ -31,6 +31,11 @@ pub(super) fn write(question: &Question, answer: &mut Answer) {
     let unit = common_unit(question, answer);
     if !answer.values.is_empty() {
         let percent = answer.unit.kind == UnitKind::Percent;
+        // Quotients of amounts have no unit of either.
+        let unit = match answer.unit.kind {
+            UnitKind::Number => unit,
+            _ => FigureUnit::default(),
+        };
         let values = answer
             .values
             .iter()

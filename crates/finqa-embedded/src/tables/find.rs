@@ -264,7 +264,7 @@ impl Tables {
             one.plain && said && one.percent == of.wants_percent()
         });
         if is_meant {
-            return printed;
+            return self.unless_computed(of, asked, printed);
         }
         if let Some((part, whole)) = quotient {
             // What is divided may have words of its own.

@@ -8,6 +8,7 @@ use regex::Regex;
 
 use super::asked::{Asked, Operation};
 use super::fit::is_light;
+use super::operand::Operand;
 use super::operands::operand;
 use super::phrases::Cue;
 use super::question::{Token, TokenPart};
@@ -149,6 +150,45 @@ pub(super) fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option
     };
     *out.get_mut(at)? = figure;
     Some(out.split_off(leads))
+}
+
+/// What relates a question to the figure before it: "over net sales?", "as a percent of that?".
+static RELATED: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)^(?:and |then |so )*(?:over|to|by|per|divided|minus|plus|less|times|of|as)\b|\b(?:over|by|of|to|minus|plus) (?:that|this|it|those|them)\b"
+    )
+});
+
+/// A question with a verb says in full what it asks for.
+static VERB: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(r"(?i)\b(?:was|were|is|are|did|do|does|has|have|had|will|by how|how)\b")
+});
+
+/// Gives a bare name ("free cash flow?") the period of the question before. Returns why it may
+/// still ask for something else: for a relation to the figure before, or for the same part.
+pub(super) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<String> {
+    let looks_up = asked.operation == Operation::Figure;
+    if RELATED.is_match(text) && looks_up {
+        return Some("the question is about the figure before it".to_owned());
+    }
+    let bare = text.to_lowercase().replace("what about", "");
+    let dated = asked.operands.iter().any(|of| !of.spans.is_empty());
+    if dated || VERB.is_match(&bare.replace("how about", "")) {
+        return None;
+    }
+    let [of] = before.operands.as_slice() else {
+        return None;
+    };
+    if let [_] = of.spans.as_slice() {
+        for new in asked.operands.iter_mut().filter(|new| new.spans.is_empty()) {
+            new.spans.clone_from(&of.spans);
+        }
+    }
+    // "AWS net sales" and then "operating income?": of the part, or of the whole?
+    let (part, _) = of.words.first().filter(|_| !of.names.is_empty())?;
+    let kept = |new: &Operand| new.words.iter().any(|(word, _)| word == part);
+    let lost = looks_up && !asked.operands.iter().any(kept);
+    lost.then(|| format!("it may be of {part:?}, like the question before, or of the whole"))
 }
 
 /// Whether a question can be understood without the ones before it; `says` is whether a label

@@ -1,6 +1,7 @@
 //! Measures that a report need not print: sums of its figures, and one sum over another.
 
 use finqa_core::number::Scale;
+use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
 use super::find::{Amount, AmountKind, FigureExpr};
@@ -28,6 +29,39 @@ impl Tables {
         self.over(above, below)
     }
 
+    /// A printed row outside of the balance sheet, "Debt" under interest or the total of a note, is
+    /// no measure that the balance sheet gives another value.
+    pub(super) fn unless_computed(
+        &self,
+        of: &Operand,
+        asked: Option<Period>,
+        printed: Reading<Amount>,
+    ) -> Reading<Amount> {
+        let balances = |place: Place| {
+            self.table(place)
+                .is_some_and(|table| table.statement == Some(Statement::Balances))
+        };
+        let (Ok(found), Some((formula, rest))) = (&printed, of.formula()) else {
+            return printed;
+        };
+        if self.is_plain() || found.place().is_none_or(balances) {
+            return printed;
+        }
+        match self.measure(formula, &rest, asked) {
+            Ok(computed)
+                if computed
+                    .expr
+                    .leaves()
+                    .iter()
+                    .all(|leaf| leaf.source.is_some_and(balances))
+                    && (computed.number() - found.number()).abs() > 0.5 =>
+            {
+                Ok(computed)
+            }
+            _ => printed,
+        }
+    }
+
     /// One amount over another of the same scale, as a plain number.
     pub(super) fn over(&self, above: Amount, below: Amount) -> Reading<Amount> {
         if above.scale != below.scale {
@@ -49,6 +83,7 @@ impl Tables {
 
     fn sum_of(&self, terms: &[Term], rest: &Operand, asked: Option<Period>) -> Reading<Amount> {
         let mut sum: Option<Amount> = None;
+        let mut statements = Vec::new();
         for term in terms {
             let found = self.figure(&rest.of_term(term), asked, None);
             let found = match found {
@@ -57,12 +92,26 @@ impl Tables {
                 Ok(_) | Err(_) if term.optional => continue,
                 found => found?,
             };
+            let cells = found.expr.leaves().into_iter();
+            statements.extend(cells.filter_map(|leaf| self.table(leaf.source?)?.statement));
             sum = Some(match sum {
                 None => found,
                 Some(sum) => self.add(sum, found, term.subtracted)?,
             });
         }
-        sum.ok_or(Doubt::Open)
+        let mut sum = sum.ok_or(Doubt::Open)?;
+        // The total of a note is no part of the debt of the balance sheet, interest none of debt.
+        let cells = sum.expr.leaves();
+        let of_one = statements
+            .windows(2)
+            .all(|pair| pair.first() == pair.last());
+        // Nor is one part of a sum the sum: the other may be in a note.
+        let whole = cells.len() > 1 || terms.len() == 1;
+        if !(whole && of_one && (statements.len() == cells.len() || terms.len() == 1)) {
+            let cell = cells.iter().find_map(|leaf| leaf.source);
+            sum.doubt = sum.doubt.or(cell.map(|cell| self.unclear(cell)));
+        }
+        Ok(sum)
     }
 
     /// A sum or a difference of amounts of one scale.

@@ -63,6 +63,7 @@ impl Tables {
     pub(crate) fn answer(&self, question: &str, earlier: &[&str]) -> Option<Reading<DirectAnswer>> {
         // In full, if it changes a part of the one before.
         let mut before: Option<Option<Asked>> = None;
+        let mut unsettled = None;
         for text in earlier.iter().chain([&question]) {
             let text = match before.as_ref().filter(|_| !self.is_plain()) {
                 Some(last) => follow_up::with_year(text, last.as_ref()),
@@ -93,6 +94,7 @@ impl Tables {
             let completed = leaning.and_then(|before| {
                 follow_up::completed(before, &tokens, |new, old| self.is_alike(new, old))
             });
+            let last = before.take().flatten();
             before = match completed {
                 Some(completed) => Some(Some(completed)),
                 None if complete || earlier.is_empty() || !self.is_plain() => {
@@ -104,6 +106,9 @@ impl Tables {
                 }
                 None => None,
             };
+            let asked = before.as_mut().and_then(Option::as_mut);
+            let pair = last.as_ref().zip(asked).filter(|_| !self.is_plain());
+            unsettled = pair.and_then(|(last, asked)| follow_up::settle(last, asked, text));
         }
         let Some(asked) = before? else {
             return Some(Err(Doubt::Open));
@@ -168,6 +173,9 @@ impl Tables {
                 "{:?} is of the period before, the figures may not be",
                 said.as_str()
             );
+            answer.doubt = Some(Doubt::Missing(why));
+        }
+        if let (Ok(answer), Some(why)) = (&mut answer, unsettled) {
             answer.doubt = Some(Doubt::Missing(why));
         }
         Some(answer.and_then(|found| self.weighed(&asked, found)))
