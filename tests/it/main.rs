@@ -12,6 +12,7 @@
 mod analysis;
 mod analyst_questions;
 mod analyst_rows;
+mod analyst_sides;
 mod analyst_words;
 mod architecture;
 mod ask;

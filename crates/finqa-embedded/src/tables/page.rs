@@ -64,7 +64,7 @@ impl Tables {
         let company = if plain {
             Vec::new()
         } else {
-            company(&cover, &document.filename)
+            company(&cover, document, &tables)
         };
         Self {
             weights: Weights::read(&tables, company),
@@ -164,17 +164,25 @@ fn weekly(document: &Document) -> bool {
         .any(|head| head.to_lowercase().contains(" weeks "))
 }
 
-/// The words of a company's name, from the cover or the name of the file.
-fn company(cover: &Cover, filename: &str) -> Vec<String> {
+/// How many texts at the top of a report may name the company.
+const HEAD: usize = 5;
+
+/// The words of a company's name, from the cover. A file may have any name, so a word of it counts
+/// only if the top of the report has it too, and no row or column is called so.
+fn company(cover: &Cover, document: &Document, tables: &[ReportTable]) -> Vec<String> {
+    let filename = document.filename.as_str();
     let named: HashSet<String> = plain_stems(&cover.company)
         .into_iter()
         .chain(plain_stems(&cover.company.replace('.', " ")))
         .collect();
     let file = filename.rsplit_once('.').map_or(filename, |(name, _)| name);
     let of_file = plain_stems(&file.replace(['_', '.'], " "));
-    let of_file = of_file
-        .into_iter()
-        .filter(|word| word.chars().all(char::is_alphabetic));
+    let head = document.pre_text.iter().take(HEAD);
+    let head: HashSet<String> = head.flat_map(|text| plain_stems(text)).collect();
+    let is_label = |word: &str| tables.iter().flat_map(labels).any(|label| label.says(word));
+    let of_file = of_file.into_iter().filter(|word| {
+        word.chars().all(char::is_alphabetic) && head.contains(word) && !is_label(word)
+    });
     // "Total Acme Incorporated equity", where the cover has "Acme Inc."
     let forms = plain_stems("inc incorporated corporation corp plc ltd limited holdings");
     // "P&G"

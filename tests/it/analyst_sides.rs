@@ -1,0 +1,66 @@
+//! `convfinqa ask` where something beside the figure misleads: the name of the file, another year
+//! of a sentence, the question before.
+
+use serde_json::Value as Json;
+
+use crate::analyst_questions::table;
+use crate::support::cli::{CommandExt, Workplace};
+
+/// Each question with its answer; `""` if it may not be sure.
+fn assert_answers(file: &str, page: &str, questions: &[(&str, &str)]) {
+    let place = Workplace::new();
+    place.write(file, page);
+    for (question, answer) in questions {
+        assert_conversation(&place, file, &[(question, answer)]);
+    }
+}
+
+fn assert_conversation(place: &Workplace, file: &str, turns: &[(&str, &str)]) {
+    let questions: Vec<&str> = turns.iter().map(|(question, _)| *question).collect();
+    let stdin = place.write("questions.txt", &questions.join("\n"));
+    let mut command = place.command();
+    command.given(&format!("ask {file} --json"));
+    let ran = command.stdin(std::fs::File::open(stdin).unwrap()).ran();
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines.len(), turns.len(), "{}", ran.stdout);
+    for ((question, answer), line) in turns.iter().zip(lines) {
+        let read: Json = serde_json::from_str(line).unwrap();
+        let sure = !read["answer"].is_null() && read["doubt"].is_null();
+        let found = read["answer"].as_str().unwrap_or_default();
+        let found = found.trim_start_matches(['$', '£']);
+        match *answer {
+            "" => assert!(!sure, "{question}: {read}"),
+            answer => assert!(
+                sure && found.trim_end_matches(" million") == answer,
+                "{question}: {answer}: {read}"
+            ),
+        }
+    }
+}
+
+fn page(cover: &str, tables: &[String]) -> String {
+    format!("<html><body>{cover}{}</body></html>", tables.concat())
+}
+
+#[test]
+fn the_name_of_a_file_is_no_word_of_its_report() {
+    let rows: &[&[&str]] = &[
+        &["", "2024", "2023"],
+        &["Net loans", "700", "650"],
+        &["Operating profit", "90", "80"],
+    ];
+    let tables = [table("RESULTS", rows), table("RESULTS IN SHORT", rows)];
+    let read = page("<p>Acme results</p>", &tables);
+    for file in [
+        "report.html", "texas-bancorp-10k.html", "acme-2023-adjusted-results.html",
+    ] {
+        let questions = [
+            ("What were net loans in Texas in 2024?", ""),
+            ("What was adjusted operating profit in 2024?", ""),
+            ("What was operating profit in 2024?", "90"),
+        ];
+        assert_answers(file, &read, &questions);
+    }
+    let acme = ("What was Acme's operating profit in 2024?", "90");
+    assert_answers("acme-10k.html", &read, &[acme]);
+}
