@@ -64,3 +64,19 @@ fn the_name_of_a_file_is_no_word_of_its_report() {
     let acme = ("What was Acme's operating profit in 2024?", "90");
     assert_answers("acme-10k.html", &read, &[acme]);
 }
+
+#[test]
+fn a_count_is_of_the_year_next_to_it() {
+    let rows: &[&[&str]] = &[&["", "2023", "2022"], &["Revenue", "700", "650"]];
+    for sentence in [
+        "The company employed 4,215 people on average in 2023 (2022: 4,102).",
+        "The company employed 4,215 people in 2023, after 4,102 in 2022.",
+    ] {
+        let read = page(&format!("<p>{sentence}</p>"), &[table("RESULTS", rows)]);
+        let questions = [
+            ("How many people did the company employ in 2023?", "4,215"),
+            ("How many people did the company employ in 2022?", ""),
+        ];
+        assert_answers("report.html", &read, &questions);
+    }
+}

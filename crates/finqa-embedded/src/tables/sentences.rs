@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use finqa_core::number::Scale;
-use finqa_core::page::is_month;
 use finqa_core::page::period::{Date, Period, Times};
+use finqa_core::page::{is_month, year_of};
 use finqa_core::question::Document;
 
 use super::asked::{self, Operation};
@@ -194,6 +194,12 @@ impl Tables {
         };
         let mut numbers = numbers.filter(of_subject);
         let (number, more) = (numbers.next()?, numbers.next());
+        // "We employed 4,200 people in 2031 (2030: 4,100)": the count is of the year next to it.
+        let year = period.and_then(|asked| asked.end.year);
+        let counts = !subject.counted.is_empty();
+        if year.is_some_and(|year| counts && !is_of_year(&text, &number, year)) {
+            return None;
+        }
         let times = Times::read(&text.join(" ").replace(" ,", ","));
         // A day is no period of months, however it is said.
         let said = times.found.into_iter().map(|(_, period)| Period {
@@ -320,6 +326,21 @@ impl Subject {
         });
         counts && !number.dollar && !number.percent && has && subject
     }
+}
+
+/// Whether a year is the nearest to a number of all that a sentence names.
+fn is_of_year(text: &[&str], number: &ProseNumber, year: u16) -> bool {
+    let years = text.iter().enumerate();
+    let years = years.filter_map(|(at, word)| Some((at, year_of(word)?)));
+    let apart = |at: usize| match at < number.at {
+        true => number.at - at,
+        false => at.saturating_sub(number.end),
+    };
+    let years: Vec<(usize, u16)> = years.map(|(at, year)| (apart(at), year)).collect();
+    let nearest = years.iter().map(|(apart, _)| *apart).min();
+    let mut nearest = years.iter().filter(|(apart, _)| Some(*apart) == nearest);
+    let distinct: HashSet<u16> = years.iter().map(|(_, year)| *year).collect();
+    distinct.len() < 2 || nearest.all(|(_, named)| *named == year)
 }
 
 /// Whether a word after "in" says when rather than where.
