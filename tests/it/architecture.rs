@@ -26,14 +26,14 @@ finqa-core
     text
 finqa-documents
     error
-    text
     cells
+    text        cells
     decode      error
     kind        text
     tags
     source
     grid        cells error source tags
-    block       cells grid
+    block       cells grid text
     lines       block cells grid text
     formats     block cells decode error grid kind lines source tags text
     document    block cells formats grid source tags text

@@ -2,6 +2,7 @@
 
 use crate::cells::{self, WrittenCell};
 use crate::grid::spans::PrintedCell;
+use crate::text::normalise_sentences;
 
 /// A paragraph or a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +49,7 @@ pub(crate) fn in_one_notation(mut blocks: Vec<Block>, notes: &mut Vec<String>) -
         Block::Text(text) => Some(text),
         Block::Table(_) => None,
     });
-    notes.extend(cells::normalise_sentences(texts, votes));
+    notes.extend(normalise_sentences(texts, votes));
     blocks
 }
 

@@ -6,13 +6,12 @@
 //! tags. Digits in another notation than `1,234.5` are rewritten; what is around the digits is
 //! left to the reader of numbers.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use finqa_core::number::{self, fold, is_currency};
 use finqa_core::page::{Cell, MONTHS, has_sides, names_notes, split_side, year_of, years_in};
 use finqa_core::regex;
-use regex::{Captures, Regex};
+use regex::Regex;
 
 /// A currency sign or an open bracket whose number is in the next cell.
 pub(crate) fn opens(text: &str) -> bool {
@@ -171,35 +170,6 @@ pub(crate) fn normalise(rows: &mut [Vec<WrittenCell<'_>>], document: Option<i32>
     notes
 }
 
-/// Figures of a sentence that have a mark between their digits.
-static MARKED: LazyLock<Regex> = LazyLock::new(|| regex!(r"\d+(?:[.,]\d+)+"));
-
-/// Rewrites the figures of sentences in which a comma marks the decimals, by their own form or else
-/// by that of the document's cells; a note names the first. Where the cells have decimal points,
-/// nothing is rewritten.
-pub(crate) fn normalise_sentences<'t>(
-    texts: impl Iterator<Item = &'t mut String>,
-    document: i32,
-) -> Option<String> {
-    let mut note = None;
-    for text in texts.filter(|text| document >= 0 && text.contains([',', '.'])) {
-        let read = MARKED.replace_all(text, |found: &Captures<'_>| {
-            let digits = found.get(0).map_or("", |found| found.as_str());
-            let votes = votes_of(digits).map(|own| if own == 0 { document } else { own });
-            if votes.is_none_or(|votes| votes <= 0) {
-                return digits.to_owned();
-            }
-            let plain = digits.replace('.', "").replace(',', ".");
-            note.get_or_insert_with(|| format!("in the text, {digits} is read as {plain}"));
-            plain
-        });
-        if let Cow::Owned(read) = read {
-            *text = read;
-        }
-    }
-    note
-}
-
 /// True if "1.204" is among "415" and "230": decimals would all have the same digits after the
 /// point, so it separates thousands.
 fn groups_by_points(amounts: &[WrittenFigure<'_>]) -> bool {
@@ -276,7 +246,7 @@ fn other_mark(c: char) -> bool {
 
 /// What digits with marks between them say about the decimal sign; `None` if they are not
 /// an amount but, for example, a date or a version.
-fn votes_of(digits: &str) -> Option<i32> {
+pub(crate) fn votes_of(digits: &str) -> Option<i32> {
     let space = |c: char| if c.is_whitespace() { ' ' } else { c };
     let marks: Vec<char> = digits
         .chars()
@@ -342,22 +312,6 @@ mod tests {
         let notes = normalise(&mut written(&mut rows), None);
         let cells = rows.into_iter().skip(1).map(|mut row| row.remove(1));
         (cells.collect(), notes)
-    }
-
-    #[test]
-    fn a_sentence_is_read_in_the_notation_of_the_document() {
-        for (text, document, read) in [
-            ("287,1 Mio. EUR", 0, "287.1 Mio. EUR"),
-            ("1.234,5 and 1.234", 0, "1234.5 and 1.234"),
-            ("1.234 and 12,345", 3, "1234 and 12.345"),
-            ("287,1 and 1.234", -1, "287,1 and 1.234"),
-            ("1,234 and 1,234,567.8", 0, "1,234 and 1,234,567.8"),
-            ("on 31.12.2031, 4.5 %", 3, "on 31.12.2031, 4.5 %"),
-        ] {
-            let mut texts = [text.to_owned()];
-            let note = normalise_sentences(texts.iter_mut(), document);
-            assert_eq!((texts[0].as_str(), note.is_some()), (read, text != read));
-        }
     }
 
     #[test]

@@ -1,6 +1,14 @@
-//! Cleans up text and splits it into sentences, so that each can be cited.
+//! Cleans up text, splits it into sentences, so that each can be cited, and brings their figures
+//! into one notation.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use finqa_core::regex;
 use finqa_core::text::single_spaced;
+use regex::{Captures, Regex};
+
+use crate::cells::votes_of;
 
 /// Words whose full stop does not end a sentence.
 const ABBREVIATIONS: &[&str] = &[
@@ -105,9 +113,68 @@ fn ends_sentence(word: &str) -> bool {
     !initial && !ABBREVIATIONS.contains(&stem.as_str())
 }
 
+/// Figures of a sentence that have a mark between their digits.
+static MARKED: LazyLock<Regex> = LazyLock::new(|| regex!(r"\d+(?:[.,]\d+)+"));
+
+/// Rewrites the figures of sentences in which a comma marks the decimals, by their own form or else
+/// by that of the document's cells, or where these say nothing by that of all sentences; a note
+/// names the first. Where the cells have decimal points, nothing is rewritten.
+pub(crate) fn normalise_sentences<'t>(
+    texts: impl Iterator<Item = &'t mut String>,
+    document: i32,
+) -> Option<String> {
+    let mut note = None;
+    let texts: Vec<&mut String> = texts.collect();
+    let of_text = |text: &str| -> i32 {
+        let found = MARKED.find_iter(text);
+        found.filter_map(|found| votes_of(found.as_str())).sum()
+    };
+    let other = match document {
+        0 => texts.iter().map(|text| of_text(text)).sum(),
+        document => document,
+    };
+    for text in texts
+        .into_iter()
+        .filter(|text| document >= 0 && text.contains([',', '.']))
+    {
+        let read = MARKED.replace_all(text, |found: &Captures<'_>| {
+            let digits = found.get(0).map_or("", |found| found.as_str());
+            let votes = votes_of(digits).map(|own| if own == 0 { other } else { own });
+            if votes.is_none_or(|votes| votes <= 0) {
+                return digits.to_owned();
+            }
+            let plain = digits.replace('.', "").replace(',', ".");
+            note.get_or_insert_with(|| format!("in the text, {digits} is read as {plain}"));
+            plain
+        });
+        if let Cow::Owned(read) = read {
+            *text = read;
+        }
+    }
+    note
+}
+
 #[cfg(test)]
 mod tests {
-    use super::sentences;
+    use super::{normalise_sentences, sentences};
+
+    #[test]
+    fn a_sentence_is_read_in_the_notation_of_the_document() {
+        for (text, document, read) in [
+            ("287,1 Mio. EUR", 0, "287.1 Mio. EUR"),
+            ("1.234,5 and 1.234", 0, "1234.5 and 1234"),
+            ("1.234 and 4.5", 0, "1.234 and 4.5"),
+            ("1.234 and 5,678", 0, "1.234 and 5,678"),
+            ("1.234 and 12,345", 3, "1234 and 12.345"),
+            ("287,1 and 1.234", -1, "287,1 and 1.234"),
+            ("1,234 and 1,234,567.8", 0, "1,234 and 1,234,567.8"),
+            ("on 31.12.2031, 4.5 %", 3, "on 31.12.2031, 4.5 %"),
+        ] {
+            let mut texts = [text.to_owned()];
+            let note = normalise_sentences(texts.iter_mut(), document);
+            assert_eq!((texts[0].as_str(), note.is_some()), (read, text != read));
+        }
+    }
 
     #[test]
     fn sentences_end_where_a_reader_ends_them() {

@@ -10,13 +10,12 @@ use finqa_core::question;
 
 use super::markdown;
 use crate::block::{Block, PrintedTable};
-use crate::cells;
 use crate::decode::DecodedText;
 use crate::error::DocumentError;
 use crate::grid::plain::{self, PlainBlock};
 use crate::grid::spans::PrintedCell;
 use crate::lines::{self, Part, PlacedLine};
-use crate::text::sentences;
+use crate::text::{normalise_sentences, sentences};
 
 /// What a file of text is.
 pub(crate) enum PlainFile {
@@ -66,7 +65,7 @@ pub(crate) fn read(
         }
     }
     let above = tables.iter_mut().flat_map(|(above, _)| above);
-    let note = cells::normalise_sentences(above.chain(&mut texts), votes);
+    let note = normalise_sentences(above.chain(&mut texts), votes);
     notes.extend(note);
     if tables.len() > 1 {
         let tables = tables.into_iter().flat_map(|(above, rows)| {
