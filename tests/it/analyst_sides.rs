@@ -80,3 +80,22 @@ fn a_count_is_of_the_year_next_to_it() {
         assert_answers("report.html", &read, &questions);
     }
 }
+
+#[test]
+fn a_line_of_a_unit_may_name_the_period() {
+    let table = "| | 2031 | 2030 |\n|---|---|---|\n| Revenue | 2,100 | 1,900 |\n";
+    for line in ["£m, year ended 30 September", "Year ended 30 September, £m"] {
+        let one = format!("{line}\n\n{table}");
+        let other = "# Costs\n\n| | 2031 | 2030 |\n|---|---|---|\n| Costs | 100 | 90 |\n";
+        for page in [one.clone(), format!("# Results\n\n{one}\n{other}")] {
+            let place = Workplace::new();
+            place.write("report.md", &page);
+            let ran = place.run(&format!(
+                "ask report.md '{}' --json",
+                "What was revenue in 2031?"
+            ));
+            let json = ran.succeeds().json();
+            assert_eq!(json["answer"], "£2,100 million", "{page}: {json}");
+        }
+    }
+}

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::MONTHS;
 use crate::number::{CODES, COUNTRIES, MARKS, Scale, scale_of_word, year_of};
 use crate::regex;
 use crate::text::single_spaced;
@@ -61,6 +62,17 @@ static ONLY_UNIT: LazyLock<Regex> = LazyLock::new(|| {
         | reported | presented | of | unless | otherwise | noted | indicated | except | per | share
         | data | and | unaudited | 000s? | {WORDS} | r | k | m | b | cr ) \b )+ $",
         currency()
+    ))
+});
+
+/// The period that a line names besides its unit.
+static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
+    let month = MONTHS.join("|");
+    let year = r"(?:19|20)\d\d";
+    let day = format!(r"(?:\d\d?(?:st|nd|rd|th)?\s+(?:{month})|(?:{month})(?:\s+\d\d?)?)");
+    let length = "(?:(?:financial |fiscal |half[- ])?years?|quarters?|(?:three|six|nine|twelve|\\d\\d?) months|\\d\\d weeks)";
+    regex!(&format!(
+        r"\b(?:for\s+)?(?:the\s+)?(?:{length}\s+(?:ended|ending|to)|as\s+(?:at|of)|at)\s+{day}(?:,?\s+{year}(?:(?:,|\s+and)\s+{year})*)?(?:$|\b)"
     ))
 });
 
@@ -130,9 +142,10 @@ impl Caption {
         })
     }
 
-    /// True if a text says nothing but a unit with a scale: "in € million".
+    /// True if a text says nothing but a unit with a scale, and a period: "in € million", "£m, year
+    /// ended 30 September".
     pub fn is_alone(text: &str) -> bool {
-        let lower = words(text);
+        let lower = words(&PERIOD.replace(&text.to_lowercase(), ""));
         ONLY_UNIT.is_match(&lower) && scale_in(&lower).is_some()
     }
 
@@ -404,6 +417,15 @@ mod tests {
             ("the table shows sales in millions :", Scale::Million),
             ("amounts are in millions , except x", Scale::Million),
             ("Amounts in thousands of dollars.", Scale::Thousand),
+            ("£m, year ended 30 September", Scale::Million),
+            (
+                "EUR million, as at 31 December 2031 and 2030",
+                Scale::Million,
+            ),
+            (
+                "For the six months ended June 30, 2031, $ in thousands",
+                Scale::Thousand,
+            ),
             ("All figures in $ thousands", Scale::Thousand),
             ("(U.S. dollars, millions)", Scale::Million),
             ("Amounts in EUR million, unaudited", Scale::Million),
