@@ -79,10 +79,13 @@ fn what_commands_print_as_json_follows_its_schema() {
     ] {
         printed(name).accepts(&place.run(line).json());
     }
-    let mut ask = place.command();
-    ask.args(["ask", "page.md", question, "--json"]);
-    let answered = ask.output().unwrap().stdout;
-    printed("ask").accepts(&serde_json::from_slice(&answered).unwrap());
+    // The answer to several figures is a list.
+    for question in [question, "what was revenue in 2019 and 2018?"] {
+        let mut ask = place.command();
+        ask.args(["ask", "page.md", question, "--json"]);
+        let answered = ask.output().unwrap().stdout;
+        printed("ask").accepts(&serde_json::from_slice(&answered).unwrap());
+    }
     assert!(!printed("score").is_valid(&json!({"complete": true})));
 }
 
