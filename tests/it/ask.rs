@@ -131,7 +131,7 @@ fn the_users_own_table_answers() {
         ("companies.csv 'what is founded for Acme?'", "2013"),
         (
             "rates.csv 'what was the change in the effective tax rate from 2018 to 2019?'",
-            "-1.9%",
+            "-1.9 percentage points",
         ),
     ] {
         let ran = place.run(&format!("ask --json {line}"));

@@ -54,6 +54,10 @@ pub(super) fn write(question: &Question, answer: &mut Answer) {
         return;
     };
     let is_amount = is_amount(answer);
+    if answer.unit.kind == UnitKind::Percent && unit.percent && is_difference(answer) {
+        let digits = answer.printed.trim_end_matches(['%', ' ']);
+        answer.printed = format!("{digits} percentage points");
+    }
     if !value.is_finite() || answer.unit.kind == UnitKind::Percent || !is_figure(answer, value) {
         return;
     }
@@ -78,6 +82,15 @@ fn is_figure(answer: &Answer, value: f64) -> bool {
     let bare = number::whole(&answer.printed).is_ok_and(|one| one.scale.is_none());
     answer.program.is_some() && answer.program_error.is_none()
         || bare && cited.any(|cited| is(&cited.literal))
+}
+
+/// Whether a value is one cited figure less another.
+fn is_difference(answer: &Answer) -> bool {
+    let program = answer.program.as_deref().map(Program::parse);
+    let Some(Ok(program)) = program.filter(|_| answer.evidence.len() == 2) else {
+        return false;
+    };
+    matches!(program.steps(), [step] if step.op == Op::Subtract)
 }
 
 fn same_size(a: f64, b: f64) -> bool {
