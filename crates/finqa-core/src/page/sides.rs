@@ -28,8 +28,49 @@ pub fn has_sides<'c>(cells: impl Iterator<Item = &'c str>) -> bool {
     debit && credit
 }
 
+/// The side that the heading of a column names: "Debit", "Cr. (£)", "Credit balance 2031". A debit
+/// card has none.
+fn side_of_heading(heading: &str) -> Option<&'static str> {
+    let lower = heading.to_lowercase();
+    let plain = lower.split(['(', '[']).next().unwrap_or_default();
+    let mut side = None;
+    let words = plain.split(|c: char| !c.is_alphanumeric());
+    for word in words.filter(|word| word.contains(char::is_alphabetic)) {
+        side = match word {
+            "debit" | "debits" | "dr" if side.is_none() => Some("Dr"),
+            "credit" | "credits" | "cr" if side.is_none() => Some("Cr"),
+            "balance" | "balances" | "amount" | "amounts" | "total" => side,
+            _ => return None,
+        };
+    }
+    side
+}
+
+/// Gives the amounts of a trial balance the sides of their columns, if it has columns of both.
+fn read_columns(cells: &mut [Vec<Cell>]) {
+    let Some((header, rows)) = cells.split_first_mut() else {
+        return;
+    };
+    let sides: Vec<Option<&str>> = header
+        .iter()
+        .map(|cell| side_of_heading(&cell.raw))
+        .collect();
+    if !["Dr", "Cr"].iter().all(|side| sides.contains(&Some(side))) {
+        return;
+    }
+    for row in rows {
+        let columns = row.iter_mut().zip(&sides).skip(1);
+        for (cell, side) in columns.filter(|(_, side)| side.is_some()) {
+            if let Some(number) = &mut cell.number {
+                number.side = *side;
+            }
+        }
+    }
+}
+
 /// Reads the amounts with their sides in a table that has both.
 pub(super) fn read_sides(cells: &mut [Vec<Cell>]) {
+    read_columns(cells);
     let texts = cells.iter().flatten().map(|cell| cell.raw.as_str());
     if !has_sides(texts) {
         return;
@@ -52,8 +93,23 @@ pub(super) fn read_sides(cells: &mut [Vec<Cell>]) {
 
 #[cfg(test)]
 mod tests {
-    use super::split_side;
+    use super::{side_of_heading, split_side};
     use crate::question::Document;
+
+    #[test]
+    fn a_heading_names_a_side_if_it_says_nothing_else() {
+        for (heading, side) in [
+            ("Debit", Some("Dr")),
+            ("Cr. (£)", Some("Cr")),
+            ("Credit balance 2031", Some("Cr")),
+            ("Debit card", None),
+            ("Credit losses", None),
+            ("Debit/credit", None),
+            ("2031", None),
+        ] {
+            assert_eq!(side_of_heading(heading), side, "{heading}");
+        }
+    }
 
     #[test]
     fn a_side_is_one_where_the_table_has_both() {
