@@ -28,18 +28,21 @@ const SCHEDULED: [&str; 5] = [
 
 impl Session {
     /// Writes an answer as a person does, and decides whether it is sure. A guess about a statement
-    /// that the file lacks is no answer.
+    /// that the file lacks is no answer; what would be sure without that is shown with the doubt,
+    /// since a statement may have a title that is not known.
     pub(super) fn judge_and_write(
         &self,
         question: &Question,
         solution: &mut Solution,
         witness: Option<&Witnessed>,
     ) {
-        let doubt = self.doubt(question, solution, witness);
+        let mut doubt = self.doubt(question, solution, witness);
         let unsure = solution.answer.is_none() || doubt.is_some();
         let lacking = statements::lacking(&self.absent, &question.text, unsure);
-        if let Some(why) = lacking {
-            *solution = solution.clone().withhold(why);
+        match lacking {
+            Some(why) if unsure => *solution = solution.clone().withhold(why),
+            Some(why) => doubt = Some(why),
+            None => {}
         }
         let rounds = solution.rounds.iter_mut().map(|round| &mut round.answer);
         let answers = rounds.chain(&mut solution.answer);

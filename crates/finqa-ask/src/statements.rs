@@ -21,6 +21,7 @@ const NAMES: [(&str, &[&str]); 3] = [
         BALANCES,
         &[
             "balance sheet", "statement of financial position", "statement of financial condition",
+            "statement of condition",
         ],
     ),
     (
@@ -29,7 +30,7 @@ const NAMES: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// The most words of a paragraph that may be the title of a statement.
+/// The most words of a paragraph that may be the title of a statement; a longer one may speak of it.
 const TITLE: usize = 12;
 
 /// The primary statements that a filing lacks; none for other documents, which need not have any.
@@ -38,6 +39,7 @@ pub(super) fn absent(document: &Document) -> Vec<&'static str> {
         return Vec::new();
     }
     let titles = document.blocks.iter().flat_map(|block| match block {
+        Block::Text(text) if text.split_whitespace().count() > TITLE => Vec::new(),
         Block::Text(text) => vec![text.as_str()],
         Block::Table(table) => {
             let corner = table.rows.first().and_then(|row| row.first());
@@ -45,7 +47,6 @@ pub(super) fn absent(document: &Document) -> Vec<&'static str> {
             vec![table.title.as_str(), corner]
         }
     });
-    let titles = titles.filter(|title| title.split_whitespace().count() <= TITLE);
     let found: Vec<&str> = titles.filter_map(kind).collect();
     let all = NAMES.iter().map(|(name, _)| *name);
     all.filter(|name| !found.contains(name)).collect()
@@ -118,6 +119,11 @@ mod tests {
         for (title, name) in [
             ("CONSOLIDATED STATEMENTS OF CASH FLOWS", Some(CASH_FLOWS)),
             ("Consolidated statements of earnings", Some(INCOME)),
+            (
+                "Consolidated Statements of Operations for the Years Ended December 31, 2031, 2030 and 2029",
+                Some(INCOME),
+            ),
+            ("CONSOLIDATED STATEMENTS OF CONDITION", Some(BALANCES)),
             ("Statement of financial position", Some(BALANCES)),
             ("Statements of changes in equity", None),
             ("Revenue by segment", None),

@@ -20,7 +20,7 @@ pub enum Statement {
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
     let flows = r"operations|(?:comprehensive\s+|net\s+)?(?:income|loss|earnings)|profit|cash\s+flows?|(?:changes\s+in\s+)?(?:\w+[’']?s?[’']?\s+)?equity";
     regex!(&format!(
-        r"(?i)\b(?:(?P<balances>balance\s+sheets?|statements?\s+of\s+(?:consolidated\s+)?financial\s+(?:position|condition))|statements?\s+of\s+(?:consolidated\s+)?(?:{flows})\b|(?:income|cash\s+flow|profit\s+and\s+loss)\s+statements?)"
+        r"(?i)\b(?:(?P<balances>balance\s+sheets?|statements?\s+of\s+(?:consolidated\s+)?(?:financial\s+(?:position|condition)|condition\b))|statements?\s+of\s+(?:consolidated\s+)?(?:{flows})\b|(?:income|cash\s+flow|profit\s+and\s+loss)\s+statements?)"
     ))
 });
 
@@ -70,6 +70,7 @@ mod tests {
         for (title, statement) in [
             ("CONSOLIDATED BALANCE SHEETS", Statement::Balances),
             ("Statement of financial position", Statement::Balances),
+            ("CONSOLIDATED STATEMENTS OF CONDITION", Statement::Balances),
             (
                 "Acme & Sons and subsidiaries consolidated statements of earnings (Dollars in Millions) (Note 1)",
                 Statement::Flows,
