@@ -1,8 +1,9 @@
 //! The figures that an answer cites: their tables, their tags and the units in which they are.
 
 use finqa_core::number::{self, Scale, currency_in, currency_of_label};
-use finqa_core::page::{FigureTag, Table, counts_things, has_no_scale, position};
+use finqa_core::page::{FigureTag, Statement, Table, has_no_scale, is_count, position};
 use finqa_core::question::{CitedEvidence, Question};
+use finqa_embedded::names_amount;
 
 /// Words beside "shares" that make a row a number of shares.
 const SHARE_COUNTS: [&str; 5] = [
@@ -64,9 +65,7 @@ impl FigureUnit {
         if let Some(tag) = cited_tag(question, place) {
             let (measure, per) = tag.unit.split_once('/').unwrap_or((&tag.unit, ""));
             return Some(Self {
-                // A code of three letters is a currency.
-                currency: (measure.len() == 3)
-                    .then(|| currency_in(measure).unwrap_or_else(|| measure.to_owned())),
+                currency: currency_in(measure),
                 per_share: per == "shares",
                 shares: measure == "shares",
                 ..bare
@@ -88,8 +87,8 @@ impl FigureUnit {
             && (counted(&label) || counted(&section));
         let is_money = (!is_rate || per_share)
             && !shares
-            && !counts_things(&label)
-            && !counts_things(column)
+            && !is_count(&label)
+            && !is_count(column)
             && !label.contains("number of");
         let own = currency_in(&cell.raw);
         let currency =
@@ -97,6 +96,7 @@ impl FigureUnit {
         Some(Self {
             currency,
             per_share,
+            shares,
             ..bare
         })
     }
@@ -119,7 +119,9 @@ impl FigureUnit {
 }
 
 /// The currency that a table states for a cell without one: in a column of units, the label of its
-/// row or column, the lines above, or beside another figure of its row or column.
+/// row or column, the lines above, beside another figure of its row, or of its column. A column
+/// may go on with numbers of things, so that it lends its currency only to what is known to be
+/// money: the rows of primary statements, and those with the name of an amount.
 fn stated(
     question: &Question,
     table: &Table,
@@ -137,18 +139,23 @@ fn stated(
     let of_column = || currency_of_label(label(column)?);
     let corner = || currency_of_label(label(0)?);
     let caption = || currency_of_label(&table.caption()?.text);
-    let above = || {
+    let lines = || {
         let starts = question.document.tables.iter().rev();
-        let start = starts.clone().find(|start| start.row <= row_on_page)?;
-        start
-            .above
-            .iter()
-            .rev()
-            .find_map(|line| currency_of_label(line))
+        let mut starts = starts.filter(|start| start.row <= row_on_page);
+        starts.next().into_iter().flat_map(|start| &start.above)
+    };
+    let above = || lines().rev().find_map(|line| currency_of_label(line));
+    let known = || {
+        let mut titles = lines().map(String::as_str).chain(label(0));
+        let row = table.rows().get(row);
+        titles.any(|title| Statement::named(title).is_some())
+            || row.is_some_and(|row| names_amount(&row.label))
     };
     let beside = || {
         let cells = table.cells();
         let of_column = cells.iter().skip(1).filter_map(|cells| cells.get(column));
+        let known = known();
+        let of_column = of_column.filter(|_| known);
         let of_row = cells.get(row).into_iter().flatten().skip(1);
         let mut figures = of_row.chain(of_column).filter(|cell| cell.number.is_some());
         figures.find_map(|cell| currency_in(&cell.raw))

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use finqa_agents::pair::{Answer, Solution, StopReason};
-use finqa_core::number::{Scale, currency_of_label};
+use finqa_core::number::{Scale, currency_in, currency_of_label};
 use finqa_core::page::period::Times;
 use finqa_core::page::{FigureTag, MONTHS, position, years_in};
 use finqa_core::question::Question;
@@ -84,19 +84,20 @@ impl Session {
 /// The doubt in an answer whose figures are in another currency than the question asks for.
 fn other_currency(question: &Question, answer: &Answer) -> Option<String> {
     let lower = question.text.to_lowercase();
+    let currency_after = |end: usize| {
+        let words = lower.get(end..)?.split_whitespace().take(2);
+        currency_of_label(&words.collect::<Vec<_>>().join(" "))
+    };
+    // A year or a place may stand after the first "in".
     let asked = ASKED_IN.iter().find_map(|start| {
-        let (_, rest) = lower.split_once(start)?;
-        let words: Vec<&str> = rest.split_whitespace().take(2).collect();
-        currency_of_label(&words.join(" "))
+        let mut found = lower.match_indices(start);
+        found.find_map(|(at, _)| currency_after(at + start.len()))
     })?;
     let printed = common_unit(question, answer).currency?;
-    // "Dollars" may be those of any country.
-    let sign = |currency: &str| match currency.ends_with('$') {
-        true => "$".to_owned(),
-        false => currency.to_owned(),
-    };
-    (sign(&asked) != sign(&printed))
-        .then(|| format!("the question asks for {asked}, but the figures are in {printed}"))
+    // Bare dollars may be those of any country; those of two countries differ.
+    let bare = asked == "$" || printed == "$";
+    let same = asked == printed || bare && asked.ends_with('$') && printed.ends_with('$');
+    (!same).then(|| format!("the question asks for {asked}, but the figures are in {printed}"))
 }
 
 /// The reason to doubt an answer because the tag of one of its figures contradicts the page, in
@@ -109,9 +110,8 @@ fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
         let (table, row) = cited_table(question, place)?;
         // A cell that carries its tag's unit has the tag's scale if no scale is printed.
         let printed = table.scale_at(row, place.1);
-        // A unit of three letters is a currency: `USD`, but `shares` and `USD/shares`. Shares,
-        // ratios and amounts per share have scales of their own.
-        let money = tag.unit.len() == 3;
+        // Shares, barrels, ratios and amounts per share have scales of their own.
+        let money = !tag.unit.contains('/') && currency_in(&tag.unit).is_some();
         if let Some(printed) = printed.filter(|printed| money && power(*printed) != tag.scale) {
             return Some(format!(
                 "the table is in {}s, but the tag of {} says 10^{}",

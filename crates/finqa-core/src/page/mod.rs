@@ -32,7 +32,7 @@ pub use normalise::normalise_sentence;
 pub use notes::names_notes;
 pub use page_table::{Column, Table, TableRow};
 pub use places::{NumberPlace, PagePlaces, is_percent_label};
-pub use rows::{counts_things, has_no_scale};
+pub use rows::{counts_things, has_no_scale, is_count};
 pub use sides::{has_sides, split_side};
 pub use statement::Statement;
 pub(crate) use text::PageText;

@@ -6,11 +6,11 @@ use super::cell::{Cell, CellKind, CellNumber, CellSource, TableOrigin};
 use super::header;
 use super::normalise::normalise_label;
 use super::notes::mark_notes;
-use super::rows::{counts_things, has_no_scale, is_in_percent};
+use super::rows::{counts_things, has_no_scale, is_count, is_in_percent};
 use super::sides::read_sides;
 use super::text::PageText;
 use super::years::single_year;
-use crate::number::Scale;
+use crate::number::{Scale, currency_of_label};
 
 /// A column's label and year.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -253,7 +253,7 @@ impl Table {
         let names = names.chain(self.columns.get(column).map(|one| one.label.as_str()));
         let counted = |name: &str| {
             let lower = name.to_lowercase();
-            has_no_scale(name) || counts_things(name) || says(&lower, &["shares", "number of"])
+            has_no_scale(name) || is_count(name) || says(&lower, &["shares", "number of"])
         };
         let rates = labels.is_some_and(TableRow::is_of_rates);
         let stated = self.caption.is_some() || self.scale_at(row, column).is_some();
@@ -286,7 +286,8 @@ impl Table {
             if has_no_scale(&name) && !counts_shares(&name) {
                 return None;
             }
-            let caption = of_column().or_else(of_table)?;
+            let of_things = |unit: &&Caption| !is_apart(&name, unit);
+            let caption = of_column().or_else(|| of_table().filter(of_things))?;
             Some((self.scale_in(row, &name, caption)?, caption.power))
         })
     }
@@ -309,7 +310,7 @@ impl Table {
         let row = self.rows.get(row)?;
         let section = row.section.as_deref().unwrap_or_default().to_lowercase();
         let label = row.label.to_lowercase();
-        if has_no_scale(&label) && !counts_shares(&label) || counts_things(&label) {
+        if has_no_scale(&label) && !counts_shares(&label) || is_apart(&label, caption) {
             return None;
         }
         let amount = says(&label, &["par value", "cost", "expense", "compensation"]);
@@ -360,6 +361,11 @@ fn with_sources(
             add(cell, source);
         }
     }
+}
+
+/// True if what a row or column counts is not in the unit of a caption, which may be of money.
+fn is_apart(name: &str, caption: &Caption) -> bool {
+    counts_things(name) || is_count(name) && currency_of_label(&caption.text).is_some()
 }
 
 fn says(text: &str, words: &[&str]) -> bool {

@@ -40,6 +40,20 @@ const THINGS: [&str; 12] = [
     "customers", "locations", "branches", "offices",
 ];
 
+/// Further things that tables count, also in thousands or millions.
+const COUNTED: [&str; 8] = [
+    "wells", "rigs", "households", "students", "patients", "visitors", "workers", "franchisees",
+];
+
+/// Who is counted under every further name: "Monthly active users".
+const PEOPLE: [&str; 4] = ["users", "subscribers", "fte", "ftes"];
+
+/// What is done with things that are counted.
+const DONE: [&str; 12] = [
+    "opened", "closed", "drilled", "completed", "served", "added", "lost", "acquired", "employed",
+    "hired", "operated", "total",
+];
+
 /// True if the name of a row, a column or a heading says that its figures are not money:
 /// amounts per share, ratios, rates, prices, days, scores, percentages, times in years.
 pub fn has_no_scale(name: &str) -> bool {
@@ -99,9 +113,45 @@ pub fn counts_things(name: &str) -> bool {
     THINGS.contains(&name)
 }
 
+/// True if the name of a row or column is that of numbers of people or things: also "Monthly
+/// active users", "Wells drilled", "Customers (end of period)". A caption may have a scale for
+/// them ("in thousands"), but not a currency. "Deposits from customers" and "Licensed stores",
+/// which have sales, may be money.
+pub fn is_count(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let plain = lower.split(['(', ',', ':']).next().unwrap_or_default();
+    let words = plain.split(|c: char| !c.is_alphanumeric() && c != '-');
+    let words = words.filter(|word| !word.is_empty());
+    let head: Vec<&str> = words
+        .take_while(|word| !AFTER.contains(word))
+        .filter(|word| !DONE.contains(word))
+        .collect();
+    let alone = |word: &str| THINGS.contains(&word) || COUNTED.contains(&word);
+    counts_things(name)
+        || matches!(head.as_slice(), [only] if alone(only))
+        || head.last().is_some_and(|word| PEOPLE.contains(word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_of_things_are_no_money() {
+        for name in [
+            "Monthly active users", "Wells drilled", "Subscribers (thousands)",
+            "Customers (end of period)", "Headcount (FTE)", "Stores opened",
+            "Stores at end of year", "Number of employees",
+        ] {
+            assert!(is_count(name), "{name}");
+        }
+        for name in [
+            "Deposits from customers", "Customer deposits", "Stores and spares", "Licensed stores",
+            "Exploratory wells", "Salaries of employees", "Revenue", "Wells and equipment",
+        ] {
+            assert!(!is_count(name), "{name}");
+        }
+    }
 
     #[test]
     fn rows_that_are_not_money_have_no_scale() {

@@ -49,6 +49,7 @@ use crate::reading::facts::Facts;
 use asked::{Asked, Operation};
 pub(crate) use compute::DirectAnswer;
 pub(crate) use find::FigureExpr;
+pub use names::names_amount;
 pub(crate) use names::ways_to_say;
 use page::Reading;
 pub(crate) use page::{Doubt, Tables};

@@ -233,3 +233,8 @@ pub(super) fn amount_named(name: &[String]) -> Option<(&'static Concept, usize)>
     let said = |one: &Concept| one.names.iter().position(|other| other == name);
     amounts.filter_map(|one| Some((one, said(one)?))).next()
 }
+
+/// Whether a label is a name of an amount that reports have, such as "Net sales".
+pub fn names_amount(label: &str) -> bool {
+    amount_named(&plain_stems(label)).is_some()
+}
