@@ -146,11 +146,7 @@ impl Tables {
             ..asked
         });
         let wanted = |period: Option<&Period>| self.fits(period, asked.as_ref());
-        let mut all = candidates(&self.tables, of, &self.weights, &wanted);
-        let instant = asked.is_some_and(|asked| asked.instant);
-        let flows = |one: &FitFigure| self.statement_of(one) == Some(Statement::Flows);
-        all.retain(|one| !(instant && flows(one)) || self.is_closing(one.place()));
-        all
+        candidates(&self.tables, of, &self.weights, &wanted)
     }
 
     /// Whether the labels of a plain table have all words of an operand. One of the heading of
@@ -240,7 +236,7 @@ impl Tables {
             return Ok(sum);
         }
         let mut printed = self.printed(of, asked, near);
-        // "Cash at the end of 2031" is a row of the cash flows of the year.
+        // "Net income at the end of 2031" is that of the year.
         if let Some(asked) = asked.filter(|asked| asked.instant && !self.is_plain())
             && !printed.as_ref().is_ok_and(|one| one.doubt.is_none())
             && let Ok(of_year) = self.printed(
@@ -252,7 +248,9 @@ impl Tables {
                 near,
             )
             && of_year.doubt.is_none()
-            && of_year.at.is_some_and(|at| self.is_closing(at.place()))
+            && of_year
+                .at
+                .is_some_and(|at| self.statement_of(&at) == Some(Statement::Flows))
         {
             printed = Ok(of_year);
         }

@@ -93,7 +93,17 @@ impl Tables {
                 found => found?,
             };
             let cells = found.expr.leaves().into_iter();
-            statements.extend(cells.filter_map(|leaf| self.table(leaf.source?)?.statement));
+            statements.extend(cells.filter_map(|leaf| {
+                let place = leaf.source?;
+                let statement = self.table(place)?.statement?;
+                // "Cash at end of year" is a balance, wherever it stands.
+                let closing = self.is_closing(place);
+                Some(if closing {
+                    Statement::Balances
+                } else {
+                    statement
+                })
+            }));
             sum = Some(match sum {
                 None => found,
                 Some(sum) => self.add(sum, found, term.subtracted)?,

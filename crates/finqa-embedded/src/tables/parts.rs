@@ -199,13 +199,6 @@ impl Tables {
         // A name of several words has each of them as a stem.
         let mut said: Vec<&str> = of.except.iter().map(|(_, said)| said.as_str()).collect();
         said.dedup();
-        let doubt = Some(Doubt::Missing(format!(
-            "the question also says {:?}",
-            said.join(" ")
-        )));
-        match printed {
-            Ok(printed) => Ok(Amount { doubt, ..printed }),
-            Err(_) => missing(format!("the page has no figure {}", said.join(" "))),
-        }
+        missing(format!("the page has no figure {}", said.join(" ")))
     }
 }
