@@ -86,9 +86,14 @@ impl Tables {
                     && a.place().is_some()
                     && a.place() == b.place()
                 {
-                    return match a.doubt.as_ref().or(b.doubt.as_ref()) {
+                    // The first is only a part of its sum.
+                    let row = Amount {
+                        doubt: None,
+                        ..a.clone()
+                    };
+                    return match &b.doubt {
                         Some(doubt) => Err(doubt.clone()),
-                        None => Ok(self.look_up(a.clone(), of)),
+                        None => Ok(self.look_up(row, of)),
                     };
                 }
                 (pair.to_vec(), ratio(pair, asked.relative))

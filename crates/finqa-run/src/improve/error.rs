@@ -57,7 +57,7 @@ pub enum SearchError {
     #[error("{0}")]
     Run(#[from] PipelineError),
     #[error("{0}")]
-    Model(#[from] ModelError),
+    Model(#[source] Box<ModelError>),
     #[error("{0}")]
     Answers(#[from] AnswersError),
     #[error("{0}")]
@@ -68,6 +68,12 @@ pub enum SearchError {
     Lock(#[from] LockError),
     #[error("{0}")]
     Output(#[from] OutputError),
+}
+
+impl From<ModelError> for SearchError {
+    fn from(error: ModelError) -> Self {
+        Self::Model(Box::new(error))
+    }
 }
 
 impl Kinded for SearchError {

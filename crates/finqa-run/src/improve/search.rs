@@ -233,7 +233,7 @@ impl Search {
             },
         };
         SearchError::TooFewQuestions {
-            power: self.found.power.clone(),
+            power: self.found.power,
             cost,
         }
     }
