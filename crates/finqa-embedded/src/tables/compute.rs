@@ -81,20 +81,13 @@ impl Tables {
             }
             Operation::Ratio => {
                 let pair = self.parts(operands, asked.relative)?;
-                // "Debt to EBITDA" is a row; a figure that is in doubt is no guess at a share.
+                // "Debt to EBITDA" is a row; "sales outside Chile to sales" is none.
                 if let [a, b] = &pair
                     && a.place().is_some()
                     && a.place() == b.place()
+                    && operands.iter().all(|of| of.except.is_empty())
                 {
-                    // The first is only a part of its sum.
-                    let row = Amount {
-                        doubt: None,
-                        ..a.clone()
-                    };
-                    return match &b.doubt {
-                        Some(doubt) => Err(doubt.clone()),
-                        None => Ok(self.look_up(row, of)),
-                    };
+                    return Ok(self.look_up(a.clone(), of));
                 }
                 (pair.to_vec(), ratio(pair, asked.relative))
             }

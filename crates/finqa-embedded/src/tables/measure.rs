@@ -116,8 +116,11 @@ impl Tables {
             .windows(2)
             .all(|pair| pair.first() == pair.last());
         // Nor is one part of a sum the sum: the other may be in a note.
-        let whole = cells.len() > 1 || terms.len() == 1;
-        if !(whole && of_one && (statements.len() == cells.len() || terms.len() == 1)) {
+        let doubted = match cells.len() {
+            1 => terms.len() > 1 && !statements.is_empty(),
+            _ => !of_one || statements.len() != cells.len(),
+        };
+        if doubted {
             let cell = cells.iter().find_map(|leaf| leaf.source);
             sum.doubt = sum.doubt.or(cell.map(|cell| self.unclear(cell)));
         }
