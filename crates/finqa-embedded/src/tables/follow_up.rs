@@ -160,9 +160,8 @@ static RELATED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A question with a verb says in full what it asks for.
-static VERB: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(r"(?i)\b(?:was|were|is|are|did|do|does|has|have|had|will|by how|how)\b")
-});
+static VERB: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)\b(?:was|were|is|are|did|do|does|has|have|had|will|how)\b"));
 
 /// Gives a bare name ("free cash flow?") the period of the question before. Returns why it may
 /// still ask for something else: for a relation to the figure before, or for the same part.

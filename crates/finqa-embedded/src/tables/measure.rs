@@ -29,8 +29,8 @@ impl Tables {
         self.over(above, below)
     }
 
-    /// A printed row outside of the balance sheet, "Debt" under interest or the total of a note, is
-    /// no measure that the balance sheet gives another value.
+    /// A printed row answers for its measure, unless it is outside the balance sheet and the balance
+    /// sheet gives the measure another value: "Debt" under interest, the total of a note.
     pub(super) fn unless_computed(
         &self,
         of: &Operand,
@@ -47,19 +47,12 @@ impl Tables {
         if self.is_plain() || found.place().is_none_or(balances) {
             return printed;
         }
-        match self.measure(formula, &rest, asked) {
-            Ok(computed)
-                if computed
-                    .expr
-                    .leaves()
-                    .iter()
-                    .all(|leaf| leaf.source.is_some_and(balances))
-                    && (computed.number() - found.number()).abs() > 0.5 =>
-            {
-                Ok(computed)
-            }
-            _ => printed,
-        }
+        let computed = self.measure(formula, &rest, asked).ok().filter(|one| {
+            let mut leaves = one.expr.leaves().into_iter();
+            let differs = (one.number() - found.number()).abs() > 0.5;
+            differs && leaves.all(|leaf| leaf.source.is_some_and(balances))
+        });
+        computed.map_or(printed, Ok)
     }
 
     /// One amount over another of the same scale, as a plain number.
@@ -92,61 +85,58 @@ impl Tables {
                 Ok(_) | Err(_) if term.optional => continue,
                 found => found?,
             };
-            let cells = found.expr.leaves().into_iter();
-            statements.extend(cells.filter_map(|leaf| {
-                let place = leaf.source?;
-                let statement = self.table(place)?.statement?;
-                // "Cash at end of year" is a balance, wherever it stands.
-                let closing = self.is_closing(place);
-                Some(if closing {
-                    Statement::Balances
-                } else {
-                    statement
-                })
-            }));
+            let of = cells(&found.expr).into_iter();
+            statements.extend(of.filter_map(|place| self.kind_of(place)));
             sum = Some(match sum {
                 None => found,
                 Some(sum) => self.add(sum, found, term.subtracted)?,
             });
         }
         let mut sum = sum.ok_or(Doubt::Open)?;
-        // The total of a note is no part of the debt of the balance sheet, interest none of debt.
-        let cells = sum.expr.leaves();
-        let of_one = statements
-            .windows(2)
-            .all(|pair| pair.first() == pair.last());
-        // Nor is one part of a sum the sum: the other may be in a note.
-        let doubted = match cells.len() {
+        let leaves = sum.expr.leaves().len();
+        let doubted = match leaves {
+            // One part is not the sum: the other may be in a note.
             1 => terms.len() > 1 && !statements.is_empty(),
-            _ => !of_one || statements.len() != cells.len(),
+            // A figure of a note does not complete the debt of the balance sheet, nor does interest.
+            _ => {
+                let mut pairs = statements.windows(2);
+                statements.len() != leaves || pairs.any(|pair| pair.first() != pair.last())
+            }
         };
         if doubted {
-            let cell = cells.iter().find_map(|leaf| leaf.source);
+            let cell = cells(&sum.expr).first().copied();
             sum.doubt = sum.doubt.or(cell.map(|cell| self.unclear(cell)));
         }
         Ok(sum)
     }
 
+    /// The kind of statement in which a cell counts. "Cash at end of year" is a balance, although
+    /// it is printed in the cash flow statement.
+    fn kind_of(&self, place: Place) -> Option<Statement> {
+        let statement = self.table(place)?.statement?;
+        Some(if self.is_closing(place) {
+            Statement::Balances
+        } else {
+            statement
+        })
+    }
+
     /// A sum or a difference of amounts of one scale.
     fn add(&self, sum: Amount, mut more: Amount, subtracted: bool) -> Reading<Amount> {
-        let cells = |of: &FigureExpr| -> Vec<Place> {
-            let leaves = of.leaves().into_iter();
-            leaves.filter_map(|leaf| leaf.source).collect()
-        };
         let known = cells(&sum.expr);
         if cells(&more.expr).iter().any(|cell| known.contains(cell)) {
             return missing("one row fits two parts of the calculation");
         }
         // A statement of cash flows may print what is paid below zero. An overdraft is no cash.
         if subtracted && more.number() < 0.0 {
-            let is_in = |named: NamedStatement| {
-                move |at: &Place| self.table(*at).is_some_and(|table| named.is(table))
-            };
             let of = cells(&more.expr);
-            let is_balance =
-                |at: &Place| is_in(NamedStatement::Balances)(at) || self.is_closing(*at);
+            let is_balance = |at: &Place| self.kind_of(*at) == Some(Statement::Balances);
+            let is_paid = |at: &Place| {
+                self.table(*at)
+                    .is_some_and(|table| NamedStatement::CashFlows.is(table))
+            };
             if !of.iter().all(is_balance) {
-                if !of.iter().all(is_in(NamedStatement::CashFlows)) {
+                if !of.iter().all(is_paid) {
                     return missing("what is subtracted is printed below zero");
                 }
                 more.expr.change_leaves(&mut turn_sign);
@@ -170,4 +160,10 @@ impl Tables {
             doubt: sum.doubt.or(more.doubt),
         })
     }
+}
+
+/// The cells from which an expression is computed.
+fn cells(of: &FigureExpr) -> Vec<Place> {
+    let leaves = of.leaves().into_iter();
+    leaves.filter_map(|leaf| leaf.source).collect()
 }
