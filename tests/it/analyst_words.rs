@@ -118,7 +118,7 @@ fn a_figure_is_found_by_other_names_and_by_its_parts() {
             "5.0%",
         ),
         ("Operating income less net earnings in 2031?", "56"),
-        // Not the row "Debt" under interest.
+        // The row "Debt" under interest is an expense.
         ("What was total debt at the end of 2031?", "100"),
         ("What was interest expense in 2031?", "20"),
         (

@@ -78,8 +78,9 @@ impl Witnessed {
     }
 }
 
-/// What a chat model's answer lacks by itself: a check objects, it cites no figure or one of a row
-/// that the question does not name, or it is in another scale than its figures.
+/// Why a chat model's answer is not sure, whatever the embedded analyst says: a check objects, it
+/// cites no figure or one whose row the question does not name, or its scale is not that of its
+/// figures.
 pub(super) fn model_doubt(question: &Question, answer: &Answer) -> Option<String> {
     let mut findings = verify::check(question, answer).into_iter();
     if let Some(found) = findings.find(|found| found.kind.sends_back()) {

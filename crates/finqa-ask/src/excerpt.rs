@@ -182,7 +182,7 @@ impl ReadDocument {
                 _ => 0,
             };
             if before < size {
-                // The header of a table is no passage.
+                // The header row of a table is not among the passages.
                 return Some(first + before.saturating_sub(usize::from(cell.is_some())));
             }
             before -= size;

@@ -27,9 +27,9 @@ const SCHEDULED: [&str; 5] = [
 ];
 
 impl Session {
-    /// Writes an answer as a person does, and decides whether it is sure. A guess about a statement
-    /// that the file lacks is no answer; what would be sure without that is shown with the doubt,
-    /// since a statement may have a title that is not known.
+    /// Writes an answer as a person does, and decides whether it is sure. If the question is about
+    /// a statement that the file seems to lack, a guess is withheld, and an otherwise sure answer is
+    /// shown with that doubt, because the statement may be there under an unknown title.
     pub(super) fn judge_and_write(
         &self,
         question: &Question,

@@ -35,7 +35,7 @@ pub(crate) struct DirectAnswer {
     pub(crate) values: Vec<String>,
     /// Why it is only a guess, if so.
     pub(crate) doubt: Option<Doubt>,
-    /// How likely it is right.
+    /// The probability that it is right, from 0 to 1.
     pub(crate) confidence: f64,
 }
 

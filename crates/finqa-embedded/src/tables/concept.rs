@@ -49,7 +49,7 @@ impl Tables {
         })
     }
 
-    /// How likely all of some figures are those that are meant.
+    /// The probability that each of these cells is the one that the question means.
     fn reliability(&self, cells: &[Place]) -> f64 {
         let of = |cell: &Place| match self.table(*cell) {
             Some(table) if table.plain => OF_PLAIN,

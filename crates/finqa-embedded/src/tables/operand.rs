@@ -55,7 +55,7 @@ pub(super) struct Operand {
     pub(super) both_terms: bool,
     /// Each of the last so many periods is asked for, of so many months.
     pub(super) each: Option<(Option<usize>, u8)>,
-    /// What it leaves out, as words: first the one that says so, "outside".
+    /// The words of an exclusion, as stem and text: "outside", "us".
     pub(super) except: Vec<(String, String)>,
     /// The statement in which it is.
     pub(super) statement: Option<NamedStatement>,

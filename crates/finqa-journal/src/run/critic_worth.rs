@@ -29,7 +29,7 @@ pub struct CriticWorth {
     pub interval: Option<Interval>,
 }
 
-/// What reviews an answer.
+/// A critic: the checks, a model, or the second opinion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]

@@ -53,8 +53,7 @@ pub struct ComparedRun {
     pub rate: f64,
     /// 95 % interval of the rate, clustered by page.
     pub interval: Interval,
-    /// What the comparison with the first run shows; absent for the first run. In it, this run is
-    /// B.
+    /// The verdict on this run as B and the first run as A; absent for the first run.
     pub verdict: Option<Verdict>,
     /// US dollars per question; absent if a part of it is unknown.
     pub cost_usd: Option<f64>,
@@ -74,7 +73,7 @@ pub struct InputValues {
 /// Compares each of the runs with the first, by `rule`.
 ///
 /// # Errors
-/// Those of [`compare`], and [`AnalysisError::NotJudged`] if the rule can judge no question.
+/// The errors of [`compare`], and [`AnalysisError::NotJudged`] if the rule can judge no question.
 pub fn compare_several(
     mut runs: Vec<Answers>,
     rule: Rule,

@@ -1,4 +1,5 @@
-//! What the records of a file lack, and what cannot be done without it (`data check`).
+//! `data check`: lists the fields that the records of a file lack, and says for each what cannot be
+//! done without it.
 
 use std::sync::Arc;
 

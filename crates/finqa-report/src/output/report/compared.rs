@@ -18,7 +18,7 @@ struct ComparisonView<'a> {
     comparison: &'a Comparison<'a>,
     names: [String; 2],
     headline: Option<&'a RuleComparison>,
-    /// What the headline's rule shows, in one sentence.
+    /// The verdict by the headline's rule, in one sentence.
     verdict: String,
     /// Half the width of the differences' axis, in points.
     reach: f64,

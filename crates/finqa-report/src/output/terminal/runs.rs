@@ -19,7 +19,7 @@ pub fn runs_list(runs: &[(String, Result<RunState, String>)], style: TerminalSty
         let lines = match state {
             Ok(state) => {
                 let meta = &state.meta;
-                // Only to the minute, as nobody reads the seconds.
+                // To the minute: the list has 80 columns.
                 let started = meta.started.get(..16).unwrap_or(&meta.started);
                 let started = started.replace('T', " ");
                 let status = status(&state.stage, meta);
