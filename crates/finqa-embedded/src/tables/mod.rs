@@ -39,6 +39,7 @@ mod table;
 mod tags;
 mod unread;
 mod whole_label;
+mod witnesses;
 pub(crate) mod words;
 
 use finqa_core::number::Scale;

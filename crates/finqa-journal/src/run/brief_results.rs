@@ -1,10 +1,10 @@
 //! The results of a run in a few figures, for a list of runs.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use finqa_agents::llm::Cost;
-
-use super::folder::RunFolder;
 
 /// What `summary.json` says of a run's score and cost.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
@@ -42,9 +42,9 @@ pub struct BriefSpending {
 }
 
 impl BriefResults {
-    /// Reads the summary of a run. `None` if the run has none yet, or another version wrote it.
-    pub(super) fn of(run: &RunFolder) -> Option<Self> {
-        let summary = std::fs::read(run.file(RunFolder::SUMMARY)).ok()?;
+    /// Reads `summary.json`. `None` if there is none yet, or another version wrote it.
+    pub(super) fn read(summary: &Path) -> Option<Self> {
+        let summary = std::fs::read(summary).ok()?;
         serde_json::from_slice(&summary).ok()
     }
 }

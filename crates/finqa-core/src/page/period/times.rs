@@ -239,6 +239,29 @@ fn share(found: &mut Vec<Named>) {
     }
 }
 
+impl Period {
+    /// The period of a tag: `2024-09-28`, or `2023-10-01 to 2024-09-28`.
+    pub fn of_tag(text: &str) -> Option<Self> {
+        let (start, end) = match text.split_once(" to ") {
+            Some((start, end)) => (Some(start), end),
+            None => (None, text),
+        };
+        let end = Times::heading(end).0?.end;
+        let days = |date: Date| {
+            let (year, month, day) = (date.year?, date.month?, date.day?);
+            Some(360 * u32::from(year) + 30 * u32::from(month) + u32::from(day))
+        };
+        let start = start.and_then(|start| days(Times::heading(start).0?.end));
+        let length = start.zip(days(end));
+        let months = length.and_then(|(start, end)| (end + 15).checked_sub(start));
+        Some(Self {
+            months: months.and_then(|days| u8::try_from(days / 30).ok()),
+            end,
+            ..Self::default()
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

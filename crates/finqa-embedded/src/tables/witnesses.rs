@@ -1,0 +1,136 @@
+//! The tags of a report as witnesses of what its figures are.
+//!
+//! A tag counts only if it has no dimension, or those that the question names. It may settle which
+//! figure is meant where labels leave that open, and it makes an answer doubtful that it contradicts.
+
+use finqa_core::page::period::Period;
+
+use super::find::{Amount, keep, latest};
+use super::fit::FitFigure;
+use super::names::amount_named;
+use super::operand::Operand;
+use super::page::{Doubt, Tables};
+use super::phrases::NamedStatement;
+use super::statements::rounds_alike;
+use super::table::{Place, ReportRow};
+use super::tags::{Meaning, Tag};
+
+/// Whether the label of a row leaves out a part of what its tag means.
+fn is_part(row: &ReportRow) -> bool {
+    row.printed.to_lowercase().contains("excluding")
+}
+
+impl Tables {
+    fn meaning(&self, of: &Operand) -> Option<(&'static Meaning, Vec<String>)> {
+        let readings = of.readings().into_iter().filter(|one| !one.opposite);
+        let company = |word: &String| self.weights.is_of_company(word);
+        let own = readings.map(|one| {
+            one.words
+                .into_iter()
+                .filter(|word| !company(word))
+                .collect()
+        });
+        Meaning::of(&own.collect::<Vec<Vec<String>>>())
+    }
+
+    /// The amount that the tags name, in the table of another figure if one is given.
+    pub(super) fn by_tag(
+        &self,
+        of: &Operand,
+        asked: Option<Period>,
+        near: Option<Place>,
+    ) -> Option<Amount> {
+        let tagged = self.tagged(of, asked)?;
+        let beside = near.is_none_or(|near| near.table == tagged.table);
+        let doubt = self.unclear_year(&tagged, asked);
+        self.amount(tagged)
+            .filter(|_| beside)
+            .map(|amount| Amount { doubt, ..amount })
+    }
+
+    /// The figure of a period that the tags say an operand means, if all of them have one value.
+    fn tagged(&self, of: &Operand, asked: Option<Period>) -> Option<FitFigure> {
+        let (meaning, more) = self.meaning(of)?;
+        let meant = |tag: &Tag| meaning.means.contains(&tag.element.as_str()) && tag.is_of(&more);
+        let places = self.tags.iter().filter(|(_, tag)| meant(tag));
+        let figure = |place: &Place| {
+            self.table(*place)?
+                .figure(place.table, place.row, place.column)
+        };
+        let mut all: Vec<FitFigure> = places.filter_map(|(place, _)| figure(place)).collect();
+        all.retain(|one| {
+            let named = |named: NamedStatement| {
+                self.table(one.place()).is_some_and(|table| named.is(table))
+            };
+            let label = self
+                .table(one.place())
+                .and_then(|table| table.rows.get(one.row));
+            one.percent == of.wants_percent()
+                && !label.is_some_and(is_part)
+                && one.period.is_some()
+                && self.fits(one.period.as_ref(), asked.as_ref())
+                && of.statement.is_none_or(named)
+        });
+        if asked.is_none_or(|asked| asked.end.year.is_none()) {
+            latest(&mut all);
+        }
+        keep(&mut all, |one| {
+            self.statement_of(one).is_some() && !self.is_of_equity(one)
+        });
+        self.agreed(&all)
+    }
+
+    /// Chooses among rows with the same label: the figure whose tag means what the label says.
+    pub(super) fn tagged_row(&self, all: &[FitFigure]) -> Option<FitFigure> {
+        let words = &self
+            .table(all.first()?.place())?
+            .rows
+            .get(all.first()?.row)?
+            .label
+            .words;
+        let mut readings = vec![words.clone()];
+        readings.extend(
+            amount_named(words)
+                .into_iter()
+                .flat_map(|(one, _)| one.names.clone()),
+        );
+        let (meaning, _) = Meaning::of(&readings).filter(|(_, more)| more.is_empty())?;
+        let whole = |one: &&FitFigure| {
+            let row = self
+                .table(one.place())
+                .and_then(|table| table.rows.get(one.row));
+            row.is_some_and(|row| !is_part(row))
+        };
+        let meant = |one: &&FitFigure| {
+            let tag = self.tags.get(&one.place());
+            tag.is_some_and(|tag| {
+                meaning.means.contains(&tag.element.as_str()) && tag.members.is_empty()
+            })
+        };
+        self.agreed(
+            &all.iter()
+                .filter(whole)
+                .filter(meant)
+                .copied()
+                .collect::<Vec<FitFigure>>(),
+        )
+    }
+
+    /// The first of some figures, if all have its size.
+    fn agreed(&self, all: &[FitFigure]) -> Option<FitFigure> {
+        let first = *all.first()?;
+        let alike = |one: &FitFigure| rounds_alike(one.value.abs(), first.value.abs());
+        all.iter().all(alike).then_some(first)
+    }
+
+    /// The doubt that the tag of a figure raises if it says that the figure is another one.
+    pub(super) fn contradiction(&self, of: &Operand, one: &FitFigure) -> Option<Doubt> {
+        let tag = self.tags.get(&one.place())?;
+        let (meaning, _) = self.meaning(of).filter(|(_, more)| more.is_empty())?;
+        let other = meaning.contradicts.contains(&tag.element.as_str());
+        other.then(|| {
+            let name = self.full_name(one.place());
+            Doubt::Missing(format!("the tag of {name} is {}", tag.element))
+        })
+    }
+}
