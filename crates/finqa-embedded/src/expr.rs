@@ -1,20 +1,20 @@
-//! Expressions over the literals of a page, written as programs.
+//! Expressions over the numbers of a page. They are written as programs in the dataset's language.
 
 use finqa_core::number::literal;
 use finqa_core::program::{Expression, Leaf};
 
-/// An expression whose literals refer to the facts they were read from, as indices into
-/// the fact store.
+/// An expression whose leaves refer to the facts that they were read from, by their indices in
+/// `Facts::all`. Constants and numbers of the question have no fact.
 pub(crate) type Expr = Expression<Option<usize>>;
 
 pub(crate) type PageLeaf = Leaf<Option<usize>>;
 
-/// Whether two literals are written alike but for sign and percent sign.
+/// True if two literals have the same digits; minus and percent signs are ignored.
 pub(crate) fn alike_but_for_signs(a: &str, b: &str) -> bool {
     a.trim_matches(['-', '%']) == b.trim_matches(['-', '%'])
 }
 
-/// Gives a leaf the other sign, in its value and as it is written.
+/// Changes the sign of a leaf, in its value and in its literal.
 pub(crate) fn turn_sign<T>(leaf: &mut Leaf<T>) {
     leaf.value = -leaf.value;
     leaf.literal = match leaf.literal.strip_prefix('-') {
@@ -23,7 +23,8 @@ pub(crate) fn turn_sign<T>(leaf: &mut Leaf<T>) {
     };
 }
 
-/// The value of a literal that is a finite number.
+/// The value of a literal as the official evaluator reads it: `5%` is 0.05. `None` unless it is a
+/// finite number.
 pub(crate) fn literal_value(text: &str) -> Option<f64> {
     literal(text).filter(|value| value.is_finite())
 }

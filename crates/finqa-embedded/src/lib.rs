@@ -1,13 +1,35 @@
-//! The embedded analyst: answers without a network or a key.
+//! The embedded analyst: answers questions about a financial page with rules and trained weights,
+//! without a network, a key or a chat model. It never sees a gold answer.
 //!
-//! A page is read once into a fact store ([`EmbeddedAnalyst::index`]); a question becomes
-//! plans (an operation over open slots), and a linear scorer ranks facts for every slot. A second
-//! one picks a few of the programs that this gives, and a neural network ranks these.
-//! A question about the user's own page is first read by the labels of its table, and one about
-//! a report by the labels of all its tables; [`Passages`] finds the parts of it that a question is
-//! about.
+//! A [`Document`](finqa_core::question::Document) comes in once and is read into a [`PageIndex`].
+//! Then each [`Question`](finqa_core::question::Question) about it, with its earlier turns, gives
+//! an [`EmbeddedAnswer`]: a program in the dataset's language with its value, unit, evidence and
+//! steps, a probability that it is right, and a doubt if it is only a guess.
 //!
-//! It sees no gold and calls no chat model.
+//! A question about a page of the dataset is answered in four steps:
+//!
+//! ```text
+//! question     by what percentage did sales grow from 2018 to 2019?
+//! facts        120 (row "sales", 2019), 100 (row "sales", 2018), …
+//! plan         (slot 0 - slot 1) / slot 1; slot 0: sales, 2019; slot 1: sales, 2018
+//! candidates   subtract(120, 100), divide(#0, 100)
+//!              subtract(120, 100), divide(#0, 120), …
+//! answer       the candidate that the choice ranks first: 0.2, that is 20 %
+//! ```
+//!
+//! A question about the user's own table, or about a report, is first read by the labels of the
+//! tables; the steps above give only a guess where the labels do not suffice. [`Passages`] finds
+//! the parts of a report that fit a question, for a chat model's excerpt.
+//!
+//! Reading order: `expr`, `operations`, `shape` and `sketch` describe programs. `reading` reads a
+//! page into facts. `question` reads a question and makes plans. `answering` fills the plans,
+//! computes the confidence and describes the answer; start with `answering::analyst`. `ranking`
+//! chooses among the candidates. `tables` answers from labels and does not depend on the plans.
+//! `weights` reads the trained weights, and `training` serves the trainer, which fits them.
+//!
+//! The weights are fitted to the features that this code computes. So a change of a constant, a
+//! word list or a rule on the way to a feature can make answers worse until the trainer has run
+//! again; `docs/embedded-analyst.md` has the command and the measured accuracy.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(

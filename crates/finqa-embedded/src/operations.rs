@@ -1,11 +1,11 @@
-//! The operations that questions ask for, each in one place: as expressions over numbers of a
-//! page, and as plans over open slots.
+//! The operations that questions ask for, such as a relative change. Each is written once and
+//! builds an expression over numbers as well as a plan over open slots.
 
 use finqa_core::program::{Expression, Op};
 
 use crate::question::plan::{self, PlanExpr};
 
-/// What operations are made of.
+/// The steps and constants from which an operation is built.
 pub(crate) trait Term: Clone {
     fn step(op: Op, a: Self, b: Self) -> Self;
     fn constant(n: u32) -> Self;
@@ -51,19 +51,20 @@ pub(crate) fn greater<T: Term>(a: T, b: T) -> T {
     T::step(Op::Greater, a, b)
 }
 
-/// `a + b + c …`; `None` of nothing.
+/// `a + b + c …`, added from left to right; `None` for no parts.
 pub(crate) fn sum<T: Term>(parts: impl IntoIterator<Item = T>) -> Option<T> {
     let add = |a, b| T::step(Op::Add, a, b);
     parts.into_iter().reduce(add)
 }
 
-/// The sum over the number of its parts.
+/// The sum divided by the number of parts; `None` for no parts.
 pub(crate) fn average<T: Term>(parts: Vec<T>) -> Option<T> {
     let count = u32::try_from(parts.len()).ok()?;
     Some(ratio(sum(parts)?, T::constant(count)))
 }
 
-/// Where the largest number is, or the smallest; several places if some are equal.
+/// The indices of the largest number, or of the smallest: several if numbers are equal, none if
+/// there are no numbers.
 pub(crate) fn extremes(numbers: &[f64], largest: bool) -> Vec<usize> {
     let pick = if largest { f64::max } else { f64::min };
     let Some(best) = numbers.iter().copied().reduce(pick) else {

@@ -1,6 +1,6 @@
-//! Which rows of tables and which paragraphs of a long report a question is about: the words of
-//! the question against theirs, rare ones counting more, and words that mean nearly the same
-//! counting in part.
+//! Scores how well the rows and paragraphs of a long report fit a question. Rare words of the
+//! question count more than frequent ones, and a word that only means nearly the same counts in
+//! part.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,32 +9,34 @@ use crate::reading::similarity;
 use crate::tables::ways_to_say;
 use crate::tables::words::stems;
 
-/// How alike two words must be to count as the same in part.
+/// Minimum cosine similarity at which another word counts in part.
 const ALIKE: f64 = 0.6;
 
-/// What a word counts that is not in the passage but above it.
+/// Factor for a word that is found only in the headings above a passage.
 const ABOVE: f64 = 0.5;
 
-/// What another name of a figure counts less than that of the question.
+/// Factor for another name of a figure than the one in the question. Searching for the other names
+/// too raised the excerpts (of 2,000 tokens) that have the answer's figures from 132 to 136 of 140.
 const OTHER_NAME: f64 = 0.9;
 
-/// How much a long passage loses with each of its words.
+/// Penalty for long passages: a match counts `1 / (1 + PER_WORD * n)` in a passage of `n` different
+/// words.
 const PER_WORD: f64 = 0.02;
 
-/// Something that may answer a question.
+/// A part of a report that can answer a question: a row or a paragraph.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage<'t> {
     /// A row's label, or a paragraph.
     pub text: &'t str,
-    /// The headings above it: of the table, of its columns and of its rows.
+    /// The headings that apply to it: of the table, of its columns and of its section.
     pub above: &'t str,
 }
 
-/// The passages of a report.
+/// All passages of a report, read into stems.
 #[derive(Debug)]
 pub struct Passages {
     passages: Vec<Words>,
-    /// In how many passages a stem is.
+    /// The number of passages whose text has a stem; headings are not counted.
     frequency: HashMap<String, usize>,
 }
 
@@ -44,7 +46,7 @@ struct Words {
     above: Arc<HashSet<String>>,
 }
 
-/// A stem of a question, with the row of its vector and its weight.
+/// A stem of a question, with its word vector (by its row in the table of vectors) and its weight.
 struct AskedWord {
     stem: String,
     vector: Option<u16>,
@@ -52,9 +54,9 @@ struct AskedWord {
 }
 
 impl Passages {
-    /// Reads the passages.
+    /// Reads the passages of a report.
     pub fn read<'t>(passages: impl IntoIterator<Item = Passage<'t>>) -> Self {
-        // The rows of a table have most headings in common.
+        // Passages with the same headings share one set of stems.
         let mut headings: HashMap<String, Arc<HashSet<String>>> = HashMap::new();
         let words = |passage: Passage<'t>| Words {
             text: stems(passage.text).into_iter().collect(),
@@ -75,7 +77,8 @@ impl Passages {
         }
     }
 
-    /// How well each passage fits a question, in their order; 0 for one that shares nothing.
+    /// The score of each passage for a question, in the order of the passages. It is at least 0 and
+    /// has no fixed maximum; 0 means that the passage and the question have nothing in common.
     pub fn fit(&self, question: &str) -> Vec<f64> {
         let read = |way: Vec<String>| way.into_iter().map(|stem| self.asked(stem)).collect();
         let parts: Vec<Vec<Vec<AskedWord>>> = ways_to_say(question)
@@ -88,6 +91,7 @@ impl Passages {
             .collect()
     }
 
+    /// Looks a stem of the question up. The fewer passages have it, the more it weighs.
     #[allow(clippy::cast_precision_loss, reason = "numbers of rows")]
     fn asked(&self, stem: String) -> AskedWord {
         let seen = self.frequency.get(&stem).copied().unwrap_or(0);
@@ -100,7 +104,8 @@ impl Passages {
 }
 
 impl Words {
-    /// How well the best of several ways to say a figure fits; each counts as much as the first.
+    /// The score of the best of several ways to say a figure. The first is the question's own. The
+    /// others are scaled to its total weight, so that a long name does not count more.
     fn fit_best(&self, ways: &[Vec<AskedWord>]) -> f64 {
         let weight = |way: &[AskedWord]| way.iter().map(|word| word.weight).sum::<f64>();
         let own = ways.first().map_or(0.0, |way| weight(way));
@@ -111,6 +116,8 @@ impl Words {
         ways.iter().enumerate().map(fit).fold(0.0, f64::max)
     }
 
+    /// The sum over the words of the question. Each counts in the text or in the headings, where it
+    /// scores higher.
     #[allow(clippy::cast_precision_loss, reason = "numbers of words")]
     fn fit(&self, asked: &[AskedWord]) -> f64 {
         let one = |word: &AskedWord| {
@@ -121,7 +128,8 @@ impl Words {
     }
 }
 
-/// 1 if a text has a word, less if it only has one like it.
+/// 1 if the text has the word. Otherwise the square of the cosine similarity of the most similar
+/// word, or 0 if that similarity is below [`ALIKE`].
 fn likeness(word: &AskedWord, text: &HashSet<String>) -> f64 {
     if text.contains(&word.stem) {
         return 1.0;

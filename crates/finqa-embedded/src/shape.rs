@@ -1,8 +1,11 @@
-//! The shape of an expression: its operations without their operands.
+//! The shape of an expression: its operations without their operands. For example,
+//! `subtract(5, 3), divide(#0, 3)` is a "relative change".
 
 use crate::expr::Expr;
 use finqa_core::program::Op;
 
+/// The names of all shapes. The order is that of the classes in `weights/shapes.bin`, so a change
+/// needs new weights.
 pub(crate) const SHAPES: [&str; 28] = [
     "look-up", "look-up of a percentage", "difference", "less a constant", "a constant less",
     "ratio less one", "relative change", "change over the first", "difference over another",
@@ -12,7 +15,7 @@ pub(crate) const SHAPES: [&str; 28] = [
     "comparison", "difference of ratios", "difference of results", "sum of results", "other",
 ];
 
-/// Index into [`SHAPES`].
+/// The shape of an expression, as an index into [`SHAPES`].
 pub(crate) fn shape(expr: &Expr) -> usize {
     let name = match expr {
         Expr::Leaf(leaf) if leaf.literal.ends_with('%') => "look-up of a percentage",
@@ -35,10 +38,14 @@ pub(crate) fn shape(expr: &Expr) -> usize {
             _ => "other",
         },
     };
+    // Each name is in the list, so the fallback is never used.
     SHAPES.iter().position(|shape| *shape == name).unwrap_or(0)
 }
 
-/// The shape of a program of the dataset; a step over a table row is what it computes.
+/// The shape of a program in the dataset's language; `None` if it cannot be parsed.
+///
+/// A program that begins with a table operation has no expression. It gets the shape of what the
+/// operation computes: `table_max(rent, none)` is a look-up.
 pub(crate) fn shape_of(program: &str) -> Option<usize> {
     let of = |name: &str| SHAPES.iter().position(|shape| *shape == name);
     match Expr::parse(program) {
@@ -100,6 +107,7 @@ fn quotient(a: &Expr, b: &Expr) -> &'static str {
     }
 }
 
+/// The number of terms that nested additions add up; 1 for anything else.
 fn addends(expr: &Expr) -> usize {
     match expr {
         Expr::Step(Op::Add, a, b) => addends(a) + addends(b),
@@ -107,7 +115,8 @@ fn addends(expr: &Expr) -> usize {
     }
 }
 
-/// A number of the page, possibly in another scale.
+/// True for a number of the page, also if constants multiply or divide it, as in a conversion to
+/// another scale.
 fn is_value(expr: &Expr) -> bool {
     match expr {
         Expr::Leaf(leaf) => !leaf.is_constant(),
@@ -116,6 +125,7 @@ fn is_value(expr: &Expr) -> bool {
     }
 }
 
+/// True if the expression adds numbers of the page and does nothing else.
 fn only_adds(expr: &Expr) -> bool {
     match expr {
         Expr::Step(Op::Add, a, b) => only_adds(a) && only_adds(b),
@@ -123,15 +133,19 @@ fn only_adds(expr: &Expr) -> bool {
     }
 }
 
+/// True if both have the same operations and literals, even if the literals are from different
+/// facts.
 pub(crate) fn alike(a: &Expr, b: &Expr) -> bool {
     a.matches(b, &|x, y| x.literal == y.literal)
 }
 
+/// True if `part` is the expression or a sub-expression of it.
 pub(crate) fn holds(expr: &Expr, part: &Expr) -> bool {
     alike(expr, part) || matches!(expr, Expr::Step(_, a, b) if holds(a, part) || holds(b, part))
 }
 
-/// The operands of a difference, or of the difference within a relative change.
+/// The operands of a difference, or of a difference that is divided, as in a relative change;
+/// `None` for other expressions.
 pub(crate) fn difference(expr: &Expr) -> Option<(&Expr, &Expr)> {
     match expr.top()? {
         (Op::Subtract, a, b) => Some((a, b)),

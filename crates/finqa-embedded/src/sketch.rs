@@ -1,11 +1,14 @@
-//! How a turn's program builds on the turns before it: the program with earlier answers and
-//! earlier numbers in place of what it repeats.
+//! The sketch of a program: its operations, and which earlier answers and numbers it repeats.
+//! After the turns `120` and `100`, the program `subtract(120, 100)` has the sketch
+//! `subtract(answer2, answer1)`.
 
 use crate::expr::{Expr, PageLeaf, alike_but_for_signs};
 
-/// `answer1` is the answer of the last turn, `answer2` of the turn before it; `used1` is a
-/// number with which the last turn calculated; `new` is a number that no earlier turn has
-/// used. Those that at least five turns of the training data have, the frequent ones first.
+/// The sketches that at least five turns of the training data have, the most frequent first, and
+/// "other" for the rest. The order is that of the classes in `weights/sketches.bin`.
+///
+/// `answer1` is the answer of the last turn, and `answer2` that of the turn before it. `used1` is
+/// a number with which the last turn calculated. `new` is a number that no earlier turn has used.
 pub(crate) const SKETCHES: [&str; 55] = [
     "new", "subtract(new, new)", "divide(answer2, answer1)", "subtract(answer2, answer1)",
     "divide(answer1, used1)", "divide(new, new)", "divide(answer1, answer2)", "used1",
@@ -25,11 +28,14 @@ pub(crate) const SKETCHES: [&str; 55] = [
     "divide(answer1, answer4)", "other",
 ];
 
-/// Names by how many turns back; what is further back has the last one.
+/// Names for the answers of earlier turns, the last turn first. All turns that are further back
+/// share the last name.
 const ANSWERS: [&str; 4] = ["answer1", "answer2", "answer3", "answer4"];
+/// Names for the numbers that earlier turns calculated with, in the same order.
 const USED: [&str; 3] = ["used1", "used2", "used3"];
 
-/// Index into [`SKETCHES`], for a program after earlier ones, oldest first.
+/// The sketch of a program after the programs of earlier turns (oldest first), as an index into
+/// [`SKETCHES`].
 pub(crate) fn sketch(expr: &Expr, earlier: &[&Expr]) -> usize {
     let mut written = String::with_capacity(32);
     write(expr, earlier, &mut written);
@@ -40,8 +46,10 @@ pub(crate) fn sketch(expr: &Expr, earlier: &[&Expr]) -> usize {
     known.unwrap_or(SKETCHES.len() - 1)
 }
 
+/// Appends the sketch of an expression. An expression that is an earlier answer is replaced as a
+/// whole, before its operands are looked at.
 fn write(expr: &Expr, earlier: &[&Expr], out: &mut String) {
-    // The name for the latest turn of which this holds.
+    // The name of the latest turn for which the condition is true.
     let latest = |names: &[&'static str], holds: &dyn Fn(&Expr) -> bool| {
         let back = earlier.iter().rev().position(|turn| holds(turn))?;
         names.get(back).or(names.last()).copied()

@@ -1,6 +1,6 @@
-//! What `trainer` needs: the weights and models that it fits, and for a question
-//! with a known program the features that they are fitted on. Not for answering, and not part of
-//! the documented API.
+//! The interface of the trainer: the models that it fits, and training examples made from questions
+//! with a known program. Nothing here is needed to answer, and it is not part of the documented
+//! API.
 
 use std::sync::Arc;
 
@@ -27,26 +27,26 @@ pub use crate::question::proposal::{BUCKETS, ShapeModel, SketchModel, WordClassi
 pub use crate::ranking::network::{InputRange, Network};
 pub use crate::weights::EmbeddedWeights;
 
-/// A question whose facts are known.
+/// A training example for the slot scorer.
 #[derive(Clone, Debug)]
 pub struct SlotExample {
-    /// For every joint choice of facts its features, and whether the program made it.
+    /// The features of each joint choice of facts, and whether the gold program uses these facts.
     pub choices: Vec<(Vec<f64>, bool)>,
 }
 
-/// A candidate for the choice.
+/// A candidate with everything that the models of the choice see.
 #[derive(Clone, Debug)]
 pub struct ProgramCandidate {
     pub program: String,
-    /// Its features that are not zero: index in [`EmbeddedWeights::choice`] and value.
+    /// The non-zero features of the linear model: index into [`EmbeddedWeights::choice`] and value.
     pub features: Vec<(usize, f64)>,
-    /// Its score by the linear model.
+    /// The score of the linear model.
     pub linear: f64,
-    /// What the network sees of it, if the pool is [`Pool::Best`].
+    /// The features of the network; empty unless the pool is [`Pool::Best`].
     pub detail: Vec<f64>,
 }
 
-/// The programs that the analyst makes for a question, best by the linear model first.
+/// The candidates that the analyst makes for a question, sorted by the score of the linear model.
 #[must_use]
 pub fn candidates(
     embedded: &EmbeddedAnalyst,
@@ -75,27 +75,29 @@ pub fn candidates(
         .collect()
 }
 
-/// The names of the shapes of programs.
+/// The names of the shapes, by the classes of [`ShapeModel`].
 pub const SHAPES: &[&str] = &shape::SHAPES;
 
-/// The names of the sketches of programs.
+/// The names of the sketches, by the classes of [`SketchModel`].
 pub const SKETCHES: &[&str] = &sketch::SKETCHES;
 
-/// The shape of a program of the dataset.
+/// The shape of a program in the dataset's language, as an index into [`SHAPES`]; `None` if it
+/// cannot be parsed.
 #[must_use]
 pub fn shape_of(program: &str) -> Option<usize> {
     shape::shape_of(program)
 }
 
-/// A question as [`ShapeModel`] and [`SketchModel`] learn from it: its buckets after earlier
-/// programs, oldest first, and the class of its own program.
+/// A training example for [`ShapeModel`] or [`SketchModel`]: the buckets of a question and of the
+/// programs before it, and the class of its gold program.
 #[derive(Clone, Debug)]
 pub struct ClassExample {
     pub buckets: Vec<usize>,
     pub class: usize,
 }
 
-/// The example for [`ShapeModel`]; `None` if the program is not readable.
+/// The example for [`ShapeModel`]; `None` if the program cannot be parsed. `before` has the
+/// programs of earlier turns, oldest first. `alone` is true for a stand-alone question.
 #[must_use]
 pub fn shape_example(
     question: &str,
@@ -113,7 +115,8 @@ pub fn shape_example(
     })
 }
 
-/// The example for [`SketchModel`]; `None` if the program is not readable.
+/// The example for [`SketchModel`]; `None` if the program cannot be parsed. `before` has the
+/// programs of earlier turns, oldest first.
 #[must_use]
 pub fn sketch_example(question: &str, before: &[&str], program: &str) -> Option<ClassExample> {
     let before: Vec<Expr> = before
@@ -131,10 +134,15 @@ pub fn sketch_example(question: &str, before: &[&str], program: &str) -> Option<
     })
 }
 
+/// Maximum number of facts per slot. The number of joint choices in an example is limited to three
+/// times as many.
 const TRIED: usize = 25;
 
-/// The joint choices of facts for the first plan that has the program's operations; `None`
-/// if no plan has them, or none of the choices is right or all are.
+/// The joint choices of facts for the first plan that has the gold program's operations. A choice
+/// is right if its facts have the literals of the gold program, whatever their signs.
+///
+/// `None` if no plan has these operations. Also `None` unless some choices are right and some are
+/// wrong, because otherwise there is nothing to learn.
 #[must_use]
 pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<SlotExample> {
     let facts = &*page.facts;
@@ -174,7 +182,8 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
     None
 }
 
-/// Whether the program has the plan's operations; the literals of its slots.
+/// True if the program has the operations of the plan. Then `slots` has the program's literal for
+/// each slot; a slot that occurs twice needs the same literal twice.
 fn unify(planned: &PlanExpr, expr: &Expr, slots: &mut [Option<Arc<str>>]) -> bool {
     match (planned, expr) {
         (PlanExpr::Slot(i), Expr::Leaf(leaf)) if !leaf.is_constant() => match slots.get_mut(*i) {

@@ -1,5 +1,6 @@
-//! The trained weights of the embedded analyst: `weights/weights.json`, written by
-//! `trainer`; see `docs/embedded-analyst.md`.
+//! Reads and writes the trained weights: `weights/weights.json`, `network.json`, `shapes.bin` and
+//! `sketches.bin`, which the trainer writes and the build embeds. `docs/embedded-analyst.md`
+//! describes what they are fitted to.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,23 +19,28 @@ const NETWORK: &str = include_str!("../weights/network.json");
 const SHAPE_WEIGHTS: &[u8] = include_bytes!("../weights/shapes.bin");
 const SKETCH_WEIGHTS: &[u8] = include_bytes!("../weights/sketches.bin");
 
-/// The version of the files' format. A test reads them; they are embedded with this program.
+/// Format version, written into the JSON files. It is not compared when a file is read: a file that
+/// does not fit is refused by the names of its features and the sizes of its layers.
 const VERSION: u32 = 1;
 
+/// The end of each error text.
 const AGAIN: &str = "run the trainer again";
 
-/// The weights of its models, each in the order of its features.
+/// The weights of all models. Those of the linear models are in the order of their features.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EmbeddedWeights {
-    /// Of the scorer that ranks facts for a slot of a program.
+    /// The slot scorer, a linear model that ranks facts for a slot of a plan.
     pub slots: Vec<f64>,
+    /// The linear model that ranks candidates.
     pub choice: Vec<f64>,
+    /// The logistic model that computes the probability that an answer is right.
     pub confidence: Vec<f64>,
-    /// Which shape of a program a question asks for.
+    /// The model of the shape that a question asks for.
     pub shapes: ShapeModel,
-    /// How a turn builds on the turns before it.
+    /// The model of how a turn's program builds on earlier turns.
     pub sketches: SketchModel,
-    /// What ranks the best candidates again.
+    /// The network that ranks the best candidates of the linear model again. If it is empty, the
+    /// linear model decides.
     pub network: Network,
 }
 
@@ -49,10 +55,11 @@ struct WeightsFile {
 }
 
 impl EmbeddedWeights {
+    /// The embedded weights, parsed at the first call.
     #[must_use]
     pub fn built_in() -> &'static Self {
         static WEIGHTS: OnceLock<EmbeddedWeights> = OnceLock::new();
-        // A test reads the file, so the empty weights of a broken one never ship.
+        // A test reads the embedded files, so the default for unreadable files is never used.
         WEIGHTS.get_or_init(|| {
             Self::from_files([EMBEDDED, NETWORK], SHAPE_WEIGHTS, SKETCH_WEIGHTS).unwrap_or_default()
         })
@@ -62,7 +69,7 @@ impl EmbeddedWeights {
     ///
     /// # Errors
     ///
-    /// A file that is missing or does not fit this program, by its name.
+    /// Names the first file that is missing or does not fit this program.
     pub fn read(folder: &Path) -> Result<Self, String> {
         let bytes = |name: &str| {
             let path = folder.join(name);
@@ -94,8 +101,8 @@ impl EmbeddedWeights {
         })
     }
 
-    /// Reads weights in the form of `weights/weights.json`; of the choice, a feature that the
-    /// file does not list has weight 0.
+    /// Reads the text of a `weights.json`. A feature of `choice` that is not listed has weight 0,
+    /// because [`Self::to_json`] leaves these out.
     fn from_json(text: &str) -> Result<Self, String> {
         let file: WeightsFile = serde_json::from_str(text).map_err(|error| error.to_string())?;
         Ok(Self {
@@ -106,14 +113,13 @@ impl EmbeddedWeights {
         })
     }
 
-    /// The file of the network.
+    /// The text of `network.json`.
     #[must_use]
     pub fn network_to_json(&self) -> String {
         to_features_file(&self.network)
     }
 
-    /// The file of these weights, for `from_json`; zero weights of the choice are
-    /// left out.
+    /// The text of `weights.json`. Zero weights of `choice` are left out.
     #[must_use]
     pub fn to_json(&self) -> String {
         let choice = ranking::names().into_iter().zip(&self.choice);
@@ -127,12 +133,12 @@ impl EmbeddedWeights {
     }
 }
 
-/// A model whose features have numbers.
+/// A model whose weights are listed in the order of its features.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct FeaturesFile<M> {
     version: u32,
-    /// The names of the features that the model numbers.
+    /// The names of the features, in this order.
     features: Vec<String>,
     model: M,
 }
@@ -146,6 +152,8 @@ fn to_features_file(model: impl Serialize) -> String {
     serde_json::to_string(&file).unwrap_or_default() + "\n"
 }
 
+/// Reads the text of a `network.json`. An error if its features or layer sizes do not fit this
+/// program.
 fn network_from_json(text: &str) -> Result<Network, String> {
     let network: Network = from_features_file("network", text)?;
     match network.fits(ranking::detail_names().len()) {
@@ -162,8 +170,9 @@ fn from_features_file<M: DeserializeOwned>(model: &str, text: &str) -> Result<M,
     }
 }
 
-/// The weights in the order of their features; `unlisted` is the weight of a feature that
-/// the file does not list.
+/// Sorts weights into the order of the features. `unlisted` is the weight of a feature that the
+/// file does not list; with `None`, such a feature is an error. An unknown feature in the file
+/// always is.
 fn in_order<N: Into<String>>(
     model: &str,
     mut weights: HashMap<String, f64>,
