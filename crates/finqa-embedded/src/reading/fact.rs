@@ -1,72 +1,75 @@
-//! A number of a page, and the rows, columns and sentences that name it.
+//! The types of a page that was read: its numbers (facts), rows, columns and sentences.
+//!
+//! A word is a `u32`, the id that the page's `Vocabulary` gave to its stem.
 
 use std::sync::{Arc, OnceLock};
 
 use finqa_core::number::Scale;
 
-/// Where a fact is.
+/// Where a fact is on its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FactPlace {
-    /// Row 0 is the header, column 0 the row labels.
+    /// A cell of the table. Row 0 is the header, and column 0 has the row labels.
     Cell { row: usize, col: usize },
     /// A number in a sentence.
     Text {
-        /// Number of the sentence on the page, from 1.
+        /// Number of the document's sentence, from 1, as in the evidence id `t5`.
         filed: usize,
-        /// Index of the sentence after our own split.
+        /// Index into `Facts::sentences`, which splits the document's sentences further.
         sentence: usize,
-        /// Numbers listed together share a run.
+        /// Numbers of a sentence that are listed together, as in "5, 4 and 3", have the same run.
         run: usize,
         /// Index of its token in the sentence.
         at: usize,
     },
 }
 
-/// A number of the page.
+/// A number of the page, with the words and years that name it.
 #[derive(Clone, Debug)]
 pub(crate) struct Fact {
-    /// As the official evaluator reads it.
+    /// The number as a literal of a program: `-2913`, `4.02%`.
     pub literal: Arc<str>,
-    /// The literal's value.
+    /// The literal's value: 0.0402 for `4.02%`.
     pub value: f64,
-    /// As printed, with its sign; a percentage is not divided.
+    /// The printed number with its sign: 4.02 for `4.02%`.
     pub number: f64,
     pub percent: bool,
     pub(crate) dollar: bool,
-    /// The scale word next to it.
+    /// The scale word next to the number, as in "5 million". On a user's page, a cell has the scale
+    /// of its row, column or table here.
     pub scale: Option<Scale>,
     pub place: FactPlace,
     /// Words of the row label and its section, or of the sentence.
     pub label: Arc<[u32]>,
-    /// Words of the column's header, or the nearest words in the sentence, where one may
-    /// occur twice.
+    /// For a cell, the words of the column's header and of the cell. For a number in a sentence,
+    /// the words around it; a word that is there twice is listed twice.
     pub(crate) near: Arc<[u32]>,
-    /// Years of its column and row, or near it in the sentence.
+    /// The years of its row and column, or the years that the sentence gives for it.
     pub(crate) years: Vec<u16>,
-    /// Its row is a total.
+    /// The label of its row has the word "total".
     pub total: bool,
-    /// Its row is a balance at the beginning of the period.
+    /// Its row is a balance at the beginning of a period.
     pub(crate) opening: bool,
-    /// Its row is a balance at the end of the period.
+    /// Its row is a balance at the end of a period.
     pub(crate) closing: bool,
-    /// The first and last row of the cells above it that it is the sum of.
+    /// First and last row of the cells above it whose sum it is.
     pub(crate) adds_rows: Option<(usize, usize)>,
-    /// The first and last column of the cells of its row that it is the sum of.
+    /// First and last column of the cells next to it whose sum it is.
     pub(crate) adds_columns: Option<(usize, usize)>,
 }
 
 impl Fact {
-    /// Whether it is neither money nor a percentage, and has no scale word.
+    /// True if it is neither money nor a percentage and has no scale word.
     pub(crate) fn is_bare(&self) -> bool {
         !self.dollar && !self.percent && self.scale.is_none()
     }
 
-    /// Whether a word is one of its names.
+    /// True if a word is in its label or near it.
     pub(crate) fn is_named(&self, word: u32) -> bool {
         self.label.contains(&word) || self.near.contains(&word)
     }
 
-    /// `r3c2`, `t5`.
+    /// Its id as evidence: `r3c2` for a cell, `t5` for a number in the fifth sentence.
     pub(crate) fn id(&self) -> String {
         match self.place {
             FactPlace::Cell { row, col } => format!("r{row}c{col}"),
@@ -74,6 +77,7 @@ impl Fact {
         }
     }
 
+    /// Its row and column; `None` for a number in a sentence.
     pub(crate) fn cell(&self) -> Option<(usize, usize)> {
         match self.place {
             FactPlace::Cell { row, col } => Some((row, col)),
@@ -81,7 +85,7 @@ impl Fact {
         }
     }
 
-    /// Whether it is a sum, by the numbers of the table, that includes the other.
+    /// True if both are cells and the other is one of those that add up to this one.
     pub(crate) fn adds_up(&self, other: &Self) -> bool {
         let (Some((row, col)), Some((r, c))) = (self.cell(), other.cell()) else {
             return false;
@@ -92,7 +96,7 @@ impl Fact {
         col == c && within(self.adds_rows, r) || row == r && within(self.adds_columns, c)
     }
 
-    /// Whether both are in the same row, or in the same list of a sentence.
+    /// True if both are in the same row or in the same sentence.
     pub(crate) fn same_series(&self, other: &Self) -> bool {
         match (self.place, other.place) {
             (FactPlace::Cell { row: a, .. }, FactPlace::Cell { row: b, .. }) => a == b,
@@ -102,22 +106,23 @@ impl Fact {
     }
 }
 
-/// A row of the table.
+/// A row of the table, without its cells.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FactRow {
     pub name: String,
     pub label: Vec<u32>,
-    /// Words of the label and of the section heading above it.
+    /// Words of the label and of the heading of its section.
     pub full: Arc<[u32]>,
     pub(crate) years: Vec<u16>,
-    /// Its heading says that it is a rate, such as earnings per share.
+    /// The row has rates, such as earnings per share, so the table's scale does not apply to it.
     pub(crate) is_rate: bool,
-    /// The sum of the weights of the label's words.
+    /// The summed weight of the label's words.
     pub weight: f64,
-    /// Whether it is paid or lost, by its name, once that was asked.
+    /// Whether its name says that its amounts are paid or lost; computed on first use.
     pub(crate) outflow: OnceLock<bool>,
 }
 
+/// A column of the table, without its cells.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FactColumn {
     pub name: String,
@@ -125,11 +130,11 @@ pub(crate) struct FactColumn {
     pub(crate) years: Vec<u16>,
 }
 
-/// A sentence, split from the page's text.
+/// A sentence of the page's text, or a part of one that ends at a semicolon.
 #[derive(Clone, Debug)]
 pub(crate) struct Sentence {
-    /// Its tokens, with a blank between them.
+    /// Its tokens (words are stems), separated by single blanks.
     pub text: String,
-    /// The word of each token, where it is worth matching.
+    /// The word of each token; `None` for stop words, years and punctuation.
     pub words: Vec<Option<u32>>,
 }

@@ -1,6 +1,6 @@
-//! The fact store: every number of a page with its names, its years, and its place.
+//! The fact store: every number of a page with the words that name it, its years and its place.
 //!
-//! It does not know the question; `slots` ranks facts for one.
+//! It is read once for all questions about a page; `question::slots` ranks its facts for one.
 
 use std::sync::Arc;
 
@@ -22,20 +22,22 @@ pub(crate) struct Facts {
     pub rows: Vec<FactRow>,
     pub columns: Vec<FactColumn>,
     pub sentences: Vec<Sentence>,
-    /// Words of the upper left cell.
+    /// Words of the table's upper left cell.
     pub(crate) corner: Vec<u32>,
     pub(crate) vocabulary: Vocabulary,
-    /// Inverse document frequency by word, over rows, columns and sentences.
+    /// The weight of each word: its inverse document frequency over rows, columns and sentences.
     pub(crate) idf: Vec<f64>,
-    /// The scale of the table's amounts.
+    /// The scale that the table's caption states. `None` for a user's table, whose cells have their
+    /// own scales.
     pub scale: Option<Scale>,
-    /// The word `total`, where the page has it.
+    /// The word "total", if the page has it.
     pub total: Option<u32>,
-    /// By the features of `slots`.
+    /// The weights of the slot scorer, in the order of its features.
     pub slot_weights: Vec<f64>,
-    /// The vector of each word that has one, by [`similarity::row`].
+    /// For each word the row of its vector, by [`similarity::row`]; `None` if it has none.
     pub(crate) vectors: Vec<Option<u16>>,
-    /// The page is the user's own: it has no lost escapes.
+    /// True for a page of the user's own. It is read as written; the repairs of texts from the
+    /// dataset, which lost characters, would erase `2013` and `2014` from it.
     pub own: bool,
 }
 
@@ -57,7 +59,8 @@ impl Facts {
         facts
     }
 
-    /// Marks the cells that are the sum of cells next to them.
+    /// Marks the cells that are a sum: in a column of the cells above, in a row of the cells to the
+    /// left, or else to the right.
     fn mark_sums(&mut self) {
         let mut rows = vec![Vec::new(); self.rows.len()];
         let mut columns = vec![Vec::new(); self.columns.len()];
@@ -91,7 +94,8 @@ impl Facts {
         }
     }
 
-    /// Marks the cells of total rows and of opening and closing balances.
+    /// Marks the cells of total rows and of opening and closing balances. "End" and "December" mean
+    /// a closing balance only if the label is that of a balance, or another row has an opening one.
     fn mark_balances(&mut self) {
         let known = |words: &[&str]| -> Vec<u32> {
             let stems = words.iter().map(|word| stem(word));
@@ -112,11 +116,13 @@ impl Facts {
         }
     }
 
+    /// The inverse document frequency of a word; 1 for a word that the page lacks.
     pub(crate) fn weight(&self, word: u32) -> f64 {
         self.idf.get(word as usize).copied().unwrap_or(1.0)
     }
 
-    /// A text of the page, or of a question about it, as `tokenize` reads it.
+    /// Prepares a text of the page, or a question about it, for `tokenize`: in lower case, and on a
+    /// user's page with [`as_written`].
     pub(crate) fn written(&self, text: &str) -> String {
         let lower = text.to_lowercase();
         if self.own {
@@ -126,6 +132,7 @@ impl Facts {
         }
     }
 
+    /// The words of a text, each once, and its years.
     fn words(&mut self, text: &str) -> (Vec<u32>, Vec<u16>) {
         let text = self.written(text);
         let tokens = tokenize(&text);
@@ -143,10 +150,11 @@ impl Facts {
         (words, years)
     }
 
-    /// Reads the table, its header repaired.
+    /// Reads the rows, columns and cells of the table, whose header `finqa_core::page` has
+    /// repaired.
     fn read_table(&mut self, document: &Document) {
         let table = &document.page().table;
-        // Each figure of a user's table has its own.
+        // In a user's table, each cell has a scale of its own (`scale_at` below).
         let caption = table.caption().filter(|_| !self.own);
         self.scale = caption.and_then(|caption| caption.scale);
         for (i, column) in table.columns().iter().enumerate() {
@@ -183,12 +191,15 @@ impl Facts {
                 ..FactRow::default()
             });
             for (c, cell) in cells.iter().enumerate().skip(1) {
+                // In the header row, these are headings and not figures.
                 let heading = |number: &CellNumber| {
                     year_in_text(&number.literal).is_some()
                         || !number.words.is_empty() && !number.dollar
                         || number.percent
                 };
-                // Even among years: so it was on the pages that the weights were trained on.
+                // In the dataset, `2013` and `2014` can be the remains of a dash. They are skipped
+                // even in a column of years; docs/decisions.md has the accuracy without this
+                // exception.
                 let lost = cell.is_lost_dash() && !self.own;
                 let number = cell.number.as_ref().filter(|_| !lost);
                 if let Some(number) = number.filter(|number| r > 0 || !heading(number)) {
@@ -199,10 +210,10 @@ impl Facts {
         }
     }
 
-    /// Columns of one name without a year, such as "% of total" after each year's amounts, are
-    /// of the year of the column to their left.
+    /// Gives columns without a year, of which several have the same name, the year of the column to
+    /// their left: in `2019 | % of total | 2018 | % of total`, the first percentages are of 2019.
     fn date_repeated_columns(&mut self) {
-        // `Table` numbers labels that occur twice.
+        // The page numbers labels that occur twice: "amount (group 1)".
         let base = |name: &str| name.split(" (group ").next().map(str::to_owned);
         let names: Vec<_> = self.columns.iter().map(|c| base(&c.name)).collect();
         let mut left: Vec<u16> = Vec::new();
@@ -217,6 +228,7 @@ impl Facts {
         }
     }
 
+    /// Adds the fact of a cell. The header names and dates only the cells below it, not row 0.
     fn push_cell(&mut self, row: usize, col: usize, number: &CellNumber, scale: Option<Scale>) {
         let (extra, _) = self.words(&number.words);
         let (Some(of_row), column) = (self.rows.get(row), self.columns.get(col)) else {
@@ -251,6 +263,7 @@ impl Facts {
         });
     }
 
+    /// Adds the facts of a sentence of the document; `filed` is its number, from 1.
     fn read_text(&mut self, filed: usize, text: &str) {
         let text = self.written(text);
         for tokens in prose::sentences(tokenize(&text)) {
@@ -281,8 +294,11 @@ impl Facts {
         }
     }
 
+    /// Computes the weight of each word, from the number of rows, columns and sentences that have
+    /// it, and of each row label.
     fn weigh(&mut self) {
-        // Of each word in how many units it is, and the last of them.
+        // For each word: how many units have it, and the number of the last of them, so that a word
+        // that occurs twice in a unit is counted once.
         let mut df = vec![(0.0_f64, 0.0_f64); self.vocabulary.len()];
         let mut units = 0.0;
         let mut count = |words: &mut dyn Iterator<Item = u32>| {
@@ -316,13 +332,17 @@ impl Facts {
     }
 }
 
-/// How far a printed total may be from the sum, as a share of it.
+/// Maximum difference between a total and the sum of the cells, as a share of the total.
 const ROUNDING: f64 = 0.003;
 
-/// The most numbers that are added up.
+/// Maximum number of cells that are added up to find a total.
 const ADDENDS: usize = 40;
 
-/// The first and last place of the shortest run, two or more of the numbers, that has the sum.
+/// Adds up numbers, beginning with the first, until their sum is `total`. Returns the lowest and
+/// the highest place of those added; `None` if no sum of two or more numbers matches.
+///
+/// A number comes with the index of its fact and its place: its row or its column. Zeros do not
+/// count as numbers, and a total of zero matches nothing.
 fn adding_up<'a>(
     total: f64,
     numbers: impl Iterator<Item = &'a (usize, usize, f64)>,

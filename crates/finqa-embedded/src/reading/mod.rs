@@ -1,4 +1,8 @@
-//! Reading a page: its words, and every number in its table and its prose.
+//! Reads a page: its words, and every number in its table and its sentences.
+//!
+//! Reading order: `text` splits texts into stemmed tokens; `vocabulary` and `words` number the
+//! words and know their synonyms; `similarity` compares their meanings; `fact` has the types of a
+//! page that was read; `facts` and `prose` read them, and `outflow` knows rows of payments.
 
 pub(super) mod fact;
 pub(super) mod facts;

@@ -1,8 +1,9 @@
-//! Rows whose names say that their amounts are paid or lost.
+//! Recognises rows whose names say that their amounts are paid or lost.
 
 use super::facts::{Fact, Facts};
 
-/// Whether the row's name says that it is an outflow: its minus sign only repeats it.
+/// True for a cell of a row whose name says that it is an outflow. A minus sign there only repeats
+/// the name; gold programs use the magnitude of about two thirds of all negative numbers.
 pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
     let Some((row, _)) = fact.cell() else {
         return false;
@@ -11,6 +12,8 @@ pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
     row.is_some_and(|row| *row.outflow.get_or_init(|| names_outflow(&row.name)))
 }
 
+/// True if the name has a word for an outflow and none that makes the sign open, as in "income
+/// (loss)" or "provided by (used in)".
 fn names_outflow(name: &str) -> bool {
     let name = name.to_lowercase();
     let names = [
@@ -18,14 +21,17 @@ fn names_outflow(name: &str) -> bool {
         "payment", "paid", "purchase", "repurchase", "provision", "dividend", "deduct",
         "reduction", "settle", "depreciation", "tax", "interest",
     ];
+    // Rows with such a word can be inflows or outflows.
     let both = [
         "gain", "income", "profit", "earnings", "provided", "increase", "( used", "(used",
     ];
     names.iter().any(|n| name.contains(n)) && !both.iter().any(|n| name.contains(n))
 }
 
-/// Whether a row's name says that it is spent or lost, by itself or as a line of a statement
-/// that deducts it. Income from interest is not.
+/// True if a row's name says that it is spent or lost, by itself ("loss") or as a line that a
+/// statement deducts ("income tax", "depreciation"). Interest income is not a cost.
+///
+/// Only `tables` uses it. [`is_outflow`] keeps the words with which the weights were trained.
 pub(crate) fn names_cost(name: &str) -> bool {
     let names = [
         "capex", "opex", "cogs", "sg&a", "r&d", "administrati", "amortisation", "amortization",
@@ -37,11 +43,11 @@ pub(crate) fn names_cost(name: &str) -> bool {
     let received = [
         "income before", "interest income", "net interest", "net debt", "benefit", "cash flow",
         "result",
-        // Of either sign: "Income (loss) before taxes", "Other income (expense)".
+        // These rows can have either sign: "Income (loss) before taxes", "Other income (expense)".
         "(loss", "(income", "(gain", "(expense", "(liabilit",
     ];
     let says = |texts: &[&str]| texts.iter().any(|text| name.contains(text));
-    // "Income tax (expense) benefit" is an expense where it is below zero.
+    // "Income tax (expense) benefit" is a cost although it matches two exceptions above.
     let tax = says(&["tax"]) && says(&["(expense", "(provision"]) && !says(&["before", "(loss"]);
     tax || says(&["loss"]) && !says(&["profit", "income"]) || says(&names) && !says(&received)
 }

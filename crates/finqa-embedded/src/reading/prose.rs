@@ -1,7 +1,7 @@
-//! Numbers in running text: which are amounts, and which years they belong to.
+//! Finds the amounts in running text and the years that they belong to.
 //!
-//! "A was $ 5, $ 4 and $ 3 in 2007, 2006 and 2005" is aligned pairwise; dates, note
-//! numbers and years are not amounts.
+//! In "rent was $ 5, $ 4 and $ 3 in 2007, 2006 and 2005", each amount gets one year. Days, years
+//! and the numbers of notes are not amounts.
 
 use std::sync::Arc;
 
@@ -12,26 +12,29 @@ use super::fact::{Fact, FactPlace};
 use super::text::{TextToken, TokenKind};
 use crate::expr::literal_value;
 
+/// An amount in a sentence.
 #[derive(Clone, Debug)]
 pub(crate) struct ProseNumber {
+    /// Index of its token in the sentence.
     pub at: usize,
-    /// Index of the last token that belongs to it (unit word, `%`).
+    /// Index of the last token that belongs to it, such as `%` or "million".
     pub end: usize,
     pub digits: String,
-    /// `%` or `percent` follows.
+    /// `%` or "percent" follows.
     pub percent: bool,
     /// `$` comes before.
     pub(crate) dollar: bool,
     pub scale: Option<Scale>,
     pub(crate) years: Vec<u16>,
-    /// Amounts listed together share a run.
+    /// Index of the first amount of the list that it is in, or its own.
     pub run: usize,
 }
 
-/// Tokens of a sentence: most have fewer.
+/// Initial capacity for the tokens of a sentence; most sentences have fewer.
 const USUAL: usize = 32;
 
-/// Splits tokens at full stops and semicolons.
+/// Splits tokens at full stops and semicolons. A full stop after a month or an abbreviation such as
+/// "inc" is dropped and ends no sentence.
 pub(crate) fn sentences(tokens: Vec<TextToken<'_>>) -> Vec<Vec<TextToken<'_>>> {
     let mut out = Vec::new();
     let mut current: Vec<TextToken<'_>> = Vec::with_capacity(USUAL);
@@ -55,9 +58,11 @@ pub(crate) fn sentences(tokens: Vec<TextToken<'_>>) -> Vec<Vec<TextToken<'_>>> {
     out
 }
 
-/// The amounts of a sentence with their years.
+/// The amounts of a sentence with their years. `own` is true for a page of the user's, where `2013`
+/// and `2014` are always years.
 pub(crate) fn numbers(tokens: &[TextToken<'_>], own: bool) -> Vec<ProseNumber> {
     let mut out: Vec<ProseNumber> = Vec::new();
+    // Set while inside parentheses that repeat the number before them: `13.4% ( 13.4 % )`.
     let mut depth_of_double: Option<usize> = None;
     for (at, token) in tokens.iter().enumerate() {
         if token.is(")") {
@@ -110,10 +115,12 @@ pub(crate) fn numbers(tokens: &[TextToken<'_>], own: bool) -> Vec<ProseNumber> {
     out
 }
 
+/// True if two numbers differ at most in their signs.
 fn same_digits(a: &str, b: &str) -> bool {
     a.trim_start_matches('-') == b.trim_start_matches('-')
 }
 
+/// True for words whose number is not an amount: "note 12", "level 3", "s&p 500".
 fn names_a_reference(word: &str) -> bool {
     [
         "note", "item", "section", "page", "topic", "asu", "no", "sfas", "rule", "level", "form",
@@ -123,7 +130,7 @@ fn names_a_reference(word: &str) -> bool {
     .contains(&word)
 }
 
-/// A day of the month: `december 31`, `31 december`.
+/// True for the day in `december 31` or `dec . 31`.
 fn is_day(tokens: &[TextToken<'_>], at: usize) -> bool {
     let word = |i: Option<usize>| {
         i.and_then(|i| tokens.get(i))
@@ -135,7 +142,7 @@ fn is_day(tokens: &[TextToken<'_>], at: usize) -> bool {
     small && (word(at.checked_sub(1)) || dotted)
 }
 
-/// Whether a token may separate two items of one list.
+/// True if a token can be between two amounts of one list, in the stemmed form of the text.
 fn joins(token: &TextToken<'_>) -> bool {
     let words = [
         ",", "and", "$", "or", "approximate", "(", ")", "%", "million", "billion", "thousand",
@@ -144,6 +151,8 @@ fn joins(token: &TextToken<'_>) -> bool {
     words.contains(&&*token.text) || token.kind == TokenKind::Number && token.text.len() <= 5
 }
 
+/// Gives the amounts of a list the same run: those with at most eight tokens between them, all of
+/// which can be between two amounts.
 fn join_runs(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber]) {
     let mut previous: Option<(usize, usize)> = None;
     for number in numbers.iter_mut() {
@@ -157,7 +166,8 @@ fn join_runs(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber]) {
     }
 }
 
-/// Lists of years: `2007 , 2006 and 2005`.
+/// The lists of years in a sentence, such as `2007 , 2006 and 2005`; a lone year is a list of one.
+/// Each year comes with the index of its token.
 fn year_runs(tokens: &[TextToken<'_>], own: bool) -> Vec<Vec<(usize, u16)>> {
     let mut runs: Vec<Vec<(usize, u16)>> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -183,7 +193,8 @@ fn year_runs(tokens: &[TextToken<'_>], own: bool) -> Vec<Vec<(usize, u16)>> {
     runs
 }
 
-/// A `2013` or `2014` may be a lost dash: it counts as a year only in a year's place.
+/// False for a `2013` or `2014` that can be the remains of a dash. They are years only after a
+/// month, another year, or a word that a year can follow.
 fn is_true_year(tokens: &[TextToken<'_>], at: usize) -> bool {
     let Some(token) = tokens.get(at) else {
         return false;
@@ -200,6 +211,12 @@ fn is_true_year(tokens: &[TextToken<'_>], at: usize) -> bool {
     before.is_some_and(|t| words.contains(&&*t.text) || is_month(&t.text) || t.year().is_some())
 }
 
+/// Gives each amount its years.
+///
+/// A list of amounts takes a list of as many years, one each: the next list after it if no other
+/// amount is between them, else the last list before it, else the next list after all. Other
+/// amounts take all years of one list: the next if it is at most ten tokens away, else the last
+/// before them, else the next at any distance, as long as no other amount is between.
 fn date(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber], own: bool) {
     let runs = year_runs(tokens, own);
     let mut by_run: Vec<(usize, usize, usize, usize)> = Vec::new(); // run, count, first, last token
@@ -220,6 +237,7 @@ fn date(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber], own: bool) {
             .iter()
             .rev()
             .find(|years| years.last().is_some_and(|(at, _)| *at < first));
+        // True if the amounts of another list are between this list and the years.
         let blocked = |years: &Vec<(usize, u16)>| {
             years.first().is_some_and(|(at, _)| {
                 numbers
@@ -254,6 +272,7 @@ fn date(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber], own: bool) {
     }
 }
 
+/// The words of a sentence, each once, in order of first occurrence.
 pub(crate) fn distinct(words: &[Option<u32>]) -> Vec<u32> {
     let mut out = Vec::with_capacity(words.len());
     for word in words.iter().flatten() {
@@ -264,8 +283,8 @@ pub(crate) fn distinct(words: &[Option<u32>]) -> Vec<u32> {
     out
 }
 
-/// Makes the fact of an amount in a sentence of these words; `label` has each of them
-/// once.
+/// The fact of an amount in a sentence. `words` has the word of each token, and `label` each word
+/// once. The words near the amount are those of the 14 tokens before and the 8 after it.
 pub(crate) fn fact(
     number: &ProseNumber,
     filed: usize,

@@ -1,7 +1,5 @@
-//! Which words mean nearly the same: vectors of the words that reports use, distilled from a
-//! sentence encoder.
-//!
-//! `weights/vectors.bin` is made by `trainer/vectors.py`.
+//! Compares the meanings of words by vectors, which `trainer/vectors.py` computes with a sentence
+//! encoder for the words that reports use. The build embeds them from `weights/vectors.bin`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,24 +10,28 @@ use super::text::stem;
 
 const EMBEDDED: &[u8] = include_bytes!("../../weights/vectors.bin");
 
-/// The components of a vector.
+/// Number of components of a vector.
 const DIMENSIONS: usize = 64;
 
 type Vector = [i8; DIMENSIONS];
 
+/// The contents of the file.
 #[derive(Debug, Default)]
 struct WordVectors {
+    /// The index of each stem's vector.
     rows: HashMap<String, u16, RandomState>,
     vectors: Vec<Vector>,
-    /// The length of each vector, so that a product is a cosine.
+    /// The Euclidean length of each vector, at least 1.
     lengths: Vec<f32>,
 }
 
-// A test reads the file, so the empty list of a broken one never ships.
+// A test reads the embedded file, so the default for an unreadable file is never used.
 static VECTORS: LazyLock<WordVectors> =
     LazyLock::new(|| WordVectors::from_bytes(EMBEDDED).unwrap_or_default());
 
 impl WordVectors {
+    /// Reads three `u32` (number of words, of components, and of bytes of text), the words as lines
+    /// of text, and their vectors. `None` if the sizes do not fit.
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes;
         let mut number = || {
@@ -43,7 +45,7 @@ impl WordVectors {
             return None;
         }
         let mut out = Self::default();
-        // The most frequent word of a stem comes first.
+        // Words are sorted by frequency, so a stem gets the vector of its most frequent word.
         for (row, word) in std::str::from_utf8(words).ok()?.lines().enumerate() {
             let row = u16::try_from(row).ok()?;
             out.rows.entry(stem(word).into_owned()).or_insert(row);
@@ -65,12 +67,13 @@ fn product(a: &Vector, b: &Vector) -> i32 {
     terms.sum()
 }
 
-/// The row of a stem, if reports use it.
+/// The row of a stem's vector; `None` if it has none.
 pub(crate) fn row(stem: &str) -> Option<u16> {
     VECTORS.rows.get(stem).copied()
 }
 
-/// How alike two words are: 1 for the same, 0 for unrelated ones.
+/// The cosine similarity of two words, given by the rows of their vectors: 1 for the same word,
+/// near 0 for unrelated ones. 0 if there is no such row.
 pub(crate) fn cosine(a: u16, b: u16) -> f64 {
     let at = |row: u16| {
         let row = usize::from(row);

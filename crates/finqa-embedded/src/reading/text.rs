@@ -1,7 +1,7 @@
-//! The words of a text: lost escapes restored, dates reduced to years, tokens stemmed so
-//! that a question's words match the document's.
+//! Splits texts into tokens and stems their words, so that a question's words match the page's.
+//! Dates become years (and months), and the remains of lost Unicode escapes are removed.
 //!
-//! What a number means is decided in `facts`.
+//! What a number means is decided in `facts` and `prose`.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -15,18 +15,18 @@ use finqa_core::regex;
 pub(crate) enum TokenKind {
     /// A word, already stemmed.
     Word,
-    /// A calendar year, as running text has them.
+    /// A calendar year of running text, by [`year_in_text`].
     Year(u16),
-    /// Any other number, as written without commas.
+    /// Any other number, without its commas.
     Number,
-    /// `,` `.` `$` `%` and brackets.
+    /// Punctuation, brackets, dashes, `%` and currency signs.
     Mark,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TextToken<'a> {
-    /// The stem of a word, the digits of a number, or the mark itself; mostly a slice of the
-    /// text it was read from.
+    /// The stem of a word, the digits of a number, or the mark itself. It borrows from the text
+    /// unless characters had to be changed.
     pub text: Cow<'a, str>,
     pub kind: TokenKind,
 }
@@ -39,7 +39,7 @@ impl TextToken<'_> {
         }
     }
 
-    /// Whether it is this mark or word.
+    /// True if it is this mark, stem or number.
     pub(crate) fn is(&self, text: &str) -> bool {
         self.text == text
     }
@@ -52,7 +52,8 @@ impl TextToken<'_> {
     }
 }
 
-/// Splits a text of the dataset, in lower case, into tokens.
+/// Splits a text into tokens. The text must be in lower case; [`as_written`] must have been applied
+/// to the texts of a user's page.
 pub(crate) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
     let mut out = Vec::with_capacity(text.len() / 5);
     text.split_whitespace()
@@ -60,15 +61,17 @@ pub(crate) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
     out
 }
 
-/// The text of the user's own document, or of a question about it, with a blank between a
-/// year and the letters after it: there `2014e` is an estimate, not the remains of a dash.
+/// Separates a year from the letters after it in a text of the user's: there `2014e` is an estimate
+/// for 2014. In the dataset, `2014an` is the remains of a dash before "an".
 pub(crate) fn as_written(text: &str) -> Cow<'_, str> {
     static YEAR: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b(201[0-9])([A-Za-z])"));
     YEAR.replace_all(text, "$1 $2")
 }
 
+/// Adds the tokens of a piece of text without white space.
 fn push_chunk<'a>(chunk: &'a str, out: &mut Vec<TextToken<'a>>) {
-    // `2019s` was an apostrophe, `201c`/`201d` quotes, `2014an` a dash before `an`.
+    // The dataset lost the `\u` of Unicode escapes: `2019s` was an apostrophe and an s, `201c` and
+    // `201d` were quotes, `2013` and `2014` before a letter were dashes.
     if matches!(chunk, "2019s" | "201c" | "201d") {
         return;
     }
@@ -95,7 +98,7 @@ fn push_chunk<'a>(chunk: &'a str, out: &mut Vec<TextToken<'a>>) {
     }
 }
 
-/// Adds a token; of an apostrophe alone, stemming leaves nothing.
+/// Adds a token unless its text is empty, which is what stemming leaves of a lone apostrophe.
 fn push<'a>(text: impl Into<Cow<'a, str>>, kind: TokenKind, out: &mut Vec<TextToken<'a>>) {
     let text = text.into();
     if !text.is_empty() {
@@ -103,6 +106,7 @@ fn push<'a>(text: impl Into<Cow<'a, str>>, kind: TokenKind, out: &mut Vec<TextTo
     }
 }
 
+/// Adds the tokens of a piece without punctuation around it.
 fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
     if core.bytes().all(|b| b.is_ascii_lowercase()) {
         push(stem_of(core), TokenKind::Word, out);
@@ -169,7 +173,7 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
     }
 }
 
-/// The ordinal of `q1` or `3q`.
+/// The ordinal of a quarter: "first" for `q1`, "third" for `3q`.
 fn quarter(core: &str) -> Option<&'static str> {
     let digit = core.strip_prefix('q').or_else(|| core.strip_suffix('q'))?;
     match digit {
@@ -181,14 +185,14 @@ fn quarter(core: &str) -> Option<&'static str> {
     }
 }
 
-/// The month of a numeric date.
+/// The name of the month of a numeric date such as `12/31/09`, month first.
 fn month_of(core: &str) -> Option<&'static str> {
     let month = core.split('/').next()?.parse::<usize>().ok()?;
     MONTHS.get(month.checked_sub(1)?).copied()
 }
 
-/// A light stemmer: plural, `-ing`, `-ed`, `-ly`, possessive; and a few names that reports
-/// and questions spell differently.
+/// The stem of a word in lower case: without possessive, plural, `-ing`, `-ed` and `-ly`. Words
+/// that reports and questions spell differently have the same stem: "shareholders", "stockholder".
 pub(crate) fn stem(raw: &str) -> Cow<'_, str> {
     let mut bare = raw;
     for possessive in ["'s", "\u{2019}s"] {
@@ -205,6 +209,7 @@ pub(crate) fn stem(raw: &str) -> Cow<'_, str> {
     }
 }
 
+/// The stem of a word without an apostrophe or other marks.
 fn stem_of(clean: &str) -> Cow<'_, str> {
     let same = match clean.as_bytes() {
         b"shareholder" | b"shareholders" | b"stockholder" | b"stockholders" | b"shareowner"
@@ -243,6 +248,8 @@ fn stem_of(clean: &str) -> Cow<'_, str> {
     Cow::Borrowed(same)
 }
 
+/// A word without its ending. Words of three letters or less, and those with letters outside ASCII,
+/// are left as they are.
 fn strip_suffix(word: &str) -> Cow<'_, str> {
     let n = word.len();
     if !word.is_ascii() || n <= 3 {

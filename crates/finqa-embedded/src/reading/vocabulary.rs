@@ -1,4 +1,4 @@
-//! The words of one document as small numbers, so that labels are compared fast.
+//! Numbers the words of one page, so that comparing labels compares integers instead of strings.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,16 @@ use foldhash::fast::RandomState;
 
 use super::words::is_stop;
 
+/// The stems of a page and their ids, which count from 0.
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
-    /// The id of each stem; a stop word has none.
+    /// The id of each stem; `None` for a stop word.
     ids: HashMap<String, Option<u32>, RandomState>,
+    /// The next id.
     count: u32,
 }
 
-/// Words of a page, stop words included: most have fewer.
+/// Initial capacity, in words of a page with its stop words; most pages have fewer.
 const USUAL: usize = 512;
 
 impl Default for Vocabulary {
@@ -37,12 +39,16 @@ impl Vocabulary {
         id
     }
 
+    /// The id of a stem; `None` for a stop word and for a stem that the page lacks.
     pub(crate) fn get(&self, stem: &str) -> Option<u32> {
         self.ids.get(stem).copied().flatten()
     }
 
-    /// The id of a stem of the document, else of the word with the longest common beginning
-    /// of six letters or more (`amortiz…`).
+    /// The id of a stem, or of a related stem if the page lacks it: "amortiz" finds "amortization".
+    ///
+    /// A related stem begins with the same six letters, or with all but the last letter of `stem`.
+    /// The longest common beginning wins, then the shortest stem. A stem of less than six letters
+    /// has no related ones.
     pub(crate) fn find(&self, stem: &str) -> Option<u32> {
         if let Some(id) = self.get(stem) {
             return Some(id);
@@ -67,7 +73,7 @@ impl Vocabulary {
             .map(|(_, _, id)| id)
     }
 
-    /// Something of each word's stem, by the word's id.
+    /// Applies a function to each word's stem. The results are indexed by the words' ids.
     pub(crate) fn stems<T: Clone + Default>(&self, of: impl Fn(&str) -> T) -> Vec<T> {
         let mut out = vec![T::default(); self.len()];
         for (stem, id) in &self.ids {
@@ -79,24 +85,27 @@ impl Vocabulary {
         out
     }
 
+    /// Number of ids.
     pub(crate) fn len(&self) -> usize {
         self.count as usize
     }
 }
 
-/// Minimum common beginning of related words, in letters.
+/// Minimum number of letters with which related words begin alike.
 const RELATED: usize = 5;
 
-/// Words of the page as a set that is quick to change and to search.
+/// A set of words that is replaced often, without clearing memory: each word remembers the number
+/// of the last set that it was in.
 #[derive(Default)]
 pub(crate) struct WordSet {
-    /// For each word of the vocabulary the last of the sets that it was in.
+    /// For each word the number of the last set that had it; 0 for none.
     last: Vec<u32>,
+    /// The number of the current set.
     set: u32,
 }
 
 impl WordSet {
-    /// The empty set.
+    /// An empty set for the words of a vocabulary.
     pub(crate) fn of(vocabulary: &Vocabulary) -> Self {
         Self {
             last: vec![0; vocabulary.len()],
@@ -104,7 +113,7 @@ impl WordSet {
         }
     }
 
-    /// Replaces its words.
+    /// Replaces all words of the set.
     pub(crate) fn replace(&mut self, words: &[u32]) {
         self.set += 1;
         for word in words {

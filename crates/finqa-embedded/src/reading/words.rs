@@ -1,4 +1,4 @@
-//! The word lists of reading and planning: `weights/words.json`.
+//! The word lists in `weights/words.json`: stop words, words for operations, and synonyms.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -10,24 +10,25 @@ use super::text::stem;
 
 const EMBEDDED: &str = include_str!("../../weights/words.json");
 
-/// The version of the file's format.
+/// The only version of the format that is read.
 const VERSION: u32 = 1;
 
-/// The file; all its words are stemmed when it is read.
+/// The contents of the file. Its words are written in full and are stemmed when it is read.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WordsFile {
     version: u32,
     /// Words that never name the quantity in question.
     stop: Vec<String>,
-    /// Words that name an operation rather than a quantity: they have little weight in a slot.
+    /// Words that name an operation rather than a quantity. They have little weight in a slot.
     weak: Vec<String>,
-    /// Groups of synonyms from the vocabulary of financial reports.
+    /// Groups of words that financial reports use for the same thing.
     synonyms: Vec<Vec<String>>,
-    /// The long forms of abbreviations.
+    /// The words of each abbreviation: "research" and "development" for "r&d".
     abbreviations: BTreeMap<String, Vec<String>>,
 }
 
+/// The lists by stem, as the functions below search them.
 #[derive(Default)]
 struct WordLists {
     stop: HashSet<String, RandomState>,
@@ -35,22 +36,22 @@ struct WordLists {
     synonyms: HashMap<String, Vec<String>>,
 }
 
-// A test reads the file, so the empty lists of a broken one never ship.
+// A test reads the embedded file, so the default for an unreadable file is never used.
 static WORDS: LazyLock<WordLists> =
     LazyLock::new(|| WordLists::from_json(EMBEDDED).unwrap_or_default());
 
-/// Whether a stem never names the quantity in question.
+/// True for a stop word, which never names the quantity in question.
 pub(crate) fn is_stop(stem: &str) -> bool {
     WORDS.stop.contains(stem)
 }
 
-/// Whether a stem names an operation rather than a quantity.
+/// True for a word that names an operation rather than a quantity.
 pub(crate) fn is_weak(stem: &str) -> bool {
     WORDS.weak.contains(stem)
 }
 
-/// Synonyms of a stem, nearest first. They are used only for a word that the page lacks:
-/// the page's own words come first.
+/// The synonyms of a stem, those of its abbreviation first. Use them only for a word that the page
+/// lacks, because the page's own word fits better.
 pub(crate) fn synonyms(stem: &str) -> &'static [String] {
     WORDS.synonyms.get(stem).map_or(&[], Vec::as_slice)
 }
