@@ -1,4 +1,5 @@
-//! Follow-ups that only calculate: "that times 100", "in millions", "divided by 2".
+//! Plans for questions that calculate with given numbers: "that times 100", "in millions", "what is
+//! 45 times 4?".
 
 use std::cmp::Ordering;
 
@@ -15,8 +16,7 @@ use finqa_core::number::UnitKind::{self, Number, Percent, Ratio};
 use finqa_core::page::year_in_text;
 use finqa_core::program::Op;
 
-/// Words between two numbers, and what they ask for; those from [`IN_CONTEXT`] on only in a
-/// conversation.
+/// Words between two numbers and the operation that they ask for; the first one found decides.
 const CONNECTORS: [(&str, Op); 11] = [
     ("times", Op::Multiply),
     ("multiplied by", Op::Multiply),
@@ -30,9 +30,10 @@ const CONNECTORS: [(&str, Op); 11] = [
     ("and", Op::Subtract),
     ("by", Op::Multiply),
 ];
+/// The connectors from this index on are read only in a conversation.
 const IN_CONTEXT: usize = 6;
 
-/// "What is that times 100?": an earlier value, an operation, a number.
+/// "What is that times 100?": an operation on an earlier value and a number.
 pub(crate) fn constant_step(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     CONNECTORS.iter().find_map(|(connector, op)| {
         let (left, right) = q.asked.split(connector)?;
@@ -57,6 +58,8 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<Pro
     })
 }
 
+/// The last value if the text names nothing and no operation, as in "that"; otherwise what the text
+/// refers to.
 fn resolve_value(q: &PlanQuestion<'_>, left: &str) -> TurnOperand {
     match q.state.last() {
         Some(last)
@@ -71,7 +74,8 @@ fn resolve_value(q: &PlanQuestion<'_>, left: &str) -> TurnOperand {
     }
 }
 
-/// A plain number (not a year) at the start of the text; number words too.
+/// The whole number at the start of a text, in digits or words ("two thousand"). `None` for a year,
+/// for zero, and before a unit such as "years" or "percent".
 pub(crate) fn leading_number(text: &str) -> Option<u32> {
     let first = text
         .split_whitespace()
@@ -106,7 +110,7 @@ pub(crate) fn leading_number(text: &str) -> Option<u32> {
     ten(first)
 }
 
-/// "And in millions?", "how much is that in percentage?"
+/// "And in millions?", "how much is that in percentage?": the last value in another scale.
 pub(crate) fn convert(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     if asked.change() && !asked.says(&["that", "this", "converted"])
@@ -141,7 +145,7 @@ pub(crate) fn convert(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
             .flatten();
     }
     let (from, to) = (scale_of(q), target(asked)?);
-    // Billions are never stated in thousands, nor thousands in billions.
+    // Between billions and thousands, nothing is converted.
     if from.max(to) == 1_000_000_000 && from.min(to) == 1000 {
         return None;
     }
@@ -152,7 +156,7 @@ pub(crate) fn convert(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
     }
 }
 
-/// The units of the scale that a question names.
+/// The number of units in the scale that a question names: 1000 for "thousands", 1 for "dollars".
 fn target(asked: &Wording) -> Option<u32> {
     let scales: [(&[&str], u32); 4] = [
         (&["billions", "billion"], 1_000_000_000),
@@ -164,7 +168,9 @@ fn target(asked: &Wording) -> Option<u32> {
     named.map(|(_, units)| *units)
 }
 
-/// The scale of the last value, from its fact, its question or the table.
+/// The number of units in the scale of the last value. The scale is that of its last fact, else of
+/// a column header if the fact is a cell, else of the last question, else of a sentence with "in".
+/// 1 if none of them names a scale.
 fn scale_of(q: &PlanQuestion<'_>) -> u32 {
     let words = |phrase: &str| {
         let mut scales = Scale::ALL.into_iter().rev();
@@ -221,7 +227,7 @@ pub(crate) fn constant(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         })
 }
 
-/// The same in a conversation: two numbers are named and no earlier turn is meant.
+/// [`constant`] in a conversation, if the question has two numbers and names nothing else.
 pub(crate) fn numbers_only(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     let numbers = q.asked.tokens.iter();
     let numbers = numbers.filter(|t| t.kind == TokenKind::Number).count();

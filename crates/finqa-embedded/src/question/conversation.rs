@@ -1,5 +1,5 @@
-//! The conversation so far: the earlier turns, parsed again from their questions and
-//! programs, so that our own history and a given one work alike.
+//! The earlier turns of a conversation. They are read again from their questions and programs, so
+//! that the analyst's own history and a given one are treated alike.
 
 use finqa_core::question::HistoryEntry;
 
@@ -12,20 +12,22 @@ use crate::reading::text::TokenKind;
 use crate::reading::words::{is_stop, is_weak};
 use finqa_core::program::Op;
 
+/// An earlier turn: its question and its answer.
 #[derive(Clone, Debug)]
 pub(crate) struct EarlierTurn {
     pub asked: Wording,
-    /// Its result, as an expression.
+    /// Its program, or its value if it has no program that can be parsed.
     pub(crate) expr: Expr,
-    /// The facts of its literals, left to right.
+    /// The facts of its literals from left to right, each once.
     pub(crate) facts: Vec<usize>,
-    /// Its content words, or those of the turn before if it has none.
+    /// The words of its question with their weights, or those of the turn before if it is bare.
     pub words: Vec<(u32, f64)>,
+    /// The years of its question, or those of its facts if the question names none.
     pub(crate) years: Vec<u16>,
 }
 
 impl EarlierTurn {
-    /// A plain value read from the page.
+    /// True for a value of the page, also if it is multiplied by a constant.
     pub(crate) fn is_look_up(&self) -> bool {
         match &self.expr {
             Expr::Leaf(_) => true,
@@ -36,7 +38,7 @@ impl EarlierTurn {
         }
     }
 
-    /// `subtract(a, b)` as a difference of two amounts.
+    /// The operands of `subtract(a, b)`; `None` for other programs.
     pub(crate) fn difference(&self) -> Option<(&Expr, &Expr)> {
         match self.expr.top() {
             Some((Op::Subtract, a, b)) => Some((a, b)),
@@ -44,7 +46,8 @@ impl EarlierTurn {
         }
     }
 
-    /// How far the worst of its facts is behind the one that fits its question best.
+    /// Difference between the slot scores of the fact that fits its question best and of the worst
+    /// fact that it used. A large one suggests that the turn was answered with the wrong fact.
     pub(crate) fn behind(&self, facts: &Facts) -> f64 {
         let query = SlotQuery {
             words: self.words.clone(),
@@ -61,12 +64,13 @@ impl EarlierTurn {
         worst.map(|fit| best - fit).fold(0.0, f64::max)
     }
 
+    /// True if the last step of its program is this operation.
     pub(crate) fn ends_in(&self, op: Op) -> bool {
         self.expr.top().is_some_and(|(top, _, _)| top == op)
     }
 }
 
-/// The earlier turns, oldest first; turns without a readable value are left out.
+/// The earlier turns, oldest first. Turns without a program or number are left out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EarlierTurns {
     pub turns: Vec<EarlierTurn>,
@@ -81,18 +85,19 @@ impl EarlierTurns {
         state
     }
 
-    /// The years of all turns.
+    /// The years of all turns, with repetitions.
     pub(crate) fn years(&self) -> Vec<u16> {
         let years = self.turns.iter().flat_map(|turn| turn.years.iter());
         years.copied().collect()
     }
 
-    /// The look-ups since the last calculation, the latest first.
+    /// The look-ups after the last calculation, the latest first.
     pub(crate) fn latest_look_ups(&self) -> Vec<&EarlierTurn> {
         let latest = self.turns.iter().rev();
         latest.take_while(|turn| turn.is_look_up()).collect()
     }
 
+    /// Adds a turn. What its question leaves out is taken from the turn before it.
     fn push(&mut self, facts: &Facts, entry: &HistoryEntry) {
         let program = entry.program.as_deref().and_then(Expr::parse);
         let value = || {
@@ -141,7 +146,7 @@ impl EarlierTurns {
         self.turns.last()
     }
 
-    /// The `k`-th turn from the end, 0 the last.
+    /// The `k`-th turn from the end; 0 is the last turn.
     pub(crate) fn back(&self, k: usize) -> Option<&EarlierTurn> {
         self.turns
             .len()
@@ -154,11 +159,12 @@ impl EarlierTurns {
         self.turns.iter().rev().find(|turn| turn.ends_in(op))
     }
 
+    /// The latest turn that is a difference.
     pub(crate) fn last_difference(&self) -> Option<&EarlierTurn> {
         self.turns.iter().rev().find(|t| t.difference().is_some())
     }
 
-    /// All facts used so far, the latest last.
+    /// The facts that all turns used, the latest last.
     pub(crate) fn anchors(&self) -> Vec<usize> {
         self.turns
             .iter()
@@ -167,7 +173,7 @@ impl EarlierTurns {
     }
 }
 
-/// Whether a question names nothing but years, pronouns and operations.
+/// True if a question names no quantity, only years, pronouns and operations: "and in 2012?".
 pub(crate) fn is_bare(asked: &Wording) -> bool {
     !asked
         .tokens
@@ -175,7 +181,8 @@ pub(crate) fn is_bare(asked: &Wording) -> bool {
         .any(|t| t.kind == TokenKind::Word && !is_stop(&t.text) && !is_weak(&t.text))
 }
 
-/// Finds the facts of an expression's literals.
+/// Finds the facts of an expression's literals. If several facts have a literal, whatever its
+/// signs, the one that fits the turn's question best is taken.
 fn locate(facts: &Facts, expr: &mut Expr, query: &SlotQuery, found: &mut Vec<usize>) {
     let mut scorer = SlotScorer::new(facts, query);
     expr.change_leaves(&mut |leaf| {

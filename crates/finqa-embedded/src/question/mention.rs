@@ -1,26 +1,30 @@
-//! The parts of a question that name an operation's operands.
+//! Finds the parts of a question that name the operands of an operation: "sales" and "debt" in "the
+//! ratio of sales to debt".
 
 use super::wording::{Wording, plain};
 use crate::reading::text::{TokenKind, tokenize};
 use crate::reading::words::{is_stop, is_weak};
 
-/// A part of a question.
+/// How much a part of a question names.
 pub(crate) struct OperandSpan {
+    /// Number of words that are neither stop words nor words for operations.
     content: usize,
     years: usize,
 }
 
 impl OperandSpan {
+    /// True if it names a quantity.
     pub(crate) fn names(&self) -> bool {
         self.content > 0
     }
 
+    /// True if it names a quantity or a year.
     pub(crate) fn says_anything(&self) -> bool {
         self.content + self.years > 0
     }
 }
 
-/// Reads a part.
+/// Reads a part of a question.
 pub(crate) fn span(text: &str) -> OperandSpan {
     let tokens = tokenize(text);
     OperandSpan {
@@ -32,7 +36,9 @@ pub(crate) fn span(text: &str) -> OperandSpan {
     }
 }
 
-/// Splits a question at the first connector that fits, after the lead phrase.
+/// Splits a question at a connector. Each form is a lead phrase, after which the connectors are
+/// searched for, and the connectors; an empty lead is the start of the question. `None` unless both
+/// sides of the connector found name a quantity or a year.
 pub(crate) fn operands(asked: &Wording, forms: &[(&str, &[&str])]) -> Option<(String, String)> {
     forms.iter().find_map(|(lead, connectors)| {
         let found = if lead.is_empty() {
@@ -45,7 +51,7 @@ pub(crate) fn operands(asked: &Wording, forms: &[(&str, &[&str])]) -> Option<(St
     })
 }
 
-/// The text on each side of a connector of whole words.
+/// The texts before and after the first occurrence of a connector as whole words.
 pub(crate) fn split(text: &str, connector: &str) -> Option<(String, String)> {
     text.match_indices(' ').find_map(|(at, _)| {
         let after = text.get(at + 1..)?.strip_prefix(connector)?;
@@ -54,7 +60,8 @@ pub(crate) fn split(text: &str, connector: &str) -> Option<(String, String)> {
     })
 }
 
-/// Numerator and denominator of a share or ratio, as the question names them.
+/// The texts that name numerator and denominator of a share or ratio. If a percentage of nothing is
+/// asked for ("what percent was rent?"), the denominator is " total ".
 pub(crate) fn ratio_operands(asked: &Wording) -> Option<(String, String)> {
     let text = asked.phrase.as_str();
     let after = |lead: &str| {
@@ -129,7 +136,8 @@ pub(crate) fn ratio_operands(asked: &Wording) -> Option<(String, String)> {
     None
 }
 
-/// A numerator without the question words before it and the verb after it.
+/// Removes the question words before a numerator and the verb after it: "what did rent represent"
+/// becomes "rent".
 fn tidy(text: &str) -> String {
     let mut out = format!(" {} ", text.trim());
     for lead in [

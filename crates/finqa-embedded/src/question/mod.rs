@@ -1,4 +1,10 @@
-//! Reading a question: its cues, the turns before it, and the plans that may answer it.
+//! Reads a question, its cues and the turns before it, and makes the plans that can answer it.
+//!
+//! Reading order: `wording` reads the text, with `operation_words` and `mention`; `conversation`
+//! reads the earlier turns. `plan` has the types of a plan, `slots` says what a slot asks of a
+//! fact and scores facts, with `slot_words`. `plan_question` combines these for the rules that
+//! make plans: `alone` for a question by itself, `follow_up`, `arithmetic` and `reference` for a
+//! turn. `proposal` guesses shape and sketch of the program from the words.
 
 pub(super) mod alone;
 pub(super) mod arithmetic;

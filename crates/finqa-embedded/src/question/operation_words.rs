@@ -1,6 +1,5 @@
-//! The words of the operations that questions ask for: they name no row of a page.
-//!
-//! The cues of the plans, the doubts and the direct reading of a table share these lists.
+//! The words with which questions ask for operations. The rules for plans, the doubts and the
+//! reading of tables by their labels share these lists.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -19,16 +18,16 @@ pub(crate) const SMALLEST: [&str; 4] = ["lowest", "smallest", "minimum", "least"
 
 pub(crate) const AVERAGE: [&str; 3] = ["average", "mean", "averaged"];
 
-/// Statistics without a program.
+/// Statistics that no program computes.
 pub(crate) const STATISTICS: [&str; 3] = ["median", "deviation", "correlation"];
 
-/// What is left of a whole without a part.
+/// Words that ask for a whole without one of its parts.
 pub(crate) const LEFT_OF_WHOLE: [&str; 9] = [
     "not", "other than", "excluding", "except", "remaining", "remainder", "outside", "rest",
     "without",
 ];
 
-/// A change, or a difference.
+/// Words for a change or a difference.
 pub(crate) const CHANGE: [&str; 32] = [
     "change", "changes", "changed", "difference", "differences", "increase", "increased",
     "increases", "decrease", "decreased", "decreases", "decline", "declined", "growth", "grow",
@@ -41,7 +40,7 @@ pub(crate) const SUM: [&str; 10] = [
     "sum total", "adding",
 ];
 
-/// Words of operations in no other list.
+/// Words for operations that are in no other list.
 const OTHER: [&str; 32] = [
     "annual", "yearly", "per", "point", "percent", "ratio", "share", "portion", "proportion",
     "fraction", "total", "rate", "sum", "aggregate", "fell", "fallen", "risen", "grown", "fastest",
@@ -61,7 +60,7 @@ static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     words.map(|word| stem(word).into_owned()).collect()
 });
 
-/// Whether a stem is of a word for an operation.
+/// True if the stem is that of a word in one of these lists.
 pub(crate) fn is_operation(stem: &str) -> bool {
     STEMS.contains(stem)
 }

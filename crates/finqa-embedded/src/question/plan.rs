@@ -1,6 +1,7 @@
-//! A plan: an operation over open slots.
+//! The types of a plan: an operation over open slots, and what each slot asks for.
 //!
-//! `alone`, `follow_up` and `reference` make plans; `filling` puts facts into their slots.
+//! `alone`, `follow_up`, `arithmetic` and `reference` make plans; `answering::filling` puts facts
+//! into their slots.
 
 use super::slots::SlotQuery;
 use crate::expr::Expr;
@@ -10,8 +11,9 @@ use finqa_core::program::Op;
 /// An expression with open slots.
 #[derive(Clone, Debug)]
 pub(crate) enum PlanExpr {
+    /// An index into the slots of the plan.
     Slot(usize),
-    /// Known already: a constant, or an earlier turn's expression.
+    /// A part that needs no fact: a constant, or an earlier turn's expression.
     Fixed(Expr),
     Step(Op, Box<PlanExpr>, Box<PlanExpr>),
 }
@@ -21,7 +23,7 @@ impl PlanExpr {
         Self::Fixed(Expr::constant(n))
     }
 
-    /// The facts of its known parts.
+    /// Appends the facts of the fixed parts to `out`.
     pub(crate) fn known_facts(&self, out: &mut Vec<usize>) {
         match self {
             Self::Slot(_) => {}
@@ -33,7 +35,7 @@ impl PlanExpr {
         }
     }
 
-    /// Puts expressions into the slots; `None` if one is missing.
+    /// Puts expressions into the slots; `None` if there are fewer expressions than slots.
     pub(crate) fn fill(&self, slots: &[Expr]) -> Option<Expr> {
         match self {
             Self::Slot(i) => slots.get(*i).cloned(),
@@ -48,39 +50,44 @@ pub(crate) fn step(op: Op, a: PlanExpr, b: PlanExpr) -> PlanExpr {
     PlanExpr::Step(op, Box::new(a), Box::new(b))
 }
 
-/// `op` of the first two slots.
+/// `op(slot 0, slot 1)`
 pub(crate) fn of_slots(op: Op) -> PlanExpr {
     step(op, PlanExpr::Slot(0), PlanExpr::Slot(1))
 }
 
-/// How the facts of a plan's slots are related.
+/// How the facts for a plan's slots should be related. Each relation has features of its own in the
+/// slot scorer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pairing {
-    /// They are not.
+    /// No relation is expected.
     Free,
-    /// One quantity at two or more times.
+    /// One quantity at several times.
     Periods,
-    /// Two or more quantities at one time.
+    /// Several quantities at one time.
     Parts,
 }
 
-/// The lowest prior that a plan has.
+/// The prior of a plan whose rule names none.
 pub(crate) const LOW: f64 = 0.2;
 
+/// A plan for a program.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramPlan {
-    /// For people and for the trainer.
+    /// The name of the rule that made it. It is shown with the answer and is a feature of the
+    /// choice (`ranking::context::PLAN_NAMES`).
     pub name: &'static str,
     pub(crate) expr: PlanExpr,
     pub slots: Vec<SlotQuery>,
     pub(crate) pairing: Pairing,
-    /// Prior confidence, 0 to 1.
+    /// How sure its rule is of the plan, before any fact is seen, from 0 to 1: a feature of the
+    /// choice.
     pub(crate) prior: f64,
+    /// The kind of its value.
     pub kind: UnitKind,
 }
 
 impl ProgramPlan {
-    /// A plan for a number from unrelated facts.
+    /// A plan for a number from unrelated facts, with the lowest prior.
     pub(crate) fn new(name: &'static str, expr: PlanExpr, slots: Vec<SlotQuery>) -> Self {
         Self {
             name,
@@ -92,7 +99,7 @@ impl ProgramPlan {
         }
     }
 
-    /// The same with facts that are so related, this prior, and a value of this kind.
+    /// The same plan with another pairing, prior and kind of value.
     pub(crate) fn paired(self, pairing: Pairing, prior: f64, kind: UnitKind) -> Self {
         Self {
             pairing,
@@ -114,12 +121,12 @@ impl ProgramPlan {
         self.paired(Pairing::Periods, prior, kind)
     }
 
-    /// A look-up.
+    /// A plan that looks one fact up.
     pub(crate) fn look_up(query: SlotQuery) -> Self {
         Self::new("look-up", PlanExpr::Slot(0), vec![query]).free(0.4, UnitKind::Number)
     }
 
-    /// No slot is open: only earlier values and constants.
+    /// A plan without slots, from earlier values and constants.
     pub(crate) fn fixed(name: &'static str, expr: Expr, kind: UnitKind) -> Self {
         Self {
             kind,

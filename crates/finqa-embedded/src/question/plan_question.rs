@@ -1,4 +1,5 @@
-//! A question as the makers of plans read it, with what earlier turns leave to its slots.
+//! A question as the rules for plans see it: its text, its page, the earlier turns, and what its
+//! slots take over from them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,20 +13,22 @@ use super::slots::SlotQuery;
 use super::wording::Wording;
 use crate::reading::facts::Facts;
 
-/// What slots inherit from an earlier turn.
+/// What the slots of a question take over from earlier turns.
 #[derive(Debug, Default)]
 pub(crate) struct PlanContext {
+    /// The words of the last turn.
     pub words: WordWeights,
+    /// The years of the last turn.
     pub(crate) years: Vec<u16>,
-    /// Facts used so far.
+    /// The facts that all earlier turns used, the latest last.
     pub(crate) anchors: Rc<[usize]>,
-    /// Parts of the question read so far.
+    /// Queries made from parts of the question, by their text: many plans read the same parts.
     parts: RefCell<HashMap<String, SlotQuery, RandomState>>,
     alike: AlikeWords,
 }
 
 impl PlanContext {
-    /// What the turn before leaves: its words and years, and all facts used so far.
+    /// The context after these turns; empty if there are none.
     pub(crate) fn after(state: &EarlierTurns) -> Self {
         let last = state.last();
         Self {
@@ -36,8 +39,8 @@ impl PlanContext {
         }
     }
 
-    /// Reads a part, once for all slots: plans name the same things again and again. The query
-    /// lacks what the rest of the question says.
+    /// The query for a part of the question. It knows nothing of the other parts;
+    /// [`PlanQuestion::query`] adds what the question as a whole says.
     fn part(&self, facts: &Facts, text: &str) -> SlotQuery {
         if let Some(part) = self.parts.borrow().get(text) {
             return part.clone();
@@ -62,15 +65,15 @@ impl PlanContext {
     }
 }
 
-/// A question as its plans read it: its page, the turns before it and what they leave.
+/// A question with its page and its earlier turns, from which the rules make plans.
 #[derive(Clone, Copy)]
 pub(crate) struct PlanQuestion<'a> {
     pub(crate) facts: &'a Facts,
     pub asked: &'a Wording,
     pub state: &'a EarlierTurns,
-    /// What slots inherit.
+    /// What its slots take over from earlier turns.
     pub context: &'a PlanContext,
-    /// It follows earlier turns and names nothing that the last of them did not name.
+    /// True if it follows earlier turns and names hardly anything that the last three did not name.
     pub(crate) refers: bool,
 }
 
@@ -91,12 +94,13 @@ impl<'a> PlanQuestion<'a> {
         }
     }
 
-    /// Another wording in its place.
+    /// The same with another wording, such as a part of the question.
     pub(crate) fn with<'b>(&'b self, asked: &'b Wording) -> PlanQuestion<'b> {
         PlanQuestion { asked, ..*self }
     }
 
-    /// A query from a part of the question, with the words that it leaves out.
+    /// The query for a part of the question. Its years are those of the part, else of the question,
+    /// else of the last turn; percentages, counts and scales are those of the question.
     pub(crate) fn query(&self, text: &str) -> SlotQuery {
         let (asked, context) = (self.asked, self.context);
         let part = context.part(self.facts, text);
@@ -114,12 +118,13 @@ impl<'a> PlanQuestion<'a> {
         }
     }
 
-    /// A query from all of the question.
+    /// The query for the question as a whole.
     pub(crate) fn whole(&self) -> SlotQuery {
         self.query(&self.asked.phrase)
     }
 
-    /// Two slots for two things, each with the other's words at a low weight.
+    /// Two slots for two things that parts of the question name. A part that names no quantity
+    /// takes over the other's words: "sales in 2012 and in 2013".
     pub(super) fn parts_of(&self, a: &str, b: &str) -> Vec<SlotQuery> {
         let (mut one, mut two) = (self.query(a), self.query(b));
         if one.elliptical {
@@ -134,7 +139,8 @@ impl<'a> PlanQuestion<'a> {
         vec![one, two]
     }
 
-    /// Two periods: the years in the question, later first; or a year and the one before.
+    /// Two years to compare, the later first: the latest and earliest of the question (or of the
+    /// last turn), a single year and the one before it, or the latest two of the table.
     pub(super) fn two_periods(&self) -> Option<(u16, u16)> {
         let (facts, asked) = (self.facts, self.asked);
         let years = if asked.years.is_empty() {
@@ -157,7 +163,7 @@ impl<'a> PlanQuestion<'a> {
         }
     }
 
-    /// All of the question in each of its [two periods](Self::two_periods).
+    /// The query for the question as a whole in each of its [two years](Self::two_periods).
     pub(super) fn periods(&self) -> Option<(SlotQuery, SlotQuery)> {
         let (late, early) = self.two_periods()?;
         let base = self.whole().amount();
@@ -165,7 +171,7 @@ impl<'a> PlanQuestion<'a> {
     }
 }
 
-/// Whether the last turns already named every content word.
+/// True if the last three turns named more than three quarters of the content words, by weight.
 fn names_the_same(facts: &Facts, asked: &Wording, state: &EarlierTurns) -> bool {
     let (words, unknown) = weighted(facts, &asked.content());
     let known = |word: u32| {

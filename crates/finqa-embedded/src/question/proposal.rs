@@ -1,9 +1,8 @@
-//! Which kind of calculation a question asks for, and how it builds on the turns before it:
-//! linear models over the words of the question and the kinds of the turns before it.
+//! Guesses shape and sketch of the program from the words of the question and the programs of
+//! earlier turns, by two linear models.
 //!
-//! Words are hashed into buckets, so that the weights hold no word of any question. They are
-//! in `weights/shapes.bin` and `weights/sketches.bin`, fitted by
-//! `trainer`.
+//! Words are hashed into buckets, so that no word of a question can be read from the weights. The
+//! trainer writes the weights to `weights/shapes.bin` and `weights/sketches.bin`.
 
 use super::conversation::EarlierTurns;
 use super::wording::Wording;
@@ -12,26 +11,27 @@ use crate::shape::{SHAPES, shape};
 use crate::sketch::{SKETCHES, sketch};
 use finqa_core::page::year_in_text;
 
-/// Logarithm of the number of buckets.
+/// Binary logarithm of the number of buckets.
 const BITS: u32 = 13;
-/// How many buckets there are.
+/// Number of buckets.
 pub const BUCKETS: usize = 1 << BITS;
 
-/// The shape of the program that a question asks for.
+/// The model of the shape that a question asks for.
 pub type ShapeModel = WordClassifier<{ SHAPES.len() }>;
-/// Its sketch.
+/// The model of the sketch that a turn asks for.
 pub type SketchModel = WordClassifier<{ SKETCHES.len() }>;
 
-/// A weight of every bucket for every class, as a multiple of `scale`.
+/// A linear classifier over buckets. Each bucket has a weight for each class, stored as a multiple
+/// of `scale` in one byte.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WordClassifier<const CLASSES: usize> {
     scale: f64,
-    /// By bucket, then by class.
+    /// The weights of the first bucket for all classes, then those of the next.
     weights: Vec<i8>,
 }
 
 impl<const CLASSES: usize> WordClassifier<CLASSES> {
-    /// Rounds weights, by bucket, then by class.
+    /// Rounds weights, which are ordered by bucket and then by class, so that the largest is 127.
     #[must_use]
     pub fn from_weights(weights: &[f64]) -> Self {
         let largest = weights.iter().fold(0.0_f64, |most, w| most.max(w.abs()));
@@ -42,7 +42,7 @@ impl<const CLASSES: usize> WordClassifier<CLASSES> {
         )]
         let small = |w: &f64| (w / scale).round() as i8;
         Self {
-            // Exactly what the file holds.
+            // Rounded as in the file, so that a model equals what is read back.
             scale: f64::from(as_f32(scale)),
             weights: weights.iter().map(small).collect(),
         }
@@ -58,6 +58,7 @@ impl<const CLASSES: usize> WordClassifier<CLASSES> {
         })
     }
 
+    /// The contents of the file: the scale, then a byte for each weight.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let weights = self.weights.iter().map(|weight| weight.cast_unsigned());
@@ -68,8 +69,8 @@ impl<const CLASSES: usize> WordClassifier<CLASSES> {
             .collect()
     }
 
-    /// The logarithm of each class's odds against the likeliest: 0 for that one, and less for
-    /// the others.
+    /// How likely each class is for a question with these buckets: the logarithm of its probability
+    /// divided by that of the likeliest class, so 0 for the likeliest and negative for the others.
     pub(crate) fn propose(&self, buckets: &[usize]) -> [f64; CLASSES] {
         let mut sum = [0_i32; CLASSES];
         for bucket in buckets {
@@ -92,8 +93,11 @@ fn as_f32(x: f64) -> f32 {
     x as f32
 }
 
-/// The buckets of a question after turns of these classes, oldest first; one that is asked by
-/// itself opens no conversation.
+/// The buckets of a question: its words, pairs and triples of words, number of years, and the
+/// classes of earlier turns (`before`, oldest first), alone and with the words.
+///
+/// `alone` is true for a question by itself. Without it, a question without earlier turns is read
+/// as the first turn of a conversation.
 pub(crate) fn buckets(phrase: &str, before: &[&str], alone: bool) -> Vec<usize> {
     let mut out = vec![bucket(&["always"])];
     let ended = std::iter::once("$");
@@ -146,7 +150,7 @@ pub(crate) fn buckets(phrase: &str, before: &[&str], alone: bool) -> Vec<usize> 
     out
 }
 
-/// A year or another number is a number.
+/// Replaces a year by `@` and any other word with a digit by `#`.
 fn class(word: &str) -> &str {
     if year_in_text(word).is_some() {
         "@"
@@ -157,7 +161,8 @@ fn class(word: &str) -> &str {
     }
 }
 
-/// FNV-1a, which is the same everywhere.
+/// The bucket of a feature, by the hash FNV-1a, which is the same on every platform. The weights
+/// files depend on it.
 fn bucket(parts: &[&str]) -> usize {
     let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -166,20 +171,20 @@ fn bucket(parts: &[&str]) -> usize {
     usize::try_from((hash ^ (hash >> 32)) & (BUCKETS as u64 - 1)).unwrap_or(0)
 }
 
-/// The buckets of a question, after the shapes of the turns before it.
+/// The buckets for [`ShapeModel`].
 pub(crate) fn after_shapes(asked: &Wording, state: &EarlierTurns, alone: bool) -> Vec<usize> {
     let turns = state.turns.iter();
     let before = turns.filter_map(|turn| SHAPES.get(shape(&turn.expr)).copied());
     buckets(&asked.phrase, &before.collect::<Vec<_>>(), alone)
 }
 
-/// The buckets of a turn's question, after the sketches of the turns before it.
+/// The buckets for [`SketchModel`].
 pub(crate) fn after_sketches(asked: &Wording, state: &EarlierTurns) -> Vec<usize> {
     let turns: Vec<&Expr> = state.turns.iter().map(|turn| &turn.expr).collect();
     buckets(&asked.phrase, &sketches_of(&turns), false)
 }
 
-/// The sketch of each turn, after those before it.
+/// The name of each turn's sketch, oldest first.
 pub(crate) fn sketches_of(turns: &[&Expr]) -> Vec<&'static str> {
     let of = |(k, turn): (usize, &&Expr)| {
         let earlier = turns.get(..k).unwrap_or_default();

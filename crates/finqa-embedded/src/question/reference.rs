@@ -1,4 +1,4 @@
-//! References: which earlier value "that", "this change" or "the 2005 one" means.
+//! Resolves references to earlier values: "that", "this change", "the 2005 one".
 
 use super::conversation::{EarlierTurn, EarlierTurns};
 use super::mention::span;
@@ -11,15 +11,19 @@ use super::wording::Wording;
 use crate::expr::Expr;
 use finqa_core::program::Op;
 
+/// An operand of a follow-up.
 pub(crate) enum TurnOperand {
+    /// An earlier value, or a constant.
     Known(Expr),
+    /// A fact of the page that is still to be found.
     Open(Box<SlotQuery>),
 }
 
-/// The prior of a plan whose operands the follow-up names.
+/// The prior of a plan whose operands the question names. For the rules in `follow_up`, their order
+/// replaces it.
 pub(crate) const SURE: f64 = 0.9;
 
-/// `op(a, b)` as a plan.
+/// The plan `op(a, b)`, with a slot for each open operand.
 pub(crate) fn join(name: &'static str, op: Op, a: TurnOperand, b: TurnOperand) -> ProgramPlan {
     let mut slots = Vec::new();
     let mut expr = |operand: TurnOperand| match operand {
@@ -33,7 +37,7 @@ pub(crate) fn join(name: &'static str, op: Op, a: TurnOperand, b: TurnOperand) -
     ProgramPlan::new(name, step(op, a, b), slots)
 }
 
-/// What a part of a follow-up means.
+/// What a part of a follow-up means: an earlier value, a constant, or else a fact of the page.
 pub(crate) fn resolve(q: &PlanQuestion<'_>, text: &str) -> TurnOperand {
     let part = Wording::read(text);
     let open = || TurnOperand::Open(Box::new(q.query(text)));
@@ -57,7 +61,7 @@ pub(crate) fn resolve(q: &PlanQuestion<'_>, text: &str) -> TurnOperand {
     by_words(q, &part).map_or_else(open, |turn| TurnOperand::Known(turn.expr.clone()))
 }
 
-/// "This change", "that sum", "the product": the latest turn of that operation.
+/// "This change", "that sum", "the product": the latest turn whose last step is this operation.
 fn by_operation<'a>(part: &Wording, state: &'a EarlierTurns) -> Option<&'a EarlierTurn> {
     let definite = part.says(&["that", "this", "the", "those", "these"]);
     if !definite {
@@ -84,7 +88,8 @@ fn by_operation<'a>(part: &Wording, state: &'a EarlierTurns) -> Option<&'a Earli
     None
 }
 
-/// "The 2005 one": the latest value of that year.
+/// "The 2005 one": the latest look-up of that year, else the latest turn that asked for it, else
+/// the latest number that an earlier turn used from that year.
 fn by_year(q: &PlanQuestion<'_>, year: u16) -> Option<Expr> {
     let turn = q
         .state
@@ -110,7 +115,9 @@ fn by_year(q: &PlanQuestion<'_>, year: u16) -> Option<Expr> {
         })
 }
 
-/// The latest value whose question named the same things.
+/// The look-up whose question named the most of these words, and at least 70 % of them by weight;
+/// the latest if several are as good. Its years must fit. With "that" or "this", it can be a
+/// calculation.
 fn by_words<'a>(q: &PlanQuestion<'a>, part: &Wording) -> Option<&'a EarlierTurn> {
     let (words, unknown) = weighted(q.facts, &part.tokens);
     let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
@@ -138,7 +145,8 @@ fn by_words<'a>(q: &PlanQuestion<'a>, part: &Wording) -> Option<&'a EarlierTurn>
     best.map(|(turn, _)| turn)
 }
 
-/// "And in the previous year?": the year meant, counted from the last turn's.
+/// "And in the previous year?": the year before or after those of the last turn. `None` if the
+/// question names a year.
 pub(crate) fn shifted_year(asked: &Wording, last: &EarlierTurn) -> Option<u16> {
     if !asked.years.is_empty() {
         return None;
@@ -154,7 +162,8 @@ pub(crate) fn shifted_year(asked: &Wording, last: &EarlierTurn) -> Option<u16> {
     None
 }
 
-/// "And over the previous year?": both years of the period meant.
+/// "And over the previous year?": the years at both ends of the period before or after that of the
+/// last turn. `None` if the question names a year.
 pub(crate) fn shifted_period(asked: &Wording, last: &EarlierTurn) -> Option<Vec<u16>> {
     if !asked.years.is_empty() {
         return None;

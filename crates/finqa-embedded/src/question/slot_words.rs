@@ -1,5 +1,5 @@
-//! The words of a slot's query: the page's own, synonyms for those it lacks, and words that
-//! mean nearly the same.
+//! Looks the words of a question up in the vocabulary of the page: the same words, synonyms for
+//! those that the page lacks, and words that mean nearly the same.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,10 +15,11 @@ use crate::reading::words::{is_stop, is_weak, synonyms};
 /// Words of the page, each with its weight.
 pub(crate) type WordWeights = Rc<[(u32, f64)]>;
 
-/// The weight of a synonym.
+/// Factor for the weight of a synonym, compared with the question's own word.
 const SYNONYM: f64 = 0.6;
 
-/// Content words with weights; and the weight of those that the document lacks.
+/// The page's words for these tokens with their weights, and the weight of the tokens for which it
+/// has none. Stop words are left out, and words for operations count 0.35 of a word.
 pub(crate) fn weighted(facts: &Facts, tokens: &[TextToken<'_>]) -> (Vec<(u32, f64)>, f64) {
     let mut words: Vec<(u32, f64)> = Vec::new();
     let mut unknown = 0.0;
@@ -50,15 +51,17 @@ pub(crate) fn weighted(facts: &Facts, tokens: &[TextToken<'_>]) -> (Vec<(u32, f6
     (words, unknown)
 }
 
-/// How alike two words must be to count.
+/// Cosine similarity above which two words count as nearly the same.
 const ALIKE: f64 = 0.45;
 
-/// The words of the page that mean nearly the same as one of a question's, by the vector of that
-/// word and with how alike they are: its parts have the same words again and again.
+/// The words of the page that mean nearly the same as a word of the question, with their
+/// similarity, by the row of that word's vector. They are kept, because parts of a question repeat
+/// its words.
 #[derive(Debug, Default)]
 pub(crate) struct AlikeWords(RefCell<HashMap<u16, WordWeights, RandomState>>);
 
 impl AlikeWords {
+    /// The words of the page that mean nearly the same as the word of a vector.
     fn of(&self, facts: &Facts, row: u16) -> WordWeights {
         let found = || {
             let others = (0_u32..).zip(&facts.vectors);
@@ -71,8 +74,9 @@ impl AlikeWords {
         Rc::clone(self.0.borrow_mut().entry(row).or_insert_with(found))
     }
 
-    /// The words that mean nearly the same as one of these tokens, other than `words`; each
-    /// with how alike it is and the weight of the token.
+    /// The words of the page that mean nearly the same as one of these tokens, without those in
+    /// `words`. Each has the weight of the token, times a factor that grows from 0 at the
+    /// similarity [`ALIKE`] to 1 for the same meaning.
     pub(crate) fn to(
         &self,
         facts: &Facts,
@@ -103,5 +107,5 @@ impl AlikeWords {
     }
 }
 
-/// The weight of a word that the page lacks.
+/// The weight of a token that the page lacks, when it is compared by its meaning.
 const UNKNOWN: f64 = 2.0;

@@ -1,6 +1,5 @@
-//! The slot scorer: how well a fact fits what a slot asks for.
-//!
-//! A linear model over named features; its weights are in `weights/weights.json`.
+//! The slot scorer: how well a fact fits what a slot asks for. It is a linear model over named
+//! features; the trainer writes its weights to `weights/weights.json`.
 
 mod query;
 
@@ -14,7 +13,7 @@ use crate::reading::vocabulary::WordSet;
 /// A feature's name, and its value for a fact.
 type Feature = (&'static str, fn(&FactFit<'_>) -> f64);
 
-/// The features of a cell.
+/// The features of a cell; they are zero for numbers in sentences.
 #[rustfmt::skip] // Tables: rustfmt would give most of their rows four lines.
 const OF_CELL: [Feature; 17] = [
     ("cell", |_| 1.0),
@@ -36,7 +35,7 @@ const OF_CELL: [Feature; 17] = [
     ("cell: words like the question's in the column header", |f| f.alike_near),
 ];
 
-/// The features of a number in the text.
+/// The features of a number in a sentence; they are zero for cells.
 #[rustfmt::skip]
 const OF_TEXT: [Feature; 14] = [
     ("text: question words in the sentence", |f| f.share(f.in_label + f.only_near)),
@@ -55,7 +54,8 @@ const OF_TEXT: [Feature; 14] = [
     ("text: words like the question's near by", |f| f.alike_near),
 ];
 
-/// The features that both kinds share.
+/// The features of all facts. "The last fact" is the last one that earlier turns used; "entity left
+/// out" means that the question names no quantity.
 #[rustfmt::skip]
 const OF_BOTH: [Feature; 23] = [
     ("series of the last fact, entity left out", |f| flag(f.follows() && f.query.elliptical)),
@@ -85,7 +85,7 @@ const OF_BOTH: [Feature; 23] = [
     }),
 ];
 
-/// The features of two facts together, which `filling` tells.
+/// The features of two facts together, computed in `answering::filling`.
 const OF_PAIRS: [&str; 11] = [
     "periods: one row", "periods: one column, rows are years", "periods: other cells",
     "parts: one column", "parts: one row, rows are years", "parts: other cells",
@@ -93,11 +93,11 @@ const OF_PAIRS: [&str; 11] = [
     "pair: already in the expression",
 ];
 
-/// Where the features of a number in the text begin, those that both kinds share, and those of
-/// pairs; and how many there are.
+/// Index of the first feature of numbers in sentences; then of all facts; then of pairs.
 pub(crate) const TEXT: usize = OF_CELL.len();
 pub(crate) const SHARED: usize = TEXT + OF_TEXT.len();
 pub(crate) const PAIRS: usize = SHARED + OF_BOTH.len();
+/// Number of features.
 pub(crate) const FEATURES: usize = PAIRS + OF_PAIRS.len();
 
 /// Names of the features, in order.
@@ -106,47 +106,48 @@ pub(crate) fn feature_names() -> impl Iterator<Item = &'static str> {
     of_facts.map(|(name, _)| *name).chain(OF_PAIRS)
 }
 
-/// A condition as a feature.
+/// 1 if the condition is true, 0 otherwise.
 pub(crate) fn flag(condition: bool) -> f64 {
     f64::from(condition)
 }
 
-/// A number of things as a feature.
+/// A number of things as a float.
 pub(crate) fn count(n: usize) -> f64 {
     f64::from(u32::try_from(n).unwrap_or(u32::MAX))
 }
 
-/// A slot's query, read once for all facts.
+/// Scores facts for one query. It keeps what depends on the query alone, and on the last label.
 pub(crate) struct SlotScorer<'a> {
     facts: &'a Facts,
     query: &'a SlotQuery,
-    /// The weight of all its words.
+    /// The weight of all requested words, with a factor of 0.4 for those that the page lacks; 1 if
+    /// there are none.
     total: f64,
     inherited_total: f64,
     /// The last of the facts that earlier turns used.
     anchor: Option<&'a Fact>,
     asks_total: bool,
-    /// For each column the weight of its words that are not requested.
+    /// For each column the weight of its header's words that are not requested.
     unasked: Vec<f64>,
-    /// Of the row or sentence read last: its numbers come one after the other.
+    /// The label of the last row or sentence, whose numbers follow each other in the fact store.
     label: LabelFit,
-    /// The words near the fact read last.
+    /// The words near the last fact.
     near: WordSet,
 }
 
-/// How the label that the cells of a row, or the numbers of a sentence, share fits a query.
+/// How the label of a row or sentence, which all its numbers share, fits a query.
 #[derive(Default)]
 struct LabelFit {
-    /// Whether it is a row, and its index.
+    /// True for a row, and its index or that of the sentence.
     of: Option<(bool, usize)>,
     words: WordSet,
-    /// Of a row [`side_by_side`], of a sentence zero.
+    /// [`side_by_side`] for a row; 0 for a sentence.
     side_by_side: f64,
-    /// Only of a row: the weight of its own words that are requested, and the share of its words
-    /// that mean nearly the same.
+    /// Set for a row: the weight of its label's words that are requested.
     matched: f64,
+    /// Set for a row: the weight of its words like requested ones, as a share of `total`.
     alike: f64,
-    /// Only of a sentence: where the requested words are, each by its number.
+    /// Set for a sentence: index of each requested word in the query, and of its token.
     places: Vec<(usize, usize)>,
 }
 
@@ -174,12 +175,13 @@ impl<'a> SlotScorer<'a> {
         }
     }
 
+    /// The weight of a set's words that mean nearly the same as requested ones, as a share of
+    /// `total`.
     fn sum_alike(&self, set: &WordSet) -> f64 {
         let found = self.query.alike.iter().filter(|(word, _)| set.has(*word));
         (found.map(|(_, weight)| weight).sum::<f64>() / self.total).min(1.0)
     }
 
-    /// Reads the label of a fact.
     fn read_label(&mut self, fact: &Fact, of: (bool, usize)) {
         let (facts, query) = (self.facts, self.query);
         let (of_row, index) = of;
@@ -207,6 +209,8 @@ impl<'a> SlotScorer<'a> {
         }
     }
 
+    /// The features of a fact; those of pairs are 0. `index` only serves to see whether it was
+    /// used.
     pub(crate) fn features(&mut self, fact: &Fact, index: usize) -> [f64; FEATURES] {
         let (of, first, own): (_, _, &[Feature]) = match fact.place {
             FactPlace::Cell { row, .. } => ((true, row), 0, &OF_CELL),
@@ -232,7 +236,7 @@ impl<'a> SlotScorer<'a> {
             FactPlace::Cell { .. } => 0..TEXT,
             FactPlace::Text { .. } => TEXT..SHARED,
         };
-        // The features of the other kind of place and those of pairs are zero.
+        // All other features are zero.
         let weigh = |range: Range<usize>| {
             let weights = self
                 .facts
@@ -248,37 +252,38 @@ impl<'a> SlotScorer<'a> {
     }
 }
 
-/// How a fact fits a query: what its features are made of.
+/// How a fact fits a query; the features are functions of it.
 struct FactFit<'a> {
     facts: &'a Facts,
     query: &'a SlotQuery,
     fact: &'a Fact,
     label: &'a LabelFit,
-    /// The last of the facts that earlier turns used.
     anchor: Option<&'a Fact>,
     asks_total: bool,
     unasked: &'a [f64],
     total: f64,
-    /// Weights of the requested words that are in its label, only near it, near it in all, and
-    /// for a cell only in the corner.
+    /// The weight of the requested words in its label; near it but not in its label; near it; and
+    /// only in the upper left cell of the table.
     in_label: f64,
     only_near: f64,
     in_near: f64,
     in_corner: f64,
-    /// The share of the words that an earlier turn leaves.
+    /// The share of the inherited words that name it, by weight.
     in_inherited: f64,
-    /// The share of the words near it that mean nearly the same as requested ones.
+    /// The weight of the words near it that are like requested ones, as a share of `total`.
     alike_near: f64,
-    /// Years are requested, are its own, or are others.
+    /// The query has years.
     asked: bool,
+    /// It has one of these years.
     matched: bool,
+    /// It has other years only.
     conflict: bool,
     /// An earlier turn used it.
     used: bool,
 }
 
 impl<'a> FactFit<'a> {
-    /// Of a scorer that has read the fact's label and the words near it.
+    /// The scorer must have read the fact's label and the words near it.
     fn new(scorer: &'a SlotScorer<'_>, fact: &'a Fact, index: usize) -> Self {
         let (facts, query) = (scorer.facts, scorer.query);
         let (label, near) = (&scorer.label, &scorer.near);
@@ -342,7 +347,7 @@ impl<'a> FactFit<'a> {
         row.map_or(0.0, |row| row.weight)
     }
 
-    /// The share of its row's label that is requested.
+    /// The share of its row label's words that is requested, by weight.
     fn precision(&self) -> f64 {
         let weight = self.row_weight();
         if weight > 0.0 {
@@ -352,7 +357,7 @@ impl<'a> FactFit<'a> {
         }
     }
 
-    /// The weight of its column's words that are not requested.
+    /// The weight of its column header's words that are not requested.
     fn unasked(&self) -> f64 {
         let column = self
             .fact
@@ -368,7 +373,8 @@ impl<'a> FactFit<'a> {
         }
     }
 
-    /// The weight of the requested words, less for those far away; and of those right before it.
+    /// For a number in a sentence, the weight of the requested words, less for those far away, and
+    /// the weight of those within four tokens. Tokens after the number count twice as far.
     fn distances(&self) -> (f64, f64) {
         let FactPlace::Text { at, .. } = self.fact.place else {
             return (0.0, 0.0);
@@ -393,13 +399,13 @@ impl<'a> FactFit<'a> {
         anchors.filter_map(|index| self.facts.all.get(*index))
     }
 
-    /// Whether it is in the series of the last fact used.
+    /// True if it is in the [`series`] of the last fact that earlier turns used.
     fn follows(&self) -> bool {
         self.anchor
             .is_some_and(|anchor| series(self.facts, anchor, self.fact))
     }
 
-    /// Whether it is in the column of the last fact used.
+    /// True if it is in the column of the last fact that earlier turns used.
     fn below(&self) -> bool {
         let cells = self.anchor.and_then(Fact::cell).zip(self.fact.cell());
         cells.is_some_and(|(a, b)| a.1 == b.1)
@@ -410,7 +416,7 @@ impl<'a> FactFit<'a> {
     }
 }
 
-/// The share of neighbouring words of the query that are neighbours in the row label.
+/// The share of the query's pairs of neighbouring words that are neighbours in the label too.
 fn side_by_side(fact: &Fact, query: &SlotQuery) -> f64 {
     if query.words.len() < 2 {
         return 0.0;
@@ -424,8 +430,8 @@ fn side_by_side(fact: &Fact, query: &SlotQuery) -> f64 {
     count(found) / count(query.words.len() - 1)
 }
 
-/// Whether two facts are of one quantity at several times: a row, a column of a table
-/// whose rows are years, or a sentence.
+/// True if two facts are of one quantity at several times: in one row, in one column of a table
+/// whose rows are years, or in one sentence.
 fn series(facts: &Facts, a: &Fact, b: &Fact) -> bool {
     let dated = |f: &Fact| {
         f.cell().is_some_and(|(row, col)| {
@@ -439,14 +445,15 @@ fn series(facts: &Facts, a: &Fact, b: &Fact) -> bool {
     }
 }
 
-/// Rankings for one question's slots: its plans ask for the same again and again.
+/// The rankings for a question's slots. Plans have many equal slots, so each ranking is kept.
 #[derive(Debug, Default)]
 pub(crate) struct Rankings {
     made: Vec<(SlotQuery, Vec<(usize, f64)>)>,
 }
 
 impl Rankings {
-    /// The index of the ranking of the `keep` best facts for a query; `keep` must not change.
+    /// The index of the ranking for a query, made if there is none yet. `keep` is the number of
+    /// facts in a ranking; it must be the same in all calls.
     pub(crate) fn of(&mut self, facts: &Facts, query: &SlotQuery, keep: usize) -> usize {
         let known = self.made.iter().position(|(known, _)| known == query);
         known.unwrap_or_else(|| {
@@ -455,13 +462,13 @@ impl Rankings {
         })
     }
 
-    /// The facts of a ranking with their scores, best first.
+    /// The facts of a ranking by their indices, with their scores, best first.
     pub(crate) fn ranked(&self, index: usize) -> &[(usize, f64)] {
         self.made.get(index).map_or(&[], |(_, ranked)| ranked)
     }
 }
 
-/// The best facts for a query, best first.
+/// The `keep` best facts for a query with their scores, best first.
 pub(crate) fn rank(facts: &Facts, query: &SlotQuery, keep: usize) -> Vec<(usize, f64)> {
     let mut scorer = SlotScorer::new(facts, query);
     if let Some(i) = query.only {
@@ -474,8 +481,8 @@ pub(crate) fn rank(facts: &Facts, query: &SlotQuery, keep: usize) -> Vec<(usize,
     best.map(|(score, i)| (i, score)).collect()
 }
 
-/// The `keep` with the highest scores, best first; ties are broken by the second field, lowest
-/// first.
+/// The `keep` items with the highest scores, best first; on a tie, the lower item comes first. The
+/// best are selected before they are sorted, because there can be many more.
 pub(crate) fn best_first<T: Ord>(mut scored: Vec<(f64, T)>, keep: usize) -> Vec<(f64, T)> {
     let order =
         |(a, of_a): &(f64, T), (b, of_b): &(f64, T)| b.total_cmp(a).then_with(|| of_a.cmp(of_b));

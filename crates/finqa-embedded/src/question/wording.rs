@@ -1,4 +1,4 @@
-//! A question as the plans read it: its words, its years, its cues.
+//! The text of a question: its tokens, its years, and the phrases that say what it asks for.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -9,31 +9,32 @@ use super::operation_words;
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 use crate::reading::words::is_weak;
 
-/// A question, tokenised once.
+/// A question or a part of one, read once.
 #[derive(Clone, Debug)]
 pub(crate) struct Wording {
     pub tokens: Vec<TextToken<'static>>,
-    /// Lower-case words joined by single blanks, with a blank at both ends, so that phrases
-    /// can be searched for as whole words.
+    /// The text as [`plain`] writes it: words in lower case, not stemmed, with a blank before and
+    /// after each, so that phrases can be searched for as whole words.
     pub(crate) phrase: String,
-    /// For each of its words the bit of the first byte: most phrases that it does not have begin
-    /// otherwise.
+    /// The bits of the first bytes of its words, by [`initial`]. A phrase that begins with another
+    /// byte is not searched for, which is the case for most phrases.
     initials: u64,
-    /// Years in order of mention, ranges filled in.
+    /// The years in order of mention. A range such as "2010-2013" has all its years.
     pub(crate) years: Vec<u16>,
+    /// Computed on first use.
     of_all: OnceCell<CommonQuery>,
 }
 
-/// What a question asks of each of its numbers.
+/// What a question as a whole asks of every slot.
 #[derive(Clone, Debug)]
 pub(crate) struct CommonQuery {
     /// A percentage is requested as such.
     pub percent: bool,
     /// A count (`how many`, `number of`), not money.
     pub count: bool,
-    /// The scale word in the question.
+    /// The scale that the question asks for, as in "in millions".
     pub scale: Option<Scale>,
-    /// Plain numbers in the question itself.
+    /// The numbers in the question, without the years.
     pub(crate) named_numbers: Rc<[String]>,
 }
 
@@ -56,18 +57,19 @@ impl Wording {
         }
     }
 
-    /// Its content words.
+    /// Its tokens without words for operations.
     pub(crate) fn content(&self) -> Vec<TextToken<'static>> {
         let strong = self.tokens.iter().filter(|t| !is_weak(&t.text));
         strong.cloned().collect()
     }
 
-    /// Whether any of these phrases (whole words) occurs.
+    /// True if it has one of these phrases, as whole words.
     pub(crate) fn says(&self, phrases: &[&str]) -> bool {
         phrases.iter().any(|phrase| self.find(phrase).is_some())
     }
 
-    /// A stem as the question spells it.
+    /// The first word of the question that has this stem, in lower case; the stem itself if there
+    /// is none.
     pub(crate) fn spelled<'a>(&'a self, of: &'a str) -> &'a str {
         let trimmed = |word: &'a str| word.trim_matches(|c: char| !c.is_alphanumeric());
         let whole = self.phrase.split_whitespace();
@@ -78,7 +80,7 @@ impl Wording {
         found.unwrap_or(of).trim_end_matches("'s")
     }
 
-    /// Byte offset in `phrase` of the blank before these whole words.
+    /// Where these whole words are: the byte offset in `phrase` of the blank before them.
     pub(crate) fn find(&self, words: &str) -> Option<usize> {
         if self.initials & initial(words) == 0 {
             return None;
@@ -88,7 +90,7 @@ impl Wording {
         places.position(|place| matches!(place, [b' ', within @ .., b' '] if within == words))
     }
 
-    /// What it asks of all its numbers, read once: every slot asks for the same.
+    /// What the question as a whole asks of every slot.
     pub(crate) fn of_all(&self) -> &CommonQuery {
         self.of_all.get_or_init(|| CommonQuery {
             percent: self.percent(),
@@ -104,6 +106,7 @@ impl Wording {
         })
     }
 
+    /// The scale of "in millions" or "in million".
     fn scale(&self) -> Option<Scale> {
         let mut scales = [Scale::Million, Scale::Thousand, Scale::Billion].into_iter();
         scales.find(|scale| {
@@ -112,7 +115,7 @@ impl Wording {
         })
     }
 
-    /// The text on each side of a connector of whole words.
+    /// The texts before and after the first occurrence of a connector as whole words.
     pub(crate) fn split(&self, connector: &str) -> Option<(String, String)> {
         let at = self.find(connector)?;
         let right = at + connector.len() + 2;
@@ -122,7 +125,7 @@ impl Wording {
         ))
     }
 
-    /// Whether the question begins with one of these.
+    /// True if the question begins with one of these phrases, as whole words.
     pub(crate) fn starts(&self, phrases: &[&str]) -> bool {
         let text = self.phrase.trim_start_matches(' ');
         let after = |phrase: &str| text.strip_prefix(phrase);
@@ -131,17 +134,17 @@ impl Wording {
             .any(|p| after(p).is_some_and(|rest| rest.starts_with(' ')))
     }
 
-    /// A percentage is requested.
+    /// True if the question has a word for a percentage.
     pub(crate) fn percent(&self) -> bool {
         self.says(&["percent", "%", "percents"])
     }
 
-    /// A change over time or a difference is requested.
+    /// True if the question has a word for a change or a difference.
     pub(crate) fn change(&self) -> bool {
         self.says(&operation_words::CHANGE)
     }
 
-    /// A relative change is requested explicitly.
+    /// True if the words ask for a relative change, not for a change in percentage points.
     pub(crate) fn relative_change(&self) -> bool {
         if self.says(&["points"]) {
             return false;
@@ -158,7 +161,7 @@ impl Wording {
             || self.says(&["roi", "return on investment", "rate of return"])
     }
 
-    /// A share of something is requested.
+    /// True if the question has a word for a share or a ratio.
     pub(crate) fn share(&self) -> bool {
         self.says(&[
             "ratio", "portion", "proportion", "fraction", "share of", "represent", "represents",
@@ -167,7 +170,9 @@ impl Wording {
         ])
     }
 
-    /// The length of a named span in years: "the next 36 months", "the last three years".
+    /// The number of periods in a named span: 3 for "the last three years", "three quarters" and
+    /// "the next 36 months". `None` for one period, for more than ten, and for months that are no
+    /// full years.
     pub(crate) fn periods_named(&self) -> Option<usize> {
         let ended = std::iter::once("");
         let words: Vec<&str> = self.phrase.split_whitespace().chain(ended).collect();
@@ -195,7 +200,7 @@ impl Wording {
         })
     }
 
-    /// It refers to the two values or the span of the turns before.
+    /// True if it refers to two values or to a span of time in earlier turns.
     pub(crate) fn points_to_span(&self) -> bool {
         self.says(&[
             "these years", "those years", "two years", "both years", "the years", "that year",
@@ -205,13 +210,13 @@ impl Wording {
         ])
     }
 
-    /// A sum is requested.
+    /// True if the question has a word for a sum.
     pub(crate) fn sum(&self) -> bool {
         self.says(&operation_words::SUM)
     }
 
-    /// It begins like a yes/no question, or asks for nothing else after another clause: "in
-    /// 2011, did costs exceed sales?".
+    /// True if it begins like a yes/no question, or compares after another clause without a
+    /// question word: "in 2011, did costs exceed sales?".
     pub(crate) fn asks_yes_no(&self) -> bool {
         const VERBS: [&str; 7] = ["did", "does", "do", "is", "are", "was", "were"];
         const OPEN: [&str; 9] = [
@@ -225,12 +230,13 @@ impl Wording {
         begins || self.says(&VERBS) && self.says(&compares) && !self.says(&OPEN)
     }
 
-    /// A compound rate of growth is requested.
+    /// True if the question has a word for compound growth.
     pub(crate) fn compound(&self) -> bool {
         self.says(&operation_words::COMPOUND)
     }
 
-    /// The largest of several is requested, or the smallest: `true` for the largest.
+    /// `true` if the largest of several is requested, `false` for the smallest; `None` if neither
+    /// is, or both are.
     pub(crate) fn extreme(&self) -> Option<bool> {
         let (most, least) = (
             self.says(&operation_words::LARGEST),
@@ -239,7 +245,8 @@ impl Wording {
         (most != least).then_some(most)
     }
 
-    /// It is likely to be a yes/no question.
+    /// True if it is likely to be a yes/no question. Unlike [`Self::asks_yes_no`], this includes
+    /// "which one is greater".
     pub(crate) fn yes_no(&self) -> bool {
         self.asks_yes_no()
             || self.says(&[
@@ -248,12 +255,14 @@ impl Wording {
     }
 }
 
-/// The bit of a text's first byte, by its low six bits.
+/// One of 64 bits, chosen by the text's first byte; 0 for an empty text.
 fn initial(text: &str) -> u64 {
     text.bytes().next().map_or(0, |first| 1 << (first % 64))
 }
 
-/// Lower-case words, single blanks, no punctuation; `percentage` is `percent`.
+/// The words of a text in lower case, with a blank before and after each and without punctuation.
+/// Some words become the one that the rules look for: "percentage" becomes "percent", and "prior"
+/// becomes "previous".
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::from(" ");
     for chunk in text.to_lowercase().replace("\\n", " ").split_whitespace() {
@@ -265,7 +274,7 @@ pub(crate) fn plain(text: &str) -> String {
             "subsequent" | "succeeding" | "next" => "following",
             other => other,
         };
-        // A lost blank: `by1000`.
+        // Some questions lack the blank: `by1000`.
         let word = match word
             .strip_prefix("by")
             .filter(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
@@ -282,6 +291,9 @@ pub(crate) fn plain(text: &str) -> String {
     out
 }
 
+/// The years of a question, each once. Two years become a range if they are written as one
+/// (`2010-2013`, "2010 through 2013"), or if an average or a sum over the time between them is
+/// asked for.
 fn years(tokens: &[TextToken<'_>], phrase: &str) -> Vec<u16> {
     let mut out: Vec<u16> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Plans for a margin, which a report leaves to its reader.
+//! The plan for a margin, which many reports do not print.
 
 use super::super::plan::{ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;
@@ -7,10 +7,10 @@ use crate::reading::text::tokenize;
 use finqa_core::number::UnitKind::Percent;
 use finqa_core::program::Op;
 
-/// Names of a company's profit.
+/// Names of a company's profit, the preferred ones first.
 pub(super) const PROFITS: [&str; 4] = ["net income", "net earnings", "operating profit", "profit"];
 
-/// Margins, and the names of their profit.
+/// The kinds of margin, each with names of the profit that it is computed from.
 const MARGINS: [(&str, &[&str]); 5] = [
     (
         "operating",
@@ -27,13 +27,14 @@ const MARGINS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// Names of what a margin is a share of.
+/// Names of the revenue that a margin is a share of.
 const REVENUE: [&str; 6] = [
     "total net sales", "total net revenues", "net sales", "net revenues", "total revenues",
     "revenues",
 ];
 
-/// "What was the operating margin?", where the page has no row of that name.
+/// "What was the operating margin?": the profit over the revenue, if the page has a row for both.
+/// A margin whose kind is not named is the net margin.
 pub(crate) fn margin(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
     if !asked.says(&["margin", "margins"]) || asked.change() {
@@ -54,6 +55,7 @@ pub(crate) fn margin(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     Some(ProgramPlan::new("margin", of_slots(Op::Divide), slots).parts(0.6, Percent))
 }
 
+/// The first of these names whose words are all in the label of one row.
 pub(super) fn named<'a>(facts: &Facts, names: &[&'a str]) -> Option<&'a str> {
     names.iter().copied().find(|name| {
         let words: Vec<_> = tokenize(name)

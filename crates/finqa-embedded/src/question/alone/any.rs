@@ -1,6 +1,5 @@
-//! Plans for the kinds of calculation that are likely by the words of the question, whatever
-//! the other plans make of it: the facts that fit the question as a whole, and the values
-//! of earlier turns.
+//! Plans for each likely shape, whatever the other rules make of the question. Their slots all ask
+//! for the question as a whole, or they combine the values of earlier turns.
 
 use super::super::conversation::EarlierTurns;
 use super::super::plan::PlanExpr::Slot;
@@ -15,9 +14,10 @@ use crate::shape::SHAPES;
 use finqa_core::number::UnitKind::{Number, Percent, YesNo};
 use finqa_core::program::Op;
 
-/// How much less likely than the likeliest a kind may be.
+/// Minimum log-odds of a shape against the likeliest one; less likely shapes get no plan.
 const LEAST: f64 = -5.0;
 
+/// The plans for the likely shapes, the likeliest first. `proposal` has the log-odds of each shape.
 pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> Vec<ProgramPlan> {
     let whole = q.whole().amount();
     let mut out = Vec::new();
@@ -55,10 +55,11 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
     out
 }
 
-/// How many of the latest values are combined.
+/// Number of latest turns whose values are combined.
 const COMBINED: usize = 4;
 
-/// An operation on two earlier values, or on one of them and a number of the page.
+/// The plans of a shape (`name`) for two earlier values, the older one first, and for one of the
+/// last two values with a fact of the page.
 fn of_turns(state: &EarlierTurns, whole: &SlotQuery, name: &str) -> Vec<ProgramPlan> {
     let (op, kind) = match name {
         "difference" | "difference of results" | "difference of ratios" => (Op::Subtract, Number),

@@ -1,4 +1,4 @@
-//! Plans for a table that leads from an opening balance to a closing one.
+//! The plan for a change in a table that leads from an opening balance to a closing one.
 
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{ProgramPlan, of_slots};
@@ -9,8 +9,10 @@ use crate::reading::facts::Fact;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
-/// "By what percentage did the allowance grow during 2012?": the closing balance
-/// against the opening one of the same column, or the closing balances of two years.
+/// "By what percentage did the allowance grow during 2012?": the closing balance against the
+/// opening one above it in the same column. If the question names two years, it is the closing
+/// balances of both; the opening one stands in for the earlier year only if the years follow each
+/// other.
 pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let (facts, asked) = (q.facts, q.asked);
     let leads = facts.all.iter().any(|f| f.opening);

@@ -1,7 +1,9 @@
-//! Operation templates for a question without earlier turns, selected by its cues.
+//! Rules that make plans from the words of a question, without its earlier turns. `follow_up` has
+//! those that refer to earlier turns.
 //!
-//! Each returns a plan or nothing; `plans` keeps their order. References to earlier turns
-//! are resolved in `follow_up`.
+//! Each rule returns a plan, or nothing if the question lacks its words. The rules for changes are
+//! in this file, those for shares, sums, averages and comparisons in `parts`, for whole rows in
+//! `series`, and for special kinds in the others. `any` makes plans by the likely shapes.
 
 mod amounts;
 mod any;
@@ -26,9 +28,11 @@ use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
-/// The plans for a question without its conversation, best first.
+/// The plans for a question without its conversation. The order matters: a program that several
+/// plans make counts for the first, and `analyst::plans` raises the prior of the first plan.
 pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let mut out = Vec::new();
+    // With these phrases, a ratio comes before a change: "the increase divided by sales".
     let set_against = q.asked.says(&[
         "in relation to", "as a percent of", "as percent of", "divided by", "ratio of",
         "was due to", "were due to", "attributable to",
@@ -60,7 +64,7 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     out
 }
 
-/// `(later - earlier) / earlier`
+/// "By what percentage did rent grow?": `(later - earlier) / earlier`.
 pub(crate) fn relative_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
     if !asked.relative_change() {
@@ -78,7 +82,8 @@ pub(crate) fn relative_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     )
 }
 
-/// `later - earlier`, or the difference of two things.
+/// "What was the change in rent?": `later - earlier`, or the difference of two things that the
+/// question names.
 pub(crate) fn difference(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
     if !asked.change()
@@ -118,8 +123,9 @@ pub(crate) fn difference(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     )
 }
 
-/// What the operands of a share, a difference or a sum are by the wording, first and second;
-/// and what the later and the earlier period are.
+/// What the words of a question say about its operands: the first and the second thing named, and
+/// the question as a whole in the later and the earlier period. `None` where they do not say. The
+/// network compares facts with these queries, whichever plan used them.
 pub(crate) fn roles(q: &PlanQuestion<'_>) -> [Option<SlotQuery>; ROLES] {
     let named = || {
         let (a, b) = operands(
@@ -147,5 +153,5 @@ pub(crate) fn roles(q: &PlanQuestion<'_>) -> [Option<SlotQuery>; ROLES] {
     [parts.next(), parts.next(), late, early]
 }
 
-/// How many roles [`roles`] tells apart.
+/// Number of roles.
 pub(crate) const ROLES: usize = 4;

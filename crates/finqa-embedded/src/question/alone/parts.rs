@@ -1,4 +1,4 @@
-//! Plans over several things: shares, sums, averages, comparisons.
+//! Plans that combine several things or years: shares, sums, averages and comparisons.
 
 use super::super::mention::{operands, ratio_operands, span};
 use super::super::plan::PlanExpr::Slot;
@@ -10,7 +10,7 @@ use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent, Ratio, YesNo};
 use finqa_core::program::Op;
 
-/// A share of a whole, or a ratio of two things.
+/// "What percent of costs was rent?", "the ratio of sales to debt": `a / b`.
 pub(crate) fn ratio(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
     if !asked.share() && !asked.percent() {
@@ -38,7 +38,7 @@ pub(crate) fn ratio(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     })
 }
 
-/// A sum over years or over things.
+/// "The sum of A and B", "the total rent in 2011 and 2012": `a + b + …` over things or years.
 pub(crate) fn sum(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
     let base = q.whole();
@@ -69,12 +69,13 @@ pub(crate) fn sum(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     })
 }
 
-/// `add(s0, s1), add(#0, s2) …`
+/// The sum of the first `n` slots: `add(s0, s1), add(#0, s2) …`. `None` for less than two.
 pub(super) fn added(n: usize) -> Option<PlanExpr> {
     operations::sum((0..n).map(Slot)).filter(|_| n >= 2)
 }
 
-/// An average over years.
+/// "The average rent from 2011 to 2013": the sum over the years that the question names, divided by
+/// their number.
 pub(crate) fn average(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
     if !asked.says(&["average", "mean", "averaged"])
@@ -90,7 +91,8 @@ pub(crate) fn average(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     Some(ProgramPlan::new("average", pattern, slots).periods(0.85, Number))
 }
 
-/// `greater(a, b)`
+/// "Did sales exceed costs?": `greater(a, b)`. If a change in one year is compared, `a` and `b` are
+/// the differences from the year before.
 pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
     if !asked.yes_no() {
@@ -130,7 +132,8 @@ pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     )
 }
 
-/// "The total of A and B": two things that the question joins by `and`.
+/// "The total of A and B": the sum of the two things around the first "and". Unlike [`sum`], no
+/// leading phrase is needed.
 pub(crate) fn both(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
     let joined = asked.sum() || asked.says(&["total", "both", "altogether", "aggregate"]);
@@ -144,9 +147,9 @@ pub(crate) fn both(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     Some(ProgramPlan::new("both", added(2)?, q.parts_of(&a, &b)).parts(LOW, Number))
 }
 
-/// A share whatever the wording: the words before `of` over the words after it, or the
-/// thing named over the total. Last-resort candidates, for when a check finds that a
-/// share was requested and none was given.
+/// Shares whose parts [`ratio`] may miss, with the lowest prior: what is before "of total" over the
+/// total of what is after it; what is after "percent of" over the total; and the question as a
+/// whole over the total.
 pub(crate) fn any_share(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let asked = q.asked;
     if !(asked.percent() || asked.share()) {

@@ -1,4 +1,4 @@
-//! Returns of an index or a stock whose table starts at 100.
+//! Plans for the returns of an index or a stock whose table starts at 100.
 
 use super::super::mention::{operands, span};
 use super::super::plan::PlanExpr::Slot;
@@ -9,7 +9,8 @@ use crate::reading::facts::Facts;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
-/// The gain over the 100 at the start, or the difference of two such gains.
+/// "What was the return of the index until 2012?": `(value - 100) / 100`, or the difference of two
+/// such returns. Without a word for a rate, it is `value - 100`.
 pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let (facts, asked) = (q.facts, q.asked);
     let less_hundred = asked.says(&["less"]) && asked.says(&["100", "$100"]);
@@ -17,7 +18,7 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         || asked.relative_change()
         || asked.says(&["return", "returns", "outperform", "roi"])
         || less_hundred;
-    // "Cumulative return" alone says that the table is an index of 100 invested.
+    // "Cumulative return" implies that the table shows what became of 100.
     let named =
         asked.says(&["cumulative", "cumulative total"]) && asked.says(&["return", "returns"]);
     if !(starts_at_hundred(facts) || named) || !gains {
@@ -80,7 +81,7 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     Some(ProgramPlan::new("return", gain(0), vec![base]).free(0.9, kind))
 }
 
-/// The columns in which an index table is at 100.
+/// The years of the cells that are 100.
 fn base_years(facts: &Facts) -> Vec<u16> {
     facts
         .all
@@ -95,8 +96,9 @@ fn is_hundred(x: f64) -> bool {
     (x - 100.0).abs() < 1e-9
 }
 
-/// Whether the page compares returns on 100 invested: every row of its table
-/// begins (or ends) at 100, or its text says so.
+/// True if the page shows what became of 100 invested. Either nearly every row or column of the
+/// table has a 100, or the page has the words "return", "invest" and "index" and its text has
+/// "$100".
 pub(crate) fn starts_at_hundred(facts: &Facts) -> bool {
     let hundreds = facts
         .all

@@ -1,4 +1,6 @@
-//! Plans over a whole row or column, or a list in the text: its sum and its average.
+//! Plans for the sum or the average of a whole row or column, or of the numbers of a sentence.
+//!
+//! A run is such a row, column or sentence, as the indices of its facts.
 
 use super::super::plan::{PlanExpr, ProgramPlan};
 use super::super::plan_question::PlanQuestion;
@@ -9,16 +11,19 @@ use crate::operations;
 use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::UnitKind::Number;
 
-/// How many facts are considered for the rows and columns that they are in.
+/// Number of best facts whose rows and columns are tried.
 const LOOKED_AT: usize = 6;
-/// Rows and columns tried, and the most numbers one may have.
+/// Maximum number of runs that get a plan.
 const TRIED: usize = 3;
+/// Maximum number of facts in a run.
 const LONGEST: usize = 12;
 
-/// Plans over the rows and columns that the question names best.
+/// "What was the average rent of the last three years?": a plan for each of the runs that fit the
+/// question best.
 pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let (facts, asked) = (q.facts, q.asked);
     let span = asked.periods_named();
+    // With these words, no average is planned unless the question names a number of periods.
     let one = [
         "weighted average", "price", "per", "each", "annual", "yearly",
     ];
@@ -49,7 +54,7 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     found.into_iter().filter_map(plan).collect()
 }
 
-/// A plan over facts that are already determined.
+/// A plan whose slots can only be filled with the facts of a run.
 fn over(
     name: &'static str,
     expr: PlanExpr,
@@ -61,12 +66,13 @@ fn over(
     ProgramPlan::new(name, expr, slots).free(prior, Number)
 }
 
+/// The average of all slots; `None` for a run of less than two facts.
 fn mean(run: &[usize]) -> Option<PlanExpr> {
     let average = operations::average((0..run.len()).map(PlanExpr::Slot).collect());
     average.filter(|_| run.len() >= 2)
 }
 
-/// The runs of the facts that fit best, each as `keep` narrows it.
+/// The runs of the facts that fit best, each once. `keep` shortens or refuses a run.
 fn distinct_runs(
     facts: &Facts,
     base: &SlotQuery,
@@ -84,7 +90,7 @@ fn distinct_runs(
     found
 }
 
-/// Whether a run is of one quantity at several times: no year twice, or quarters.
+/// True if the facts of a run are from different years, or all from quarters.
 fn of_periods(facts: &Facts, run: &[usize]) -> bool {
     let of = |i: &usize| facts.all.get(*i);
     let mut years: Vec<u16> = run
@@ -101,8 +107,8 @@ fn of_periods(facts: &Facts, run: &[usize]) -> bool {
     years.len() == run.len() || quarters
 }
 
-/// The row and the column of a cell, without totals and percentages; the list of a number in
-/// the text.
+/// The runs of a fact. For a cell, these are its row and its column, without totals, and without
+/// percentages unless it is one. For a number in a sentence, it is those of the same kind there.
 fn runs(facts: &Facts, index: usize) -> Vec<Vec<usize>> {
     let Some(fact) = facts.all.get(index) else {
         return Vec::new();
@@ -132,7 +138,8 @@ fn runs(facts: &Facts, index: usize) -> Vec<Vec<usize>> {
     vec![pick(&|(r, _)| r == row), pick(&|(_, c)| c == col)]
 }
 
-/// Only as many periods as are named: the latest, or the first that are due.
+/// Shortens a run to the number of periods that the question names: the latest ones, up to a year
+/// that it names, or the first ones in a question about the future. Empty if there are too few.
 fn narrow(facts: &Facts, run: Vec<usize>, asked: &Wording, named: Option<usize>) -> Vec<usize> {
     let Some(n) = named else { return run };
     let year = |i: &usize| {

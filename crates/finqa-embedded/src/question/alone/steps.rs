@@ -1,4 +1,4 @@
-//! Plans of several steps: compound growth, and growth that continues.
+//! Plans for compound growth, and for growth that continues at the same rate.
 
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{PlanExpr, ProgramPlan, of_slots, step};
@@ -7,11 +7,12 @@ use super::super::slots::SlotQuery;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
-/// The name of the plan for compound growth.
+/// The name of the plan for compound growth. Its candidates win over all others
+/// (`answering::candidates::RULES`).
 pub(crate) const COMPOUND_GROWTH: &str = "compound growth";
 
 /// "What was the compound annual growth rate from 2015 to 2019?":
-/// `(later / earlier) ^ (1 / years) - 1`
+/// `(later / earlier) ^ (1 / years) - 1`.
 pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
     if !asked.compound() {
@@ -34,8 +35,8 @@ pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
 /// The name of the plan for growth that continues.
 pub(crate) const SAME_RATE: &str = "same rate";
 
-/// The periods of a change that is to repeat: of the years that the question names, those of
-/// which the page has numbers.
+/// The later and the earlier period of a change that is to repeat, from the years of the question
+/// for which the page has numbers. A year ahead would otherwise become the later period.
 pub(super) fn known_periods(q: &PlanQuestion<'_>) -> Option<(SlotQuery, SlotQuery)> {
     let known = |year: &u16| q.facts.all.iter().any(|fact| fact.years.contains(year));
     let mut past = q.asked.clone();
@@ -43,8 +44,7 @@ pub(super) fn known_periods(q: &PlanQuestion<'_>) -> Option<(SlotQuery, SlotQuer
     q.with(&past).periods()
 }
 
-/// "If sales grow at the same rate, what will they be next year?": the later value times the
-/// growth that led to it.
+/// "If sales grow at the same rate, what will they be next year?": `later / earlier * later`.
 pub(crate) fn same_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let continued = [
         "same rate", "same growth", "same growth rate", "same percent", "same trend", "same pace",

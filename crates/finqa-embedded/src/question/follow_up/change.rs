@@ -1,5 +1,5 @@
-//! Follow-ups about a change: the difference, the relative change, and a change
-//! compared with something.
+//! Plans for follow-ups about a change: a difference, a relative change, and a change compared with
+//! another value.
 
 use super::super::alone;
 use super::super::conversation::{EarlierTurn, is_bare};
@@ -14,7 +14,8 @@ use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
-/// "How much does that change represent in relation to the 2005 value?"
+/// "How much does that change represent in relation to the 2005 value?": the latest difference over
+/// the value that is named.
 pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let difference = q.state.last_difference()?;
     let (a, b) = difference.difference()?;
@@ -52,7 +53,9 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
     )
 }
 
-/// What the change is compared with: one of its own operands, or something named.
+/// What the change is compared with. If the text names nothing new, it is the second operand of the
+/// difference, or the first one if only that is of a year named. Otherwise it is a fact of the
+/// page.
 fn base(
     q: &PlanQuestion<'_>,
     difference: &EarlierTurn,
@@ -91,7 +94,7 @@ fn base(
     TurnOperand::Known(b.clone())
 }
 
-/// "What is the difference between the two returns?": of two shares or changes.
+/// "What is the difference between the two returns?": of the last two quotients.
 pub(super) fn of_results(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let results = q.asked.says(&[
         "percent", "percents", "return", "returns", "representation", "changes", "ratios", "rates",
@@ -115,7 +118,8 @@ pub(super) fn of_results(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     Some(ProgramPlan::fixed(name, expr, Percent))
 }
 
-/// "And the percentage change?"
+/// "And the percentage change?": the latest difference over its second operand, or the relative
+/// change of the last two values.
 pub(super) fn relative_change(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     if !asked.relative_change() && !asked.says(&["growth rate", "rate of return", "return"]) {
@@ -144,7 +148,8 @@ pub(super) fn relative_change(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<P
     Some(ProgramPlan::fixed("relative change", expr, Percent))
 }
 
-/// The last two values, the later year first; otherwise in order of mention.
+/// The last two values. If the years say which is later, it comes first; otherwise the older turn
+/// does.
 fn two_values(q: &PlanQuestion<'_>) -> Option<(Expr, Expr)> {
     let (one, two) = (q.state.back(1)?, q.state.back(0)?);
     let year = |t: &EarlierTurn| t.years.iter().max().copied();
@@ -154,7 +159,9 @@ fn two_values(q: &PlanQuestion<'_>) -> Option<(Expr, Expr)> {
     }
 }
 
-/// "What was, then, the change?", "what is that less the 2004 value?"
+/// "What was, then, the change?", "what is that less the 2004 value?": the difference of the
+/// operands that are named, of the last two values, or of the last value and the 100 of an index;
+/// otherwise the difference that the question asks for by itself.
 pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     for connector in ["less", "minus", "subtracted by", "excluding", "without"] {
@@ -208,8 +215,9 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     alone::index_return(&q).or_else(|| alone::difference(&q))
 }
 
-/// Two operands as a follow-up names them; if both point to the same turn, a pronoun
-/// alone means the turn before it.
+/// The operands that two parts of a follow-up mean. If both mean the same earlier value, one of
+/// them must be something else. A part that names a quantity then means a fact of the page; if
+/// neither does, or only one such as "that rent", the first part means the turn before the last.
 pub(super) fn pair(q: &PlanQuestion<'_>, a: &str, b: &str) -> (TurnOperand, TurnOperand) {
     let one = resolve(q, a);
     let two = resolve(q, b);

@@ -1,4 +1,4 @@
-//! Follow-ups that ask for a share or ratio.
+//! Plans for follow-ups that ask for a share, a ratio or a product.
 
 use super::super::conversation::EarlierTurn;
 use super::super::mention::{operands, ratio_operands, span};
@@ -10,7 +10,8 @@ use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent, Ratio};
 use finqa_core::program::Op;
 
-/// "What percentage does this represent of that total?"
+/// "What percentage does this represent of that total?": the part over the whole that are named, or
+/// else the smaller of the last two values over the larger.
 pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     let over = asked.split("over").filter(|(_, b)| {
@@ -35,7 +36,8 @@ pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramP
             !span(text).says_anything() && (text.contains(" it ") || text.contains(" them "))
         };
         if let Some((Op::Divide, part, whole)) = last.expr.top() {
-            // "… as a portion of it": the last ratio's whole; "does it represent …": its part.
+            // After a ratio, "it" is its denominator in "as a portion of it", and its numerator in
+            // "does it represent".
             if points(&b) && !points(&a) {
                 two = TurnOperand::Known(whole.clone());
             } else if points(&a) && !points(&b) && matches!(two, TurnOperand::Open(_)) {
@@ -43,7 +45,7 @@ pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramP
             }
         }
         if implied {
-            // No whole is named: the last ratio's, or the last value.
+            // The question names no whole.
             two = whole(q, last, &one);
         }
         return Some(join("ratio", Op::Divide, one, two).parts(SURE, kind));
@@ -62,6 +64,8 @@ pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramP
     Some(ProgramPlan::fixed("ratio", expr, kind))
 }
 
+/// The whole that a question leaves out: the denominator of the last turn if it is a quotient, else
+/// the last value, or the one before it if the last is the part.
 fn whole(q: &PlanQuestion<'_>, last: &EarlierTurn, part: &TurnOperand) -> TurnOperand {
     if let Some((Op::Divide, _, denominator)) = last.expr.top() {
         return TurnOperand::Known(denominator.clone());
@@ -75,7 +79,7 @@ fn whole(q: &PlanQuestion<'_>, last: &EarlierTurn, part: &TurnOperand) -> TurnOp
     }
 }
 
-/// "What is the product of the change and that price?"
+/// "What is the product of the change and that price?": `a * b`.
 pub(super) fn product(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     let (a, b) = operands(
         q.asked,

@@ -1,4 +1,4 @@
-//! Follow-ups that add up: sums, extended sums, averages, a price per unit.
+//! Plans for follow-ups that add up or divide by a count: sums, averages and prices per unit.
 
 use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;
@@ -11,7 +11,9 @@ use crate::operations;
 use finqa_core::number::UnitKind::Number;
 use finqa_core::program::Op;
 
-/// "And including the 2006 value?", "the total of all three years?"
+/// "And including the 2006 value?": adds a value to the latest sum, or to the last value if there
+/// is no sum. The value added is the last one if the question names nothing else, or a fact of the
+/// page.
 pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let cue = [
         "including", "adding", "plus", "includes", "is included", "included", "added",
@@ -44,7 +46,8 @@ pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Prog
     Some(join("sum", Op::Add, TurnOperand::Known(base), added).free(SURE, Number))
 }
 
-/// "What was, then, the average price of each?": an amount over a count.
+/// "What was, then, the average price of each?": one of the last two values is divided by the
+/// other, which is the one whose question asked for a count.
 pub(super) fn unit_price(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     let per = asked.says(&["per", "each", "for each", "apiece"]);
@@ -67,7 +70,8 @@ pub(super) fn unit_price(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     Some(ProgramPlan::fixed("unit price", expr, Number))
 }
 
-/// "And the average per year?"
+/// "And the average per year?": the latest sum over its number of values, or the average of the
+/// last two or three values.
 pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     if !q.asked.says(&["average", "mean"]) || !q.refers || q.asked.years.len() == 1 {
         return None;
@@ -94,7 +98,8 @@ pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
     Some(ProgramPlan::fixed("average", expr, Number))
 }
 
-/// "What is the sum of those values?"
+/// "What is the sum of those values?": the last value and the latest sum, all values since the last
+/// calculation ("all three"), or the last two values.
 pub(super) fn sum(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked_years = q.asked.years.len() >= 2
         && q.asked.years.iter().all(|y| {

@@ -1,25 +1,27 @@
-//! What a plan asks of the fact for a slot.
+//! What a slot of a plan asks for: the words, years and kind of the fact that should fill it.
 
 use std::rc::Rc;
 
 use super::super::slot_words::WordWeights;
 use finqa_core::number::Scale;
 
-/// What a slot of a program asks for.
+/// What a slot of a plan asks for. It is also the key by which rankings of facts are found again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SlotQuery {
-    /// Requested words with their weight in the document.
+    /// The requested words that the page has, with their weights.
     pub words: Vec<(u32, f64)>,
     /// Words of the page that mean nearly the same as requested ones, with their weights.
     pub(crate) alike: WordWeights,
-    /// Weight of words that the document lacks.
+    /// The weight of the requested words that the page lacks.
     pub(crate) unknown: f64,
-    /// Words of the earlier turn that a short question leaves out.
+    /// Words of the last turn, which a short question leaves out, or of the other operand.
     pub(crate) inherited: WordWeights,
+    /// The requested years; empty if any year fits.
     pub(crate) years: Vec<u16>,
     /// The years come from an earlier turn.
     pub(crate) years_inherited: bool,
-    /// Only a year or a pronoun is named: the entity is the earlier turn's.
+    /// The text names no quantity, only years, pronouns or operations: the quantity is that of an
+    /// earlier turn.
     pub(crate) elliptical: bool,
     /// Facts that earlier turns used, the latest last.
     pub(crate) anchors: Rc<[usize]>,
@@ -27,20 +29,20 @@ pub(crate) struct SlotQuery {
     pub percent: bool,
     /// A count (`how many`, `number of`), not money.
     pub count: bool,
-    /// The scale word in the question.
+    /// The scale that the question asks for, as in "in millions".
     pub scale: Option<Scale>,
-    /// An outflow or its magnitude is requested, without a minus sign.
+    /// An outflow is requested as a positive amount: "how much was spent?".
     pub(crate) outflow: bool,
-    /// Plain numbers in the question itself.
+    /// The numbers in the question, without the years.
     pub(crate) named_numbers: Rc<[String]>,
     /// The first year or opening balance is requested.
     pub(crate) opening: bool,
-    /// The fact that the plan has determined: an index into the fact store.
+    /// The only fact that fits, if the plan has determined it: an index into `Facts::all`.
     pub(crate) only: Option<usize>,
 }
 
 impl SlotQuery {
-    /// The same of one year.
+    /// The same query for one year.
     pub(crate) fn of_year(&self, year: u16) -> Self {
         Self {
             years: vec![year],
@@ -48,7 +50,7 @@ impl SlotQuery {
         }
     }
 
-    /// The same of any year.
+    /// The same query for any year.
     pub(crate) fn undated(self) -> Self {
         Self {
             years: Vec::new(),
@@ -56,7 +58,7 @@ impl SlotQuery {
         }
     }
 
-    /// The same for an amount: a percentage is requested of the calculation, not of the slot.
+    /// The same query for an operand: a requested percentage is the result, not the operand.
     pub(crate) fn amount(self) -> Self {
         Self {
             percent: false,
@@ -64,7 +66,7 @@ impl SlotQuery {
         }
     }
 
-    /// The same for a fact that the plan has determined.
+    /// The same query for one fact only.
     pub(crate) fn of_fact(&self, index: usize) -> Self {
         Self {
             only: Some(index),
