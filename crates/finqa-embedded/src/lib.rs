@@ -1,5 +1,5 @@
 //! The embedded analyst: answers questions about a financial page with rules and trained weights,
-//! without a network, a key or a chat model. It never sees a gold answer.
+//! without a network, a key or a chat model. It never sees the gold answer of a question.
 //!
 //! A [`Document`](finqa_core::question::Document) comes in once and is read into a [`PageIndex`].
 //! Then each [`Question`](finqa_core::question::Question) about it, with its earlier turns, gives
@@ -18,8 +18,9 @@
 //! ```
 //!
 //! A question about the user's own table, or about a report, is first read by the labels of the
-//! tables; the steps above give only a guess where the labels do not suffice. [`Passages`] finds
-//! the parts of a report that fit a question, for a chat model's excerpt.
+//! tables. Where these do not answer it, the steps above do for a single table, mostly with a
+//! doubt, and a sentence that states the figure does for a report. [`Passages`] finds the parts of
+//! a report that fit a question, for a chat model's excerpt.
 //!
 //! Reading order: `expr`, `operations`, `shape` and `sketch` describe programs. `reading` reads a
 //! page into facts. `question` reads a question and makes plans. `answering` fills the plans,

@@ -1,4 +1,4 @@
-//! From a question to an answer: plan, fill, choose.
+//! The analyst: from a page and a question to an answer.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,6 +25,8 @@ use crate::tables::words::{same_word, stems};
 use crate::tables::{DirectAnswer, Doubt, Tables};
 use crate::weights::EmbeddedWeights;
 
+/// Answers questions about pages without a network, in about a millisecond each. Cheap to clone
+/// with the built-in weights.
 #[derive(Clone, Debug)]
 pub struct EmbeddedAnalyst {
     pub(crate) weights: Cow<'static, EmbeddedWeights>,
@@ -36,13 +38,15 @@ impl Default for EmbeddedAnalyst {
     }
 }
 
-/// The doubt in an answer from a user's table whose labels did not account for the question.
+/// The doubt if the labels of a user's tables do not account for all words of the question.
 pub(super) const UNREAD: &str = "the labels do not answer the question in full";
 
-/// The most numbers of a sentence; more are a row of a table that was not read as one.
+/// Maximum number of numbers in a sentence that can answer without a doubt. A text with more is
+/// likely a row of a table that was not read as one.
 const IN_SENTENCE: usize = 3;
 
-/// Whether an answer is from sentences that have all words of the question.
+/// True if all figures of an answer that are from sentences are from such with all words of the
+/// question, and at least one is.
 fn is_of_text(answer: &EmbeddedAnswer, question: &Question) -> bool {
     let ids = answer.best.evidence.iter().map(|of| of.id.as_str());
     let mut of_text = ids.filter(|id| id.starts_with('t')).peekable();
@@ -67,7 +71,7 @@ impl EmbeddedAnalyst {
         }
     }
 
-    /// An analyst with other weights, for training.
+    /// An analyst with other weights, for the trainer.
     #[doc(hidden)]
     #[must_use]
     pub fn with_weights(weights: EmbeddedWeights) -> Self {
@@ -76,6 +80,8 @@ impl EmbeddedAnalyst {
         }
     }
 
+    /// Reads a page, once for all its questions. A report is read into tables only, a page of the
+    /// dataset into facts only, and the page of a user with one table into both.
     #[must_use]
     pub fn index(&self, document: &Document) -> PageIndex {
         let is_report = !document.tables.is_empty();
@@ -88,10 +94,11 @@ impl EmbeddedAnalyst {
         }
     }
 
-    /// Answers a question about a page; `None` if the page has no number that fits.
+    /// Answers a question about a page; `None` if nothing on the page answers it, for which
+    /// [`Self::reason`] may have a reason.
     ///
-    /// A question about the user's own page is read by the labels of its tables first. One that
-    /// names all it asks for inherits nothing from earlier questions.
+    /// A question about the user's own page is read by the labels of its tables first. If they can
+    /// read it but not answer it, the guess does not use its earlier turns.
     #[must_use]
     pub fn answer(&self, page: &PageIndex, question: &Question) -> Option<EmbeddedAnswer> {
         let Some(tables) = &page.tables else {
@@ -133,7 +140,8 @@ impl EmbeddedAnalyst {
         Some(EmbeddedAnswer { doubt, ..guess })
     }
 
-    /// Why the tables of a report give no answer, if they say so.
+    /// Why the tables of a report give no answer. `None` if they have one or know no reason, and
+    /// for a page that is not a report.
     #[must_use]
     pub fn reason(&self, page: &PageIndex, question: &Question) -> Option<String> {
         let tables = page.tables.as_ref().filter(|tables| !tables.is_plain())?;
@@ -146,7 +154,7 @@ impl EmbeddedAnalyst {
         }
     }
 
-    /// The best of all candidates.
+    /// The answer of the best candidate, found without the labels of tables.
     fn ranked_answer(&self, page: &PageIndex, question: &Question) -> Option<EmbeddedAnswer> {
         let facts = &*page.facts;
         let asked = Wording::read(&facts.written(&question.text));
@@ -173,7 +181,8 @@ impl EmbeddedAnalyst {
         })
     }
 
-    /// The compared candidates with their scores by the network, best first.
+    /// The candidates with their scores by the network, best first. If a candidate meets one of the
+    /// [`RULES`], those that do not are dropped.
     fn rank(&self, context: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<(f64, FilledPlan)> {
         let weights = &*self.weights;
         let compared = candidates(context, plans, &weights.choice, Pool::Compared);
@@ -196,7 +205,7 @@ impl EmbeddedAnalyst {
         ranked
     }
 
-    /// The question read for the choice, and its plans.
+    /// Reads a question for the choice, and makes its plans.
     pub(crate) fn context<'a>(
         &self,
         facts: &'a Facts,
@@ -204,8 +213,9 @@ impl EmbeddedAnalyst {
         state: &'a EarlierTurns,
         question: &Question,
     ) -> (ChoiceContext<'a>, Vec<ProgramPlan>) {
-        // The dataset's questions by themselves nearly all need a calculation, the first turns
-        // of its conversations hardly ever do; people ask both of their own pages.
+        // In the dataset, nearly all stand-alone questions need a calculation, but hardly any first
+        // turn of a conversation does. Users ask both about their own pages, so there a question
+        // counts as a first turn.
         let alone = question.kind == QuestionKind::StandAlone && !facts.own;
         let buckets = proposal::after_shapes(asked, state, alone);
         let proposal = self.weights.shapes.propose(&buckets);
@@ -233,8 +243,9 @@ impl EmbeddedAnalyst {
     }
 }
 
-/// The plans for a question in its conversation, best first, and how many of them belong
-/// to a follow-up.
+/// The plans for a question, and how many of them are from the rules for follow-ups, which come
+/// first. If there are any, the plans for the question by itself get lower priors; otherwise the
+/// first of those gets at least 0.9.
 pub(crate) fn plans(
     q: &PlanQuestion<'_>,
     proposal: &[f64; SHAPES.len()],

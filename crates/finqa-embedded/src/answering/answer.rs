@@ -1,4 +1,4 @@
-//! What the analyst answers.
+//! The types that the analyst takes and returns: a page that was read, and an answer.
 
 use std::sync::Arc;
 
@@ -8,48 +8,52 @@ use finqa_core::question::CitedEvidence;
 use crate::reading::facts::Facts;
 use crate::tables::Tables;
 
-/// A page, read once for all its questions; cheap to clone.
+/// A page that was read, for all questions about it. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct PageIndex {
     pub(crate) facts: Arc<Facts>,
-    /// Of a page of the user's own. One of several tables has no facts.
+    /// The tables of a page of the user's own, or of a report; `None` for a page of the dataset.
     pub(crate) tables: Option<Arc<Tables>>,
 }
 
-/// A program that may answer a question, with its result.
+/// A program that answers a question, with its value and what supports it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankedAnswer {
-    /// In the dataset's language, literals as the official evaluator reads them.
+    /// The program in the dataset's language. Empty if the answer is a label or several values.
     pub program: String,
     /// The name of the plan that made it.
     pub plan_name: &'static str,
     pub unit: Unit,
-    /// A name for the value.
+    /// A name for the value, made from the names of its figures: `ratio: rent, 2012; revenue,
+    /// 2012`.
     pub label: String,
     pub evidence: Vec<CitedEvidence>,
     pub steps: Vec<String>,
-    /// The program's result, unrounded.
+    /// The value of the program, unrounded, or the words of [`EmbeddedAnswer::words`].
     pub value: Value,
+    /// True if the value is a percentage as it is printed: 21.5 for 21.5 %, not 0.215.
     pub in_percent: bool,
 }
 
+/// An answer of the analyst.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmbeddedAnswer {
     pub best: RankedAnswer,
-    /// Probability that it is right.
+    /// Probability that it is right, from 0 to 1.
     pub confidence: f64,
-    /// Why it is only a guess, if so.
+    /// Why it is only a guess; `None` if it is more.
     pub doubt: Option<String>,
-    /// The answer in words, where no program gives it: a label of the page.
+    /// The answer in words if no program gives it: a label of the page, or several values.
     pub words: Option<String>,
-    /// Its values, if several are asked for.
+    /// The values in the order asked, if the question asks for several; empty otherwise.
     pub values: Vec<String>,
-    /// The inputs of the confidence, in the order of its weights.
+    /// The inputs of the confidence, in the order of its weights. Empty for an answer from labels
+    /// or a sentence.
     pub signals: Vec<f64>,
 }
 
 impl EmbeddedAnswer {
-    /// An answer without doubts.
+    /// An answer by a program, without a doubt.
     pub(super) fn of(best: RankedAnswer, confidence: f64) -> Self {
         Self {
             best,

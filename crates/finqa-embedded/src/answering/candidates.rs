@@ -1,4 +1,5 @@
-//! The programs that may answer a question, and what the choice knows of each.
+//! Collects the candidates: the programs that can answer a question, with their features and ranks
+//! for the choice.
 
 use super::filling::{FilledPlan, JointChoices, fill};
 use super::variants::variants;
@@ -12,29 +13,34 @@ use finqa_core::program::Op;
 /// Which candidates are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pool {
-    /// All, from which the linear model learns.
+    /// All candidates. The linear model learns from them.
     All,
-    /// The best by the linear model, from which the network learns.
+    /// A fixed number of candidates with the best scores of the linear model. The network learns
+    /// from them.
     Best,
-    /// Those of the best that the network compares for an answer.
+    /// Those of the best that are not too far behind the first. The network compares them to
+    /// answer.
     Compared,
 }
 
-/// The most facts that are tried for a slot.
+/// Maximum number of facts that are tried for a slot.
 const TRIED: usize = 14;
 
-/// How many candidates there are.
+/// Limits on the number of candidates.
 struct Breadth {
-    /// The most fillings of a plan.
+    /// Maximum number of fillings of a plan.
     fillings: usize,
+    /// Maximum number of candidates.
     best: usize,
-    /// How far a compared candidate may be behind the best one, in the linear model's score.
+    /// Maximum difference from the best score of the linear model.
     behind: f64,
 }
 
 impl Breadth {
-    /// A question by itself names more than a turn does, so the right facts come later; but of
-    /// 5,750 in FinQA's training file, the network chose a candidate farther behind for two.
+    /// The limits for a question. With 20 fillings and 64 candidates instead of 8 and 32, three in
+    /// a hundred more stand-alone questions have a right candidate. Comparing only those that are
+    /// at most 5.0 behind saves time: for 5,750 questions, the network chose one farther behind for
+    /// two.
     fn of(context: &ChoiceContext<'_>, pool: Pool) -> Self {
         let (fillings, best, behind) = match context.alone {
             true => (20, 64, 5.0),
@@ -53,10 +59,12 @@ impl Breadth {
     }
 }
 
+/// True if a candidate meets the rule.
 type Rule = fn(&ChoiceContext<'_>, &[ProgramPlan], &FilledPlan) -> bool;
 
-/// Rules that override the network if a candidate meets them: yes or no is answered by a
-/// comparison, a compound rate and what is described in full by their plans.
+/// Rules that override the network: if a candidate meets one, the others are dropped. A yes/no
+/// question is answered by a comparison; a compound rate, and a question whose words leave one
+/// calculation only, are answered by the plans made for them.
 pub(crate) const RULES: [Rule; 3] = [
     |context, _, filled| {
         let compares = matches!(filled.expr.top(), Some((Op::Greater, ..)));
@@ -73,16 +81,18 @@ fn plan_name(plans: &[ProgramPlan], filled: &FilledPlan) -> &'static str {
     plans.get(filled.plan).map_or("", |plan| plan.name)
 }
 
-/// A program that may answer, and what the choice knows of it.
+/// A program that can answer the question.
 pub(crate) struct Candidate {
     pub(crate) filled: FilledPlan,
+    /// The hash of its expression, by [`mark`].
     mark: u64,
-    /// Its features that are not zero.
+    /// The non-zero features of the linear model: index and value.
     pub features: Vec<(usize, f64)>,
     pub(crate) rank: LinearRank,
 }
 
-/// What the network sees of each candidate: its [`ranking::FEATURES`], then those of the next.
+/// The features of the network: [`ranking::FEATURES`] numbers for each candidate, one after the
+/// other.
 pub(crate) fn details(
     context: &ChoiceContext<'_>,
     plans: &[ProgramPlan],
@@ -101,8 +111,8 @@ pub(crate) fn details(
     out
 }
 
-/// The fillings of the plans and their variants, best by the linear model first. A program that
-/// several plans give counts for the first.
+/// The fillings of the plans and their variants, sorted by the score of the linear model (`linear`
+/// has its weights). A program that several plans make counts for the first of them.
 pub(crate) fn candidates(
     context: &ChoiceContext<'_>,
     plans: &[ProgramPlan],
@@ -117,7 +127,7 @@ pub(crate) fn candidates(
         let filled = fill(context.facts, plan, i, &mut choices);
         let best = filled.first().map_or(0.0, |f| f.score);
         for filled in filled {
-            // What another plan gave has the same variants, which were added with it.
+            // A filling that an earlier plan made too is skipped; its variants were added then.
             if seen(&out, &filled.expr).is_some_and(|one| one.filled.variant == 0) {
                 continue;
             }
@@ -174,7 +184,7 @@ fn seen<'a>(candidates: &'a [Candidate], expr: &Expr) -> Option<&'a Candidate> {
     alike.find(|one| one.filled.expr == *expr)
 }
 
-/// A hash of an expression: most differ by it, which is faster to see than by their literals.
+/// A hash of an expression, because comparing hashes is faster than comparing literals.
 fn mark(expr: &Expr) -> u64 {
     let mix = |a: u64, b: u64| (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     match expr {

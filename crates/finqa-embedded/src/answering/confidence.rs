@@ -1,8 +1,8 @@
-//! The probability that an answer is right: a logistic model over how far it leads the other
-//! candidates, by what is known of earlier turns, and by the shape of the program.
+//! Computes the probability that an answer is right: a logistic model over its lead over the other
+//! candidates, what is known about earlier turns, and the shape of its program.
 //!
-//! Fitted on answers about pages that the other weights were not trained on;
-//! `docs/embedded-analyst.md` has the reliability.
+//! The trainer fits it on answers about pages that the other weights were not trained on.
+//! `docs/embedded-analyst.md` says how well it is calibrated.
 
 use super::filling::FilledPlan;
 use crate::expr::Expr;
@@ -10,6 +10,8 @@ use crate::ranking::{ChoiceContext, flag};
 use crate::shape::{SHAPES, shape};
 use finqa_core::question::{HistoryEntry, HistorySource};
 
+/// The names of the inputs (signals), under which the weights file has their weights. "Odds" are
+/// the lead over the other candidates.
 pub(crate) const SIGNAL_NAMES: [&str; 26] = [
     "by itself", "own history", "given history", "odds, by itself", "odds, own history",
     "odds, given history", "odds, look-up by itself", "own turns", "value of an own turn",
@@ -19,7 +21,8 @@ pub(crate) const SIGNAL_NAMES: [&str; 26] = [
     "score, given history", "squared odds, by itself",
 ];
 
-/// The signals of the best of the ranked fillings, in the order of [`SIGNAL_NAMES`].
+/// The signals of the best candidate, in the order of [`SIGNAL_NAMES`]; all 0 if there is none.
+/// `ranked` has the scores and candidates, best first.
 pub(crate) fn signals(
     context: &ChoiceContext<'_>,
     history: &[HistoryEntry],
@@ -83,12 +86,13 @@ pub(crate) fn signals(
     ]
 }
 
+/// A number as a float, at most 5.
 fn small(n: usize) -> f64 {
     f64::from(u8::try_from(n.min(5)).unwrap_or(5))
 }
 
-/// The logarithm of the odds of the best candidate's value against the others', if the scores
-/// are logarithms of probabilities.
+/// The logarithm of the odds that the value of the best candidate is right, limited to -4 to 6.
+/// The scores count as logarithms of probabilities, and candidates of one value are added up.
 fn odds(ranked: &[(f64, FilledPlan)]) -> f64 {
     let top = ranked.first().map_or(0.0, |(score, _)| *score);
     let value = |expr: &Expr| expr.value();
@@ -105,6 +109,7 @@ fn odds(ranked: &[(f64, FilledPlan)]) -> f64 {
     libm::log(with / f64::max(against, 1e-3)).clamp(-4.0, 6.0)
 }
 
+/// The probability by the logistic model.
 pub(crate) fn probability(signals: &[f64], weights: &[f64]) -> f64 {
     let z: f64 = signals.iter().zip(weights).map(|(s, w)| s * w).sum();
     1.0 / (1.0 + libm::exp(-z))

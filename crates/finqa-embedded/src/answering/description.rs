@@ -1,5 +1,5 @@
-//! How an answer describes itself: a label for its value, steps in plain sentences, and
-//! the place of each literal.
+//! Describes an answer: a label for its value, steps in plain sentences, and the evidence of each
+//! literal.
 
 use finqa_core::number::{Unit, UnitKind};
 use finqa_core::page::year_in_text;
@@ -12,7 +12,8 @@ use crate::expr::{Expr, PageLeaf};
 use crate::question::plan::ProgramPlan;
 use crate::reading::facts::{Fact, FactPlace, Facts};
 
-/// A page in its parsed and its original wording: people are shown the original.
+/// A page as facts and as the original document. The words of facts are stems, so texts for people
+/// come from the document.
 pub(crate) struct DescribedPage<'a> {
     pub(crate) facts: &'a Facts,
     document: &'a Document,
@@ -24,7 +25,9 @@ impl<'a> DescribedPage<'a> {
     }
 }
 
-/// The answer that a program of a plan gives, with everything that supports it.
+/// The answer by a program that was made from a plan; `None` if it has no value. `history` has the
+/// programs of earlier turns, oldest first. `points` is true if the question asks for percentage
+/// points.
 pub(super) fn describe(
     page: &DescribedPage<'_>,
     plan: &ProgramPlan,
@@ -64,7 +67,8 @@ pub(super) fn describe(
     })
 }
 
-/// The words for a fact's place: `net revenue, 2009`.
+/// A name for a fact: `net revenue, 2009`. For a number in a sentence, these are the words before
+/// it.
 fn fact_label(page: &DescribedPage<'_>, fact: &Fact) -> String {
     let facts = page.facts;
     let mut label = match fact.place {
@@ -100,7 +104,8 @@ fn fact_label(page: &DescribedPage<'_>, fact: &Fact) -> String {
     label
 }
 
-/// The words before a number in a sentence, eight at most.
+/// The words before the first occurrence of a number in a sentence, at most eight. `None` if the
+/// number is not found, or has no words before it.
 fn words_before(text: &str, literal: &str) -> Option<String> {
     let digits = |text: &str| -> String {
         let kept = text.chars().filter(|c| c.is_ascii_digit() || *c == '.');
@@ -116,6 +121,7 @@ fn words_before(text: &str, literal: &str) -> Option<String> {
     Some(before.trim_end_matches(opens).to_owned()).filter(|words| !words.is_empty())
 }
 
+/// The name of a leaf's fact, or its literal if it has none.
 fn leaf_label(page: &DescribedPage<'_>, leaf: &PageLeaf) -> String {
     match leaf.source.and_then(|i| page.facts.all.get(i)) {
         Some(fact) => fact_label(page, fact),
@@ -123,7 +129,8 @@ fn leaf_label(page: &DescribedPage<'_>, leaf: &PageLeaf) -> String {
     }
 }
 
-/// A name for a value, from its expression.
+/// A name for the value of an expression: that of its fact, or the plan's name with those of all
+/// facts.
 fn label(page: &DescribedPage<'_>, plan_name: &str, expr: &Expr) -> String {
     match expr {
         Expr::Leaf(leaf) => leaf_label(page, leaf),
@@ -140,7 +147,7 @@ fn label(page: &DescribedPage<'_>, plan_name: &str, expr: &Expr) -> String {
     }
 }
 
-/// One sentence for every value read and every operation, in order.
+/// A sentence for each fact that is read, then one for each operation, in the order of the program.
 fn steps(page: &DescribedPage<'_>, expr: &Expr) -> Vec<String> {
     let mut out = Vec::new();
     for leaf in expr.leaves() {
@@ -161,7 +168,7 @@ fn steps(page: &DescribedPage<'_>, expr: &Expr) -> Vec<String> {
     out
 }
 
-/// A sentence for every operation, in order.
+/// Appends a sentence for each operation, in the order of the program, without repetitions.
 pub(super) fn operations<T>(expr: &Expression<T>, out: &mut Vec<String>) {
     let Expression::Step(op, a, b) = expr else {
         return;
@@ -186,7 +193,7 @@ pub(super) fn operations<T>(expr: &Expression<T>, out: &mut Vec<String>) {
         Op::Divide => format!("Divide {x} by {y}: {result}."),
         Op::Greater => format!("Compare {x} with {y}: {result}."),
         Op::Exp => format!("Raise {x} to the power {y}: {result}."),
-        // Expressions have none: their rows are leaves.
+        // An expression never has these: a table row is a leaf.
         Op::TableMax | Op::TableMin | Op::TableSum | Op::TableAverage => return,
     };
     if !out.contains(&line) {
@@ -194,8 +201,8 @@ pub(super) fn operations<T>(expr: &Expression<T>, out: &mut Vec<String>) {
     }
 }
 
-/// Whether an expression uses percentages of the page unchanged: one of them, or a sum,
-/// difference or average.
+/// True if the value is a percentage because its figures are: a printed percentage, or a sum,
+/// difference or average of such.
 pub(super) fn percentages<T: PartialEq + Default + Clone>(
     expr: &Expression<T>,
     is_percent: &impl Fn(&T) -> bool,
@@ -211,8 +218,8 @@ pub(super) fn percentages<T: PartialEq + Default + Clone>(
     }
 }
 
-/// Where the literals are found: on the page, else in the earlier turn (`h1` the first)
-/// whose program has them.
+/// The evidence for each literal: its fact on the page, else the first earlier turn whose program
+/// has it (`h1` is the first turn). Constants have none.
 fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> Vec<CitedEvidence> {
     let mut out: Vec<CitedEvidence> = Vec::new();
     for leaf in expr.leaves() {
@@ -239,7 +246,7 @@ fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> Vec<CitedEv
     out
 }
 
-/// True if a program has this figure as an argument: `5` is not in `add(150, 20)`.
+/// True if a program has this figure as a whole argument: `5` is not in `add(150, 20)`.
 fn uses(program: &str, literal: &str) -> bool {
     let mut words = program.split(['(', ')', ',', ' ']);
     words.any(|word| word == literal)

@@ -1,5 +1,5 @@
-//! What makes an answer no more than a guess: a kind of question that no program of the
-//! analyst answers, a year or a thing that the page lacks, or a low confidence.
+//! Decides whether an answer is only a guess: because the analyst cannot answer this kind of
+//! question, because the page lacks a year or a word of it, or because the confidence is low.
 
 use crate::question::alone::COMPOUND_GROWTH;
 use crate::question::operation_words::{
@@ -14,11 +14,11 @@ use crate::ranking::ChoiceContext;
 use finqa_core::number::UnitKind;
 use finqa_core::page::year_of;
 
-/// From this confidence on stand-alone questions are answered right at least four times in
-/// five (docs/embedded-analyst.md, "Confidence").
+/// Confidence below which an answer is a guess. Of all stand-alone answers above it, at least four
+/// in five are right (docs/embedded-analyst.md, "Confidence").
 const SURE: f64 = 0.67;
 
-/// Phrases of questions that ask for what no program gives, and what that is.
+/// Phrases that ask for something that programs usually cannot answer, and what that is.
 const BEYOND: [(&[&str], &str); 7] = [
     (&COMPOUND, "a compound rate"),
     (&STATISTICS, "a statistic"),
@@ -36,7 +36,7 @@ const BEYOND: [(&[&str], &str); 7] = [
 
 const LARGEST_OF_SEVERAL: &str = "the largest or smallest of several";
 
-/// Why an answer is a guess; `None` if it is more.
+/// Why an answer is only a guess; `None` if it is more.
 pub(crate) fn doubt(
     context: &ChoiceContext<'_>,
     best: &RankedAnswer,
@@ -79,8 +79,8 @@ pub(crate) fn doubt(
     (confidence < SURE).then(|| "confidence is low".to_owned())
 }
 
-/// Whether a question has one of these phrases other than as the page's own word: shares
-/// "remaining available" may be a row.
+/// True if the question has one of these phrases and the page does not. A page with the row "shares
+/// remaining available" can answer a question with "remaining".
 fn asks(context: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
     let of_page = |phrase: &str| context.facts.vocabulary.get(&stem(phrase)).is_some();
     let mut said = phrases
@@ -89,8 +89,9 @@ fn asks(context: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
     said.any(|phrase| !of_page(phrase))
 }
 
-/// A word of the question that the page lacks, if it lacks at least half of them. On the
-/// user's own page, where nothing shows how its questions name rows, one is enough.
+/// The first word of the question that the page lacks, if it lacks at least half of them. On a page
+/// of the user's, one missing word is enough, because the weights have not learned how users name
+/// rows.
 fn lacking(context: &ChoiceContext<'_>, asked: &Wording) -> Option<String> {
     let most = if context.facts.own {
         f64::MIN_POSITIVE

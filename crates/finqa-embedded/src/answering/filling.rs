@@ -1,4 +1,4 @@
-//! Fills a plan's slots with facts: the best joint choice, and the next best.
+//! Fills the slots of a plan with facts, by the best joint choices of facts.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,20 +11,22 @@ use crate::reading::facts::{Fact, Facts};
 use crate::reading::outflow::is_outflow;
 use finqa_core::program::Op;
 
+/// A plan with facts in its slots.
 #[derive(Clone, Debug)]
 pub(crate) struct FilledPlan {
-    /// Index of the plan.
+    /// Index of the plan in the list of the question's plans.
     pub plan: usize,
     pub(crate) expr: Expr,
-    /// Mean slot score, with what the pairing adds.
+    /// The mean score of the slots, with the scores of pairs.
     pub score: f64,
-    /// Score of the slot that fits worst; 0 without an open slot.
+    /// The lowest score of a slot; 0 for a plan without slots.
     pub(crate) lowest: f64,
-    /// How it departs from its plan: an index into `ranking::VARIANTS`.
+    /// How it differs from its plan: an index into `ranking::context::VARIANTS`, 0 if it does not.
     pub(crate) variant: usize,
 }
 
-/// The best fillings of a plan, best first.
+/// The best fillings of a plan, best first. Fillings without a value, such as a division by zero,
+/// are left out. `index` is that of the plan.
 pub(crate) fn fill(
     facts: &Facts,
     plan: &ProgramPlan,
@@ -55,26 +57,28 @@ pub(crate) fn fill(
         .collect()
 }
 
-/// Facts chosen jointly for a plan's slots.
+/// One fact for each slot of a plan.
 pub(crate) struct FactChoice {
     pub(crate) facts: Vec<usize>,
-    /// The sum of the slots' scores and of what the pairs add.
+    /// The sum of the scores of slots and pairs.
     pub score: f64,
+    /// The lowest score of a slot; `None` if there is no slot.
     pub(crate) lowest: Option<f64>,
 }
 
-/// The best joint choices of facts for the slots of a question's plans, many of which differ only
-/// in what they calculate: each is made once.
+/// The best joint choices of facts for a question's plans. Each is kept, because many plans differ
+/// only in what they calculate with the same facts.
 pub(crate) struct JointChoices {
-    /// The most facts that are tried for a slot.
+    /// Maximum number of facts that are tried for a slot.
     tried: usize,
-    /// The most choices for a plan.
+    /// Maximum number of choices for a plan.
     keep: usize,
     rankings: Rankings,
     made: Vec<(ChoiceKey, Rc<[FactChoice]>)>,
 }
 
-/// What joint choices depend on: the rankings of the slots, the pairing, and the known facts.
+/// What joint choices depend on: the rankings of the slots, the pairing, and the facts that are
+/// already in the plan's expression.
 type ChoiceKey = (Vec<usize>, Pairing, Vec<usize>);
 
 impl JointChoices {
@@ -102,6 +106,8 @@ impl JointChoices {
         choices
     }
 
+    /// Chooses facts slot by slot (beam search). After each slot but the last, three times as many
+    /// choices are kept as facts are tried for a slot.
     fn make(&self, facts: &Facts, (slots, pairing, known): &ChoiceKey) -> Vec<FactChoice> {
         let weight = |k: usize| {
             facts
@@ -141,7 +147,7 @@ impl JointChoices {
     }
 }
 
-/// The features of a joint choice, summed over its slots.
+/// The features of the slot scorer for a joint choice, summed over its slots, for the trainer.
 pub(crate) fn joint_features(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Vec<f64> {
     let mut known = Vec::new();
     plan.expr.known_facts(&mut known);
@@ -169,7 +175,8 @@ pub(crate) fn joint_features(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]
     sum
 }
 
-/// How a fact relates to those chosen before it, as indices of pair features.
+/// The pair features of a fact with the facts chosen before it and with those in the expression, as
+/// indices from the first pair feature (`slots::PAIRS`).
 fn pairs<'a>(
     facts: &'a Facts,
     pairing: Pairing,
@@ -187,10 +194,11 @@ fn pairs<'a>(
     of_pairs.chain(again.then_some(KNOWN))
 }
 
-/// The pair feature of a fact whose value is already in the expression.
+/// "pair: already in the expression"
 const KNOWN: usize = 10;
 
-/// The pair feature of two facts, if the pairing asks for any.
+/// The pair feature of two facts; `None` if the plan expects no relation. A number of a sentence
+/// that a cell has too counts as the same fact.
 fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     let (one, two) = (facts.all.get(a)?, facts.all.get(b)?);
     if pairing == Pairing::Free {
@@ -220,6 +228,7 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     })
 }
 
+/// The leaf for each slot.
 fn leaves(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Option<Vec<Expr>> {
     chosen
         .iter()
@@ -232,7 +241,9 @@ fn leaves(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Option<Vec<Exp
         .collect()
 }
 
-/// A fact as a literal: an outflow's magnitude, a percentage as printed.
+/// A fact as a leaf. A percentage of the table loses its `%` unless a percentage is requested. A
+/// negative number loses its minus sign if the slot asks for an outflow or its row is one, but not
+/// in an addition. `variants` makes the other readings.
 fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, fact: &Fact, index: usize) -> Expr {
     let single = matches!(plan.expr, PlanExpr::Slot(_));
     let mut literal: &str = &fact.literal;
@@ -258,7 +269,7 @@ fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, fact: &Fact, index
     })
 }
 
-/// Sums keep signs: an outflow is added to inflows.
+/// True for an addition, in which outflows keep their signs because inflows can be added to them.
 fn mixes(plan: &ProgramPlan) -> bool {
     matches!(plan.expr, PlanExpr::Step(Op::Add, _, _))
 }

@@ -1,4 +1,4 @@
-//! Answers from the labels of a user's table, in the form of all others.
+//! Turns what `tables` found by labels into answers of the same form as all others.
 
 use finqa_core::number::{Unit, UnitKind, Value};
 use finqa_core::question::{CitedEvidence, Document, Question};
@@ -12,14 +12,14 @@ use crate::question::wording::Wording;
 use crate::reading::facts::Facts;
 use crate::tables::{DirectAnswer, Doubt, FigureExpr, Place, StatedFact, Tables};
 
-/// The confidence in an answer from a sentence.
+/// The confidence of an answer from a sentence of a report.
 const SENTENCE: f64 = 0.95;
 
-/// The most confidence in an answer whose figures may be in different units.
+/// Maximum confidence of an answer whose figures may be in different units.
 const UNCLEAR_UNIT: f64 = 0.5;
 
 impl EmbeddedAnswer {
-    /// An answer from the tables of a report.
+    /// The answer from the tables of a report; `None` if its expression has no value.
     pub(super) fn from_report(
         tables: &Tables,
         question: &Question,
@@ -96,7 +96,7 @@ impl EmbeddedAnswer {
         })
     }
 
-    /// An answer from a sentence of a report.
+    /// The answer from a sentence of a report; `None` if the number cannot be read.
     pub(super) fn from_sentence(document: &Document, stated: StatedFact) -> Option<Self> {
         let StatedFact {
             paragraph,
@@ -131,7 +131,7 @@ impl EmbeddedAnswer {
         Some(Self::of(best, SENTENCE))
     }
 
-    /// An answer from labels, described like any other.
+    /// The answer from the labels of a user's single table; `None` if its expression has no value.
     pub(super) fn from_labels(
         facts: &Facts,
         question: &Question,
@@ -160,8 +160,8 @@ impl EmbeddedAnswer {
 }
 
 impl RankedAnswer {
-    /// Answers with words, if there are any, which no program gives; `values` if they are several
-    /// values, which have a unit.
+    /// Replaces program and value by words, if there are any. `values` is true if the words are
+    /// several values; those keep their unit, and a label has none.
     fn answer_with(&mut self, words: Option<&String>, values: bool) {
         let Some(words) = words else { return };
         self.program = String::new();

@@ -1,4 +1,10 @@
-//! Answering: facts fill the slots of plans, and one of the resulting programs is chosen.
+//! Answers a question: facts fill the slots of its plans, and one of the resulting programs is
+//! chosen.
+//!
+//! Reading order: `analyst` has the steps and `answer` their result. `filling` puts facts into
+//! slots, `variants` and `scale` change what comes of it, and `candidates` collects the programs,
+//! which `ranking` orders. `confidence` and `doubt` say how sure the answer is, `description` words
+//! it, and `from_labels` does the same for answers from the labels of tables.
 
 pub(super) mod analyst;
 pub(super) mod answer;

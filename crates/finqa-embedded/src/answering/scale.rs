@@ -1,5 +1,5 @@
-//! One scale for both sides: a text's billions against a table's millions; and the scale
-//! in which a value is stated.
+//! Converts figures to one scale, such as billions of a sentence to millions of a table, and finds
+//! the scale in which a value is stated.
 
 use crate::expr::Expr;
 use crate::reading::facts::{Fact, Facts};
@@ -7,7 +7,8 @@ use finqa_core::number::Scale;
 use finqa_core::page::{counts_things, has_no_scale};
 use finqa_core::program::{Expression, Op};
 
-/// The scale of an amount: the word next to it, else the table's caption.
+/// The scale of a fact: the word next to it, or for a cell else the one in the table's caption.
+/// `None` for a percentage.
 fn of_fact(facts: &Facts, fact: &Fact) -> Option<Scale> {
     if fact.percent {
         return None;
@@ -18,6 +19,7 @@ fn of_fact(facts: &Facts, fact: &Fact) -> Option<Scale> {
     }
 }
 
+/// The scale of a fact, or of a sum or difference whose operands have the same scale.
 fn of_expr(facts: &Facts, expr: &Expr) -> Option<Scale> {
     match expr {
         Expr::Leaf(leaf) => of_fact(facts, facts.all.get(leaf.source?)?),
@@ -28,13 +30,15 @@ fn of_expr(facts: &Facts, expr: &Expr) -> Option<Scale> {
     }
 }
 
-/// How many times the second scale the first is, if it is the larger.
+/// The factor from the small scale to the large one: 1000 for billions in millions. `None` unless
+/// `large` is the larger.
 fn times(large: Scale, small: Scale) -> Option<u32> {
     let (large, small) = (large.units(), small.units());
     (large > small).then_some(large / small)
 }
 
-/// A quotient of amounts in different scales, converted to the smaller one.
+/// Converts the operands of a quotient to the smaller of their scales. Returns other expressions,
+/// and those with an operand without a scale, unchanged.
 pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
     let Some((Op::Divide, a, b)) = expr.top() else {
         return expr;
@@ -50,8 +54,8 @@ pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
     }
 }
 
-/// A quotient of an amount of money with a scale word and a count without one, in units of
-/// money per thing.
+/// Converts a quotient of money with a scale word and a count without one to units of money per
+/// thing: "$ 5 million" over 100 shares is `5 * 1000000 / 100`. `None` for other expressions.
 pub(crate) fn in_units(facts: &Facts, expr: &Expr) -> Option<Expr> {
     let Some((Op::Divide, Expr::Leaf(amount), Expr::Leaf(count))) = expr.top() else {
         return None;
@@ -71,7 +75,8 @@ pub(crate) fn in_units(facts: &Facts, expr: &Expr) -> Option<Expr> {
     })
 }
 
-/// A value in the scale that the question names.
+/// Converts a value to the scale that the question asks for. Returns it unchanged if either scale
+/// is not known.
 pub(crate) fn to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
     let Some((from, to)) = of_expr(facts, &expr).zip(asked) else {
         return expr;
@@ -83,8 +88,8 @@ pub(crate) fn to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr 
     }
 }
 
-/// A sum, a difference or a product in the scale that the question names; a product of a
-/// count and a price is in units.
+/// Like [`to_asked`], but also for a product. It counts as one of a count and a price, so it is in
+/// units.
 pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
     let Some(to) = asked else { return expr };
     if matches!(expr.top(), Some((Op::Multiply, ..))) {
@@ -93,8 +98,8 @@ pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -
     to_asked(facts, expr, asked)
 }
 
-/// The scale word for a value: the page's, followed through the calculation. `None` for
-/// a value without one, such as a share or a price, or where the page does not say.
+/// The scale in which a value is stated, from those of its facts. `None` for a value without a
+/// scale, such as a share or a price, and if the page does not state it.
 pub(crate) fn scale_of(facts: &Facts, expr: &Expr) -> Option<Scale> {
     scale_through(expr, &|source| {
         let fact = facts.all.get((*source)?)?;
@@ -102,7 +107,8 @@ pub(crate) fn scale_of(facts: &Facts, expr: &Expr) -> Option<Scale> {
     })
 }
 
-/// The scale of a value by those of its figures.
+/// The scale of a value, from those of its figures (`of`): a sum or difference keeps the scale of
+/// its operands if it is the same, and a factor can be a conversion. `None` for other calculations.
 pub(crate) fn scale_through<T>(
     expr: &Expression<T>,
     of: &impl Fn(&T) -> Option<Scale>,
@@ -119,9 +125,9 @@ pub(crate) fn scale_through<T>(
                 all.find(|scale| (factor - scale.factor()).abs() < 0.5)
             };
             match (of_factor(by), op) {
-                // An average, or a multiple of an amount.
+                // The factor is not a scale: an average, or a multiple of an amount.
                 (None, _) => Some(scale),
-                // A scale is converted to another, or to none.
+                // The factor converts to another scale, or to units.
                 (_, Op::Divide) => of_factor(scale.factor() * by),
                 (..) => of_factor(scale.factor() / by),
             }
@@ -130,8 +136,8 @@ pub(crate) fn scale_through<T>(
     }
 }
 
-/// The scale word for a quotient of two figures: that of money divided by a count without one.
-/// An error if only the divisor has one.
+/// The scale of a quotient: that of the numerator if the divisor has none, as in money per share.
+/// `None` if both have one. An error if only the divisor has one.
 pub(crate) fn of_quotient<T>(
     expr: &Expression<T>,
     scale_of: &impl Fn(&Expression<T>) -> Option<Scale>,
@@ -146,8 +152,8 @@ pub(crate) fn of_quotient<T>(
     }
 }
 
-/// Whether a row or column has values to which a table's scale does not apply: prices,
-/// rates, times, numbers of people.
+/// True for a cell whose row or column has values to which the table's scale does not apply:
+/// prices, rates, times, numbers of people.
 fn is_apart(facts: &Facts, fact: &Fact) -> bool {
     let Some((row, column)) = fact.cell() else {
         return false;

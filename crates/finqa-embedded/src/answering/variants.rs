@@ -1,7 +1,7 @@
-//! Variants of a filled plan: the same facts in another order, on another base, with other
-//! signs, in another scale, or with percentages written otherwise.
+//! Makes variants of a filled plan: the same facts in another order, on another base, with other
+//! signs, in another scale, or with percentages written differently.
 //!
-//! Reports and questions leave all of these open; `choice` picks.
+//! The words of the question do not always decide these, so each variant becomes a candidate.
 
 use super::filling::FilledPlan;
 use super::scale;
@@ -10,6 +10,8 @@ use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::Scale;
 use finqa_core::program::Op;
 
+/// The variants of a filled plan that have a value. The numbers are indices into
+/// `ranking::context::VARIANTS`; `scale` is the one that the question asks for.
 pub(crate) fn variants(
     facts: &Facts,
     filled: &FilledPlan,
@@ -69,16 +71,17 @@ pub(crate) fn variants(
         .collect()
 }
 
-/// Whether it is a product of two amounts.
+/// True for a product of two values, neither of which is a constant.
 fn is_product(expr: &Expr) -> bool {
     matches!(expr.top(), Some((Op::Multiply, a, b)) if !a.is_constant() && !b.is_constant())
 }
 
+/// True for a negative number in the table.
 fn is_negative(fact: &Fact) -> bool {
     fact.cell().is_some() && fact.literal.starts_with('-')
 }
 
-/// An expression whose negative cells are read with the other sign.
+/// The expression with the other sign for each cell that is negative on the page.
 fn flipped(facts: &Facts, expr: &Expr) -> Expr {
     let mut expr = expr.clone();
     expr.change_leaves(&mut |leaf| {
@@ -90,7 +93,7 @@ fn flipped(facts: &Facts, expr: &Expr) -> Expr {
     expr
 }
 
-/// An expression whose percentages are written the other way, with or without the sign.
+/// The expression with each percentage written the other way: `5%` (0.05) as `5`, and `5` as `5%`.
 fn other_percent(facts: &Facts, expr: &Expr) -> Expr {
     let mut expr = expr.clone();
     expr.change_leaves(&mut |leaf| {

@@ -1,4 +1,4 @@
-//! A question as the choice reads it, once for all candidates.
+//! The question as the features of candidates see it, read once for all candidates.
 
 use std::cell::OnceCell;
 
@@ -16,13 +16,15 @@ use crate::reading::words::{is_stop, is_weak};
 use crate::shape::SHAPES;
 use crate::sketch::{SKETCHES, sketch};
 
+/// How a candidate differs from its plan, in the order of the numbers in `answering::variants`.
 pub(crate) const VARIANTS: [&str; 9] = [
     "as planned", "difference swapped", "change on the other base", "change swapped",
     "ratio swapped", "other sign", "in the scale asked for", "amount in units",
     "percentages written otherwise",
 ];
 
-/// The names of all plans.
+/// The names of plans with a weight of their own; all others count as "another". The network's
+/// weights depend on the order.
 pub(super) const PLAN_NAMES: [&str; 25] = [
     "look-up", "relative change", "difference", "ratio", "sum", "average", "product", "comparison",
     "return", "difference of returns", "constant", "conversion", "same again", "unit price",
@@ -33,71 +35,76 @@ pub(super) const PLAN_NAMES: [&str; 25] = [
 /// How a candidate compares with the others by the linear model.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinearRank {
+    /// Its score.
     pub linear: f64,
+    /// The best score minus its own.
     pub(crate) behind: f64,
+    /// Its position by score, from 0.
     pub(crate) rank: usize,
-    /// How many candidates have its value.
+    /// Number of candidates with its value.
     pub votes: usize,
-    /// The same among the candidates of its shape.
+    /// Its position among the candidates of its shape, from 0.
     pub rank_in_shape: usize,
+    /// The best score of its shape minus its own.
     pub behind_shape: f64,
 }
 
-/// A question in its conversation, read once for all candidates.
+/// A question with its page and its earlier turns.
 pub(crate) struct ChoiceContext<'a> {
     pub(crate) facts: &'a Facts,
     pub asked: &'a Wording,
     pub state: &'a EarlierTurns,
-    /// Its content words and their weights.
+    /// Its content words that the page has, or synonyms of theirs, with weights.
     pub words: Vec<(u32, f64)>,
-    /// For each fact which of these words its names have, once that was asked.
+    /// For each fact which of these words name it; computed on first use.
     words_of: Vec<OnceCell<Vec<bool>>>,
-    /// It names nothing that the last turns did not name.
+    /// See `PlanQuestion::refers`.
     pub(crate) refers: bool,
-    /// It names no thing at all.
+    /// It names no quantity.
     pub(crate) bare: bool,
-    /// How many plans belong to a follow-up; they come first.
+    /// Number of plans from the rules for follow-ups, which come first.
     pub(crate) follow_ups: usize,
+    /// It has a word for a percentage.
     pub percent: bool,
     /// The programs of earlier turns, oldest first.
     earlier: Vec<&'a Expr>,
-    /// Literals of earlier turns, without their minus signs.
+    /// Literals of earlier turns without their minus signs, constants included.
     pub(crate) earlier_literals: Vec<String>,
-    /// The cues that hold: indices into the list of cues.
+    /// The cues of the question: indices into `cues::CUES`.
     pub(crate) cues: Vec<usize>,
-    /// The question is asked by itself and opens no conversation.
+    /// It is a stand-alone question of the dataset, not a turn and not about a user's page.
     pub(crate) alone: bool,
-    /// The content words in order, each with its weight and what leads to it.
+    /// Its content words that the page has, in order of mention.
     pub(super) said: Vec<QuestionWord>,
-    /// The summed weight of the content words.
+    /// The summed weight of these words.
     pub(super) said_weight: f64,
-    /// How many content words the page lacks.
+    /// Number of content words that the page lacks.
     lacking: f64,
-    /// How likely each shape is, by [`ShapeModel::propose`].
+    /// The log-odds of each shape, by [`ShapeModel::propose`].
     ///
     /// [`ShapeModel::propose`]: crate::question::proposal::ShapeModel::propose
     pub(crate) proposal: [f64; SHAPES.len()],
-    /// How likely each sketch is, likewise; none for a question by itself.
+    /// The log-odds of each sketch; `None` for a stand-alone question.
     pub(crate) sketches: Option<[f64; SKETCHES.len()]>,
-    /// The facts that fit the question as a whole best, with their scores.
+    /// The facts that fit the question as a whole best, with their slot scores.
     pub(super) best_facts: Vec<(usize, f64)>,
-    /// What the question as a whole asks of a fact.
+    /// The query for the question as a whole.
     pub(super) whole: SlotQuery,
-    /// The earlier answers are our own.
+    /// An earlier answer is predicted and not gold, so it can be wrong.
     pub(crate) own: bool,
-    /// How far the facts of our last two answers are behind those that fit their questions best.
+    /// `EarlierTurn::behind` of the last turn and of the one before it; 0 with a given history.
     pub(crate) behind: [f64; 2],
-    /// What each operand is by the wording.
+    /// What the words say about the operands, by `alone::roles`.
     pub(super) roles: [Option<SlotQuery>; ROLES],
-    /// The latest year of the table's columns and rows.
+    /// The latest year of the table's columns and rows; 0 if there is none.
     pub(super) latest: u16,
     /// For each row the weight of the question's words in its label.
     rows_named: Vec<f64>,
-    /// For each column its largest amount.
+    /// For each column the largest magnitude of its numbers, percentages left out.
     largest: Vec<f64>,
-    /// For each plan its name: an index into [`PLAN_NAMES`].
+    /// For each plan the index of its name in [`PLAN_NAMES`]; `None` if it is not there.
     plan_names: Vec<Option<usize>>,
-    /// The largest of several is asked for, or the smallest.
+    /// `true` if the largest of several is asked for, `false` for the smallest.
     pub(super) extreme: Option<bool>,
 }
 
@@ -166,7 +173,8 @@ impl<'a> ChoiceContext<'a> {
         }
     }
 
-    /// The same for candidates of these plans, of which so many belong to a follow-up.
+    /// The same context for candidates of these plans, the first `follow_ups` of which are from the
+    /// rules for follow-ups.
     pub(crate) fn with_plans(mut self, plans: &[ProgramPlan], follow_ups: usize) -> Self {
         let name = |plan: &ProgramPlan| PLAN_NAMES.iter().position(|name| *name == plan.name);
         self.plan_names = plans.iter().map(name).collect();
@@ -174,7 +182,8 @@ impl<'a> ChoiceContext<'a> {
         self
     }
 
-    /// How likely the sketch of a candidate is, and how many sketches are likelier.
+    /// The log-odds of a candidate's sketch, and the number of sketches that are likelier. `None`
+    /// for a stand-alone question.
     pub(super) fn sketch(&self, expr: &Expr) -> Option<(f64, usize)> {
         let proposal = self.sketches.as_ref()?;
         let odds = *proposal.get(sketch(expr, &self.earlier))?;
@@ -182,12 +191,12 @@ impl<'a> ChoiceContext<'a> {
         Some((odds, likelier))
     }
 
-    /// The name of a candidate's plan: an index into [`PLAN_NAMES`].
+    /// The index of a candidate's plan in [`PLAN_NAMES`]; `None` if it is not there.
     pub(super) fn plan_name(&self, filled: &FilledPlan) -> Option<usize> {
         self.plan_names.get(filled.plan).copied().flatten()
     }
 
-    /// Which of the content words the names of a fact have.
+    /// For each of [`Self::words`] whether it names a fact, in its label or near it.
     pub(super) fn words_of(&self, index: usize, fact: &Fact) -> &[bool] {
         let has = |(word, _): &(u32, f64)| fact.is_named(*word);
         let read = || self.words.iter().map(has).collect();
@@ -195,7 +204,7 @@ impl<'a> ChoiceContext<'a> {
         known.map_or(&[], |of| of.get_or_init(read))
     }
 
-    /// The share of the question's content words that no number of an expression is near.
+    /// The share of the content words, by weight, that name no fact of an expression.
     pub(crate) fn uncovered(&self, expr: &Expr) -> f64 {
         let leaves = expr.leaves().into_iter();
         let used: Vec<_> = leaves
@@ -204,8 +213,8 @@ impl<'a> ChoiceContext<'a> {
         self.unnamed(|_, word| used.iter().any(|fact| fact.is_named(word)))
     }
 
-    /// The share of the question's content words that are neither `named`, by their number and
-    /// the word, nor in the table's upper left cell.
+    /// The share of the content words, by weight, that are neither `named` nor in the table's upper
+    /// left cell. `named` gets the position and the id of a word.
     pub(super) fn unnamed(&self, named: impl Fn(usize, u32) -> bool) -> f64 {
         let named = |i, word| named(i, word) || self.facts.corner.contains(&word);
         let said = self.said.iter().enumerate();
@@ -217,7 +226,8 @@ impl<'a> ChoiceContext<'a> {
         }
     }
 
-    /// How many rows have more of the question's words in their labels than that of a fact.
+    /// Number of rows whose labels have more of the question's words, by weight, than the row of a
+    /// fact.
     pub(super) fn rows_named_better(&self, fact: &Fact) -> f64 {
         let own = fact
             .cell()
@@ -228,12 +238,13 @@ impl<'a> ChoiceContext<'a> {
         f64::from(u8::try_from(better).unwrap_or(u8::MAX))
     }
 
+    /// True if no number of the column has a larger magnitude.
     pub(super) fn largest(&self, column: usize, number: f64) -> bool {
         let most = self.largest.get(column);
         most.is_some_and(|most| number.abs() >= *most)
     }
 
-    /// A year of the question that is nowhere on the page.
+    /// The first year of the question that is nowhere on the page.
     pub(crate) fn missing_year(&self) -> Option<u16> {
         let facts = self.facts;
         let known = |year: u16| {
@@ -248,7 +259,8 @@ impl<'a> ChoiceContext<'a> {
         years.find(|year| !known(*year))
     }
 
-    /// The doubt that a user's text has all figures of an answer for other years than asked.
+    /// The doubt that an answer is of another year: on a page of the user's, all its figures are
+    /// from sentences that give them for one year each, which is not the one year of the question.
     pub(crate) fn dated_otherwise(&self, expr: &Expr) -> Option<String> {
         let [asked] = self.asked.years.as_slice() else {
             return None;
@@ -265,7 +277,7 @@ impl<'a> ChoiceContext<'a> {
         Some(format!("the page has it for {year}, not {asked}"))
     }
 
-    /// The share of the question's content words that the page lacks.
+    /// The share of the question's content words that the page lacks, by their number.
     pub(crate) fn unknown(&self) -> f64 {
         let said = f64::from(u8::try_from(self.said.len()).unwrap_or(u8::MAX));
         if self.lacking > 0.0 {
@@ -276,27 +288,29 @@ impl<'a> ChoiceContext<'a> {
     }
 }
 
+/// Number of facts in [`ChoiceContext::best_facts`].
 const BEST_FACTS: usize = 16;
 
-/// Features of the slot scorer that the network sees: question words in the row label, in the
-/// column header or near by, side by side, by distance, and right before.
+/// Indices of features of the slot scorer that the network sees too: question words in the row
+/// label, in the column header, side by side in the row label, by distance, and right before.
 pub(super) const BY_QUESTION: [usize; 5] = [1, 2, 48, 19, 20];
 
-/// A content word of the question.
+/// A content word of the question that the page has.
 pub(super) struct QuestionWord {
     pub(super) word: u32,
     pub(super) weight: f64,
-    /// Index into [`LEADS`] of the last of them before it.
+    /// The last word of [`LEADS`] before it, as an index; the length of the list if there is none.
     pub(super) lead: usize,
 }
 
-/// Words that tell which operand follows.
+/// Words after which an operand is often named. The index is a feature of the network.
 const LEADS: [&str; 18] = [
     "of", "to", "in", "from", "by", "for", "as", "is", "and", "than", "total", "over", "due",
     "percent", "per", "between", "related", "did",
 ];
 
 impl QuestionWord {
+    /// The content words of a question that the page has, each once, in order of mention.
     fn all(facts: &Facts, asked: &Wording) -> Vec<Self> {
         let mut out: Vec<Self> = Vec::new();
         let mut lead = LEADS.len();
@@ -324,12 +338,13 @@ impl QuestionWord {
     }
 }
 
-/// The index of the first of the traits.
+/// The index of the first trait among the features of the linear model.
 pub(super) fn first_trait() -> usize {
     SHAPES.len() + VARIANTS.len() - 1
 }
 
-/// The binary order of magnitude.
+/// The binary exponent of a value: 6 for 100, because it is between 2^6 and 2^7. -1023 for 0, and
+/// -30 without a value.
 pub(super) fn size(value: Option<f64>) -> f64 {
     let Some(value) = value else { return -30.0 };
     let exponent = (value.to_bits() >> 52) & 0x7ff;

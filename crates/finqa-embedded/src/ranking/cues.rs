@@ -1,21 +1,22 @@
-//! What a question says, and what kind of turn came before it.
+//! The cues: yes/no features of the network about the words of a question and the turn before it.
 
 use super::context::ChoiceContext;
 use crate::reading::text::TokenKind;
 use crate::shape::{SHAPES, shape};
 
-/// When a cue holds.
+/// The condition of a cue.
 pub(super) enum CueTest {
-    /// The question has one of these phrases.
+    /// The question has one of these phrases, which are separated by ", ".
     Says(&'static str),
-    /// The last turn has one of these shapes.
+    /// The program of the last turn has one of these shapes, which are separated by ", ".
     After(&'static str),
+    /// The function returns true.
     If(fn(&ChoiceContext<'_>) -> bool),
 }
 
 use CueTest::{After, If, Says};
 
-/// The cues with their names, in the order of the features.
+/// The names and conditions of the cues, in the order of the network's features.
 #[rustfmt::skip] // A table: rustfmt would give most of its rows four lines.
 pub(super) const CUES: [(&str, CueTest); 67] = [
     ("always", If(|_| true)),
@@ -92,7 +93,7 @@ pub(super) const CUES: [(&str, CueTest); 67] = [
     ("three values before", If(|s| s.state.latest_look_ups().len() > 2)),
 ];
 
-/// The cues that hold for a question: indices into [`CUES`].
+/// The cues of a question, as indices into [`CUES`].
 pub(crate) fn cues(context: &ChoiceContext<'_>) -> Vec<usize> {
     let all = CUES.iter().enumerate();
     let held = all.filter(|(_, (_, cue))| cue.holds(context));

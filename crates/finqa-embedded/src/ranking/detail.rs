@@ -1,5 +1,5 @@
-//! What the network sees of a candidate: its place among the others, how its facts are related,
-//! its traits, and the cues of the question.
+//! All features of the network for a candidate: its position among the others, its facts, its
+//! traits, and the cues of the question.
 
 use std::sync::OnceLock;
 
@@ -15,10 +15,11 @@ use crate::question::plan::{Pairing, ProgramPlan};
 use crate::reading::facts::{Fact, Facts};
 use crate::shape::{SHAPES, shape};
 
-/// A feature's name, and its value for a candidate.
+/// The name of a feature, and the function that computes it.
 type Detail = (&'static str, fn(&Seen<'_>) -> f64);
 
-/// The features by themselves, before the traits and the cues.
+/// The first features; those of the facts, the traits and the cues follow. Their order is part of
+/// `weights/network.json`. "Kind" means shape, and "rule" means plan, as in that file.
 #[rustfmt::skip] // A table: rustfmt would give most of its rows four lines.
 const DETAILS: [Detail; 54] = [
     ("linear score", |s| s.place.linear),
@@ -95,20 +96,20 @@ const DETAILS: [Detail; 54] = [
     ("lead of the likeliest sketch", |s| s.context.sketches.as_ref().map_or(0.0, |all| lead(all))),
 ];
 
-/// The features that number the values of a category, each with how many values there are:
-/// kind, variant and rule.
+/// The features that are numbers of categories (kind, variant and rule): the index of each, and its
+/// number of values.
 pub(crate) const CATEGORIES: [(usize, usize); 3] = [
     (8, SHAPES.len()),
     (9, VARIANTS.len()),
     (10, PLAN_NAMES.len() + 1),
 ];
 
-/// How many features there are.
+/// Number of features.
 pub(crate) const FEATURES: usize =
     DETAILS.len() + 2 * OF_EACH.len() + OF_BOTH.len() + TRAITS.len() + CUES.len() + COMPARED;
 
-/// Features of which the network also sees how far a candidate is below the highest, or above the
-/// lowest.
+/// Features for which the network also sees the difference from the highest value of all
+/// candidates.
 const BELOW: [&str; 13] = [
     "sketch as proposed", "kind as proposed", "slot score", "lowest slot score",
     "first fact's score", "second fact's score", "first fact: question words",
@@ -116,12 +117,13 @@ const BELOW: [&str; 13] = [
     "second fact: share of its label", "both facts: words of both labels",
     "both facts: as the things named", "both facts: as the periods",
 ];
+/// Features for which the network also sees the difference from the lowest value of all candidates.
 const ABOVE: [&str; 4] = [
     "words of no number's label", "both facts: words of neither",
     "first fact: label words not asked for", "second fact: label words not asked for",
 ];
 
-/// The names of the features, in order.
+/// The names of all features, in order.
 pub(crate) fn names() -> Vec<String> {
     let own = DETAILS.iter().map(|(name, _)| (*name).to_owned());
     let each = ["first", "second"].into_iter().flat_map(|which| {
@@ -139,10 +141,11 @@ pub(crate) fn names() -> Vec<String> {
     own.chain(below).chain(above).collect()
 }
 
-/// How many features compare a candidate with the others; they come last.
+/// Number of features that compare a candidate with the others; they come last.
 const COMPARED: usize = BELOW.len() + ABOVE.len();
 
-/// Says in the last of each candidate's [`FEATURES`] how some compare with the other candidates'.
+/// Fills the last features of each candidate, which compare it with the others. `candidates` has
+/// [`FEATURES`] numbers for each candidate.
 pub(crate) fn compare(candidates: &mut [f64]) {
     static PLACES: OnceLock<Vec<(usize, bool)>> = OnceLock::new();
     let places = PLACES.get_or_init(|| {
@@ -169,7 +172,8 @@ pub(crate) fn compare(candidates: &mut [f64]) {
     }
 }
 
-/// Adds the value of every feature; those that [`compare`] fills are zero.
+/// Appends the features of a candidate; those that [`compare`] fills are zero. `sparse` has its
+/// features for the linear model, from which the traits are copied.
 pub(crate) fn of(
     context: &ChoiceContext<'_>,
     plan: &ProgramPlan,
@@ -201,7 +205,7 @@ pub(crate) fn of(
     out.resize(out.len() + COMPARED, 0.0);
 }
 
-/// A candidate as the network sees it.
+/// A candidate with what its features are computed from.
 struct Seen<'a> {
     context: &'a ChoiceContext<'a>,
     plan: &'a ProgramPlan,
@@ -209,11 +213,12 @@ struct Seen<'a> {
     place: &'a LinearRank,
     operands: &'a Operands,
     shape: usize,
-    /// Its numbers that are no constants, and the facts among them with their indices.
+    /// Its leaves without constants.
     leaves: Vec<&'a PageLeaf>,
+    /// The facts of these leaves, with their indices.
     used: Vec<(usize, &'a Fact)>,
     value: Option<f64>,
-    /// How likely its sketch is, and how many sketches are likelier.
+    /// The log-odds of its sketch, and the number of sketches that are likelier.
     sketch: Option<(f64, usize)>,
 }
 
@@ -242,6 +247,7 @@ impl<'a> Seen<'a> {
         }
     }
 
+    /// The log-odds of a shape.
     fn kind(&self, shape: usize) -> f64 {
         self.context
             .proposal
@@ -266,18 +272,21 @@ impl<'a> Seen<'a> {
         count(self.used.iter().filter(|(_, fact)| holds(fact)).count())
     }
 
+    /// The distance from the first fact to the second, in rows or columns; -20 unless both are
+    /// cells.
     fn apart(&self, pick: impl Fn((usize, usize)) -> usize) -> f64 {
         let cells = self.cell(0).zip(self.cell(1));
         cells.map_or(-20.0, |(a, b)| count(pick(b)) - count(pick(a)))
     }
 
-    /// The score of the fact that fits the question as a whole best.
+    /// The slot score of the fact that fits the question as a whole best.
     fn top(&self) -> f64 {
         let best = self.context.best_facts.first();
         best.map_or(0.0, |(_, score)| *score)
     }
 
-    /// The place of a fact among those that fit best.
+    /// The position of its `k`-th fact among those that fit the question as a whole best; their
+    /// number if it is not among them, -1 if there is no such fact.
     fn rank(&self, k: usize) -> f64 {
         let best = &self.context.best_facts;
         self.used.get(k).map_or(-1.0, |(index, _)| {
@@ -286,6 +295,8 @@ impl<'a> Seen<'a> {
         })
     }
 
+    /// The slot score of its `k`-th fact minus the best one; -10 if the fact is not among the best,
+    /// -20 if there is no such fact.
     fn score(&self, k: usize) -> f64 {
         self.used.get(k).map_or(-20.0, |(index, _)| {
             let mut best = self.context.best_facts.iter();
@@ -294,7 +305,9 @@ impl<'a> Seen<'a> {
         })
     }
 
-    /// Whether its one fact is the largest or smallest that is asked for.
+    /// For a question for the largest or smallest: 1 if its only fact is that of its row or column,
+    /// -1 if it is the opposite of both, 0 in between. 0 for other questions and with several
+    /// facts.
     fn extreme(&self) -> f64 {
         match (self.context.extreme, self.used.as_slice()) {
             (Some(largest), [(index, _)]) => {
@@ -307,19 +320,20 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// The odds of the likeliest class but one.
+/// The log-odds of the second likeliest class; the lower they are, the clearer the likeliest one
+/// leads. At least -20.
 fn lead(proposal: &[f64]) -> f64 {
     let others = proposal.iter().copied().filter(|p| *p < 0.0);
     others.fold(-20.0, f64::max)
 }
 
-/// How many of a few values differ.
+/// Number of different values. It compares all pairs, which is fine for a few.
 fn distinct<T: PartialEq>(values: impl Iterator<Item = T> + Clone) -> usize {
     let new = |(i, value): &(usize, T)| !values.clone().take(*i).any(|other| other == *value);
     values.clone().enumerate().filter(new).count()
 }
 
-/// Whether a calculated value is a number of the table.
+/// True if the table has the value, whatever its sign.
 fn printed(facts: &Facts, value: f64) -> bool {
     let same = |fact: &Fact| (fact.number.abs() - value.abs()).abs() <= 1e-9 * value.abs();
     facts

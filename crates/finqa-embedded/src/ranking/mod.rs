@@ -1,11 +1,13 @@
-//! The choice among candidates: a linear model over how well a candidate's facts fit, its
-//! shape, what the question says, and which values earlier turns have given.
-//! A neural network ranks its best candidates again.
+//! Chooses among candidates. A linear model scores all of them by their shape, how well their facts
+//! fit, and what they repeat from earlier turns; a neural network then ranks the best of them
+//! again.
 //!
-//! `slots` ranks facts for a slot; this ranks whole programs. The weights of the linear model
-//! are in `weights/weights.json`, fitted by `trainer`. In the order of reading: `context` is the
-//! question, `cues` and `traits` are its features and a candidate's, `operands` and `detail` what
-//! the network sees.
+//! `question::slots` ranks facts for a slot; this ranks whole programs. The trainer fits the
+//! weights in `weights/weights.json` (`choice`) and `weights/network.json`.
+//!
+//! Reading order: `context` is the question as all features see it. `traits` has features of a
+//! candidate for both models. `cues`, `operands` and `detail` have those that only the network
+//! sees, and `network` computes its scores.
 
 mod context;
 mod cues;
@@ -24,9 +26,9 @@ pub(crate) use detail::{FEATURES, compare, names as detail_names, of as detail};
 pub(crate) use operands::Operands;
 use traits::TRAITS;
 
-/// The features' names, in order.
+/// The names of the features of the linear model, in order.
 pub(crate) fn names() -> Vec<String> {
-    // The weights file calls a shape or a variant a kind, and a plan a rule.
+    // In the weights file, a shape or a variant is a "kind", and a plan is a "rule".
     let shapes = SHAPES.iter().chain(VARIANTS.iter().skip(1));
     let mut out: Vec<String> = shapes.map(|shape| format!("kind: {shape}")).collect();
     out.extend(TRAITS.iter().map(|name| (*name).to_owned()));
@@ -40,8 +42,8 @@ pub(crate) fn names() -> Vec<String> {
     out
 }
 
-/// The features of a candidate that are not zero; `best` is the slot score of
-/// its plan's best filling.
+/// The non-zero features of a candidate for the linear model: index and value. `best` is the slot
+/// score of its plan's best filling.
 pub(crate) fn features(
     context: &ChoiceContext<'_>,
     plan: &ProgramPlan,
@@ -73,6 +75,7 @@ pub(crate) fn features(
     out
 }
 
+/// The score of the linear model. A feature without a weight counts nothing.
 pub(crate) fn score(features: &[(usize, f64)], weights: &[f64]) -> f64 {
     features
         .iter()

@@ -1,31 +1,37 @@
-//! A network with one hidden layer over the features of candidates: how it ranks them. Only sums,
-//! products and comparisons in a fixed order, so that it chooses the same on every platform.
+//! Computes the scores of the network, which has one hidden layer over the features of a candidate.
+//! It only adds, multiplies and compares, in a fixed order, so that it chooses the same on every
+//! platform. The trainer fits it.
 
 use serde::{Deserialize, Serialize};
 
 use super::context::count;
 use super::detail::CATEGORIES;
 
-/// How many hidden units are summed at a time, so that their sums stay in registers.
+/// Number of hidden units that are summed at a time, few enough that their sums stay in registers.
 const TOGETHER: usize = 16;
 
-/// The inputs are the features, cut to their usual range, and for each value of a category whether
-/// it is that value.
+/// The weights of the network. Its inputs are the features, clamped to their usual range. A feature
+/// that numbers a category, such as the shape, has an input for each of its values instead: 1 for
+/// the value that it has, and 0 for the others.
+///
+/// The score is the weighted sum of the inputs plus the weighted sum of the hidden units, each of
+/// which is a weighted sum of the inputs plus its bias, or 0 if that is negative.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
+    /// The usual range of each feature.
     pub ranges: Vec<InputRange>,
-    /// For each input the weights of the hidden units.
+    /// For each input its weights to the hidden units.
     pub hidden: Vec<Vec<f32>>,
-    /// Of each hidden unit; how many there are is a multiple of 16.
+    /// The bias of each hidden unit. Their number is a multiple of 16.
     pub bias: Vec<f32>,
-    /// The weight of each hidden unit.
+    /// The weight of each hidden unit in the score.
     pub output: Vec<f32>,
-    /// The weight of each input by itself.
+    /// The weight of each input in the score.
     pub direct: Vec<f32>,
 }
 
-/// What a feature is cut to.
+/// The range to which a feature is clamped.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct InputRange {
@@ -34,24 +40,25 @@ pub struct InputRange {
 }
 
 impl InputRange {
+    /// Clamps a value to the range.
     fn cut(self, value: f64) -> f32 {
         #[allow(clippy::cast_possible_truncation, reason = "features are small")]
         let mut value = value as f32;
-        // One instruction each, unlike `max` and `min`.
+        // Each of these lines compiles to one instruction, unlike `max` and `min`.
         value = if value > self.low { value } else { self.low };
         if value < self.high { value } else { self.high }
     }
 }
 
 impl Network {
-    /// How many inputs there are for so many features.
+    /// The number of inputs for a number of features.
     #[must_use]
     pub fn width(features: usize) -> usize {
         let categories: usize = CATEGORIES.iter().map(|(_, values)| values).sum();
         features + categories
     }
 
-    /// Whether its layers have the sizes that so many features need.
+    /// True if its layers have the right sizes for a number of features.
     pub(crate) fn fits(&self, features: usize) -> bool {
         let (width, units) = (Self::width(features), self.bias.len());
         self.ranges.len() == features
@@ -62,8 +69,8 @@ impl Network {
             && units > 0
     }
 
-    /// The inputs that can differ from zero, as index and value: each feature, cut to its range, and
-    /// 1 for the value of each category. The features that number a category's value are left out.
+    /// The inputs that can differ from zero, as index and value: each clamped feature that is not a
+    /// category, and the input of each category's value, which is 1.
     pub fn inputs(ranges: &[InputRange], features: &[f64]) -> impl Iterator<Item = (usize, f32)> {
         let cut = ranges.iter().zip(features).enumerate();
         let cut = cut.filter(|(at, _)| CATEGORIES.iter().all(|(number, _)| number != at));
@@ -78,11 +85,12 @@ impl Network {
         }))
     }
 
+    /// True for the network before it is trained.
     pub(crate) fn is_empty(&self) -> bool {
         self.output.is_empty()
     }
 
-    /// The score of each candidate.
+    /// The score of each candidate, given by its features.
     #[must_use]
     pub fn scores(&self, candidates: &[&[f64]]) -> Vec<f64> {
         let inputs = candidates.iter().map(|features| self.inputs_used(features));
@@ -95,7 +103,8 @@ impl Network {
         let mut scores: Vec<f32> = of_direct.collect();
         let bias = self.bias.as_chunks::<TOGETHER>().0.iter();
         let units = bias.zip(self.output.as_chunks::<TOGETHER>().0).enumerate();
-        // A few units of all candidates at a time, so that their weights stay in the cache.
+        // All candidates for a few units, then the next units, so that their weights stay in the
+        // cache. This made an answer faster with the same scores.
         for (chunk, (bias, output)) in units {
             let weights = self.hidden.iter();
             let weights = weights.filter_map(|of| of.as_chunks().0.get(chunk));

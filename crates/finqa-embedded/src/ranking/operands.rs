@@ -1,5 +1,5 @@
-//! What the network sees of a candidate's first two facts: how each fits the question, and how
-//! they divide its words.
+//! The features of the network about a candidate's first two facts (its operands): how each fits
+//! the question, which of its words name which of them, and how they are related.
 
 use super::context::{BY_QUESTION, ChoiceContext, count, flag, size};
 use crate::expr::Expr;
@@ -8,8 +8,8 @@ use crate::question::plan::ProgramPlan;
 use crate::question::slots::{FEATURES, SlotScorer};
 use crate::reading::facts::Fact;
 
-/// The features of each fact: those that depend on the other fact or the plan, then those that
-/// do not.
+/// The features of each of the two facts. The first four depend on the other fact or the plan; the
+/// rest are computed once for a fact.
 pub(super) const OF_EACH: [&str; 4 + BY_ITSELF] = [
     "question words of its own", "place in the question", "lead", "words like the question's",
     "question words", "share of its label", "year", "from a total row", "from a total column",
@@ -22,32 +22,37 @@ pub(super) const OF_EACH: [&str; 4 + BY_ITSELF] = [
     "extreme of its row", "extreme of its column", "as the first thing named",
     "as the second thing named", "as the later period", "as the earlier period",
 ];
+/// Number of features of a fact that do not depend on the candidate; the last are its roles.
 const BY_ITSELF: usize = 28 + ROLES;
+/// The features of both facts together.
 pub(super) const OF_BOTH: [&str; 11] = [
     "same row", "same column", "same sentence", "words of neither", "words of both",
     "first before second", "words of both labels", "second adds up the first",
     "first adds up the second", "as the things named", "as the periods",
 ];
 
-/// The fit of a fact in a role that the question does not have.
+/// The fit of a fact in a role about which the words of the question say nothing.
 const NO_ROLE: f64 = -20.0;
 
-/// A fact that candidates use, and what does not depend on the candidate.
+/// A fact that candidates use, with what does not depend on the candidate.
 struct UsedFact {
     fact: usize,
-    /// For each of the question's words whether the fact's names have it.
+    /// For each of the question's words whether it names the fact.
     named: Vec<bool>,
+    /// The features from "question words" on.
     by_itself: [f64; BY_ITSELF],
-    /// Whether it is the largest (1) or smallest (-1) of its row, and of its column.
+    /// For its row and for its column: 1 if it is the largest there, -1 if it is the smallest.
     extremes: [f64; 2],
-    /// How it fits each role, compared with the fact that fits best.
+    /// How well it fits each role: its slot score minus that of the fact that fits best, so at most
+    /// 0.
     roles: [f64; ROLES],
 }
 
-/// The facts that the candidates of a question use.
+/// The facts that the candidates of a question use, sorted by their indices.
 pub(crate) struct Operands(Vec<UsedFact>);
 
 impl Operands {
+    /// Reads each fact of these expressions once.
     pub(crate) fn new<'e>(
         context: &ChoiceContext<'_>,
         expressions: impl Iterator<Item = &'e Expr>,
@@ -83,12 +88,13 @@ impl Operands {
         Self(all.collect())
     }
 
-    /// Whether a fact is the largest (1) or smallest (-1) of its row, and of its column.
+    /// For the row and the column of a fact: 1 if it is the largest there, -1 if it is the
+    /// smallest, else 0.
     pub(super) fn extremes(&self, fact: usize) -> [f64; 2] {
         self.get(fact).map_or([0.0; 2], |one| one.extremes)
     }
 
-    /// Whether the names of a fact have a word of the question.
+    /// True if a word of the question, given by its position, names a fact.
     pub(super) fn has_word(&self, fact: usize, word: usize) -> bool {
         self.get(fact)
             .is_some_and(|one| one.named.get(word) == Some(&true))
@@ -100,7 +106,8 @@ impl Operands {
     }
 }
 
-/// Whether a cell is the largest of its row or column (1) or the smallest (-1).
+/// 1 if a cell is the largest of its row (or of its column), -1 if it is the smallest; 0 otherwise
+/// and for a number in a sentence.
 fn extreme(context: &ChoiceContext<'_>, fact: &Fact, of_row: bool) -> f64 {
     let Some((row, col)) = fact.cell() else {
         return 0.0;
@@ -118,13 +125,13 @@ fn extreme(context: &ChoiceContext<'_>, fact: &Fact, of_row: bool) -> f64 {
     flag(below && !above) - flag(above && !below)
 }
 
-/// The summed weight of the words of a question, to divide by.
+/// The summed weight of the question's words, at least 0.1 because it is a divisor.
 fn total(context: &ChoiceContext<'_>) -> f64 {
     context.said_weight.max(0.1)
 }
 
 impl UsedFact {
-    /// `fits` are the features of the slot scorer for the question as a whole.
+    /// `fits` has the features of the slot scorer for the question as a whole.
     fn new(
         context: &ChoiceContext<'_>,
         index: usize,
@@ -225,7 +232,8 @@ impl UsedFact {
     }
 }
 
-/// The features of the first two facts that a candidate uses.
+/// Appends the features of the first two different facts of a candidate (`used`). Those of a fact
+/// that is missing are -2.
 pub(super) fn of(
     context: &ChoiceContext<'_>,
     plan: &ProgramPlan,
@@ -271,6 +279,8 @@ pub(super) fn of(
     of_both(context, &two, places, out);
 }
 
+/// Appends the features of both facts together. `places` has the mean position of the words that
+/// name only the first fact, and only the second; -1 if there are none.
 fn of_both(
     context: &ChoiceContext<'_>,
     two: &[(&Fact, &UsedFact)],

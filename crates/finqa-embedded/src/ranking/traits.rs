@@ -1,5 +1,5 @@
-//! The features of a candidate by itself: how its facts fit, what it repeats, what it
-//! leaves out, and whether its value is plausible.
+//! The traits: features of a candidate for both models. They say how its facts fit, what it repeats
+//! from earlier turns, what it leaves out of the question, and whether its value is plausible.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use crate::reading::facts::{Fact, Facts};
 use crate::reading::outflow::is_outflow;
 use crate::shape::{SHAPES, alike, difference, holds};
 
-/// The traits, in the order of [`of`].
+/// The names of the traits, in the order in which [`of`] returns their values.
 pub(super) const TRAITS: [&str; 44] = [
     "prior of the rule", "logarithm of the prior", "mean slot score", "lowest slot score",
     "behind the plan's best filling", "no open slot", "two or more open slots",
@@ -37,6 +37,8 @@ const OUTFLOW: [&str; 14] = [
     "reduction", "charge", "expense", "expenses", "repurchases",
 ];
 
+/// The traits of a candidate. `best` is the slot score of its plan's best filling, and `shape` an
+/// index into [`SHAPES`].
 pub(super) fn of(
     context: &ChoiceContext<'_>,
     plan: &ProgramPlan,
@@ -118,29 +120,34 @@ pub(super) fn of(
     ]
 }
 
+/// A number of things as a float, at most 4.
 fn count(n: usize) -> f64 {
     f64::from(u8::try_from(n.min(4)).unwrap_or(4))
 }
 
-/// Whether a turn had this value, apart from its sign.
+/// True if a turn's answer is this value, whatever the signs.
 fn has_value(turn: &EarlierTurn, value: f64) -> bool {
     turn.expr
         .number()
         .is_some_and(|x| (x.abs() - value.abs()).abs() <= 1e-9 * value.abs())
 }
 
-/// Whether an expression contains that of the `k`-th turn from the end.
+/// True if an expression contains the program of the `k`-th turn from the end; 0 is the last turn.
 fn contains(context: &ChoiceContext<'_>, expr: &Expr, k: usize) -> bool {
     context.state.back(k).is_some_and(|t| holds(expr, &t.expr))
 }
 
+/// What a candidate's program takes from the page and from earlier turns.
 struct PageUse<'a> {
-    /// How many numbers it has other than constants, and how many of them earlier turns had.
+    /// Number of its leaves that are not constants.
     numbers: usize,
+    /// Number of these whose literals earlier turns have too.
     known: usize,
-    /// The facts, each with its index.
+    /// Its facts, each with its index.
     of_page: Vec<(usize, &'a Fact)>,
+    /// A literal has a minus sign.
     minus: bool,
+    /// A fact is negative on the page, but its literal has no minus sign.
     dropped: bool,
 }
 
@@ -169,7 +176,8 @@ impl<'a> PageUse<'a> {
         found
     }
 
-    /// The share of the question's words that are in no fact's label.
+    /// The share of the question's words, by weight, that name none of its facts and are not in the
+    /// table's upper left cell.
     fn uncovered(&self, context: &ChoiceContext<'_>) -> f64 {
         let total: f64 = context.words.iter().map(|(_, weight)| weight).sum();
         let of_fact = |k: usize, (index, fact): &(usize, &Fact)| {
@@ -192,11 +200,13 @@ impl<'a> PageUse<'a> {
         }
     }
 
+    /// Number of years of the question that none of its facts has, at most 4.
     fn years_missing(&self, context: &ChoiceContext<'_>) -> f64 {
         let has = |year: &u16| self.of_page.iter().any(|(_, f)| f.years.contains(year));
         count(context.asked.years.iter().filter(|y| !has(y)).count())
     }
 
+    /// Number of its facts that have only years that the question does not name, at most 4.
     fn years_too_many(&self, context: &ChoiceContext<'_>) -> f64 {
         let asked = &context.asked.years;
         if asked.is_empty() {
@@ -208,7 +218,8 @@ impl<'a> PageUse<'a> {
         count(self.of_page.iter().filter(other_years).count())
     }
 
-    /// How the years of a difference's two sides compare.
+    /// How the latest years of the two sides of a difference compare: `Less` if the first side is
+    /// the earlier one. `None` for other programs, and if a side has no year.
     fn order(&self, facts: &Facts, expr: &Expr) -> Option<Ordering> {
         let latest = |side: &Expr| {
             let mut latest = None;
@@ -222,6 +233,7 @@ impl<'a> PageUse<'a> {
         Some(latest(a)?.cmp(&latest(b)?))
     }
 
+    /// True if some of its facts are cells and some are from sentences.
     fn mixed(&self) -> bool {
         let cells = self
             .of_page
@@ -231,6 +243,7 @@ impl<'a> PageUse<'a> {
         cells > 0 && cells < self.of_page.len()
     }
 
+    /// True if two of its facts that follow each other are cells of different columns.
     fn across_columns(&self) -> bool {
         self.of_page.windows(2).any(|pair| {
             matches!(pair, [(_, a), (_, b)] if a.cell().zip(b.cell()).is_some_and(|(x, y)| x.1 != y.1))
