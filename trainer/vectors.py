@@ -26,7 +26,7 @@ DIMENSIONS = 64
 
 
 def words_of(files):
-    """Words on pages of at least COMPANIES companies, the most frequent first."""
+    """Words on pages of at least COMPANIES companies, those of the most companies first."""
     companies = collections.defaultdict(set)
     for file in files:
         opened = gzip.open(file) if file.endswith(".gz") else open(file)
@@ -41,7 +41,7 @@ def words_of(files):
 
 
 def tensors(data):
-    """The tensors of a safetensors file."""
+    """The tensors of a safetensors file by name, as 32-bit floats."""
     (size,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + size])
     header.pop("__metadata__", None)
@@ -55,7 +55,7 @@ def tensors(data):
 
 
 def pieces(word, ids):
-    """The word's pieces, longest first."""
+    """The ids of a word's pieces: from the left, always the longest piece that is in the vocabulary."""
     out, at = [], 0
     while at < len(word):
         end = len(word)
@@ -69,7 +69,7 @@ def pieces(word, ids):
 
 
 def encode(tokens, t, heads=12):
-    """Mean of the last layer over a batch of sequences of one length."""
+    """The vector of each sequence of a batch: the mean of BERT's last layer. All have one length."""
 
     def norm(x, name):
         mean, var = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
@@ -132,6 +132,7 @@ def main():
     _, _, axes = np.linalg.svd(vectors, full_matrices=False)
     small = vectors @ axes[:DIMENSIONS].T
     small /= np.linalg.norm(small, axis=1, keepdims=True)
+    # Components are stored as multiples of 1/254, so those beyond ±0.5 are cut to it.
     rounded = np.clip(np.round(small * 254), -127, 127).astype(np.int8)
     text = "\n".join(words).encode()
     with open(options.write, "wb") as out:

@@ -7,7 +7,7 @@ use finqa_embedded::training::{Pool, candidates};
 
 use crate::items::Item;
 
-/// The candidates of one question: their features, and whether each is right.
+/// The candidates of one question: the non-zero features of each, and whether it is right.
 pub struct Choices {
     all: Vec<(Vec<(u32, f32)>, bool)>,
 }
@@ -29,7 +29,7 @@ pub fn choices(analyst: &EmbeddedAnalyst, item: &Item, question: &Question) -> O
     (right > 0 && right < all.len()).then_some(Choices { all })
 }
 
-/// A candidate with its features for the network.
+/// A candidate with its features for the network, and whether it is right.
 pub struct Row {
     pub detail: Vec<f64>,
     pub right: bool,

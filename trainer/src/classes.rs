@@ -1,4 +1,5 @@
-//! Classes of questions for which the report prints results of their own.
+//! Sorts questions into classes, for which the report prints separate results: by their words and
+//! gold programs, and by where the figures of the gold program are.
 
 use std::collections::HashSet;
 
@@ -7,6 +8,7 @@ use crate::items::Item;
 /// A class: its name and which questions belong to it.
 type Class = (&'static str, fn(&Item) -> bool);
 
+/// The classes. A question can belong to several or to none.
 pub const CLASSES: [Class; 11] = [
     ("complement", |item| {
         let left = [
@@ -72,7 +74,7 @@ fn says(item: &Item, phrases: &[&str]) -> bool {
         .any(|phrase| text.contains(&format!(" {phrase} ")))
 }
 
-/// The figures of a text, without commas and signs.
+/// The numbers in a text, without commas, signs and percent signs.
 fn figures(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|c: char| c.is_whitespace() || "()".contains(c));
     let bare = words.map(|word| word.trim_matches(|c: char| !c.is_ascii_digit()));
@@ -80,7 +82,7 @@ fn figures(text: &str) -> impl Iterator<Item = String> {
     figures.map(|bare| bare.replace(',', ""))
 }
 
-/// The figures of a program, without its constants and references.
+/// The numbers in a program, without its constants (`const_100`) and references (`#0`).
 fn figures_of(program: &str) -> impl Iterator<Item = String> {
     let arguments = program.split(['(', ')', ',']).map(str::trim);
     let printed = arguments.filter(|one| !one.starts_with("const_") && !one.starts_with('#'));
@@ -115,7 +117,8 @@ pub fn place_of_figures(item: &Item) -> &'static str {
     }
 }
 
-/// Whether the figures of the gold program occur in the gold programs of earlier turns.
+/// Which of the gold program's figures occur in the gold programs of earlier turns: none, all or
+/// some, as words for the report.
 pub fn taken_from_earlier(item: &Item) -> &'static str {
     let history = item.question.history.iter();
     let programs = history.filter_map(|entry| entry.program.as_deref());

@@ -69,12 +69,13 @@ pub fn of_dialogues(
     Ok(out)
 }
 
+/// Number of passes over the examples.
 const PASSES: usize = 12;
 /// The learning rate of the first step; it falls to zero.
 const RATE: f64 = 0.02;
 
-/// Stochastic gradient descent. The order of the examples comes from a fixed seed, so that the same
-/// examples give the same weights.
+/// Fits a classifier by stochastic gradient descent. The order of the examples comes from a fixed
+/// seed, so that the same examples give the same weights.
 pub fn fit<const CLASSES: usize>(examples: &[&ClassExample]) -> WordClassifier<CLASSES> {
     let mut weights = vec![0.0_f64; BUCKETS * CLASSES];
     let mut order: Vec<usize> = (0..examples.len()).collect();

@@ -1,11 +1,12 @@
-//! Fits the confidence: a logistic regression on the signals of answers about pages that the other
-//! weights were not trained on.
+//! Fits the confidence: a logistic regression on the signals of answers. The answers are about
+//! pages that the other weights were not trained on, because on their own pages these are right
+//! more often.
 
 use finqa_embedded::training::EmbeddedWeights;
 
 use crate::items::FOLDS;
 
-/// An answer's signals, whether it is right, and its fold.
+/// An answer with its signals, whether it is right, and the fold of its page.
 pub struct Judged<'a> {
     pub signals: &'a [f64],
     pub right: bool,
@@ -14,12 +15,14 @@ pub struct Judged<'a> {
     pub fitted: bool,
 }
 
+/// The confidence of an answer, as the analyst computes it.
 fn logistic(weights: &[f64], signals: &[f64]) -> f64 {
     let z: f64 = weights.iter().zip(signals).map(|(w, s)| w * s).sum();
     1.0 / (1.0 + libm::exp(-z))
 }
 
-/// Fits a logistic regression with a small L2 penalty by gradient descent with momentum.
+/// Fits a logistic regression with a small L2 penalty by gradient descent with momentum. Returns
+/// the weights in the order of the signals.
 pub fn fit(judged: &[&Judged<'_>]) -> Vec<f64> {
     let mut weights = vec![0.0; EmbeddedWeights::built_in().confidence.len()];
     let mut velocity = weights.clone();

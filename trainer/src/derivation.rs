@@ -10,6 +10,7 @@ type Expr = Expression<()>;
 /// A single number in parentheses is read as positive and then, as in a report, as negative. If
 /// `percent`, the value may also be the answer as a fraction.
 pub fn program_of_answer(derivation: &str, answer: f64, percent: bool) -> Option<String> {
+    // Answers are rounded: allow 0.6 % of the answer, and at least 0.006.
     let near = |value: f64| (value - answer).abs() <= 0.006 * answer.abs().max(1.0);
     [false, true].into_iter().find_map(|negative| {
         let expr = expression(derivation, negative)?;
@@ -18,6 +19,7 @@ pub fn program_of_answer(derivation: &str, answer: f64, percent: bool) -> Option
     })
 }
 
+/// Parses a derivation; `None` unless all of it can be read.
 fn expression(text: &str, negative_in_parentheses: bool) -> Option<Expr> {
     let mut reader = Reader {
         rest: text,
@@ -27,6 +29,7 @@ fn expression(text: &str, negative_in_parentheses: bool) -> Option<Expr> {
     reader.next().is_none().then_some(expr)
 }
 
+/// A recursive-descent parser: a sum of products of factors.
 struct Reader<'a> {
     rest: &'a str,
     negative_in_parentheses: bool,

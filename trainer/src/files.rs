@@ -46,6 +46,7 @@ impl PrintedAnswer {
     /// True if a value is the answer within the decimals that were written. For a percentage, the
     /// fraction counts as well.
     pub fn is(&self, value: &Value) -> bool {
+        // A little more than half a unit, so that a difference of exactly half a unit counts.
         let near = |x: f64| (x - self.number).abs() <= self.half * 1.000_001;
         value
             .number()
@@ -75,10 +76,12 @@ pub struct File {
 type Failure = Box<dyn std::error::Error>;
 
 impl File {
+    /// Reads a file.
+    ///
     /// # Errors
     ///
-    /// If the file cannot be read, has no questions in one of the formats, or is named as one of the
-    /// test files of the datasets: nothing may be learned from them, nor chosen by them.
+    /// If the file cannot be read, has no questions in one of the formats, or has the name of a
+    /// test file, because nothing may be learned from the datasets' test files or chosen by them.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         if is_test(path) {
             return Err(format!(
@@ -101,6 +104,7 @@ impl File {
         }
     }
 
+    /// Parses a file. Only TAT-QA's questions have an "answer_type".
     fn of(name: String, text: &str) -> Result<Self, Failure> {
         let pages: Vec<Json> = serde_json::from_str(text)?;
         let of_tatqa = text.contains("\"answer_type\"");
@@ -218,6 +222,8 @@ fn tatqa_record(name: &str, page: &Json) -> Option<Record> {
     })
 }
 
+/// A question of TAT-QA; `None` unless it asks for one number to calculate. If its derivation
+/// cannot be read as a program, the case has no program, and its value is the printed answer.
 fn tatqa_case(question: &Json) -> Option<Case> {
     let answer = &question["answer"];
     let answer = answer.as_f64().or_else(|| answer.as_str()?.parse().ok());
@@ -242,6 +248,7 @@ fn list(value: &Json) -> &[Json] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
+/// The text of a JSON value: null is empty, and a number is written out.
 fn text(value: &Json) -> String {
     match value {
         Json::Null => String::new(),
@@ -263,6 +270,7 @@ fn question_text(value: &Json) -> String {
         .to_owned()
 }
 
+/// A gold value: a number, also if it is written as a text, or words such as "yes".
 fn value(exe_ans: &Json) -> Option<Value> {
     match exe_ans {
         Json::Number(number) => number.as_f64().map(Value::Number),
@@ -274,7 +282,7 @@ fn value(exe_ans: &Json) -> Option<Value> {
     }
 }
 
-/// Whether one of the words of a file's name is "test": `test.json`, `test_turn_private.json`,
+/// True if a file's name has the word "test": `test.json`, `test_turn_private.json`,
 /// `private_test.json`, `tatqa_dataset_test_gold.json`.
 fn is_test(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -72,6 +72,8 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
+/// The letters and digits of a table's cells, equal for tables that differ only in spacing and
+/// punctuation.
 fn table_key(document: &Document) -> String {
     let cells = document.table.iter().flatten().map(|cell| squeezed(cell));
     cells.collect::<Vec<_>>().join("|")
@@ -94,6 +96,7 @@ fn keys(record: &Record) -> [String; 3] {
 struct Groups(Vec<usize>);
 
 impl Groups {
+    /// The record that represents the set of a record.
     fn root(&mut self, mut i: usize) -> usize {
         while self.0[i] != i {
             self.0[i] = self.0[self.0[i]];
@@ -183,7 +186,7 @@ fn folds(records: &[&Record], by_company: bool) -> Vec<usize> {
         .collect()
 }
 
-/// The page that a record's id names.
+/// The page that a record's id names: `X/2019/page_1.pdf` for `Single_X/2019/page_1.pdf-2`.
 pub fn page_of(id: &str) -> &str {
     let page = match id.split_once('_') {
         Some(("Single" | "Double", page)) => page,
@@ -281,7 +284,9 @@ pub struct Answered<'a> {
     /// The item's question with this history.
     pub question: Question,
     pub right: bool,
+    /// The program of the answer; `None` without an answer.
     pub program: Option<String>,
+    /// The inputs of the confidence; empty without an answer.
     pub signals: Vec<f64>,
 }
 

@@ -445,6 +445,7 @@ fn round(weights: &mut EmbeddedWeights) {
     }
 }
 
+/// Writes the files of the weights to a folder. `train_or_read` depends on their order.
 fn write(weights: &EmbeddedWeights, folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     std::fs::write(folder.join("weights.json"), weights.to_json())?;

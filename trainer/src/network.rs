@@ -11,9 +11,13 @@ use crate::random::Random;
 const NETWORKS: u64 = 3;
 /// Number of hidden units of each. A multiple of 16, because the analyst sums 16 units at a time.
 const UNITS: usize = 64;
+/// Number of passes over the questions.
 const PASSES: usize = 8;
+/// Number of questions in a batch.
 const BATCH: usize = 32;
+/// The learning rate of the first step; it falls to a twentieth.
 const RATE: f32 = 3e-3;
+/// L2 penalty of all weights but the biases.
 const L2: f32 = 1e-3;
 /// Dropout: the share of the inputs that is left out of a question, drawn anew in every pass.
 const LEFT_OUT: f32 = 0.3;
@@ -115,6 +119,7 @@ pub fn fit(questions: Vec<Vec<Row>>, seed: u64) -> Network {
     fold(&all, &layout, ranges, &scalings)
 }
 
+/// The scaled inputs of a candidate, as index and value.
 fn scaled(ranges: &[InputRange], scalings: &[Scaling], features: &[f64]) -> Vec<(u32, f32)> {
     let scale = |(at, value): (usize, f32)| {
         let Scaling { mean, scale } = scalings[at];
@@ -179,7 +184,8 @@ fn fold(
     }
 }
 
-/// Trains one network with Adam over batches of questions.
+/// Trains one network with Adam over batches of questions. Returns its weights in the order of the
+/// layout.
 fn train(questions: &[Inputs], layout: &Layout, seed: u64) -> Vec<f32> {
     let mut random = Random::new(seed);
     let mut weights = vec![0.0_f32; layout.all()];
@@ -198,7 +204,7 @@ fn train(questions: &[Inputs], layout: &Layout, seed: u64) -> Vec<f32> {
     for _ in 0..PASSES {
         random.shuffle(&mut order);
         for batch in order.chunks_exact(BATCH) {
-            // All weights but the biases are penalised.
+            // The gradient starts with that of the penalty.
             for (i, (g, w)) in gradient.iter_mut().zip(&weights).enumerate() {
                 let free = (layout.bias()..layout.output()).contains(&i);
                 *g = if free { 0.0 } else { L2 * w };
@@ -227,7 +233,8 @@ fn train(questions: &[Inputs], layout: &Layout, seed: u64) -> Vec<f32> {
     weights
 }
 
-/// Adds the gradient of a question's loss.
+/// Adds the gradient of a question's loss, with dropout. The loss is that of the probability of all
+/// right candidates together.
 fn derive(
     question: &Inputs,
     layout: &Layout,

@@ -1,8 +1,10 @@
-//! Pseudo-random numbers from a seed (xorshift64*), the same on every platform.
+//! Pseudo-random numbers from a seed (xorshift64*), the same on every platform, so that a training
+//! can be repeated.
 
 pub struct Random(u64);
 
 impl Random {
+    /// Spreads the seed over all bits. The last bit is set, because the state must not be 0.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }

@@ -12,6 +12,7 @@ use crate::confidence::{self, Judged};
 use crate::items::Item;
 use crate::random::Random;
 
+/// The analyst's answer to a question on a page that its weights were not trained on.
 pub struct Answer<'a> {
     pub item: &'a Item,
     /// `gold` or `own` for a turn; empty for a stand-alone question.
@@ -24,10 +25,13 @@ pub struct Answer<'a> {
     pub place: Option<usize>,
     /// True if the network compares a right candidate. Not measured with own history.
     pub compared: bool,
+    /// The program of the answer; `None` without an answer.
     pub program: Option<String>,
+    /// The inputs of the confidence; empty without an answer.
     pub signals: Vec<f64>,
 }
 
+/// The answers of all folds.
 #[derive(Default)]
 pub struct Report<'a>(Vec<Answer<'a>>);
 
@@ -182,7 +186,7 @@ impl<'a> Report<'a> {
         judged.collect()
     }
 
-    /// The weights of the confidence, fitted on the answers of all folds but one, or of all.
+    /// The weights of the confidence, fitted on the answers of all folds, or of all but `without`.
     pub fn confidence(&self, without: Option<usize>) -> Vec<f64> {
         let judged = self.judged();
         let used = judged
@@ -248,6 +252,7 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Writes all answers, right ones too, to a file: a line of JSON for each.
     pub fn write_misses(&self, path: &Path) -> std::io::Result<()> {
         let mut text = String::new();
         for answer in self.0.iter() {
@@ -274,6 +279,7 @@ struct Bin {
     right: f64,
 }
 
+/// Sorts answers (confidence, and whether it is right) into tenths of the confidence.
 fn bins(answers: &[(f64, bool)]) -> [Bin; 10] {
     let mut bins = [Bin::default(); 10];
     for (p, right) in answers {
@@ -308,6 +314,8 @@ fn perfect_calibration_error(answers: &[(f64, bool)]) -> f64 {
     errors[DRAWS * 95 / 100]
 }
 
+/// Prints a line of the first table: the share of right answers with its interval, then the columns
+/// that the heading names. Prints nothing for no answers.
 fn print_rate(name: &str, answers: &[&Answer<'_>]) {
     let marks = answers.iter().map(|a| {
         let key = &a.item.question.key;

@@ -6,6 +6,7 @@ use finqa_embedded::training::{EmbeddedWeights, SlotExample, example};
 
 use crate::items::Item;
 
+/// The examples of all items from which something can be learned.
 pub fn examples(analyst: &EmbeddedAnalyst, items: &[&Item]) -> Vec<SlotExample> {
     items
         .iter()
@@ -16,7 +17,8 @@ pub fn examples(analyst: &EmbeddedAnalyst, items: &[&Item]) -> Vec<SlotExample> 
         .collect()
 }
 
-/// Minimises the mean log-loss plus `l2 * |w - start|^2 / 2` by gradient descent with momentum.
+/// Minimises the mean log-loss plus `l2 * |w - start|^2 / 2` by gradient descent with momentum. The
+/// loss of an example is that of the probability of all its right choices together.
 fn train(examples: &[SlotExample], start: &[f64], l2: f64) -> Vec<f64> {
     let mut weights = start.to_vec();
     let mut velocity = vec![0.0; weights.len()];
