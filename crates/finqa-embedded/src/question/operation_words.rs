@@ -1,5 +1,5 @@
-//! The words with which questions ask for operations. The rules for plans, the doubts and the
-//! reading of tables by their labels share these lists.
+//! The words with which questions ask for operations. The reading of a question and the doubts
+//! share these lists.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -45,7 +45,8 @@ impl WordVectors {
             return None;
         }
         let mut out = Self::default();
-        // Words are sorted by frequency, so a stem gets the vector of its most frequent word.
+        // The words that most companies use come first, so a stem gets the vector of its most
+        // common word.
         for (row, word) in std::str::from_utf8(words).ok()?.lines().enumerate() {
             let row = u16::try_from(row).ok()?;
             out.rows.entry(stem(word).into_owned()).or_insert(row);
