@@ -15,8 +15,9 @@ const ALIKE: f64 = 0.6;
 /// Factor for a word that is found only in the headings above a passage.
 const ABOVE: f64 = 0.5;
 
-/// Factor for another name of a figure than the one in the question. Searching for the other names
-/// too raised the excerpts (of 2,000 tokens) that have the answer's figures from 132 to 136 of 140.
+/// Factor for another name of a figure than the one in the question. When the other names were
+/// added, the number of excerpts (of 2,000 tokens) with the answer's figures rose from 132 to 136
+/// of 140.
 const OTHER_NAME: f64 = 0.9;
 
 /// Penalty for long passages: a match counts `1 / (1 + PER_WORD * n)` in a passage of `n` different
@@ -91,7 +92,8 @@ impl Passages {
             .collect()
     }
 
-    /// Looks a stem of the question up. The fewer passages have it, the more it weighs.
+    /// The vector and the weight of a stem of the question. The fewer passages have it, the more it
+    /// weighs.
     #[allow(clippy::cast_precision_loss, reason = "numbers of rows")]
     fn asked(&self, stem: String) -> AskedWord {
         let seen = self.frequency.get(&stem).copied().unwrap_or(0);

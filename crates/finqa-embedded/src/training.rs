@@ -75,10 +75,10 @@ pub fn candidates(
         .collect()
 }
 
-/// The names of the shapes, by the classes of [`ShapeModel`].
+/// The names of the shapes, in the order of the classes of [`ShapeModel`].
 pub const SHAPES: &[&str] = &shape::SHAPES;
 
-/// The names of the sketches, by the classes of [`SketchModel`].
+/// The names of the sketches, in the order of the classes of [`SketchModel`].
 pub const SKETCHES: &[&str] = &sketch::SKETCHES;
 
 /// The shape of a program in the dataset's language, as an index into [`SHAPES`]; `None` if it

@@ -41,12 +41,12 @@ impl Default for EmbeddedAnalyst {
 /// The doubt if the labels of a user's tables do not account for all words of the question.
 pub(super) const UNREAD: &str = "the labels do not answer the question in full";
 
-/// Maximum number of numbers in a sentence that can answer without a doubt. A text with more is
+/// Maximum count of numbers in a sentence that can answer without a doubt. A text with more is
 /// likely a row of a table that was not read as one.
 const IN_SENTENCE: usize = 3;
 
-/// True if all figures of an answer that are from sentences are from such with all words of the
-/// question, and at least one is.
+/// True if an answer uses sentences, and each of them has all words of the question and at most
+/// [`IN_SENTENCE`] numbers.
 fn is_of_text(answer: &EmbeddedAnswer, question: &Question) -> bool {
     let ids = answer.best.evidence.iter().map(|of| of.id.as_str());
     let mut of_text = ids.filter(|id| id.starts_with('t')).peekable();
@@ -94,8 +94,8 @@ impl EmbeddedAnalyst {
         }
     }
 
-    /// Answers a question about a page; `None` if nothing on the page answers it, for which
-    /// [`Self::reason`] may have a reason.
+    /// Answers a question about a page; `None` if nothing on the page answers it. For a report,
+    /// [`Self::reason`] can say why.
     ///
     /// A question about the user's own page is read by the labels of its tables first. If they can
     /// read it but not answer it, the guess does not use its earlier turns.

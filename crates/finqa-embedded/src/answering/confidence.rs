@@ -10,8 +10,9 @@ use crate::ranking::{ChoiceContext, flag};
 use crate::shape::{SHAPES, shape};
 use finqa_core::question::{HistoryEntry, HistorySource};
 
-/// The names of the inputs (signals), under which the weights file has their weights. "Odds" are
-/// the lead over the other candidates.
+/// The names of the inputs (signals), as in the weights file. "Odds" are the result of [`odds`],
+/// and "score" is the network's score of the best candidate. "By itself" means without earlier
+/// turns.
 pub(crate) const SIGNAL_NAMES: [&str; 26] = [
     "by itself", "own history", "given history", "odds, by itself", "odds, own history",
     "odds, given history", "odds, look-up by itself", "own turns", "value of an own turn",

@@ -194,7 +194,7 @@ fn pairs<'a>(
     of_pairs.chain(again.then_some(KNOWN))
 }
 
-/// "pair: already in the expression"
+/// Index of the pair feature "pair: already in the expression".
 const KNOWN: usize = 10;
 
 /// The pair feature of two facts; `None` if the plan expects no relation. A number of a sentence

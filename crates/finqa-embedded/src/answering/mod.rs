@@ -2,9 +2,9 @@
 //! chosen.
 //!
 //! Reading order: `analyst` has the steps and `answer` their result. `filling` puts facts into
-//! slots, `variants` and `scale` change what comes of it, and `candidates` collects the programs,
-//! which `ranking` orders. `confidence` and `doubt` say how sure the answer is, `description` words
-//! it, and `from_labels` does the same for answers from the labels of tables.
+//! slots, `variants` and `scale` make variants of the programs, and `candidates` collects them for
+//! `ranking`. `confidence` and `doubt` say how sure the answer is, `description` puts it into
+//! words, and `from_labels` does so for answers from the labels of tables.
 
 pub(super) mod analyst;
 pub(super) mod answer;

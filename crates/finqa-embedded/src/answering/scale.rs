@@ -107,8 +107,9 @@ pub(crate) fn scale_of(facts: &Facts, expr: &Expr) -> Option<Scale> {
     })
 }
 
-/// The scale of a value, from those of its figures (`of`): a sum or difference keeps the scale of
-/// its operands if it is the same, and a factor can be a conversion. `None` for other calculations.
+/// The scale of a value, from those of its figures (`of`). A sum or difference has the scale of its
+/// operands if they have the same. A constant factor changes the scale if it converts one to
+/// another. `None` for other calculations.
 pub(crate) fn scale_through<T>(
     expr: &Expression<T>,
     of: &impl Fn(&T) -> Option<Scale>,

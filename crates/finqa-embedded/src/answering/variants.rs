@@ -10,8 +10,8 @@ use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::Scale;
 use finqa_core::program::Op;
 
-/// The variants of a filled plan that have a value. The numbers are indices into
-/// `ranking::context::VARIANTS`; `scale` is the one that the question asks for.
+/// The variants of a filled plan that have a value. `scale` is the one that the question asks for.
+/// The numbers in `found` are indices into `ranking::context::VARIANTS`.
 pub(crate) fn variants(
     facts: &Facts,
     filled: &FilledPlan,

@@ -58,8 +58,8 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<Pro
     })
 }
 
-/// The last value if the text names nothing and no operation, as in "that"; otherwise what the text
-/// refers to.
+/// The last value if the text names nothing, as in "that", and no change, difference or sum;
+/// otherwise what the text refers to.
 fn resolve_value(q: &PlanQuestion<'_>, left: &str) -> TurnOperand {
     match q.state.last() {
         Some(last)
@@ -110,7 +110,8 @@ pub(crate) fn leading_number(text: &str) -> Option<u32> {
     ten(first)
 }
 
-/// "And in millions?", "how much is that in percentage?": the last value in another scale.
+/// "And in millions?", "how much is that in percentage?": the last value in another scale, or the
+/// last quotient as a percentage.
 pub(crate) fn convert(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     if asked.change() && !asked.says(&["that", "this", "converted"])
@@ -202,7 +203,8 @@ fn scale_of(q: &PlanQuestion<'_>) -> u32 {
         .unwrap_or(1)
 }
 
-/// "What is the value of X in 2008 times 1000?", "what is 45 times 4?"
+/// "What is the rent in 2008 times 1000?", "what is 45 times 4?": an operation on a fact and a
+/// number, or on two numbers.
 pub(crate) fn constant(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     CONNECTORS
         .iter()

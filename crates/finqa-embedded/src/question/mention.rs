@@ -36,9 +36,10 @@ pub(crate) fn span(text: &str) -> OperandSpan {
     }
 }
 
-/// Splits a question at a connector. Each form is a lead phrase, after which the connectors are
-/// searched for, and the connectors; an empty lead is the start of the question. `None` unless both
-/// sides of the connector found name a quantity or a year.
+/// Splits a question at a connector: `("difference between", &["and"])` finds "sales" and "costs"
+/// in "the difference between sales and costs". The first form that fits is taken. Its lead phrase
+/// comes before the first operand; an empty one means the start of the question. `None` unless both
+/// texts name a quantity or a year.
 pub(crate) fn operands(asked: &Wording, forms: &[(&str, &[&str])]) -> Option<(String, String)> {
     forms.iter().find_map(|(lead, connectors)| {
         let found = if lead.is_empty() {
@@ -60,8 +61,8 @@ pub(crate) fn split(text: &str, connector: &str) -> Option<(String, String)> {
     })
 }
 
-/// The texts that name numerator and denominator of a share or ratio. If a percentage of nothing is
-/// asked for ("what percent was rent?"), the denominator is " total ".
+/// The texts that name numerator and denominator of a share or ratio. If the question names no
+/// denominator ("what percent was rent?"), it is " total ".
 pub(crate) fn ratio_operands(asked: &Wording) -> Option<(String, String)> {
     let text = asked.phrase.as_str();
     let after = |lead: &str| {

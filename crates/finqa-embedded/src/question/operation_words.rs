@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::reading::text::stem;
 
-/// Growth at a constant rate.
+/// Words for growth at a constant rate.
 pub(crate) const COMPOUND: [&str; 5] =
     ["compound", "compounded", "cagr", "annualized", "annualised"];
 

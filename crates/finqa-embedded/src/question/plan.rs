@@ -87,7 +87,7 @@ pub(crate) struct ProgramPlan {
 }
 
 impl ProgramPlan {
-    /// A plan for a number from unrelated facts, with the lowest prior.
+    /// A plan for a number from unrelated facts, with the prior [`LOW`].
     pub(crate) fn new(name: &'static str, expr: PlanExpr, slots: Vec<SlotQuery>) -> Self {
         Self {
             name,

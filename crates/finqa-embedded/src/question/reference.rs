@@ -115,8 +115,8 @@ fn by_year(q: &PlanQuestion<'_>, year: u16) -> Option<Expr> {
         })
 }
 
-/// The look-up whose question named the most of these words, and at least 70 % of them by weight;
-/// the latest if several are as good. Its years must fit. With "that" or "this", it can be a
+/// The look-up whose question named the most of these words, more than 70 % of them by weight; the
+/// latest if several are as good. Its years must fit. With "that" or "this", it can also be a
 /// calculation.
 fn by_words<'a>(q: &PlanQuestion<'a>, part: &Wording) -> Option<&'a EarlierTurn> {
     let (words, unknown) = weighted(q.facts, &part.tokens);

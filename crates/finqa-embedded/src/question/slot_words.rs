@@ -54,9 +54,9 @@ pub(crate) fn weighted(facts: &Facts, tokens: &[TextToken<'_>]) -> (Vec<(u32, f6
 /// Cosine similarity above which two words count as nearly the same.
 const ALIKE: f64 = 0.45;
 
-/// The words of the page that mean nearly the same as a word of the question, with their
-/// similarity, by the row of that word's vector. They are kept, because parts of a question repeat
-/// its words.
+/// The page's words that mean nearly the same as a word of the question, with their similarity. The
+/// key is the row of the question word's vector. They are kept, because the parts of a question
+/// repeat its words.
 #[derive(Debug, Default)]
 pub(crate) struct AlikeWords(RefCell<HashMap<u16, WordWeights, RandomState>>);
 

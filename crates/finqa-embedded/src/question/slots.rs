@@ -93,11 +93,12 @@ const OF_PAIRS: [&str; 11] = [
     "pair: already in the expression",
 ];
 
-/// Index of the first feature of numbers in sentences; then of all facts; then of pairs.
+/// Index of the first feature of numbers in sentences.
 pub(crate) const TEXT: usize = OF_CELL.len();
+/// Index of the first feature of all facts.
 pub(crate) const SHARED: usize = TEXT + OF_TEXT.len();
+/// Index of the first feature of pairs.
 pub(crate) const PAIRS: usize = SHARED + OF_BOTH.len();
-/// Number of features.
 pub(crate) const FEATURES: usize = PAIRS + OF_PAIRS.len();
 
 /// Names of the features, in order.
@@ -111,7 +112,6 @@ pub(crate) fn flag(condition: bool) -> f64 {
     f64::from(condition)
 }
 
-/// A number of things as a float.
 pub(crate) fn count(n: usize) -> f64 {
     f64::from(u32::try_from(n).unwrap_or(u32::MAX))
 }
@@ -138,16 +138,16 @@ pub(crate) struct SlotScorer<'a> {
 /// How the label of a row or sentence, which all its numbers share, fits a query.
 #[derive(Default)]
 struct LabelFit {
-    /// True for a row, and its index or that of the sentence.
+    /// Whether it is a row, and the index of the row or sentence; `None` before the first fact.
     of: Option<(bool, usize)>,
     words: WordSet,
     /// [`side_by_side`] for a row; 0 for a sentence.
     side_by_side: f64,
     /// Set for a row: the weight of its label's words that are requested.
     matched: f64,
-    /// Set for a row: the weight of its words like requested ones, as a share of `total`.
+    /// Set for a row: the weight of its words similar to requested ones, as a share of `total`.
     alike: f64,
-    /// Set for a sentence: index of each requested word in the query, and of its token.
+    /// Set for a sentence: each requested word in it, as its index in the query and its token's.
     places: Vec<(usize, usize)>,
 }
 
@@ -270,7 +270,7 @@ struct FactFit<'a> {
     in_corner: f64,
     /// The share of the inherited words that name it, by weight.
     in_inherited: f64,
-    /// The weight of the words near it that are like requested ones, as a share of `total`.
+    /// The weight of the words near it that are similar to requested ones, as a share of `total`.
     alike_near: f64,
     /// The query has years.
     asked: bool,
@@ -462,13 +462,13 @@ impl Rankings {
         })
     }
 
-    /// The facts of a ranking by their indices, with their scores, best first.
+    /// The index and the score of each fact of a ranking, best first.
     pub(crate) fn ranked(&self, index: usize) -> &[(usize, f64)] {
         self.made.get(index).map_or(&[], |(_, ranked)| ranked)
     }
 }
 
-/// The `keep` best facts for a query with their scores, best first.
+/// The index and the score of each of the `keep` best facts for a query, best first.
 pub(crate) fn rank(facts: &Facts, query: &SlotQuery, keep: usize) -> Vec<(usize, f64)> {
     let mut scorer = SlotScorer::new(facts, query);
     if let Some(i) = query.only {

@@ -17,7 +17,7 @@ pub(crate) struct Wording {
     /// after each, so that phrases can be searched for as whole words.
     pub(crate) phrase: String,
     /// The bits of the first bytes of its words, by [`initial`]. A phrase that begins with another
-    /// byte is not searched for, which is the case for most phrases.
+    /// byte cannot occur, so it is not searched for.
     initials: u64,
     /// The years in order of mention. A range such as "2010-2013" has all its years.
     pub(crate) years: Vec<u16>,

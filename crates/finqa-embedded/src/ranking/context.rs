@@ -58,7 +58,7 @@ pub(crate) struct ChoiceContext<'a> {
     pub words: Vec<(u32, f64)>,
     /// For each fact which of these words name it; computed on first use.
     words_of: Vec<OnceCell<Vec<bool>>>,
-    /// See `PlanQuestion::refers`.
+    /// It names hardly anything that the last three turns did not name (`PlanQuestion::refers`).
     pub(crate) refers: bool,
     /// It names no quantity.
     pub(crate) bare: bool,

@@ -96,8 +96,8 @@ const DETAILS: [Detail; 54] = [
     ("lead of the likeliest sketch", |s| s.context.sketches.as_ref().map_or(0.0, |all| lead(all))),
 ];
 
-/// The features that are numbers of categories (kind, variant and rule): the index of each, and its
-/// number of values.
+/// The features whose values number categories: kind, variant and rule. Each entry has the
+/// feature's index and the number of its values.
 pub(crate) const CATEGORIES: [(usize, usize); 3] = [
     (8, SHAPES.len()),
     (9, VARIANTS.len()),
@@ -305,9 +305,9 @@ impl<'a> Seen<'a> {
         })
     }
 
-    /// For a question for the largest or smallest: 1 if its only fact is that of its row or column,
-    /// -1 if it is the opposite of both, 0 in between. 0 for other questions and with several
-    /// facts.
+    /// For a question for the largest (or smallest): 1 if the candidate's only fact is the largest
+    /// (smallest) of its row or column, -1 if it is the smallest (largest) of both, 0 in between. 0
+    /// for other questions, and for several facts.
     fn extreme(&self) -> f64 {
         match (self.context.extreme, self.used.as_slice()) {
             (Some(largest), [(index, _)]) => {

@@ -87,7 +87,7 @@ pub(crate) fn score(features: &[(usize, f64)], weights: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// How many features there are: the shapes, the variants, the traits, and the plans, for
+    /// Number of features: the shapes, the variants, the traits, and the plans twice, for
     /// follow-ups and for questions by themselves.
     const NAMES: usize = SHAPES.len() + VARIANTS.len() - 1 + TRAITS.len() + 2 * PLAN_NAMES.len();
 

@@ -36,8 +36,8 @@ pub(crate) struct Facts {
     pub slot_weights: Vec<f64>,
     /// For each word the row of its vector, by [`similarity::row`]; `None` if it has none.
     pub(crate) vectors: Vec<Option<u16>>,
-    /// True for a page of the user's own. It is read as written; the repairs of texts from the
-    /// dataset, which lost characters, would erase `2013` and `2014` from it.
+    /// True for a page of the user's own. The repairs of characters that the dataset lost are
+    /// skipped, because they would erase `2013` and `2014` from it.
     pub own: bool,
 }
 
@@ -95,7 +95,8 @@ impl Facts {
     }
 
     /// Marks the cells of total rows and of opening and closing balances. "End" and "December" mean
-    /// a closing balance only if the label is that of a balance, or another row has an opening one.
+    /// a closing balance only if the label is that of a balance, or another row is an opening
+    /// balance.
     fn mark_balances(&mut self) {
         let known = |words: &[&str]| -> Vec<u32> {
             let stems = words.iter().map(|word| stem(word));

@@ -1,8 +1,9 @@
 //! Reads a page: its words, and every number in its table and its sentences.
 //!
-//! Reading order: `text` splits texts into stemmed tokens; `vocabulary` and `words` number the
-//! words and know their synonyms; `similarity` compares their meanings; `fact` has the types of a
-//! page that was read; `facts` and `prose` read them, and `outflow` knows rows of payments.
+//! Reading order: `text` splits texts into stemmed tokens; `vocabulary` numbers the words; `words`
+//! has lists of stop words and synonyms; `similarity` compares meanings; `fact` has the types of a
+//! page that was read; `facts` and `prose` read it; `outflow` recognises rows of payments and
+//! losses.
 
 pub(super) mod fact;
 pub(super) mod facts;

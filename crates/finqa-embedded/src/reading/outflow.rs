@@ -12,7 +12,7 @@ pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
     row.is_some_and(|row| *row.outflow.get_or_init(|| names_outflow(&row.name)))
 }
 
-/// True if the name has a word for an outflow and none that makes the sign open, as in "income
+/// True if the name has a word for an outflow and none that leaves the sign open, as in "income
 /// (loss)" or "provided by (used in)".
 fn names_outflow(name: &str) -> bool {
     let name = name.to_lowercase();

@@ -213,10 +213,10 @@ fn is_true_year(tokens: &[TextToken<'_>], at: usize) -> bool {
 
 /// Gives each amount its years.
 ///
-/// A list of amounts takes a list of as many years, one each: the next list after it if no other
-/// amount is between them, else the last list before it, else the next list after all. Other
-/// amounts take all years of one list: the next if it is at most ten tokens away, else the last
-/// before them, else the next at any distance, as long as no other amount is between.
+/// A list of amounts takes a list of as many years, one each: the next list if no other amount is
+/// in between, else the last list before the amounts, else the next list with amounts in between.
+/// Other amounts take all years of one list: the next if it is at most ten tokens away, else the
+/// last before them, else the next at any distance, as long as no other amount is in between.
 fn date(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber], own: bool) {
     let runs = year_runs(tokens, own);
     let mut by_run: Vec<(usize, usize, usize, usize)> = Vec::new(); // run, count, first, last token

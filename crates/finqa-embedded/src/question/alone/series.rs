@@ -107,8 +107,9 @@ fn of_periods(facts: &Facts, run: &[usize]) -> bool {
     years.len() == run.len() || quarters
 }
 
-/// The runs of a fact. For a cell, these are its row and its column, without totals, and without
-/// percentages unless it is one. For a number in a sentence, it is those of the same kind there.
+/// The runs of a fact. A cell has two: its row and its column, without totals, and without
+/// percentages unless it is one. A number in a sentence has one: the numbers of the sentence that
+/// are percentages or money as it is.
 fn runs(facts: &Facts, index: usize) -> Vec<Vec<usize>> {
     let Some(fact) = facts.all.get(index) else {
         return Vec::new();

@@ -159,9 +159,10 @@ fn two_values(q: &PlanQuestion<'_>) -> Option<(Expr, Expr)> {
     }
 }
 
-/// "What was, then, the change?", "what is that less the 2004 value?": the difference of the
-/// operands that are named, of the last two values, or of the last value and the 100 of an index;
-/// otherwise the difference that the question asks for by itself.
+/// "What was, then, the change?", "what is that less the 2004 value?": a difference. Its operands
+/// are those named around "less" or a similar word, else the last two values, else the last value
+/// and the 100 with which an index starts. If none of these fit, it is planned as for a question by
+/// itself, with the years of the last turn.
 pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     for connector in ["less", "minus", "subtracted by", "excluding", "without"] {

@@ -10,8 +10,8 @@ use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent, Ratio};
 use finqa_core::program::Op;
 
-/// "What percentage does this represent of that total?": the part over the whole that are named, or
-/// else the smaller of the last two values over the larger.
+/// "What percentage does this represent of that total?": divides the part by the whole that the
+/// question names, or else the smaller of the last two values by the larger.
 pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     let over = asked.split("over").filter(|(_, b)| {
