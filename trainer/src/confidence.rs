@@ -1,5 +1,5 @@
 //! Fits the confidence: a logistic regression on the signals of answers. The answers are about
-//! pages that the other weights were not trained on, because on their own pages these are right
+//! pages that the other weights were not trained on, because answers about trained pages are right
 //! more often.
 
 use finqa_embedded::training::EmbeddedWeights;

@@ -159,7 +159,8 @@ fn alike(records: &[&Record]) -> Vec<(usize, usize)> {
 }
 
 /// The fold of each record. Records that share a key or much of their text are in the same fold, as
-/// are those of one company if `by_company`. The name of a page in the group decides the fold.
+/// are those of one company if `by_company`. The page name in the group that sorts first decides
+/// the fold.
 fn folds(records: &[&Record], by_company: bool) -> Vec<usize> {
     let mut group = Groups((0..records.len()).collect());
     let mut known: HashMap<String, usize> = HashMap::new();

@@ -52,8 +52,8 @@ impl Layout {
     }
 }
 
-/// A question's candidates: the inputs of each, in half the room of `usize`, and whether it is
-/// right.
+/// A question's candidates: the inputs of each, and whether it is right. Inputs are numbered by
+/// `u32`, because `usize` would double their memory.
 type Inputs = Vec<(Vec<(u32, f32)>, bool)>;
 
 /// How an input is scaled for the training: `(value - mean) * scale`.

@@ -46,8 +46,8 @@ impl EarlierTurn {
         }
     }
 
-    /// Difference between the slot scores of the fact that fits its question best and of the worst
-    /// fact that it used. A large one suggests that the turn was answered with the wrong fact.
+    /// How much lower the worst fact that it used scores than the fact that fits its question best.
+    /// A large difference suggests that the turn was answered with a wrong fact.
     pub(crate) fn behind(&self, facts: &Facts) -> f64 {
         let query = SlotQuery {
             words: self.words.clone(),

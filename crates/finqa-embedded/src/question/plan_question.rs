@@ -139,8 +139,9 @@ impl<'a> PlanQuestion<'a> {
         vec![one, two]
     }
 
-    /// Two years to compare, the later first: the latest and earliest of the question (or of the
-    /// last turn), a single year and the one before it, or the latest two of the table.
+    /// Two years to compare, the later first. These are the latest and the earliest year of the
+    /// question (or of the last turn), a single year and the one before it, or the latest two of
+    /// the table.
     pub(super) fn two_periods(&self) -> Option<(u16, u16)> {
         let (facts, asked) = (self.facts, self.asked);
         let years = if asked.years.is_empty() {

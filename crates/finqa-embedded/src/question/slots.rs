@@ -147,7 +147,8 @@ struct LabelFit {
     matched: f64,
     /// Set for a row: the weight of its words similar to requested ones, as a share of `total`.
     alike: f64,
-    /// Set for a sentence: each requested word in it, as its index in the query and its token's.
+    /// Set for a sentence: the places of requested words, each as (index of the word in the query,
+    /// index of its token).
     places: Vec<(usize, usize)>,
 }
 
@@ -262,8 +263,8 @@ struct FactFit<'a> {
     asks_total: bool,
     unasked: &'a [f64],
     total: f64,
-    /// The weight of the requested words in its label; near it but not in its label; near it; and
-    /// only in the upper left cell of the table.
+    /// The weight of the requested words that are in its label; that are near it, but not in its
+    /// label; that are near it; and that are only in the table's upper left cell.
     in_label: f64,
     only_near: f64,
     in_near: f64,

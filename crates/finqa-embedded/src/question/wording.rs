@@ -28,7 +28,7 @@ pub(crate) struct Wording {
 /// What a question as a whole asks of every slot.
 #[derive(Clone, Debug)]
 pub(crate) struct CommonQuery {
-    /// A percentage is requested as such.
+    /// A percentage is requested.
     pub percent: bool,
     /// A count (`how many`, `number of`), not money.
     pub count: bool,

@@ -204,7 +204,8 @@ impl<'a> ChoiceContext<'a> {
         known.map_or(&[], |of| of.get_or_init(read))
     }
 
-    /// The share of the content words, by weight, that name no fact of an expression.
+    /// The share of the content words, by weight, that name no fact of an expression and are not in
+    /// the table's upper left cell.
     pub(crate) fn uncovered(&self, expr: &Expr) -> f64 {
         let leaves = expr.leaves().into_iter();
         let used: Vec<_> = leaves
@@ -259,8 +260,9 @@ impl<'a> ChoiceContext<'a> {
         years.find(|year| !known(*year))
     }
 
-    /// The doubt that an answer is of another year: on a page of the user's, all its figures are
-    /// from sentences that give them for one year each, which is not the one year of the question.
+    /// The doubt that an answer is of another year than the one asked for. It is raised on a page
+    /// of the user's if all figures of the answer are from sentences that give them for another
+    /// year.
     pub(crate) fn dated_otherwise(&self, expr: &Expr) -> Option<String> {
         let [asked] = self.asked.years.as_slice() else {
             return None;

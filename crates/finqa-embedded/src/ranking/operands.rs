@@ -39,7 +39,7 @@ struct UsedFact {
     fact: usize,
     /// For each of the question's words whether it names the fact.
     named: Vec<bool>,
-    /// The features from "question words" on.
+    /// The values of [`OF_EACH`] after the first four.
     by_itself: [f64; BY_ITSELF],
     /// For its row and for its column: 1 if it is the largest there, -1 if it is the smallest.
     extremes: [f64; 2],

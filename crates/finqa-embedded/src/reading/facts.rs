@@ -295,8 +295,8 @@ impl Facts {
         }
     }
 
-    /// Computes the weight of each word, from the number of rows, columns and sentences that have
-    /// it, and of each row label.
+    /// Computes the weights of words and row labels. A word weighs less, the more rows, columns and
+    /// sentences have it.
     fn weigh(&mut self) {
         // For each word: how many units have it, and the number of the last of them, so that a word
         // that occurs twice in a unit is counted once.

@@ -142,7 +142,7 @@ fn is_day(tokens: &[TextToken<'_>], at: usize) -> bool {
     small && (word(at.checked_sub(1)) || dotted)
 }
 
-/// True if a token can be between two amounts of one list, in the stemmed form of the text.
+/// True if a token (a stem) can be between two amounts of one list, such as "and" or "million".
 fn joins(token: &TextToken<'_>) -> bool {
     let words = [
         ",", "and", "$", "or", "approximate", "(", ")", "%", "million", "billion", "thousand",
@@ -151,8 +151,8 @@ fn joins(token: &TextToken<'_>) -> bool {
     words.contains(&&*token.text) || token.kind == TokenKind::Number && token.text.len() <= 5
 }
 
-/// Gives the amounts of a list the same run: those with at most eight tokens between them, all of
-/// which can be between two amounts.
+/// Gives the amounts of a list the same run. Two amounts are in one list if at most eight tokens
+/// are between them and [`joins`] accepts each of these.
 fn join_runs(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber]) {
     let mut previous: Option<(usize, usize)> = None;
     for number in numbers.iter_mut() {

@@ -48,7 +48,7 @@ impl Vocabulary {
     ///
     /// A related stem begins with the same six letters, or with all but the last letter of `stem`.
     /// The longest common beginning wins, then the shortest stem. A stem of less than six letters
-    /// has no related ones.
+    /// has no related stem.
     pub(crate) fn find(&self, stem: &str) -> Option<u32> {
         if let Some(id) = self.get(stem) {
             return Some(id);

@@ -25,7 +25,7 @@ pub(crate) struct SlotQuery {
     pub(crate) elliptical: bool,
     /// Facts that earlier turns used, the latest last.
     pub(crate) anchors: Rc<[usize]>,
-    /// A percentage is requested as such.
+    /// A percentage is requested.
     pub percent: bool,
     /// A count (`how many`, `number of`), not money.
     pub count: bool,
