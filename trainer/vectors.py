@@ -21,6 +21,7 @@ import zipfile
 
 import numpy as np
 
+# With a vector for 4,028 instead of 2,345 words, answers were not better (docs/embedded-analyst.md).
 COMPANIES = 5
 DIMENSIONS = 64
 

@@ -7,8 +7,8 @@ type Expr = Expression<()>;
 
 /// The program of a derivation; `None` if it cannot be read, or its value is not the answer.
 ///
-/// A single number in parentheses is read as positive and then, as in a report, as negative. If
-/// `percent`, the value may also be the answer as a fraction.
+/// A number alone in parentheses is read first as positive, then as negative, which it is in
+/// reports. If `percent`, the value can also be the answer as a fraction.
 pub fn program_of_answer(derivation: &str, answer: f64, percent: bool) -> Option<String> {
     // Answers are rounded: allow 0.6 % of the answer, and at least 0.006.
     let near = |value: f64| (value - answer).abs() <= 0.006 * answer.abs().max(1.0);

@@ -7,7 +7,8 @@ use finqa_embedded::training::{InputRange, Network};
 use crate::choice::Row;
 use crate::random::Random;
 
-/// Number of networks that are trained, with consecutive seeds.
+/// Number of networks that are trained, with consecutive seeds. Six had no more right answers than
+/// three (docs/embedded-analyst.md, "What was tried").
 const NETWORKS: u64 = 3;
 /// Number of hidden units of each. A multiple of 16, because the analyst sums 16 units at a time.
 const UNITS: usize = 64;
@@ -144,8 +145,8 @@ fn fold(
         let values = all.iter().flat_map(|weights| values(weights));
         values.map(rounded).collect()
     };
-    // Only these features are inputs. The others are numbers of categories, each value of which has
-    // an input of its own.
+    // The features that are inputs. A feature that numbers a category is not one; each of its
+    // values has an input of its own, without a scaling.
     let features = ranges.len();
     let nothing = vec![0.0; features];
     let inputs = Network::inputs(&ranges, &nothing);

@@ -12,7 +12,8 @@ use crate::question::wording::Wording;
 use crate::reading::facts::Facts;
 use crate::tables::{DirectAnswer, Doubt, FigureExpr, Place, StatedFact, Tables};
 
-/// The confidence of an answer from a sentence of a report.
+/// The confidence of an answer from a sentence of a report, the same as for one figure of a user's
+/// table.
 const SENTENCE: f64 = 0.95;
 
 /// Maximum confidence of an answer whose figures may be in different units.

@@ -12,7 +12,7 @@ use crate::reading::similarity;
 use crate::reading::text::{TextToken, TokenKind};
 use crate::reading::words::{is_stop, is_weak, synonyms};
 
-/// Words of the page, each with its weight.
+/// Words of the page, each with its weight. Shared, so that cloning a query is cheap.
 pub(crate) type WordWeights = Rc<[(u32, f64)]>;
 
 /// Factor for the weight of a synonym, compared with the question's own word.

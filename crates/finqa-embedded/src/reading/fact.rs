@@ -111,7 +111,7 @@ impl Fact {
 pub(crate) struct FactRow {
     pub name: String,
     pub label: Vec<u32>,
-    /// Words of the label and of the heading of its section.
+    /// Words of the label and of the heading of its section, shared with the facts of the row.
     pub full: Arc<[u32]>,
     pub(crate) years: Vec<u16>,
     /// The row has rates, such as earnings per share, so the table's scale does not apply to it.

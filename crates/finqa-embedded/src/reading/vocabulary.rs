@@ -47,8 +47,8 @@ impl Vocabulary {
     /// The id of a stem, or of a related stem if the page lacks it: "amortiz" finds "amortization".
     ///
     /// A related stem begins with the same six letters, or with all but the last letter of `stem`.
-    /// The longest common beginning wins, then the shortest stem. A stem of less than six letters
-    /// has no related stem.
+    /// The longest common beginning wins, then the shortest stem, then the highest id, so that the
+    /// order of the map does not matter. A stem of less than six letters has no related stem.
     pub(crate) fn find(&self, stem: &str) -> Option<u32> {
         if let Some(id) = self.get(stem) {
             return Some(id);
