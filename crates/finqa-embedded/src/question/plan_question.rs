@@ -39,7 +39,7 @@ impl PlanContext {
         }
     }
 
-    /// The query for a part of the question. It knows nothing of the other parts;
+    /// The query for a part of the question. It does not depend on the other parts;
     /// [`PlanQuestion::query`] adds what the question as a whole says.
     fn part(&self, facts: &Facts, text: &str) -> SlotQuery {
         if let Some(part) = self.parts.borrow().get(text) {

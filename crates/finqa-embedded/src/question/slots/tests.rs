@@ -1,3 +1,6 @@
+//! Tests of the slot scorer: its features do not depend on the order of the facts, and the best are
+//! kept.
+
 use finqa_core::question::Document;
 
 use super::*;
