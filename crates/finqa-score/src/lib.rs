@@ -1,14 +1,14 @@
-//! Gold, and everything that is judged by gold: the score of an answer, the probability that it is
-//! right, the cause of a wrong one, and whether changed prompts help.
+//! Gold, and everything that depends on it: the score of an answer, the probability that an answer
+//! is right, the cause of a wrong one, and whether changed prompts help.
 //!
 //! - **In:** files of records and of predictions, and the solutions that agents found.
-//! - **Out:** a `Row` with its scores for each question, and what is made of rows: scorecards,
-//!   calibrations, causes of misses, comparisons of two runs.
+//! - **Out:** a `Row` with its scores for each question, and what is computed from rows:
+//!   scorecards, calibrations, causes of misses, comparisons of two runs.
 //!
 //! Read [`dataset`] first, which reads the records and separates a question from its gold.
-//! [`score`] applies every scoring rule. [`calibration`], [`analysis`] and [`improve`] use rows and
-//! do not need each other: they fit and apply probabilities, explain misses and compare runs, and
-//! judge changed prompts. Nothing here asks a model or knows the folder of a run.
+//! [`score`] applies every scoring rule. [`calibration`] fits and applies probabilities,
+//! [`analysis`] explains misses and compares runs, and [`improve`] judges changed prompts. These
+//! three use rows but not each other. Nothing here asks a model or reads the folder of a run.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(

@@ -1,4 +1,5 @@
-//! What is analysed: the answers of a file or a run, and a description of the run that gave them.
+//! The input of an analysis: the answers of a file or a run, and a description of the run that
+//! produced them.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,66 +10,66 @@ use crate::dataset::{Case, Dataset, Gold, Record};
 use crate::score::Row;
 use finqa_core::text::counted;
 
-/// The answers of a file or a run, in their order.
+/// The answers of a file or a run, in the order in which they were read.
 #[derive(Clone, Debug)]
 pub struct Answers {
-    /// The file or folder, as it was given.
+    /// The file or folder, as the user named it.
     pub path: PathBuf,
     /// The id of the run whose journal was read; `None` for a file.
     pub run: Option<String>,
-    /// The run that answered. Known for a file too if it is the CSV of a run.
+    /// The run that produced the answers. It is also known for a file that is the CSV of a run.
     pub given_by: Option<AnsweringRun>,
-    /// The records that the answers are scored by, as shown to people; `None` if the answers' own
-    /// gold is all there is.
+    /// The records that the answers are scored by, as shown to people; `None` if the answers are
+    /// scored by their own gold.
     pub dataset: Option<String>,
-    /// Why the records of a run cannot be read, and what to do or which golds count instead, in one
-    /// line.
+    /// One line for people if the records of a run cannot be read: the reason, and either what to
+    /// do or which golds count instead.
     pub no_records: Option<String>,
-    /// Notes of one line each: golds of the answers that the records replaced, and questions for
-    /// which the records have no gold.
+    /// One-line notes about golds that were replaced by those of the records, and about questions
+    /// for which the records have no gold.
     pub gold_notes: Vec<String>,
     pub rows: Vec<Row>,
-    /// The number of questions without a row: of the run's plan if the run is known, otherwise of
-    /// the records that a file is scored by.
+    /// The number of questions without a row. They are counted against the run's plan if the run is
+    /// known, otherwise against the records that a file is scored by.
     pub not_asked: usize,
     /// The golds of all turns of each record, by record id; empty without records.
     pub turns: HashMap<String, Vec<Gold>>,
 }
 
-/// What a comparison shows of the run that gave the answers.
+/// The run behind the answers, as a comparison describes it.
 #[derive(Clone, Debug)]
 pub struct AnsweringRun {
     /// The model, as shown to people.
     pub model: String,
-    /// The models that the servers say they answered with; empty if the replies are not known.
+    /// The models that the servers reported in their replies; empty if the replies are not known.
     pub served: Vec<String>,
-    /// The inputs that may change answers, except the choice of questions. Every run has the same
-    /// ones in the same order, so that two runs can be compared in pairs.
+    /// The inputs that may change answers, except the choice of questions. Every run lists the same
+    /// inputs in the same order, so that two runs can be compared item by item.
     pub inputs: Vec<RunInput>,
 }
 
 /// A setting or an input of a run.
 #[derive(Clone, Debug)]
 pub struct RunInput {
-    /// An option, or the input in words.
+    /// The name of an option, or the input in words.
     pub name: String,
     pub value: String,
-    /// A hash of the input, if it may have several names. Inputs with one hash do not differ,
-    /// whatever their values say.
+    /// A hash of the input's content, set if the same content can have several names. Inputs with
+    /// equal hashes do not differ, even if their values do.
     pub identity: Option<String>,
 }
 
-/// A setting or an input with another value in each of two runs.
+/// A setting or an input whose value differs between two runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputDifference {
-    /// An option, or the input in words.
+    /// The name of an option, or the input in words.
     pub name: String,
     pub a: String,
     pub b: String,
 }
 
 impl Answers {
-    /// How many questions have no row, in one line; `None` if all have one.
+    /// Says in one line how many questions have no row; `None` if all have one.
     pub fn missing_line(&self) -> Option<String> {
         let total = self.rows.len() + self.not_asked;
         let source = match (&self.given_by, &self.dataset) {
@@ -121,8 +122,8 @@ impl<'d> RecordsById<'d> {
         Some((record, case))
     }
 
-    /// Gives a row the page of its record and, if the record has gold, that gold. Returns `None`
-    /// if the dataset does not have the question.
+    /// Sets a row's page and, if the record has gold, its gold. Returns `None` if the dataset does
+    /// not have the question.
     pub fn attach(&self, row: &mut Row) -> Option<(&'d Record, &'d Case)> {
         let (record, case) = self.case(row)?;
         let gold = &case.gold;
@@ -135,7 +136,8 @@ impl<'d> RecordsById<'d> {
     }
 }
 
-/// The letters and digits of a text, in lower case. Loaders and spreadsheets change the rest.
+/// The letters and digits of a text, in lower case. Questions are compared by these, because
+/// loaders and spreadsheets change other characters.
 pub fn letters(text: &str) -> String {
     let text = text.replace("\\n", "").to_lowercase();
     text.chars().filter(|c| c.is_alphanumeric()).collect()

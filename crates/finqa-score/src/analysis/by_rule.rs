@@ -8,8 +8,9 @@ use crate::dataset::QuestionKey;
 use crate::score::{LabelFloor, Row, Rule, floor};
 use finqa_core::stats::{Interval, PairedDifference, PairedTest, Rate, clustered_mcnemar};
 
-/// Minimum number of pages for an interval of the difference. A bootstrap over fewer gives one that
-/// is much too narrow: for three pages with the same difference it excludes 0, although p is 0.5.
+/// Minimum number of pages for an interval of the difference. A bootstrap over fewer pages gives an
+/// interval that is much too narrow: for three pages with the same difference it excludes 0,
+/// although p is 0.5.
 pub const ENOUGH_PAGES: usize = 10;
 
 /// Two runs compared by one rule.
@@ -42,8 +43,8 @@ pub struct RuleComparison {
     pub difference: f64,
     /// 95 % interval of the difference, by a bootstrap over pages.
     pub interval: Interval,
-    /// McNemar's exact two-sided p, clustered by page: all answers of a page are exchanged
-    /// together.
+    /// Two-sided p of McNemar's exact test, clustered by page: the test exchanges all answers of a
+    /// page together.
     pub p: f64,
     /// One-sided p: the probability of a lead of B at least as large by chance alone.
     pub p_better: f64,
@@ -62,7 +63,8 @@ struct JudgedPair<'p> {
 impl RuleComparison {
     /// Compares A's and B's answers to each question; `None` if the rule can judge no pair.
     pub(super) fn of(rule: Rule, pairs: &[[&Row; 2]]) -> Option<Self> {
-        // A side without any program does not answer with programs, so it has not failed at them.
+        // A run without any program does not answer with programs. Counting each missing program as
+        // a failure would compare something that the run did not attempt.
         let has_programs = pairs.iter().any(|[a, _]| a.program().is_some())
             && pairs.iter().any(|[_, b]| b.program().is_some());
         if rule.judges_programs() && !has_programs {
@@ -87,6 +89,7 @@ impl RuleComparison {
         let pages: HashSet<&str> = marks.iter().map(|mark| mark.page).collect();
         let PairedTest { p, p_better } =
             clustered_mcnemar(marks.iter().map(|m| (m.page, m.a, m.b)));
+        // `p_better` is one-sided, so exchange the runs for the other side.
         let exchanged = clustered_mcnemar(marks.iter().map(|m| (m.page, m.b, m.a)));
         let golds = pairs.iter().filter_map(|[a, _]| a.ground_truth());
         Some(Self {

@@ -21,7 +21,7 @@ pub enum Cause {
     IllPosed,
     /// Gold is wrong, and the answer differs from it for that reason.
     SuspectGold,
-    /// The answer is that of an earlier turn, or of the record's first question.
+    /// The answer repeats that of an earlier turn, or of the record's first question.
     StaleAnswer,
     /// The answer would be right if the answers to earlier turns were.
     CarriedOver,
@@ -46,15 +46,15 @@ pub enum Cause {
     Complement,
     /// A dash of the report, which the dataset has as 2014 or 2013, read as a number.
     DashAsNumber,
-    /// The right numbers and operations, with the numbers in exchanged places.
+    /// The right numbers and operations, but some of the numbers have swapped places.
     SwappedOperands,
-    /// A relative change or a share, divided by another number.
+    /// A relative change or a share with the wrong divisor.
     WrongBase,
-    /// A number of the right row, but of another column or period.
+    /// A number from the right row, but from another column or period.
     WrongColumn,
-    /// A number of another row, or of another sentence.
+    /// A number from another row, or from another sentence.
     WrongRow,
-    /// Another number. There is no page to tell where it is from.
+    /// A different number, and no page on which it could be located.
     WrongCell,
     /// The right numbers with other operations.
     Operator,

@@ -21,12 +21,12 @@ use super::cause::Cause;
 use super::misses::{Miss, Searcher, answer_text};
 use super::verdict::Verdict;
 
-/// Two runs, question by question.
+/// Two runs compared question by question.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison<'p> {
     pub a: RunSide,
     pub b: RunSide,
-    /// The number of questions in both. All figures below are over these.
+    /// The number of questions that both runs have. All figures below are over these.
     pub questions: usize,
     /// The number of pairs of answers: one for each question and epoch.
     pub answers: usize,
@@ -36,31 +36,32 @@ pub struct Comparison<'p> {
     pub rules: Vec<RuleComparison>,
     /// The rule that decides what a flip is.
     pub rule: Rule,
-    /// What that rule shows; absent if it can judge no pair.
+    /// The verdict by that rule; absent if the rule can judge no pair.
     pub verdict: Option<Verdict>,
-    /// Questions that exactly one of the two gets right, those of A first.
+    /// Questions that exactly one run answers correctly: first those that A answers correctly, then
+    /// those of B.
     pub flips: Vec<Flip>,
-    /// The causes of misses by that rule, those whose counts differ most first.
+    /// The causes of misses by that rule, the largest difference between the two counts first.
     pub causes: Vec<CauseChange>,
     pub spending: RunAmounts,
     /// The inputs in which the runs differ; absent if the run of a side is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<Vec<InputDifference>>,
-    /// True if nothing is missing.
+    /// True if `missing` is empty.
     pub complete: bool,
     /// The questions that are not compared because an answer or a gold is missing, one line each.
     pub missing: Vec<String>,
-    /// Every question of both, in A's order.
+    /// Every pair of answers, in A's order.
     #[serde(skip)]
     pub pairs: Vec<AnswerPair<'p>>,
 }
 
-/// The answers of both to one question, in one epoch.
+/// The answers of both runs to one question, in one epoch.
 #[derive(Clone, Debug)]
 pub struct AnswerPair<'p> {
     pub a: &'p Row,
     pub b: &'p Row,
-    /// The miss of each side that misses by the rule in use.
+    /// For A and for B: the miss, if the answer is wrong by the rule in use.
     pub misses: [Option<Miss>; 2],
 }
 
@@ -68,13 +69,13 @@ pub struct AnswerPair<'p> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CauseChange {
     pub cause: Cause,
-    /// A's misses with this cause.
+    /// The number of A's misses with this cause.
     pub a: usize,
-    /// B's misses with this cause.
+    /// The number of B's misses with this cause.
     pub b: usize,
-    /// Of A's, those for which B has no miss.
+    /// The number of A's misses with this cause where B has no miss.
     pub fixed: usize,
-    /// Of B's, those for which A has no miss.
+    /// The number of B's misses with this cause where A has no miss.
     pub new: usize,
 }
 
@@ -85,28 +86,28 @@ pub struct RunSide {
     pub path: PathBuf,
     /// The number of answers: one for each question and epoch.
     pub questions: usize,
-    /// Of these, left out because the other run does not have them.
+    /// The number of these that are not compared, because the other run does not have the question.
     pub left_out: usize,
-    /// The passes compared over the questions of both, if there are several.
+    /// Compares the epochs of this run over the questions that both runs have; empty for one epoch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<EpochCard>,
 }
 
-/// A question that exactly one of the two gets right.
+/// A question that exactly one of the two runs answers correctly.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flip {
     #[serde(flatten)]
     pub key: QuestionKey,
-    /// Number of the repetition.
+    /// The epoch, from 0.
     pub epoch: String,
     pub question: String,
     /// The gold answer.
     pub gold: String,
     pub a: String,
     pub b: String,
-    /// The run that is right.
+    /// The run whose answer is right.
     pub right: RunLetter,
-    /// The cause of the other's miss.
+    /// The cause of the other run's miss.
     pub cause: Cause,
     pub detail: String,
 }
@@ -135,7 +136,7 @@ pub struct RunAmounts {
 /// An amount per question, in both runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Amounts {
-    /// Pairs where both sides know it.
+    /// The number of pairs for which both runs recorded the amount.
     pub n: usize,
     pub mean_a: f64,
     pub mean_b: f64,
@@ -152,8 +153,8 @@ impl Comparison<'_> {
 }
 
 /// Compares two runs, whose rows are paired by id, part and epoch. `rule` decides what a flip is.
-/// With `common`, questions that only one of the two has are left out and counted; without it they
-/// are an error.
+/// If `common` is true, questions that only one of the runs has are left out and counted; otherwise
+/// they are an error.
 pub fn compare<'p>(
     a: &'p Answers,
     b: &'p Answers,
@@ -215,9 +216,9 @@ pub fn compare<'p>(
     })
 }
 
-/// The lines of [`Comparison::missing`]. A run should have a row for each question of its plan. Two
-/// files should have one for each question of their records, unless the user compares only what is
-/// in both; a file that is compared with a run need not.
+/// Returns the lines of [`Comparison::missing`]. A run is expected to have a row for each question
+/// of its plan. Two files are expected to have a row for each question of their records, unless the
+/// user compares only common questions. Nothing is expected of a file that is compared with a run.
 fn missing(
     a: &Answers,
     b: &Answers,

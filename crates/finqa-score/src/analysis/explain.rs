@@ -11,10 +11,10 @@ use super::programs::{difference, evidence};
 use super::search::search;
 use super::target::TargetNumber;
 
-/// A miss and what may explain it.
+/// A miss and the evidence that may explain it.
 pub(super) struct MissEvidence<'e> {
     pub row: &'e Row,
-    /// Gold's program. If gold has none, it may be that of a turn with the same value.
+    /// Gold's program. If gold has none, it may be the program of a turn with the same value.
     pub gold_program: Option<&'e str>,
     /// The answers to earlier questions of the same record and epoch.
     pub earlier: &'e [&'e EarlierAnswer],
@@ -32,7 +32,7 @@ impl MissEvidence<'_> {
 /// The answer to an earlier question of the same record.
 #[derive(Clone, Debug)]
 pub(super) struct EarlierAnswer {
-    /// Its part: `qa`, `qa_0`, `qa_1` or the number of a turn.
+    /// The part of the record: `qa`, `qa_0`, `qa_1` or the number of a turn.
     pub part: String,
     /// The answer's number; `None` if it is not a number.
     pub own: Option<f64>,
@@ -41,13 +41,13 @@ pub(super) struct EarlierAnswer {
 }
 
 impl EarlierAnswer {
-    /// The number of its turn; `None` for a stand-alone question.
+    /// The number of the earlier turn; `None` for a stand-alone question.
     pub(super) fn turn(&self) -> Option<usize> {
         self.part.parse().ok()
     }
 }
 
-/// The cause of a miss, and then the other causes that fit.
+/// Returns the cause of a miss, followed by the other causes that fit.
 pub(super) fn explain(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let found = slips(evidence);
     match suspect(&evidence.row.key) {
@@ -56,8 +56,8 @@ pub(super) fn explain(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     }
 }
 
-/// Adds that gold contradicts its own program, if it does. This is the first cause if the answer is
-/// the program's value or if nothing else explains the miss; otherwise it is the last.
+/// Adds the cause that gold contradicts its own program, if it does. This cause comes first if the
+/// answer is the program's value or if nothing else explains the miss, and otherwise last.
 fn with_contradiction(row: &Row, mut slips: Vec<CauseFound>) -> Vec<CauseFound> {
     let Some(value) = contradicting_value(row) else {
         return slips;
@@ -99,8 +99,8 @@ fn with_suspect(suspect: &Suspect, slips: Vec<CauseFound>) -> Vec<CauseFound> {
     found
 }
 
-/// The mistakes of the answer itself, as if gold were right. Stops at the first group of causes
-/// that settles the matter.
+/// The mistakes of the answer itself, on the assumption that gold is right. Returns early if a
+/// cause excludes all others, such as an answer that is not a number.
 fn slips(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let row = evidence.row;
     if let Some(found) = no_answer(row) {
@@ -123,8 +123,8 @@ fn slips(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     found.extend(stale(evidence, &target));
     found.extend(carried_over(evidence, &target));
     found.extend(diagnosed(evidence));
-    // If a cause is already known, only the answer's own program can say how it came about. The
-    // search over gold's program would guess.
+    // If a cause is already known, the answer's own program can tell how the mistake came about.
+    // Without such a program, `by_program` would only guess from gold's program.
     if found.is_empty() || row.program().is_some() {
         found.extend(by_program(evidence, &target));
     }
@@ -202,7 +202,7 @@ fn says_nothing_found(word: &str) -> bool {
     SAYINGS.iter().any(|saying| word.contains(saying))
 }
 
-/// The cause for an answer that financial equivalence accepts and the rule in use does not.
+/// The cause for an answer that financial equivalence accepts but the rule in use does not.
 fn accepted(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     let verdict = evidence.row.scores.financial_equivalence.as_ref()?;
     let exact = exact_gold(evidence);
@@ -233,7 +233,7 @@ fn accepted(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseF
     })
 }
 
-/// The value of gold's program, with all digits.
+/// The value of gold's program before the dataset rounds it.
 fn exact_gold(evidence: &MissEvidence<'_>) -> Option<f64> {
     let formula = evidence.gold_formula();
     let program = formula.and_then(|formula| formula.root.number());
@@ -241,6 +241,7 @@ fn exact_gold(evidence: &MissEvidence<'_>) -> Option<f64> {
 }
 
 fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
+    // An answer of 0 says that nothing was found, which `last_resort` reports.
     if target.value.abs() <= 0.0 {
         return None;
     }
@@ -258,14 +259,15 @@ fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFoun
     Some(CauseFound::new(Cause::StaleAnswer, detail))
 }
 
-/// Computes gold's program with the answers to earlier turns in place of their golds, and says
-/// whether the result is the answer.
+/// The cause for an answer that would be right if the earlier turns were: the value of gold's
+/// program, computed with the run's earlier answers in place of their golds.
 fn carried_over(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     evidence.row.turn()?;
     let wrong: Vec<(f64, f64)> = evidence
         .earlier
         .iter()
         .filter_map(|earlier| Some((earlier.gold?, earlier.own?)))
+        // Earlier answers within 1 in 10,000 of their gold count as right.
         .filter(|(gold, own)| (gold - own).abs() > 1e-4 * gold.abs())
         .collect();
     let formula = evidence.gold_formula()?;
@@ -284,7 +286,8 @@ fn carried_over(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Ca
     })
 }
 
-/// The causes from the changes by which FE would accept the answer.
+/// The causes that follow from FE's diagnostics, which are the changes by which FE would accept the
+/// answer.
 fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let verdict = evidence.row.scores.financial_equivalence.as_ref();
     let diagnostics = verdict.map_or(&[][..], |verdict| &verdict.diagnostics);
@@ -309,8 +312,8 @@ fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
         .collect();
     let row = evidence.row;
     if let (Quantity::Number(gold), Some(target)) = (gold(row), TargetNumber::of(row)) {
-        // Gold has only a digit or two left, so the answer differs by more than the 3 % that FE
-        // forgives.
+        // A gold of only one or two digits: the answer truncates to it, but differs by more than
+        // the 3 % that FE forgives.
         let is_cut = truncates_to(target.value, gold.value, gold.unit);
         if found.is_empty() && is_cut && gold.value.abs() >= gold.unit {
             let detail = "gold is the answer with its decimals truncated";
@@ -320,7 +323,8 @@ fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     found
 }
 
-/// Says whether the answer is the difference or the relative change, when gold is the other one.
+/// Names the kind of change that the answer gives, if it is a difference and gold a relative
+/// change, or the reverse.
 fn kind_of_change(evidence: &MissEvidence<'_>) -> &'static str {
     match evidence
         .gold_formula()
@@ -331,8 +335,8 @@ fn kind_of_change(evidence: &MissEvidence<'_>) -> &'static str {
     }
 }
 
-/// The cause from the programs: first the answer's own compared with gold's, then a search for the
-/// change of gold's that gives the answer.
+/// The cause from the programs. The answer's own program is compared with gold's; if there is none,
+/// a search looks for a change of gold's program that gives the answer.
 fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     let row = evidence.row;
     let mine = row
@@ -351,7 +355,8 @@ fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Caus
     }
     let formula = match (evidence.gold_formula(), &found_gold) {
         (Some(formula), _) => formula,
-        // Without a program, a gold that is in a cell of the page is a look-up.
+        // Without a gold program, a gold that is in a cell of the page counts as a look-up of that
+        // cell.
         (None, Quantity::Number(gold)) => {
             let places = evidence.places?;
             let on_page = places

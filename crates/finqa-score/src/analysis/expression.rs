@@ -1,13 +1,13 @@
-//! A program as one expression, whose numbers and operations can be changed before it is computed
-//! again.
+//! A program as a single expression, so that its numbers and operations can be changed and the
+//! value computed again.
 
 use std::sync::Arc;
 
 use finqa_core::number::round5;
 use finqa_core::program::{self, Op, Program, ProgramStep};
 
-/// A program with its references replaced by what they refer to. The source of a leaf is its
-/// position among the leaves, from left to right.
+/// A program whose references are replaced by the steps that they refer to. The source of a leaf is
+/// its position among the leaves, from left to right.
 pub(super) type Expression = program::Expression<usize>;
 
 /// A number of a program. The result of an operation over a row of the table is a leaf too.
@@ -54,13 +54,13 @@ impl Formula {
         self.root.leaves()
     }
 
-    /// The leaves' values.
+    /// The values of the leaves, left to right.
     pub(crate) fn values(&self) -> Vec<f64> {
         self.leaves().iter().map(|leaf| leaf.value).collect()
     }
 
-    /// The leaves that are not constants, grouped by their literal: a number that is used twice is
-    /// one piece of evidence.
+    /// The leaves that are not constants, grouped by their literal, because a number that is used
+    /// twice is one piece of evidence.
     pub(crate) fn slots(&self) -> Vec<Vec<&Leaf>> {
         let mut slots: Vec<Vec<&Leaf>> = Vec::new();
         for leaf in self.leaves() {
@@ -79,9 +79,9 @@ impl Formula {
         slots
     }
 
-    /// The dividend and the divisor of a relative change or a share; a multiplication after it,
-    /// such as by 100, is ignored. `None` for a division by a constant, which is an average or a
-    /// change of scale.
+    /// The dividend and the divisor of a relative change or a share. A multiplication after the
+    /// division, such as by 100, is ignored. `None` if the divisor is a constant, because such a
+    /// division is an average or a change of scale.
     pub(crate) fn quotient(&self) -> Option<(&Expression, &Expression)> {
         quotient(&self.root).filter(|(_, below)| !below.is_constant())
     }
@@ -95,14 +95,14 @@ fn quotient(expression: &Expression) -> Option<(&Expression, &Expression)> {
     }
 }
 
-/// The number that an expression gives for these values of its leaves, if any.
+/// The value of an expression for these values of its leaves; `None` if it is not a number.
 pub(super) fn value(expression: &Expression, leaves: &[f64]) -> Option<f64> {
     let number = |leaf: &Leaf| leaves.get(leaf.source).copied().unwrap_or(f64::NAN);
     expression.value_with(&number)?.number()
 }
 
-/// The value of an expression if earlier turns had other results. `answered` are pairs of gold and
-/// answer: a part that equals such a gold takes the value of the answer.
+/// The value of an expression if earlier turns had other results. `answered` has pairs of a gold
+/// and the run's answer. A part of the expression that equals a gold is replaced by that answer.
 #[allow(clippy::float_cmp, reason = "the dataset stores golds with 5 decimals")]
 pub(super) fn carried(expression: &Expression, answered: &[(f64, f64)]) -> Option<f64> {
     let plain = expression.number()?;

@@ -6,20 +6,20 @@ use crate::score::{Row, Rule};
 use super::answers::RecordsById;
 use super::misses::{Miss, Searcher};
 
-/// Finds the cause of each miss, as `analyze` does with all rows in memory.
+/// Finds the cause of each miss, as `analyze` does, but without holding all rows.
 pub struct MissFinder<'d> {
     records: Option<RecordsById<'d>>,
     search: Searcher,
     is_in_order: bool,
-    /// True if the dataset lacked a question. It is then not the one of the run, so no more causes
-    /// are found.
+    /// True once the dataset lacked a question. It is then not the dataset of the run, so the
+    /// search for causes stops.
     has_failed: bool,
 }
 
 impl<'d> MissFinder<'d> {
-    /// `is_in_order` is true if the rows about a record follow each other, so that the answers
-    /// about earlier records can be forgotten. Episodes are in the order of the server's questions,
-    /// so theirs cannot.
+    /// `is_in_order` says that the rows of a record follow each other, so that the answers about
+    /// earlier records can be forgotten. It is false for episodes, which come in the order of the
+    /// server's questions.
     pub fn new(is_in_order: bool, dataset: Option<&'d Dataset>) -> Self {
         Self {
             records: dataset.map(RecordsById::of),

@@ -19,18 +19,18 @@ use super::explain::{EarlierAnswer, MissEvidence, explain};
 use super::places::PageNumbers;
 use super::target::TargetNumber;
 
-/// The misses of a run by one rule.
+/// The misses of a run, judged by one rule.
 #[derive(Clone, Debug, Serialize)]
 pub struct MissAnalysis {
     /// The file of the answers.
     pub path: PathBuf,
-    /// The records that were read; without them there are no pages to find numbers on.
+    /// The records that were read. Without records there are no pages on which to locate numbers.
     pub dataset: Option<String>,
     /// The rule that says what a miss is.
     pub rule: Rule,
     /// The number of answers that the rule can judge.
     pub questions: usize,
-    /// The number of answers that it cannot judge.
+    /// The number of answers that the rule cannot judge.
     pub without_gold: usize,
     /// The causes, the most frequent first.
     pub causes: Vec<CauseCount>,
@@ -52,16 +52,16 @@ pub struct CauseCount {
 pub struct Miss {
     #[serde(flatten)]
     pub key: QuestionKey,
-    /// Number of the repetition.
+    /// The epoch, from 0.
     pub epoch: String,
     pub question: String,
     /// The gold answer, as written.
     pub gold: String,
-    /// The answer, or the outcome without one.
+    /// The answer; if there is none, the outcome in brackets.
     pub answer: String,
     pub cause: Cause,
     pub detail: String,
-    /// Further causes that fit. For a suspect gold, how the answer differs from it.
+    /// Further causes that fit. For a suspect gold, they say how the answer differs from it.
     pub also: Vec<CauseFound>,
     pub program: Option<String>,
     pub gold_program: Option<String>,
@@ -110,18 +110,18 @@ fn counted(misses: &[Miss]) -> Vec<CauseCount> {
     counts
 }
 
-/// Explains misses with the answers to earlier questions and the numbers of the page. Only the last
-/// page is kept: rows about one page follow each other, and keeping every page would take memory
-/// for each record.
+/// Explains misses with the answers to earlier questions and with the numbers of the page. It keeps
+/// the numbers of the last page only: the rows of a page follow each other, and keeping all pages
+/// would need memory for each record.
 #[derive(Default)]
 pub(super) struct Searcher {
-    /// The answers, by record and epoch.
+    /// The answers by the hash of the record's id and the epoch.
     noted: HashMap<(u64, u32), Vec<EarlierAnswer>>,
     places: Option<(String, Arc<PageNumbers>)>,
 }
 
 impl Searcher {
-    /// Adds all rows of `answers`.
+    /// A searcher to which all rows of `answers` were added.
     pub(crate) fn of(answers: &Answers) -> Self {
         let mut search = Self::default();
         answers.rows.iter().for_each(|row| search.add(row));
@@ -143,7 +143,8 @@ impl Searcher {
         self.noted.retain(|key, _| *key == own);
     }
 
-    /// Explains the miss of a row that was added. `turns` are the golds of all turns of its record.
+    /// Explains the miss of a row that was added before. `turns` are the golds of all turns of its
+    /// record.
     pub(crate) fn explain(&mut self, row: &Row, turns: &[Gold]) -> Miss {
         let gold_program = gold_program(row, turns);
         let places = row.document.as_ref().map(|page| {
@@ -182,7 +183,8 @@ impl Searcher {
         }
     }
 
-    /// The answers to earlier turns, or to the first of two stand-alone questions of the record.
+    /// The answers to earlier turns; for the second of two stand-alone questions, the answer to the
+    /// first.
     fn earlier(&self, row: &Row) -> Vec<&EarlierAnswer> {
         let key = (name_hash(&row.key.id), row.epoch);
         let others = self.noted.get(&key).into_iter().flatten();
@@ -195,7 +197,7 @@ impl Searcher {
     }
 }
 
-/// The answer, or the outcome in brackets without one.
+/// The answer; if there is none, the outcome in brackets.
 pub(super) fn answer_text(row: &Row) -> String {
     if row.outcome() == Outcome::Answered {
         row.prediction().trim().to_owned()
@@ -204,8 +206,8 @@ pub(super) fn answer_text(row: &Row) -> String {
     }
 }
 
-/// Gold's program. The stand-alone questions of a Double record have none, but a turn of the
-/// conversation has: the last one with a computed value that is the question's answer.
+/// Gold's program. The stand-alone questions of a Double record have none, so the program of a turn
+/// is used: that of the last turn that computes the question's answer.
 fn gold_program(row: &Row, turns: &[Gold]) -> Option<String> {
     if row.gold.program.is_some() {
         return row.gold.program.clone();
@@ -220,6 +222,7 @@ fn gold_program(row: &Row, turns: &[Gold]) -> Option<String> {
         };
         let value = Quantity::of(turn.exe_ans.as_ref()?);
         let same = financial_equivalence(&printed, &value, &context).accepted;
+        // A program without an operation computes nothing.
         (same && program.contains('(')).then(|| program.to_owned())
     });
     comes_to_it.into_iter().next()

@@ -1,10 +1,10 @@
 //! Analyses answers: finds the cause of every miss, and compares two runs. It takes rows, returns
 //! plain data and asks no model.
 //!
-//! [`Answers`] are the answers of a file or a run. [`analyze`] finds why each wrong one is wrong,
-//! and [`MissFinder`] does so while rows are read. `compare` pairs two runs question by question.
-//! What is right is decided by `score`, and printing is left to `output`. `docs/scoring.md` says
-//! how each cause is found.
+//! [`Answers`] are the answers of a file or a run. [`analyze`] finds the cause of each miss, and
+//! [`MissFinder`] does so while rows are read. `compare` pairs two runs question by question. The
+//! package `score` decides which answers are right, and `output` prints the results.
+//! `docs/scoring.md` says how each cause is found.
 
 mod answers;
 mod by_rule;

@@ -10,9 +10,9 @@ use finqa_core::page::CellKind;
 pub(super) struct PageNumber {
     /// As a program reads it: 0.17 for `17%`.
     pub value: f64,
-    /// Evidence id: `r3c2` or `t5`.
+    /// The evidence id: `r3c2` for a cell, `t5` for a sentence.
     pub id: String,
-    /// Row and column, for a cell.
+    /// Row and column; `None` for a number in a sentence.
     pub cell: Option<(usize, usize)>,
     /// True for a dash, which the dataset has as 2014 or 2013.
     pub dash: bool,
@@ -50,7 +50,7 @@ impl PageNumbers {
         for (at, sentence) in document.sentences().enumerate() {
             for found in readings(sentence) {
                 places.push(PageNumber {
-                    // Programs take basis points as they are printed.
+                    // The dataset's programs use basis points as printed: 25 for `25 bps`.
                     value: match found.basis_points {
                         true => found.value,
                         false => found.fraction(),
@@ -69,8 +69,8 @@ impl PageNumbers {
         &self.places
     }
 
-    /// The places of this number, those with the same percent sign first, and cells before
-    /// sentences. The sign is ignored, because programs use many negative cells without it.
+    /// The places of this number. Places with the same percent form come first, and cells come
+    /// before sentences. The sign is ignored, because programs use many negative cells without it.
     pub(crate) fn find(&self, value: f64) -> Vec<&PageNumber> {
         let same = |place: &&PageNumber| {
             let mut forms = percent_forms(place.value.abs()).into_iter();
@@ -82,14 +82,14 @@ impl PageNumbers {
         found
     }
 
-    /// The other numbers in the row of a cell.
+    /// The other numbers in the row of this cell.
     pub(crate) fn row(&self, of: (usize, usize)) -> impl Iterator<Item = &PageNumber> {
         self.cells().filter_map(move |(place, (row, column))| {
             (row == of.0 && column != of.1).then_some(place)
         })
     }
 
-    /// The other numbers in the column of a cell.
+    /// The other numbers in the column of this cell.
     pub(crate) fn column(&self, of: (usize, usize)) -> impl Iterator<Item = &PageNumber> {
         self.cells().filter_map(move |(place, (row, column))| {
             (row != of.0 && column == of.1).then_some(place)

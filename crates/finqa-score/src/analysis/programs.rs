@@ -5,8 +5,8 @@ use super::expression::{Expression, Formula, Leaf, operations};
 use super::places::PageNumbers;
 use finqa_core::number;
 
-/// The cause that the difference between the two programs shows. `None` if they are equal, or if
-/// their shapes are too different to compare.
+/// The cause that a difference between the two programs shows. `None` if they are equal, or if
+/// their shapes are too different for a comparison number by number.
 pub(super) fn difference(
     gold: &Formula,
     mine: &Formula,
@@ -49,8 +49,8 @@ pub(super) fn difference(
     None
 }
 
-/// The cause for two programs whose shapes are too different to compare: the numbers that only one
-/// of them uses, or else their operations.
+/// The cause for two programs whose shapes are too different to compare number by number. It looks
+/// at the numbers that only one of them uses, and if there are none, at the operations.
 pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&PageNumbers>) -> CauseFound {
     let only = |of: &Formula, not: &Formula| -> Vec<Leaf> {
         let missing = |leaf: &&Leaf| {
@@ -71,7 +71,8 @@ pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&PageNumbe
     found.unwrap_or_else(|| other_operations(gold, mine))
 }
 
-/// The cause for other operations with the right numbers, or for another number of operations.
+/// The cause for programs with the right numbers that differ in their operations, or in how many
+/// there are.
 fn other_operations(gold: &Formula, mine: &Formula) -> CauseFound {
     let names = |formula: &Formula| {
         let ops = operations(&formula.root);
@@ -94,7 +95,7 @@ fn same(a: &Leaf, b: &Leaf) -> bool {
     a.literal == b.literal || number::same(a.value, b.value)
 }
 
-/// True if both use the same numbers, regardless of how often.
+/// True if both programs use the same numbers equally often, in any order.
 fn same_leaves(a: &Formula, b: &Formula) -> bool {
     let sorted = |formula: &Formula| {
         let mut values = formula.values();
@@ -133,7 +134,7 @@ fn part_of(gold: &Formula, mine: &Formula) -> Option<CauseFound> {
     within(mine, gold).then(|| CauseFound::new(Cause::Steps, "continues after the last step"))
 }
 
-/// The cause for two relative changes that differ only in the number they divide by.
+/// The cause for two relative changes that differ only in their divisor.
 fn other_base(gold: &Formula, mine: &Formula, differing: &[(&Leaf, &Leaf)]) -> Option<CauseFound> {
     let (above, below) = gold.quotient()?;
     let (_, mine_below) = mine.quotient()?;
@@ -152,13 +153,14 @@ fn other_base(gold: &Formula, mine: &Formula, differing: &[(&Leaf, &Leaf)]) -> O
     })
 }
 
-/// The cause for other numbers in the same places of the program, by where they are on the page.
+/// The cause for programs of the same shape with different numbers. The numbers' places on the page
+/// tell, for example, a wrong row from a wrong column.
 fn other_numbers(pairs: &[(&Leaf, &Leaf)], places: Option<&PageNumbers>) -> Option<CauseFound> {
     let found: Vec<CauseFound> = pairs
         .iter()
         .map(|(gold, mine)| other_number(gold, mine, places))
         .collect();
-    // Of several causes, return the one that says most.
+    // If several numbers differ, report the most specific cause.
     [
         Cause::DashAsNumber,
         Cause::MissingEvidence,
@@ -229,7 +231,7 @@ fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&PageNumbers>) -> Cause
         .map(|place| place.id.as_str())
         .unwrap_or_default();
     let detail = match own == first.id && first.cell.is_none() {
-        // The same sentence, so this is not another row or sentence: name it only once.
+        // Both numbers are in the same sentence, so name the sentence once.
         true => format!("{}, both in sentence {own}", detail("", "")),
         false => detail(&first.id, own),
     };

@@ -1,6 +1,6 @@
 //! Searches for a change of gold's program that gives the answer: a part of the program, swapped
-//! numbers, another base, another operation, another cell. The first change that fits is the cause.
-//! The most frequent mistakes are tried first.
+//! numbers, another divisor, another operation, another cell. The first change that fits is the
+//! cause, so the most frequent mistakes are tried first.
 
 use finqa_core::number;
 use finqa_core::program::Op;
@@ -10,6 +10,7 @@ use super::expression::{Expression, Formula, Leaf, operations, value, with_opera
 use super::places::{PageNumber, PageNumbers};
 use super::target::TargetNumber;
 
+/// The operations that [`Search::operation`] tries, with their signs in messages.
 const OPERATIONS: [(Op, &str); 4] = [
     (Op::Add, "+"),
     (Op::Subtract, "-"),
@@ -17,9 +18,9 @@ const OPERATIONS: [(Op, &str); 4] = [
     (Op::Divide, "/"),
 ];
 
-/// Returns the first change that fits; `None` if none fits or the answer has too few digits. Where
-/// many changes are tried, one of them gives a number of one or two digits by chance, so they
-/// require a more precise answer.
+/// Returns the first change that fits; `None` if none fits or the answer has too few digits. The
+/// more changes a step tries, the more likely one of them gives a short number by chance. A step
+/// with many changes therefore requires a more precise answer.
 pub(super) fn search(
     formula: &Formula,
     places: Option<&PageNumbers>,
@@ -49,7 +50,7 @@ struct Search<'s> {
     values: Vec<f64>,
 }
 
-/// A number of the program, with the leaves that have it and its first place on the page.
+/// A number of the program: the leaves that use it, and its first place on the page.
 struct EvidenceSlot<'s> {
     leaves: Vec<&'s Leaf>,
     value: f64,
@@ -81,7 +82,7 @@ impl<'s> Search<'s> {
         slots.collect()
     }
 
-    /// The values of all leaves, with these slots changed.
+    /// The values of all leaves, with the values of these slots replaced.
     fn with(&self, changes: &[(&EvidenceSlot<'_>, f64)]) -> Vec<f64> {
         let mut values = self.values.clone();
         for (slot, value) in changes {
@@ -94,7 +95,7 @@ impl<'s> Search<'s> {
         values
     }
 
-    /// The answer is the result of an earlier step of gold's program, or one of its numbers.
+    /// Tries the result of each earlier step of gold's program, and each of its numbers.
     fn part(&self) -> Option<CauseFound> {
         let root = self.root();
         let above = self.formula.quotient().map(|(above, _)| above);
@@ -123,7 +124,7 @@ impl<'s> Search<'s> {
         None
     }
 
-    /// Two numbers of the program are exchanged.
+    /// Tries to exchange two numbers of the program.
     fn swap(&self) -> Option<CauseFound> {
         let slots = self.slots();
         for (at, one) in slots.iter().enumerate() {
@@ -137,7 +138,7 @@ impl<'s> Search<'s> {
         None
     }
 
-    /// The dividend is divided by another number of the program.
+    /// Tries to divide the dividend by another number of the program.
     fn base(&self) -> Option<CauseFound> {
         let (above, below) = self.formula.quotient()?;
         let (above, old) = (value(above, &self.values)?, value(below, &self.values)?);
@@ -150,8 +151,8 @@ impl<'s> Search<'s> {
         Some(CauseFound::new(Cause::WrongBase, detail))
     }
 
-    /// One operation is replaced; or a usual operation on two of the program's numbers gives the
-    /// answer.
+    /// Tries to replace one operation; if that fails, tries the usual operations on two of the
+    /// program's numbers.
     fn operation(&self) -> Option<CauseFound> {
         for (nth, is) in operations(self.root()).into_iter().enumerate() {
             for (op, sign) in OPERATIONS {
@@ -176,7 +177,8 @@ impl<'s> Search<'s> {
         None
     }
 
-    /// The usual operation on two numbers that gives the answer, ignoring the sign.
+    /// The usual operation on two numbers that gives the answer up to its sign; `None` if none
+    /// does.
     fn form(&self, a: f64, b: f64) -> Option<&'static str> {
         let forms = [
             (a + b, "{a} + {b}"),
@@ -196,7 +198,7 @@ impl<'s> Search<'s> {
             .find_map(|(x, form)| hit(x).then_some(form))
     }
 
-    /// A number is replaced by another one of the page.
+    /// Tries to replace a number by another number of the page.
     fn cells(&self) -> Option<CauseFound> {
         let places = self.places?;
         let slots = self.slots();
@@ -205,7 +207,7 @@ impl<'s> Search<'s> {
         let in_column =
             |slot: &EvidenceSlot<'_>| self.one(slot, places.column(slot.cell()?), Cause::WrongRow);
         let anywhere = |slot: &EvidenceSlot<'_>| {
-            // A page has many numbers, so the answer needs more digits.
+            // A page has many numbers, so a short answer would match one of them by chance.
             let is_sharp = self.target.is_sharp(0.002);
             is_sharp.then(|| self.one(slot, places.all().iter(), Cause::WrongRow))?
         };
@@ -216,7 +218,7 @@ impl<'s> Search<'s> {
             .or_else(|| slots.iter().find_map(anywhere))
     }
 
-    /// The number of one slot is replaced by one of these.
+    /// Tries to replace the number of `slot` by each number in `from`.
     fn one<'p>(
         &self,
         slot: &EvidenceSlot<'_>,
@@ -232,8 +234,8 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// All numbers of the program are in one row, and the answer uses another row; or the same for
-    /// columns.
+    /// If all numbers of the program are in one row, tries another row for all of them together;
+    /// likewise for columns.
     fn together(&self, places: &PageNumbers, slots: &[EvidenceSlot<'_>]) -> Option<CauseFound> {
         let located: Vec<(&EvidenceSlot<'_>, (usize, usize))> = slots
             .iter()
@@ -283,9 +285,9 @@ impl EvidenceSlot<'_> {
         }
     }
 
-    /// The values that the program would have used for the number of another place: with the sign
-    /// and the factor of 100 that it applies to the number of this slot. A negative number is also
-    /// tried in other signs.
+    /// The values that the program would have used for the number at another place. They get the
+    /// sign and the factor of 100 that the program applies to this slot's number. For a negative
+    /// number, other signs are tried too.
     fn readings(&self, place: &PageNumber) -> Vec<f64> {
         let own = self.place.map_or(self.value, |own| own.value);
         let factor = if own.abs() <= 0.0 {

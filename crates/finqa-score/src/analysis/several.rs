@@ -1,4 +1,4 @@
-//! Compares three or more runs: each with the first, over the questions of all.
+//! Compares three or more runs: each one with the first, over the questions that all of them have.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub struct SeveralRuns {
     pub settings: Vec<InputValues>,
     /// True if nothing is missing.
     pub complete: bool,
-    /// What is missing, one line each.
+    /// One line for each thing that is missing.
     pub missing: Vec<String>,
 }
 
@@ -41,21 +41,22 @@ pub struct ComparedRun {
     pub path: PathBuf,
     /// The number of answers: one for each question and epoch.
     pub answers: usize,
-    /// Of these, left out because another run does not have them.
+    /// The number of these that are not compared, because another run does not have the question.
     pub left_out: usize,
     /// The model that was asked for; absent for a file of unknown origin.
     pub model: Option<String>,
     /// The models that the servers say they answered with.
     pub served: Vec<String>,
-    /// The number of pairs that the rule can judge; for the first run, of its own answers.
+    /// The number of pairs that the rule can judge. For the first run, the number of its own
+    /// answers that the rule can judge.
     pub n: usize,
     /// The rate by the rule, from 0 to 1.
     pub rate: f64,
     /// 95 % interval of the rate, clustered by page.
     pub interval: Interval,
-    /// The verdict on this run as B and the first run as A; absent for the first run.
+    /// The verdict on this run (as B) against the first run (as A); absent for the first run.
     pub verdict: Option<Verdict>,
-    /// US dollars per question; absent if a part of it is unknown.
+    /// US dollars per question; absent if the cost of a question is unknown.
     pub cost_usd: Option<f64>,
     /// Latencies in seconds, if known.
     pub latency: Option<LatencySummary>,
@@ -64,13 +65,13 @@ pub struct ComparedRun {
 /// An input whose value is not the same in all runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputValues {
-    /// An option, or the input in words.
+    /// The name of an option, or the input in words.
     pub name: String,
-    /// One for each run; absent for a file of unknown origin.
+    /// The value of each run; absent for a file of unknown origin.
     pub values: Vec<Option<String>>,
 }
 
-/// Compares each of the runs with the first, by `rule`.
+/// Compares each of the other runs with the first, by `rule`.
 ///
 /// # Errors
 /// The errors of [`compare`], and [`AnalysisError::NotJudged`] if the rule can judge no question.
@@ -97,8 +98,8 @@ pub fn compare_several(
     };
     let lines = comparisons.iter().map(judged);
     let lines: Vec<RuleComparison> = lines.collect::<Result<_, _>>()?;
-    // A pair is judged only if both answers can be, so the pairs with one run are not those with
-    // another.
+    // A pair is judged only if both of its answers can be judged, so each comparison has its own
+    // set of pairs. The first run's rate is therefore computed from all its answers.
     let judged = first.rows.iter().filter_map(|row| {
         let is_right = rule.mark(row)?;
         Some((row.filename.as_str(), &row.key, is_right))
@@ -169,7 +170,7 @@ fn keep_common(runs: &mut [Answers]) {
     }
 }
 
-/// The mean cost of a question in US dollars; `None` if that of one is unknown.
+/// The mean cost of a question in US dollars; `None` if the cost of a question is unknown.
 fn cost(rows: &[Row]) -> Option<f64> {
     use rust_decimal::prelude::ToPrimitive;
     let costs = rows.iter().map(|row| row.cost?.to_f64());

@@ -1,16 +1,16 @@
-//! The number of an answer, and which computed numbers count as the same.
+//! The number of an answer, and the test whether a computed number counts as the same.
 
 use crate::score::{Quantity, Row};
 use finqa_core::number::{Value, half_unit, percent_forms, within};
 
-/// The number of an answer, for which explanations are sought.
+/// The number of an answer that needs an explanation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TargetNumber {
-    /// As printed: 14.1 for `14.1%`.
+    /// The number as printed: 14.1 for `14.1%`.
     pub value: f64,
-    /// Maximum difference of a number that counts as the same. For a printed number this is half a
-    /// unit of its last digit, but at least 1 in 10,000, because steps may have been rounded on the
-    /// way.
+    /// Maximum difference at which another number counts as the same. For a printed number, this is
+    /// half a unit of its last digit, but at least 1 in 10,000, because steps may have been rounded
+    /// on the way.
     tolerance: f64,
 }
 
@@ -39,7 +39,7 @@ impl TargetNumber {
         self.value.abs() > 0.0 && self.tolerance <= share * self.value.abs()
     }
 
-    /// True if `x` is the answer, also if one of them is a fraction and the other a percentage.
+    /// True if `x` is the answer. One of them may be a fraction and the other a percentage.
     pub(crate) fn matches_scaled(&self, x: f64) -> bool {
         percent_forms(x).into_iter().any(|x| self.matches(x))
     }
@@ -49,7 +49,7 @@ impl TargetNumber {
         (x - self.value).abs() <= self.tolerance
     }
 
-    /// True if `x` differs from the answer by at most this share of it, also if one of them is a
+    /// True if `x` differs from the answer by at most this share of it. One of them may be a
     /// fraction and the other a percentage.
     pub(crate) fn is_about(&self, x: f64, share: f64) -> bool {
         let mut forms = percent_forms(x).into_iter();

@@ -1,4 +1,4 @@
-//! The verdict of a comparison: whether a difference is shown, and how many questions it would take.
+//! The verdict of a comparison: whether one run is better, and how many questions would show it.
 
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ pub struct Verdict {
     /// The number of pairs that the rule can judge.
     pub n: usize,
     /// The number of questions that would show a difference of this size with 80 % power; absent if
-    /// it is shown, or is 0.
+    /// the difference is already shown, or is 0.
     pub questions_needed: Option<usize>,
 }
 
@@ -41,8 +41,8 @@ pub enum Shown {
 }
 
 impl Verdict {
-    /// A difference is shown if p is below 0.05 and, where there are enough pages for an interval,
-    /// the interval excludes 0.
+    /// A difference is shown if p is below 0.05 and the interval excludes 0. With too few pages for
+    /// an interval, p alone decides.
     pub(super) fn of(line: &RuleComparison, difference: &PairedDifference) -> Self {
         let interval = line.interval_is_reliable.then_some(line.interval);
         let excludes_zero = interval.is_none_or(|it| it.low > 0.0 || it.high < 0.0);
@@ -54,7 +54,8 @@ impl Verdict {
         let gap = line.difference.abs();
         let needed = || {
             let times = difference.times_needed(gap, LEVEL / 2.0);
-            // Fewer than there are would contradict the verdict.
+            // A number that is not above the current one would contradict the verdict that nothing
+            // is shown.
             two_digits((times * line.questions as f64).max(line.questions as f64 + 1.0))
         };
         Self {
@@ -69,7 +70,7 @@ impl Verdict {
     }
 }
 
-/// Rounds a count up to two significant digits, because more would look exact.
+/// Rounds a count up to two significant digits, because more digits would make it look exact.
 fn two_digits(count: f64) -> usize {
     let unit = 10_f64.powf(count.max(10.0).log10().floor() - 1.0);
     #[allow(

@@ -1,5 +1,5 @@
-//! The risk–coverage curve: how many of the most probable answers are wrong, and so how many can be
-//! given within a limit.
+//! The risk–coverage curve: if only the most probable answers are given, how many of them are
+//! wrong. It tells how many answers can be given within an error limit.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub struct ScoredAnswer {
     pub right: Option<bool>,
 }
 
-/// The errors among the answers with at least some probability.
+/// The errors among the answers whose probability is at least `probability`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// The share of these answers in all answers, from 0 to 1.
@@ -34,8 +34,8 @@ pub struct CurvePoint {
 }
 
 /// The risk–coverage curve: how many answers are wrong if only the most probable ones are given.
-/// Its points are at shares that are fixed before any answer is judged: first 35 %, but at least
-/// 100 answers, then 5 % more each time.
+/// Its points are at shares that are fixed before any answer is judged: first 35 % of the answers,
+/// but at least 100 answers, then 5 % more each time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RiskCurve {
     /// The number of answers with a probability.
@@ -43,15 +43,19 @@ pub struct RiskCurve {
     pub points: Vec<CurvePoint>,
 }
 
-/// The shares are multiples of a twentieth.
+/// The shares are multiples of a twentieth, so the first seven are 35 %. They are fixed in advance,
+/// because the test below is valid only for points that were not chosen by their errors.
 const PARTS: usize = 20;
 const FIRST_PARTS: usize = 7;
+// Too few answers show nothing: with fewer than 93, one wrong answer already excludes 5 %.
 const FIRST_ANSWERS: usize = 100;
 
 impl RiskCurve {
     /// Builds the curve of these answers. Its points have bounds if gold judges every answer.
     pub fn of(mut answers: Vec<ScoredAnswer>) -> Self {
         answers.sort_by(|a, b| {
+            // On equal probabilities, sort by the hashes, so that the order of the input does not
+            // matter.
             let by_probability = b.probability.total_cmp(&a.probability);
             by_probability.then(a.group.cmp(&b.group))
         });
@@ -70,7 +74,8 @@ impl RiskCurve {
             let Some(last) = count.checked_sub(1).and_then(|at| answers.get(at)) else {
                 continue;
             };
-            // A limit is a probability, so answers with the same probability are given together.
+            // A limit withholds answers below a probability, so answers with equal probabilities
+            // are either all given or all withheld.
             let least = last.probability;
             let n = answers.partition_point(|answer| answer.probability >= least);
             if points.last().is_some_and(|point| point.n == n) {
@@ -93,8 +98,9 @@ impl RiskCurve {
         }
     }
 
-    /// The largest share of answers of which at most `most` is wrong, with 95 % confidence; without
-    /// gold, of which at most `most` is expected to be wrong. `None` if the first point fails.
+    /// The point with the largest share of answers of which at most `most` is wrong, with 95 %
+    /// confidence. Without gold, of which at most `most` is expected to be wrong. `None` if the
+    /// first point fails.
     ///
     /// The points are tested in their order until one fails, so that the confidence holds for
     /// all of them together (fixed sequence testing: Angelopoulos et al., Learn then Test,
@@ -112,7 +118,8 @@ impl RiskCurve {
 mod tests {
     use super::*;
 
-    /// Answers, each on a page of its own, the most probable first. Those at `wrong` are wrong.
+    /// Answers on one page each, the most probable first. The answers at the positions `wrong` are
+    /// wrong.
     fn answers(n: u32, wrong: &[u32]) -> Vec<ScoredAnswer> {
         let answer = |at: u32| ScoredAnswer {
             group: (at.into(), at.into()),
@@ -137,8 +144,8 @@ mod tests {
             curve.within(most).map(|point| point.n)
         };
         assert_eq!(given(&[], 0.05), Some(400));
-        // 8 of the first 160 are too many. No later answer is wrong, but later points are not
-        // tested.
+        // Eight wrong ones among the first 160 are too many. No later answer is wrong, but the
+        // points after a failed one are not tested.
         let eight: Vec<u32> = (140..148).collect();
         assert_eq!(given(&eight, 0.05), Some(140));
         let first: Vec<u32> = (0..8).collect();

@@ -15,8 +15,8 @@ pub struct JudgedAnswer {
     pub right: bool,
 }
 
-/// A model of the probability that an answer is right, and how well such a model does on pages that
-/// it was not fitted on.
+/// A model of the probability that an answer is right, with its quality on pages that it was not
+/// fitted on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fitted {
     pub model: Logistic,
@@ -28,12 +28,12 @@ pub struct Fitted {
     pub calibration_error: f64,
 }
 
-/// The number of parts into which the pages are divided for cross-validation.
+/// The number of folds of the cross-validation. A page is in one fold with all its answers.
 const FOLDS: u64 = 5;
 
 impl Fitted {
-    /// Fits the model to all answers, and one per fold for the curve. The same answers give the
-    /// same result.
+    /// Fits a model to all answers, and one model per fold for the curve. The same answers give the
+    /// same result in every run.
     pub fn to(judged: &[JudgedAnswer]) -> Self {
         let fold = |answer: &JudgedAnswer| answer.group.0 % FOLDS;
         let fit = |without: Option<u64>| {
@@ -78,8 +78,8 @@ mod tests {
     use super::super::inputs::INPUTS;
     use super::*;
 
-    /// Four answers per page. Where the second opinion agrees, 19 of 20 are right; elsewhere 8 of
-    /// 20.
+    /// Four answers per page. If the second opinion agrees, 19 of 20 answers are right; otherwise 8
+    /// of 20.
     fn judged(pages: u64) -> Vec<JudgedAnswer> {
         let answer = |at: u64| {
             let agrees = !at.is_multiple_of(3);
@@ -109,8 +109,8 @@ mod tests {
         assert_eq!(fitted, Fitted::to(&answers), "fitted again");
     }
 
-    /// An input tells the answers of one fold apart, all of which are wrong. Only a model that was
-    /// fitted on that fold could know this.
+    /// All answers of one fold are wrong, and one input tells which answers these are. Only a model
+    /// that was fitted on that fold could know this, so the cross-validated probabilities must not.
     #[test]
     fn what_is_learnt_from_a_page_does_not_reach_its_own_answers() {
         let mut answers = judged(300);

@@ -1,19 +1,19 @@
-//! The inputs of the model: what is known of an answer without gold.
+//! The inputs of the model: what is known about an answer without gold.
 
 use finqa_agents::pair::{CriticVerdict, Solution};
 use finqa_core::program::{Op, Program};
 
-/// The inputs of the model by name, in order.
+/// The names of the model's inputs, in order.
 pub const INPUTS: [&str; 12] = [
     "the second opinion agrees", "its confidence, if it agrees", "its confidence, if it differs",
     "no second opinion", "the model's confidence", "checks that object", "accepted by the critic",
     "revised", "share of samples that agree", "look-up", "relative change", "three steps or more",
 ];
 
-/// The values of [`INPUTS`]; `None` for an unknown one.
+/// The values of [`INPUTS`]; `None` for an input that is not known.
 pub type Inputs = [Option<f64>; INPUTS.len()];
 
-/// The inputs of the model's answer to a question; `None` if it has none, or if arbitration
+/// The inputs for the model's answer to a question. `None` if there is no answer, or if arbitration
 /// replaced it.
 pub fn inputs_of(solution: &Solution) -> Option<Inputs> {
     let answer = solution.answer_or_withheld()?;
@@ -61,7 +61,8 @@ fn flag(it: bool) -> f64 {
     f64::from(u8::from(it))
 }
 
-/// The share of the samples that gave the most common value; `None` with one sample.
+/// The share of the samples that gave the most common value; `None` for a single sample. Failed
+/// samples count as disagreeing.
 fn samples_agreeing(solution: &Solution) -> Option<f64> {
     let votes = solution.votes.as_ref()?;
     let counts = votes.votes.iter().map(|vote| vote.count);
@@ -73,7 +74,7 @@ fn samples_agreeing(solution: &Solution) -> Option<f64> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     LookUp,
-    /// A difference over one of its operands, or another amount.
+    /// A difference divided by an amount, usually by one of its operands.
     RelativeChange,
     ThreeSteps,
     Other,

@@ -20,7 +20,7 @@ use super::stored::{Calibration, Scope};
 pub struct ErrorLimit(f64);
 
 impl ErrorLimit {
-    /// The limits that reports state.
+    /// The limits for which reports say how many answers can be given.
     pub const STATED: [Self; 4] = [Self(0.01), Self(0.02), Self(0.05), Self(0.1)];
 
     /// The share, from 0 to 1.
@@ -43,7 +43,8 @@ impl FromStr for ErrorLimit {
     }
 }
 
-// A settings file or a variable may have a number here. It is refused in the same words as a text.
+// A settings file or a variable may contain a number. It is refused with the same message as a
+// text.
 impl TryFrom<toml::Value> for ErrorLimit {
     type Error = String;
 
@@ -68,8 +69,8 @@ impl fmt::Display for ErrorLimit {
 }
 
 impl RiskCurve {
-    /// Why no answers can be given at this limit, or how many it would take; `None` if some can be
-    /// given.
+    /// If no answers can be given at this limit: the reason, or how many answers it would take.
+    /// `None` if some can be given.
     pub fn needs(&self, limit: ErrorLimit) -> Option<String> {
         let first = self.points.first();
         let Some(first) = first.filter(|_| self.within(limit.rate()).is_none()) else {
@@ -87,7 +88,8 @@ impl RiskCurve {
         };
         let wrong = measured.rate();
         let percent = 100.0 * wrong;
-        // Answers on one page are not independent; `effective` is how many they count as.
+        // Answers on one page are not independent; `effective` is the number of independent answers
+        // that carry as much information.
         let worth = measured.effective / measured.n as f64;
         Some(match answers_needed(wrong, limit.rate()) {
             Some(needed) => format!(
@@ -103,7 +105,7 @@ impl RiskCurve {
     }
 }
 
-/// A calibration in use: it gives answers their probabilities, and withholds those below a limit.
+/// A calibration in use. It sets the probability of answers, and withholds those below a limit.
 #[derive(Clone, Debug)]
 pub struct Judge {
     calibration: Calibration,
@@ -111,11 +113,11 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Uses a calibration for answers of this scope. `limit` is `--max-error`.
+    /// Uses a calibration for answers of `scope`. `limit` is `--max-error`.
     ///
     /// # Errors
-    /// Only with a limit: if the calibration is for another scope, or if not even its most probable
-    /// answers are within the limit.
+    /// Only with a limit: if the calibration is for another scope, or if even its most probable
+    /// answers exceed the limit.
     pub fn new(
         calibration: Calibration,
         scope: &Scope,
@@ -149,7 +151,8 @@ impl Judge {
         &self.calibration
     }
 
-    /// Gives an answer its probability, and withholds it if that is too low for the limit.
+    /// Sets the probability of an answer, and withholds the answer if the probability is too low
+    /// for the limit.
     pub fn judge(&self, solution: Solution) -> Solution {
         let probability = self.probability(&solution);
         self.apply(solution, probability)
@@ -162,8 +165,8 @@ impl Judge {
         Some(self.calibration.model.probability(&inputs))
     }
 
-    /// Sets the probability of a solution, and withholds the answer if that is too low for the
-    /// limit or, with a limit, unknown.
+    /// Sets the probability of a solution. With a limit, withholds the answer if the probability is
+    /// too low or unknown.
     pub fn apply(&self, mut solution: Solution, probability: Option<f64>) -> Solution {
         solution.probability = probability;
         if solution.answer.is_none() {
@@ -202,7 +205,7 @@ mod tests {
         }
     }
 
-    /// A curve of `n` answers, each on a page of its own, of which the first `wrong` are wrong.
+    /// A curve of `n` answers on one page each; the first `wrong` of them are wrong.
     fn curve(n: u32, wrong: u32) -> RiskCurve {
         let answer = |at: u32| ScoredAnswer {
             group: (at.into(), at.into()),
@@ -231,7 +234,7 @@ mod tests {
         }
     }
 
-    /// A calibration by which every answer has the probability 0.5.
+    /// A calibration whose model gives every answer the probability 0.5.
     fn calibration(least: f64) -> Calibration {
         let point = CurvePoint {
             probability: least,

@@ -1,10 +1,10 @@
-//! The probability that an answer is right, and the answers that a stated error allows to be
-//! given.
+//! The probability that an answer is right, and the choice of answers that keep a stated error
+//! rate.
 //!
 //! A [`Calibration`] is fitted to answers that gold has judged (`convfinqa calibrate`). The
-//! built-in one is fitted to published answers of other systems. The model of a calibration gives
-//! each answer a probability from what is known without gold. Its curve tells from which
-//! probability on at most a given share of answers is wrong, with 95 % confidence (`--max-error`).
+//! built-in one is fitted to published answers of other systems. Its model computes the probability
+//! of an answer from what is known without gold. Its curve tells the probability above which at
+//! most a given share of answers is wrong, with 95 % confidence (`--max-error`).
 
 mod curve;
 mod error;

@@ -14,13 +14,13 @@ use super::error::CalibrationError;
 use super::fit::Fitted;
 use super::inputs::INPUTS;
 
-/// The version of the file. In version 1, `data` of a scope was a name instead of a hash.
+/// The version of the file format. In version 1, a scope's `data` was a name instead of a hash.
 const FORMAT: u32 = 2;
 
 /// Fitted by `cargo run --release --example stated_error`.
 const BUILT_IN: &str = include_str!("built_in.json");
 
-/// The kind of answers that a calibration was fitted on. Its bounds hold for no others.
+/// The kind of answers that a calibration was fitted on. Its bounds are not valid for other kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scope {
@@ -32,20 +32,20 @@ pub struct Scope {
     pub prompts: String,
     /// The values of those [`Scope::SETTINGS`] that are set.
     pub settings: BTreeMap<String, String>,
-    /// blake3 of the data's file; empty for a document of the user's own.
+    /// blake3 of the data file; empty for a user's own document.
     pub data: String,
-    /// The kind of questions, in words; empty for those about a document of the user's own.
+    /// The kind of questions, in words; empty for questions about a user's own document.
     pub questions: String,
 }
 
 impl Scope {
-    /// The settings, besides the models, that decide how good the given answers are.
+    /// The settings besides the models that affect how good the answers are.
     pub const SETTINGS: [&str; 6] = [
         "max_rounds", "max_tokens", "min_confidence", "samples", "second_opinion", "temperature",
     ];
 
-    /// The first difference between this scope and another one, in words. An empty field of `now`
-    /// is not a difference.
+    /// Describes the first difference between this scope and `now`. An empty field of `now` is not
+    /// a difference.
     pub fn difference(&self, now: &Self) -> Option<String> {
         let of_setting = |key: &str| {
             let values = [self, now].map(|scope| scope.settings.get(key));
@@ -74,14 +74,14 @@ impl Scope {
     }
 }
 
-/// A model of the probability that an answer is right, what it was fitted on, and the errors
-/// among the likeliest answers.
+/// A model of the probability that an answer is right, the answers that it was fitted on, and the
+/// errors among the most probable of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
     /// The version of this file.
     pub format: u32,
-    /// blake3 of this file; empty for the built-in one.
+    /// blake3 of this file; empty for the built-in calibration.
     #[serde(skip)]
     pub hash: String,
     /// The answers that it was fitted on, in words.
@@ -90,8 +90,8 @@ pub struct Calibration {
     pub date: String,
     /// The scoring rule that decided which answers are right.
     pub rule: String,
-    /// The kind of answers that its bounds hold for; absent for the built-in one, which has no
-    /// bounds.
+    /// The kind of answers for which its bounds are valid; absent for the built-in calibration,
+    /// which has no bounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
     /// The runs that it was fitted on.
@@ -101,7 +101,7 @@ pub struct Calibration {
     pub n: usize,
     /// The number of pages that they are on.
     pub pages: usize,
-    /// The number of wrong ones among them.
+    /// The number of answers that are wrong.
     pub errors: usize,
     /// Five-bin calibration error, cross-validated by page: the mean difference between the
     /// expected and the actual share of right answers, from 0 to 1.
@@ -132,7 +132,7 @@ impl Calibration {
 
     /// The calibration that applies if the user names none.
     pub fn built_in() -> &'static Self {
-        // A test reads the file, so that a broken one never ships.
+        // A test reads the built-in file, so the default is never used.
         static CALIBRATION: LazyLock<Calibration> =
             LazyLock::new(|| serde_json::from_str(BUILT_IN).unwrap_or_default());
         &CALIBRATION
@@ -167,8 +167,8 @@ impl Calibration {
         Ok(read)
     }
 
-    /// Why the bounds of this calibration do not hold for answers of `scope`, in words; `None` if
-    /// they hold.
+    /// Says why the bounds of this calibration are not valid for answers of `scope`; `None` if they
+    /// are.
     pub fn difference(&self, scope: &Scope) -> Option<String> {
         match &self.scope {
             None => Some("it is of other models".to_owned()),
@@ -176,7 +176,7 @@ impl Calibration {
         }
     }
 
-    /// Its name in messages.
+    /// The calibration's name in messages.
     pub fn name(&self) -> String {
         match &self.scope {
             None => format!("the built-in calibration ({})", self.fitted_on),

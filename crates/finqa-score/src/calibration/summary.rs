@@ -5,17 +5,18 @@ use serde::Serialize;
 use super::curve::{RiskCurve, ScoredAnswer};
 use super::limit::ErrorLimit;
 
-/// How many of a run's most probable answers are wrong, by financial equivalence.
+/// The errors among a run's most probable answers, judged by financial equivalence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RiskSummary {
     #[serde(flatten)]
     pub curve: RiskCurve,
-    /// How many answers can be given if at most 1, 2, 5 and 10 % may be wrong.
+    /// The number of answers that can be given if at most 1, 2, 5 or 10 % of them may be wrong.
     pub within: Vec<GivenWithin>,
 }
 
-/// The answers that can be given within a limit on the share of wrong ones. With gold, the limit
-/// holds with 95 % confidence; without gold, it is what the probabilities expect.
+/// The answers that can be given within a limit on the share of wrong ones. With gold, the limit is
+/// kept with 95 % confidence; without gold, it applies to the errors that the probabilities
+/// predict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GivenWithin {
     /// The limit, from 0 to 1.
@@ -24,7 +25,7 @@ pub struct GivenWithin {
     pub n: usize,
     /// The share of these answers in all answers, from 0 to 1.
     pub share: f64,
-    /// If no answer can be given: why, or how many more it takes.
+    /// If no answer can be given: the reason, or how many more answers are needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
 }

@@ -27,10 +27,10 @@ pub(super) struct Assembler<'a> {
     unscored: Vec<QuestionKey>,
 }
 
-/// 2^53. From here on, whole numbers are not exact as `f64`, so two ids could become one.
+/// 2^53. Larger whole numbers are not exact as `f64`, so two different ids could become equal.
 const INEXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The path of a wrong field, and what is wrong with it and what to do.
+/// The path of a wrong field, and a text that says what is wrong with it and what to do.
 struct WrongField(String, String);
 
 impl<'a> Assembler<'a> {
@@ -124,7 +124,8 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// Replaces the fields' names of the original file by those of the cleaned file.
+/// Replaces the original file's field names by those of the cleaned file, in a message about a
+/// cleaned record.
 fn cleaned_names(text: &str) -> String {
     text.replace("annotation.", "dialogue.")
         .replace("dialogue_break", "conv_questions")
@@ -269,7 +270,7 @@ fn stand_alone(part: &str, qa: RawQa, document: &Arc<Document>) -> Result<Arc<Ca
     Ok(case(document, part.to_owned(), kind, text, gold))
 }
 
-/// The turns of a conversation record, with their gold where there is any.
+/// The turns of a conversation record, with their gold if the record has it.
 fn conversation(
     raw: RawAnnotation,
     document: &Arc<Document>,
@@ -340,15 +341,14 @@ fn case(
     })
 }
 
-/// The value of a scalar: a number even if the file has it as a string, and `None` for a blank text
-/// or null.
+/// The value of a scalar. A number may be a string in the file. `None` for a blank text or null.
 fn value(scalar: Scalar) -> Option<Value> {
     match scalar {
         Scalar::Number(x) => Some(Value::Number(x)),
         Scalar::Null => None,
         Scalar::Text(text) => {
             let text = present(text)?;
-            // `inf` is a word here, not a number.
+            // The text `inf` is a word, not a number.
             match text.parse::<f64>() {
                 Ok(x) if x.is_finite() => Some(Value::Number(x)),
                 _ => Some(Value::Text(text)),
@@ -375,8 +375,8 @@ fn rows(raw: Vec<Vec<Scalar>>) -> Vec<Vec<String>> {
     collect_exactly(raw, |row| collect_exactly(row, Scalar::into_text))
 }
 
-/// Collects without spare capacity, because records stay in memory for the whole run. `collect`
-/// reuses the vector of the parser with its capacity.
+/// Collects without spare capacity, because records stay in memory for the whole run. A plain
+/// `collect` reuses the parser's vector together with its capacity.
 fn collect_exactly<T, U>(items: Vec<T>, map: impl FnMut(T) -> U) -> Vec<U> {
     let mut items: Vec<U> = items.into_iter().map(map).collect();
     items.shrink_to_fit();

@@ -1,5 +1,5 @@
-//! Finds gold programs that fail or do not give `exe_ans`. It only reports them; the dataset stays
-//! as it is.
+//! Finds gold programs that fail or whose value is not `exe_ans`. The defects are only reported;
+//! the dataset is not changed.
 
 use super::{Dataset, QuestionKey};
 use finqa_core::number::{Value, round5};
@@ -18,8 +18,8 @@ pub enum ProgramDefect {
     },
 }
 
-/// Executes every gold program. Returns how many give their `exe_ans`, and, in file order, those
-/// that give another value or fail. Programs without an `exe_ans` must only execute.
+/// Executes every gold program. Returns how many have the value `exe_ans`, and the others in file
+/// order, each with its defect. A program without an `exe_ans` only has to execute.
 pub fn check(dataset: &Dataset) -> (usize, Vec<(QuestionKey, ProgramDefect)>) {
     let (mut agree, mut defects) = (0, Vec::new());
     for case in dataset.records.iter().flat_map(|record| record.cases()) {
@@ -38,7 +38,8 @@ pub fn check(dataset: &Dataset) -> (usize, Vec<(QuestionKey, ProgramDefect)>) {
     (agree, defects)
 }
 
-/// Checks that a program gives the expected value; without one, that it gives any.
+/// Checks that a program has the expected value. If no value is expected, checks only that it
+/// executes.
 fn confirm(
     program: &str,
     expected: Option<&Value>,

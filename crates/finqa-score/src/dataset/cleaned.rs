@@ -1,6 +1,6 @@
-//! Reads the page of a record in the cleaned ConvFinQA file, `{"train": […], "dev": […]}`. There, a
-//! text may be one string instead of a list of sentences, and a table is an object of columns,
-//! `{column: {row: value}}`.
+//! Reads the page of a record in the cleaned ConvFinQA file, `{"train": […], "dev": […]}`. In this
+//! file, a text may be one string instead of a list of sentences, and a table is an object of
+//! columns, `{column: {row: value}}`.
 //!
 //! The upper left cell of the table is lost in this form, and the name of a repeated column ends in
 //! a number.
@@ -30,8 +30,8 @@ fn sentences(prose: Prose) -> Vec<Scalar> {
     }
 }
 
-/// The rows of a table, the header first, in the order in which the columns name them. If a column
-/// lacks a row, its cell is empty. If a column has a label twice, these are two rows.
+/// The rows of a table, the header first, in the order in which the columns list them. A cell is
+/// empty if its column lacks the row. A label that occurs twice in a column makes two rows.
 fn rows(Pairs(columns): Pairs<Pairs<Scalar>>) -> Vec<Vec<Scalar>> {
     let empty = || Scalar::Text(String::new());
     if columns.is_empty() {

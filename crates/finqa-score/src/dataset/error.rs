@@ -3,7 +3,7 @@
 use finqa_core::error::{Kind, Kinded};
 use std::path::PathBuf;
 
-/// What went wrong, where, and what to do about it, in one line.
+/// Says in one line what is wrong, where, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatasetError {
@@ -22,7 +22,7 @@ pub enum DatasetError {
     #[error("{origin} is not a ConvFinQA file: {reason}")]
     NotJson {
         origin: String,
-        /// What is there instead, where, and what to do.
+        /// The content that was found instead, its place, and what to do.
         reason: String,
     },
     #[error("{origin} is cut off at line {line}, column {column}: fetch or copy it again")]
@@ -61,7 +61,7 @@ pub enum DatasetError {
     NoSplit {
         origin: String,
         split: String,
-        /// Which splits there are, or that there are none.
+        /// Lists the splits of the source, or says that it has none.
         reason: String,
     },
     #[error("{origin}: there is no record {id}; --filter finds ids by a part of them")]

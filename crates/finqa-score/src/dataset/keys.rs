@@ -29,11 +29,10 @@ const PUBLISHED: [&str; 35] = [
 pub(super) struct UnreadKeys(BTreeMap<String, usize>);
 
 impl UnreadKeys {
-    /// Counts the unread keys of a record, which are given by their paths.
+    /// Counts the keys of a record that nothing reads. `paths` are their paths.
     ///
     /// # Errors
-    /// The path of a key that is probably a typo, and the key that is meant, which the record
-    /// lacks.
+    /// A key that is probably a typo of a key that the record lacks: its path, and the missing key.
     pub(super) fn note(
         &mut self,
         paths: Vec<String>,

@@ -12,13 +12,14 @@ use super::{Dataset, DatasetError, read};
 /// The sample. Its companies, pages and figures are invented.
 const SAMPLE: &str = include_str!("../../../../data/sample.json");
 
-/// The sample's name where a path is shown.
+/// The name of the sample where messages show a path.
 const SAMPLE_NAME: &str = "built-in sample";
 
 /// The source of the records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A file: a JSON array of records, one JSON record a line, or the splits of the cleaned file.
+    /// A file: a JSON array of records, one JSON record per line, or the splits of the cleaned
+    /// file.
     Path(PathBuf),
     /// The invented sample inside the program.
     Sample,
@@ -55,7 +56,7 @@ impl std::fmt::Display for Source {
 /// Loads all records of `source`.
 ///
 /// # Errors
-/// What is missing or wrong, in one line that names the file, the record and the field.
+/// Says in one line what is missing or wrong, and names the file, the record and the field.
 pub fn load(source: &Source) -> Result<Dataset, DatasetError> {
     load_split(source, None)
 }
@@ -80,7 +81,7 @@ pub fn load_split(source: &Source, split: Option<&str>) -> Result<Dataset, Datas
 /// The built-in sample.
 ///
 /// # Errors
-/// None in practice: a test loads the sample.
+/// None in practice, because a test loads the sample.
 pub fn sample() -> Result<Dataset, DatasetError> {
     load(&Source::Sample)
 }

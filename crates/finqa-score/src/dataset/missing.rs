@@ -1,5 +1,5 @@
-//! `data check`: lists the fields that the records of a file lack, and says for each what cannot be
-//! done without it.
+//! Lists the fields that the records of a file lack, and says what each lack makes impossible. For
+//! `data check`.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use finqa_core::text::counted;
 
 use super::{Case, Dataset, RecordKind};
 
-/// Says for each optional field how many records or questions lack it, and what follows; one line
-/// each. Empty if nothing is missing.
+/// Says for each optional field how many records or questions lack it, and with what consequence;
+/// one line each. Empty if nothing is missing.
 pub fn missing_fields(dataset: &Dataset) -> Vec<String> {
     let records = &dataset.records;
     let all = counted(records.len(), "record");

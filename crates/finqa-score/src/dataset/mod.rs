@@ -1,7 +1,7 @@
-//! ConvFinQA records: documents, questions and, kept apart from them, gold.
+//! ConvFinQA records: documents, questions and, in a separate type, gold.
 //!
-//! [`Question`] and [`Gold`] are separate types, so that code that talks to a model takes a
-//! `Question` and cannot see gold: the packages below this one do not know the type `Gold`.
+//! [`Question`] and [`Gold`] are separate types. Code that talks to a model takes a `Question`, so
+//! it cannot see gold; the packages that this one depends on do not know the type `Gold`.
 //!
 //! Read `types` first, then `load`, which calls `read` (JSON array, JSONL or splits, one record at
 //! a time), `raw` (the fields of a record) and `assemble` (the checks). `select` chooses records.

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
-/// The entries of a JSON object in their order. Unlike in a map, a key that occurs twice keeps both
-/// values.
+/// The entries of a JSON object in their order. Unlike a map, it keeps both values of a key that
+/// occurs twice.
 #[derive(Debug)]
 pub(crate) struct Pairs<T>(pub Vec<(String, T)>);
 

@@ -2,12 +2,12 @@
 
 use finqa_core::fetch::{DownloadOptions, PublishedFile};
 
-/// The folder in which the files are put and looked for, unless another one is named.
+/// The folder where the files are stored and looked up if the user names none.
 pub const DATA_FOLDER: &str = "data";
-/// The file that is read if no other one is named.
+/// The file that is read if the user names none.
 pub(super) const TRAIN: &str = "train.json";
 
-/// The archive of the authors' repository (MIT licence), as of its last change.
+/// The archive of the authors' repository (MIT licence), as of their last change to it.
 pub fn published() -> DownloadOptions {
     const BLOBS: [(&str, Option<&str>); 3] = [
         (TRAIN, Some("b46e80ca7648c5a5488bd0e0523960e64cbc4439")),

@@ -1,9 +1,8 @@
-//! The fields of a record as they are in a file. Types are read liberally, and nothing is checked
-//! yet: `assemble` does that.
+//! The fields of a record as they are in a file. They accept several JSON types, and nothing is
+//! checked yet: `assemble` does that.
 //!
-//! Unknown fields are skipped and not kept, because the published files have whole HTML tables in
-//! `annotation`; `keys` reports them. An `alias` is the name of a field in the cleaned file (see
-//! `cleaned`).
+//! Unknown fields are skipped, because the published files have whole HTML tables in `annotation`;
+//! `keys` reports them. An `alias` is the name of a field in the cleaned file (see `cleaned`).
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Unexpected};
@@ -69,7 +68,7 @@ pub(super) struct RawAnnotation {
     pub turn_ind: Option<usize>,
 }
 
-/// The half of a Double that a turn belongs to.
+/// The half of a Double record to which a turn belongs.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(untagged, expecting = "0, 1, false or true")]
 pub(super) enum Half {
@@ -95,7 +94,7 @@ pub(super) enum Scalar {
 }
 
 impl Scalar {
-    /// The text; for a number its shortest form, for null an empty text.
+    /// The text of the scalar. A number is written in its shortest form, null as an empty text.
     pub(crate) fn into_text(self) -> String {
         match self {
             Self::Text(text) => text,

@@ -1,8 +1,8 @@
-//! Splits a file into records: a JSON array, records one after the other (JSONL), or an object of
-//! arrays, which are the splits of the cleaned file.
+//! Splits a file into records. The file is a JSON array, a sequence of records (JSONL), or an
+//! object of arrays, which are the splits of the cleaned file.
 //!
-//! Each record is parsed and passed on before the next one is, because most of a published file are
-//! fields that are not kept.
+//! Each record is parsed and passed on before the next one is read, because most of a published
+//! file consists of fields that nothing uses.
 
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -12,12 +12,13 @@ use super::keys::UnreadKeys;
 use super::raw::RawRecord;
 use super::{DatasetError, Pairs};
 
-/// Maximum bytes of a record's JSON, hundreds of times those of a published one. A run needs a
-/// multiple of this memory, for the typed cells of the page and an index of its words.
+/// Maximum size of a record's JSON in bytes, hundreds of times that of a published one. The limit
+/// exists because a run needs a multiple of this memory, for the typed cells of the page and an
+/// index of its words.
 const LARGEST: usize = 4 * 1024 * 1024;
 
-/// Passes every record of a file, or of one of its splits, to `sink`, and stops at its first error.
-/// Returns the keys that nothing reads.
+/// Passes the records of a file, or of one of its splits, to `sink`, and stops at the first error
+/// of `sink`. Returns the keys that nothing reads.
 pub(super) fn records(
     origin: &str,
     bytes: &[u8],
@@ -67,8 +68,8 @@ pub(super) fn records(
     Ok(unread)
 }
 
-/// The splits of a file that is one object of lists of records, `{"train": […], "dev": […]}`;
-/// `None` for another file.
+/// The splits of a file that is a single object of lists of records, `{"train": […], "dev": […]}`;
+/// `None` for any other file.
 fn splits(json: &[u8]) -> Option<Vec<(String, Vec<&RawValue>)>> {
     let Pairs::<&RawValue>(lists) = serde_json::from_slice(json).ok()?;
     let lists = lists.into_iter().map(|(name, list)| {
@@ -147,7 +148,7 @@ fn record(
     Ok(record)
 }
 
-/// The error of a file that is cut off, or is not JSON.
+/// The error for a file that is cut off or is not JSON.
 fn not_whole(origin: &str, error: &serde_json::Error) -> DatasetError {
     let origin = origin.to_owned();
     let (line, column) = (error.line(), error.column());
@@ -167,7 +168,7 @@ fn not_whole(origin: &str, error: &serde_json::Error) -> DatasetError {
     }
 }
 
-/// The message without serde_json's ` at line 3 column 14`.
+/// The message without the position that serde_json appends, ` at line 3 column 14`.
 fn without_position(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let end = message.rfind(" at line ").unwrap_or(message.len());

@@ -9,7 +9,7 @@ use regex::{Regex, RegexBuilder};
 
 use super::{Dataset, DatasetError, Record};
 
-/// A choice of records; the default is all of them. The fields apply in their order.
+/// A choice of records; by default all of them. The fields apply in the order of their declaration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Positions in the file.
@@ -155,7 +155,8 @@ fn known_ids<'a>(dataset: &Dataset, ids: &'a [String]) -> Result<HashSet<&'a str
     Ok(ids.iter().map(String::as_str).collect())
 }
 
-/// A regular expression that also matches its own text, so that `s&p 500 (a)` finds that text.
+/// A regular expression that also matches its own text literally, so that `s&p 500 (a)` finds that
+/// text although its brackets are a group.
 struct Filter {
     regex: Regex,
     text: String,
@@ -168,8 +169,8 @@ impl Filter {
             .build()
             .map_err(|error| DatasetError::Filter {
                 filter: filter.to_owned(),
-                // The message marks the place over several lines; only the last one says what is
-                // wrong.
+                // The message is several lines long, because it marks the position in the pattern;
+                // the last line alone says what is wrong.
                 reason: error
                     .to_string()
                     .lines()
@@ -192,8 +193,8 @@ impl Filter {
     }
 }
 
-/// Shuffles by Fisher–Yates with ChaCha8. The loop and the way from the seed to the key are written
-/// here, because `rand` does not promise that either is the same in its next version.
+/// Shuffles by Fisher–Yates with ChaCha8. The loop and the expansion of the seed to a key are
+/// written out here, because `rand` does not promise to keep either of them in its next version.
 fn shuffle(positions: &mut [usize], seed: u64) {
     let mut key = [0_u8; 32];
     for (byte, of_seed) in key.iter_mut().zip(seed.to_le_bytes()) {

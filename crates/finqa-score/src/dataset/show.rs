@@ -1,5 +1,5 @@
-//! Prints one record as text, for `data show ID`: the page and the questions in one part, the gold
-//! in another.
+//! Prints one record as text for `data show ID`: first the page and the questions, then separately
+//! the gold.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub fn record_text(record: &Record) -> String {
     .concat()
 }
 
-/// The gold, one line per question; blank if there is none.
+/// The gold, one line per question; empty if there is no gold.
 pub fn gold_text(record: &Record) -> String {
     let cases = record.cases().filter(|case| !case.gold.is_empty());
     let lines = cases.map(|case| {
@@ -46,7 +46,7 @@ fn id_line(id: &str, text: &str) -> String {
     format!("{id:>5}  {text}\n")
 }
 
-/// Lines below a title; empty without lines.
+/// Lines below a title; empty if there are no lines.
 fn section(title: &str, lines: String) -> String {
     match lines.is_empty() {
         true => lines,

@@ -11,19 +11,20 @@ use finqa_core::question::{Document, Question, QuestionKey};
 /// The dataset's answer to a question. Never shown to a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gold {
-    /// `qa.answer`: a typed-in string such as `14.1%` (stand-alone questions).
+    /// `qa.answer`: a text such as `14.1%`, typed in by an annotator. Only stand-alone questions
+    /// have one.
     pub answer: Option<String>,
     /// The program in the dataset's language.
     pub program: Option<String>,
-    /// The program's result, which the dataset rounds to 5 decimals. If the dataset has only the
+    /// The program's result, rounded to 5 decimals by the dataset. If the dataset has only the
     /// program, the result is computed.
     pub exe_ans: Option<Value>,
-    /// For a turn of a Double record: which half (0 or 1) it belongs to.
+    /// For a turn of a Double record: the half (0 or 1) that it belongs to.
     pub split: Option<u8>,
 }
 
 impl Gold {
-    /// True if there is nothing to score against.
+    /// True if there is no gold to score against.
     pub fn is_empty(&self) -> bool {
         self.answer.is_none() && self.program.is_none() && self.exe_ans.is_none()
     }
@@ -33,7 +34,7 @@ impl Gold {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     pub question: Question,
-    /// The gold that it is scored by; empty for a test file without gold.
+    /// The gold by which the answer is scored; empty for a test file without gold.
     pub gold: Gold,
 }
 
@@ -68,7 +69,7 @@ pub enum RecordKind {
 }
 
 impl RecordKind {
-    /// The kind that a record's id begins with; `None` if it begins with neither.
+    /// The kind that a record's id begins with; `None` if the id begins with neither kind.
     pub fn in_id(id: &str) -> Option<Self> {
         match id.split_once('_')?.0 {
             "Single" => Some(Self::Single),
@@ -79,7 +80,8 @@ impl RecordKind {
 }
 
 /// The page's file name in a record id: `JKHY/2009/page_28.pdf` for
-/// `Single_JKHY/2009/page_28.pdf-3`. Without `.pdf`, the id itself, without its kind.
+/// `Single_JKHY/2009/page_28.pdf-3`. If the id has no `.pdf`, the whole id without its kind is
+/// returned.
 pub fn filename_in_id(id: &str) -> &str {
     let page = match RecordKind::in_id(id) {
         Some(_) => id.split_once('_').map_or(id, |(_, page)| page),
@@ -112,10 +114,10 @@ impl Record {
     }
 }
 
-/// The records of a file and where they come from.
+/// The records of a file, and the file that they come from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dataset {
-    /// Shown to people: a path, or `built-in sample`.
+    /// The source as shown to people: a path, or `built-in sample`.
     pub source: String,
     /// blake3 of the file's bytes, hex.
     pub hash: String,
@@ -123,10 +125,11 @@ pub struct Dataset {
     pub invented: bool,
     /// The records in file order.
     pub records: Vec<Record>,
-    /// Questions for which the file has no `exe_ans`, so that it was computed from gold's program.
+    /// Questions whose gold has no `exe_ans` in the file, so that it was computed from gold's
+    /// program.
     pub computed: HashSet<QuestionKey>,
-    /// Notes of one line each: what of the file is not read, and which golds are computed or cannot
-    /// be.
+    /// Notes of one line each about parts of the file that are not read, and about golds that were
+    /// computed or could not be computed.
     pub notes: Vec<String>,
 }
 

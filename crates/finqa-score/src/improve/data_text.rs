@@ -1,5 +1,5 @@
-//! Finds text of the data in a changed prompt. Such a prompt would be an answer learned by heart
-//! instead of a rule.
+//! Finds text of the data in a changed prompt. A prompt with such text would memorise an answer
+//! instead of stating a rule.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::LazyLock;
@@ -10,26 +10,28 @@ use crate::dataset::{Dataset, Record};
 
 use super::split::PageSplit;
 
-/// Minimum number of words of a row label that may be specific to one company.
+/// Minimum number of words of a row label that may be specific to one company. Labels with fewer
+/// words are never refused.
 const LABEL_WORDS: usize = 3;
-/// A row label that at least this many companies use is common, and may be in a prompt.
+/// A row label that at least this many companies use is common, so a prompt may contain it.
 const COMPANIES: usize = 5;
-/// A number with at least this many digits may be a figure of a page.
+/// Minimum number of digits of a number that counts as a figure of a page. Shorter numbers are
+/// refused only if they are golds.
 const DIGITS: usize = 4;
 
 static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d[\d,]*(?:\.\d+)?").ok());
 
 /// The text that a candidate must not add to a prompt.
 pub struct DataText {
-    /// Ids and page names.
+    /// Record ids and the file names of pages.
     ids: BTreeSet<String>,
-    /// Programs of propose pages.
+    /// Gold programs of the propose pages. The proposer sees misses on these pages only.
     programs: BTreeSet<String>,
-    /// Numbers of golds of propose pages.
+    /// Numbers in the golds of the propose pages.
     golds: HashSet<String>,
-    /// Numbers of four digits or more on propose pages.
+    /// Numbers of at least [`DIGITS`] digits on the propose pages.
     figures: HashSet<String>,
-    /// Row labels of three words or more that fewer than five companies use.
+    /// Row labels of at least [`LABEL_WORDS`] words that fewer than [`COMPANIES`] companies use.
     labels: BTreeSet<String>,
 }
 
@@ -80,7 +82,7 @@ impl DataText {
         }
     }
 
-    /// Names the first text of the data that is in `new` and not in `old`; `None` if there is none.
+    /// Names the first text of the data that is in `new` but not in `old`; `None` if there is none.
     pub fn added(&self, old: &str, new: &str) -> Option<String> {
         let is_new = |text: &&String| new.contains(text.as_str()) && !old.contains(text.as_str());
         if let Some(id) = self.ids.iter().find(is_new) {
@@ -110,8 +112,9 @@ impl DataText {
     }
 }
 
-/// The numbers of a text, without separators and trailing zeros. Years, powers of ten and numbers
-/// up to ten are left out, because they are common words or constants of the dataset's language.
+/// The numbers of a text, without thousands separators and trailing zeros. Leaves out years, powers
+/// of ten and numbers up to ten, because these are common words or constants of the dataset's
+/// language.
 fn numbers(text: &str) -> impl Iterator<Item = String> {
     let found = NUMBER.iter().flat_map(|number| number.find_iter(text));
     found.filter_map(|found| {
@@ -129,7 +132,8 @@ fn numbers(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The words of letters and digits in a text, in lower case and with single spaces between them.
+/// The words of a text, in lower case with single spaces between them. A word consists of letters
+/// and digits.
 fn words(text: &str) -> String {
     let lower = text.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric());

@@ -1,4 +1,4 @@
-//! Tells whether changed prompts help: the part of `convfinqa improve` that judges.
+//! Decides whether changed prompts help. This is the judging part of `convfinqa improve`.
 //!
 //! Pages are split once into propose, gate and sealed pages ([`PageSplit`]). A candidate, which is
 //! a changed prompt, must not add text of the data ([`DataText`]). Each candidate is tested once on

@@ -1,4 +1,4 @@
-//! The results of `improve`: what its table, its page and its JSON show.
+//! The results of `improve`, which its table, page and JSON show.
 
 use serde::Serialize;
 
@@ -7,59 +7,60 @@ use finqa_core::stats::questions_to_detect;
 
 use super::trial::{CANDIDATES, Effect, LEVEL};
 
-/// The discordance that is assumed without earlier runs to measure it: the share of questions that
-/// only one of two sets of prompts answers right.
+/// The discordance that is assumed if no earlier runs measure it: the share of questions that only
+/// one of two sets of prompts answers correctly. A larger value needs more questions; with this one,
+/// a gain of 5 points needs 521.
 const DISCORDANCE: f64 = 0.15;
 
-/// Everything that was done. The file is rewritten after every step.
+/// The state of a search for better prompts. The file is rewritten after every step.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Improvement {
     /// The version of this layout.
     pub format: u32,
-    /// The name that its runs begin with.
+    /// The id of the search, with which the names of its runs begin.
     pub id: String,
     /// Provider, address and model of the analyst.
     pub model: String,
     pub proposer: String,
     pub data: String,
-    /// The number of records of each part; `split.json` has their ids.
+    /// The number of records in the propose, gate and sealed parts; `split.json` has their ids.
     pub records: [usize; 3],
     /// Maximum number of candidates.
     pub most_candidates: usize,
-    /// The level at which each of them is tested.
+    /// The significance level at which each candidate is tested.
     pub level: f64,
     pub power: Power,
     pub candidates: Vec<Candidate>,
-    /// The number of the candidate with the smallest p of those that passed.
+    /// The number of the promoted candidate: the one with the smallest p of those that passed.
     pub promoted: Option<usize>,
-    /// Its effect on the sealed pages.
+    /// The effect of the promoted candidate on the sealed pages.
     pub sealed: Option<Effect>,
     /// The folder for `--prompts`, if a candidate was promoted.
     pub prompts: Option<String>,
-    /// Everything that was paid, the runs with the unchanged prompts included.
+    /// Everything that was paid, including the runs with the unchanged prompts.
     pub cost: Cost,
     /// True if the search is over.
     pub complete: bool,
 }
 
-/// A candidate, whether it was run or rejected before.
+/// A proposed change of one template, whether it was run or rejected before a run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Candidate {
-    /// From 1.
+    /// The candidate's number, from 1.
     pub number: usize,
     pub template: String,
     /// The proposer's reason.
     pub reason: String,
-    /// Lines that begin with `-` and `+`.
+    /// The change of the template: lines that begin with `-` and `+`.
     pub diff: String,
-    /// Why it was not run, if it was not.
+    /// The reason why the candidate was not run; `None` if it was run.
     pub rejected: Option<String>,
-    /// Its run on the gate pages.
+    /// The name of its run on the gate pages.
     pub run: Option<String>,
-    /// On the gate pages.
+    /// Its effect on the gate pages.
     pub effect: Option<Effect>,
     pub passes: bool,
-    /// The proposal and the run.
+    /// The cost of the proposal and of the run.
     pub cost: Cost,
 }
 
@@ -72,20 +73,21 @@ pub struct Power {
     pub discordance: f64,
     /// How many questions of a page count as one independent question.
     pub design_effect: f64,
-    /// False if discordance and design effect are assumptions.
+    /// False if the discordance and the design effect are assumed instead of measured.
     pub measured: bool,
     /// The number of questions with gold on the gate pages.
     pub gate_questions: usize,
-    /// The number of these that it takes to detect the gain.
+    /// The number of gate questions that are needed to detect the gain.
     pub needed: usize,
 }
 
 impl Power {
-    /// Computes how many questions it takes to detect a gain of `detect`. `earlier` is the
+    /// Computes how many questions are needed to detect a gain of `detect`. `earlier` has the
     /// discordance and the design effect of earlier runs.
     pub fn of(detect: f64, earlier: Option<(f64, f64)>) -> Self {
         let (discordance, design_effect) = earlier.unwrap_or((DISCORDANCE, 1.0));
-        // With this gain, at least that share of questions differs.
+        // The discordance cannot be below the gain, because a gain of 5 points means that at least
+        // 5 % of the questions differ.
         let discordance = discordance.max(detect);
         let needed = questions_to_detect(detect, discordance, LEVEL / CANDIDATES as f64);
         #[allow(
@@ -108,10 +110,10 @@ impl Power {
         self.gate_questions >= self.needed
     }
 
-    /// The number of questions that are asked altogether if the gate pages have as many as are
-    /// needed. The propose pages, with half as many, and the gate pages are asked once with the
-    /// unchanged prompts; the gate pages once more for each candidate; the sealed pages, with half
-    /// as many, twice.
+    /// The number of questions of a whole search whose gate pages have just as many questions as
+    /// needed. The propose pages (half as many) and the gate pages are asked once with the
+    /// unchanged prompts, the gate pages again for each candidate, and the sealed pages (half as
+    /// many) twice.
     pub fn asked_in_all(&self) -> f64 {
         self.needed as f64 * (1.5 + CANDIDATES as f64 + 1.0)
     }
@@ -130,7 +132,8 @@ mod tests {
         assert_eq!(power(None, 0).needed, 521);
         assert!(power(None, 521).is_enough() && !power(None, 520).is_enough());
         assert_eq!(power(Some((0.15, 2.0)), 0).needed, 1_041);
-        // Two runs that never differ say nothing about a change of 5 points.
+        // A measured discordance of 0 is replaced by the gain, because two runs that never differ
+        // say nothing about a change of 5 points.
         assert_eq!(power(Some((0.0, 1.0)), 0).needed, 168);
     }
 }

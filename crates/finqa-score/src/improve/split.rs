@@ -17,8 +17,8 @@ pub struct PageSplit {
 }
 
 impl PageSplit {
-    /// Splits the records' pages by a hash of their names, so that a page stays in its part
-    /// whatever else is selected.
+    /// Splits the records' pages by a hash of their names, so that a page stays in its part if the
+    /// user selects other records.
     pub fn of(dataset: &Dataset) -> Self {
         let mut split = Self::default();
         for record in &dataset.records {

@@ -4,22 +4,25 @@ use serde::Serialize;
 
 use finqa_core::stats::{Interval, PairedDifference, clustered_mcnemar};
 
-/// Maximum number of candidates. It is fixed before the first is tested, because each is tested at
-/// the level `LEVEL / CANDIDATES`.
+/// Maximum number of candidates. It is fixed before the first test, because each candidate is
+/// tested at the level `LEVEL / CANDIDATES`.
 pub const CANDIDATES: usize = 3;
-/// The probability that a candidate without effect is promoted, over all candidates.
+/// The probability that a candidate without effect is promoted, for all candidates together.
 pub const LEVEL: f64 = 0.05;
-/// The search ends after this many rejections in a row.
+/// The search ends after this many rejections in a row. Ending early can only lower the probability
+/// of a false promotion.
 const PATIENCE: usize = 2;
 
-/// The effect of a candidate: its answers compared with those of the unchanged prompts.
+/// The effect of a candidate: its answers compared with the answers of the unchanged prompts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Effect {
     /// The number of pairs of answers.
     pub n: usize,
-    /// Wrong before, right now.
+    /// The number of questions that were wrong with the unchanged prompts and are right with the
+    /// candidate.
     pub gained: usize,
-    /// Right before, wrong now.
+    /// The number of questions that were right with the unchanged prompts and are wrong with the
+    /// candidate.
     pub lost: usize,
     /// The share of right answers, minus that of the unchanged prompts: from −1 to 1.
     pub difference: f64,
@@ -30,7 +33,7 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// The effect in these pairs of (page, right before, right now); `None` without a pair.
+    /// The effect in these pairs of (page, right before, right now); `None` if there are no pairs.
     pub fn of(pairs: &[(&str, bool, bool)]) -> Option<Self> {
         let difference = PairedDifference::of(pairs.iter().copied())?;
         let count = |found| pairs.iter().filter(|(_, a, b)| (*a, *b) == found).count();
@@ -44,7 +47,7 @@ impl Effect {
         })
     }
 
-    /// The one-sided p alone.
+    /// Only the one-sided p of the effect.
     pub fn p_of(pairs: &[(&str, bool, bool)]) -> f64 {
         clustered_mcnemar(pairs.iter().copied()).p_better
     }
@@ -55,7 +58,7 @@ impl Effect {
 pub struct Trial {
     tested: usize,
     rejected_in_a_row: usize,
-    /// Number and p of the candidate with the smallest p of those that passed.
+    /// Number and p of the candidate with the smallest p among those that passed.
     best: Option<(usize, f64)>,
 }
 
@@ -66,8 +69,8 @@ impl Trial {
         (!is_over).then_some(self.tested + 1)
     }
 
-    /// Notes the p of the next candidate on the gate pages, and returns whether it passes. The p of
-    /// a candidate that was not run is 1.
+    /// Records the p of the next candidate on the gate pages, and returns whether it passes. Pass 1
+    /// for a candidate that was not run.
     pub fn note(&mut self, p: f64) -> bool {
         self.tested += 1;
         let passes = p <= LEVEL / CANDIDATES as f64;

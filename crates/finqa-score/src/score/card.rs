@@ -1,5 +1,5 @@
-//! The scorecard of a run: the rate by every rule with its n and its interval, and outcomes,
-//! floors, suspect golds and latencies.
+//! The scorecard of a run: the rate by each rule with its number of questions and its interval, and
+//! outcomes, floors, suspect golds and latencies.
 
 use std::collections::HashSet;
 
@@ -59,7 +59,7 @@ impl RuleRates {
         }
     }
 
-    /// The best constant answer to the same questions, by NM.
+    /// The best constant answer to the same questions under NM.
     pub fn floor(&self) -> Option<LabelFloor> {
         self.floor
     }
@@ -104,10 +104,10 @@ pub struct Count {
     pub count: usize,
 }
 
-/// The rates once the suspect golds are left out.
+/// The rates without the questions whose gold is suspect.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScoresWithoutSuspects {
-    /// Suspect golds among the questions.
+    /// The number of questions with a suspect gold.
     pub suspects: usize,
     /// The rates over the other questions.
     #[serde(flatten)]
@@ -135,10 +135,10 @@ pub struct Scorecard {
     pub without_suspects: Option<ScoresWithoutSuspects>,
     /// The outcomes that occur, answered first.
     pub outcomes: Vec<Count>,
-    /// The reasons for which FE accepts answers, as far as they occur.
+    /// The reasons for which FE accepted answers; only reasons that occur.
     pub reasons: Vec<Count>,
-    /// The changes by which FE would accept rejected answers, as far as they occur. An answer may
-    /// count under several.
+    /// The changes by which FE would accept rejected answers; only changes that occur. An answer
+    /// may count under several changes.
     pub diagnostics: Vec<Count>,
     /// The scores of conversations, by FE and by execution accuracy; empty without turns.
     pub conversations: Vec<ConversationCard>,
@@ -174,8 +174,8 @@ impl Scorecard {
         tally.finish().0
     }
 
-    /// How many questions have gold for financial equivalence, in one line; `None` if all have, or
-    /// none has.
+    /// Says in one line how many questions have gold for financial equivalence; `None` if all or
+    /// none of them have.
     pub fn gold_line(&self) -> Option<String> {
         let scored = self.questions.saturating_sub(self.without_gold);
         let has = if scored == 1 { "has" } else { "have" };
@@ -183,7 +183,7 @@ impl Scorecard {
         is_partial.then(|| format!("{scored} of {} {has} a gold", self.questions))
     }
 
-    /// The number of questions that a rule lacks gold for.
+    /// The number of rows without the gold that a rule needs.
     pub fn unscored(&self, rule: Rule) -> usize {
         of_rule(&self.unscored, rule)
     }

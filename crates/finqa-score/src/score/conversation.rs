@@ -1,5 +1,5 @@
-//! Scores conversations: how many are right in every turn, and whether an error is followed by
-//! others.
+//! Scores conversations: how many are right in every turn, and how often another error follows an
+//! error.
 
 use std::collections::HashMap;
 
@@ -15,17 +15,19 @@ pub struct ConversationCard {
     pub rule: Rule,
     /// Conversations with at least one turn that has gold.
     pub conversations: usize,
-    /// Of these, conversations with a turn that has no row. An interrupted run leaves some.
+    /// The number of these with a turn that has no row. An interrupted run can leave such
+    /// conversations.
     pub incomplete: usize,
-    /// The rate of conversations in which every turn is right. Incomplete ones are left out.
+    /// The rate of conversations in which every turn is right. Incomplete conversations are left
+    /// out.
     pub whole: Option<Rate>,
-    /// P(right | the previous turn is right).
+    /// The probability that a turn is right if the previous turn is right.
     pub right_after_right: Option<Rate>,
-    /// P(right | the previous turn is wrong).
+    /// The probability that a turn is right if the previous turn is wrong.
     pub right_after_wrong: Option<Rate>,
     /// The number of wrong turns.
     pub errors: usize,
-    /// Of these, turns with an earlier wrong turn in the same conversation.
+    /// The number of these with an earlier wrong turn in the same conversation.
     pub errors_after_an_error: usize,
 }
 
@@ -33,23 +35,23 @@ pub struct ConversationCard {
 #[derive(Debug)]
 struct JudgedTurn {
     number: usize,
-    /// Hashes of page and question.
+    /// Hashes of the page and of the question.
     group: (u64, u64),
     right: bool,
 }
 
-/// A conversation in one epoch.
+/// The turns of a conversation in one epoch.
 #[derive(Debug, Default)]
 struct ConversationMarks {
     turns: Vec<JudgedTurn>,
     /// The number of turns with a row.
     asked: usize,
-    /// The number of turns, as far as the rows show it.
+    /// The number of turns that the rows show so far.
     length: usize,
 }
 
 impl ConversationMarks {
-    /// True if every turn was asked: an interrupted run leaves some out.
+    /// True if every turn has a row. An interrupted run may lack some.
     fn is_complete(&self) -> bool {
         self.asked == self.length
     }
@@ -59,7 +61,7 @@ impl ConversationMarks {
 #[derive(Debug, Default)]
 pub(super) struct ConversationTally {
     rule: Rule,
-    /// By record and epoch.
+    /// The unfinished conversations by the hash of the record's id and the epoch.
     open: HashMap<(u64, u32), ConversationMarks>,
     conversations: usize,
     incomplete: usize,
@@ -95,8 +97,8 @@ impl ConversationTally {
             });
             self.errors += usize::from(!right);
         }
-        // Only a run can close a conversation here: a file may have a turn twice, or not say how
-        // many turns there are.
+        // Close a conversation early only for a run. A file may contain a turn twice, or may not
+        // say how many turns there are.
         let is_over = row.turns.is_some() && row.cells.is_none() && conversation.is_complete();
         if is_over && let Some(conversation) = self.open.remove(&key) {
             self.close(key.0, conversation);

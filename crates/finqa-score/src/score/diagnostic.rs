@@ -1,5 +1,5 @@
-//! Finds the changes by which a rejected answer would be right. They are shown as a diagnosis and
-//! never change a score.
+//! Finds changes that would make a rejected answer right. They are shown as a diagnosis and never
+//! change a score.
 
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
@@ -51,8 +51,8 @@ impl Diagnostic {
     }
 }
 
-/// Returns every slip that fits. `cue` is true if percents may be meant. There are none if gold or
-/// the prediction is 0.
+/// Returns every change that fits; none if gold or the prediction is 0. `cue` is true if percents
+/// may be meant.
 pub(super) fn diagnose(
     gold: &WrittenNumber,
     prediction: &WrittenNumber,
@@ -93,16 +93,16 @@ pub(super) fn diagnose(
     found
 }
 
-/// True if `x` is near gold, or rounds or truncates to it within 3 %. This is stricter than FE,
-/// because an integer gold would otherwise be near many numbers.
+/// True if `x` is near gold, or rounds or truncates to it within 3 %. FE has no such limit for
+/// rounding; it is needed here, because an integer gold would otherwise match many changed numbers.
 fn close(gold: &WrittenNumber, x: f64) -> bool {
     within(x, gold.value, NEAR)
         || (within(x, gold.value, MOST_FORGIVEN) && match_reason(gold, x).is_some())
 }
 
 /// True if the prediction is the difference and gold the relative change, or the reverse. Gold's
-/// program tells which it is: it ends in `subtract` and `divide` for a relative change, and in
-/// `subtract` for a difference.
+/// program tells which of the two gold is: it ends in `subtract` for a difference, and in
+/// `subtract` and `divide` for a relative change.
 fn abs_vs_rel(prediction: &WrittenNumber, context: &FeContext<'_>) -> bool {
     let Some(Ok(program)) = context.gold_program.map(Program::parse) else {
         return false;

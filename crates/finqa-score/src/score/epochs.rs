@@ -1,5 +1,5 @@
 //! Compares several passes (epochs) over the same questions: how many are right in at least one
-//! pass, how many in every pass, and how many get the same answer each time.
+//! pass, how many are right in every pass, and how many get the same answer in each pass.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use super::rule::Rule;
 use super::tally::{QuestionTally, ScoreTally};
 use finqa_core::stats::{MeanShare, Rate};
 
-/// pass@k and pass^k are given for every k up to this one, and for the number of all passes.
+/// pass@k and pass^k are reported for every k up to this one, and for the number of passes.
 const EVERY_K: usize = 8;
 
-/// Passes compared, by one rule.
+/// The comparison of several passes by one rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EpochCard {
     pub rule: &'static str,
@@ -24,19 +24,19 @@ pub struct EpochCard {
     pub n: usize,
     /// The rate over all passes of these questions.
     pub mean: Rate,
-    /// pass@k: right in at least one pass.
+    /// pass@k: the rate of questions that are right in at least one pass.
     pub pass_at_k: Rate,
-    /// pass^k: right in every pass.
+    /// pass^k: the rate of questions that are right in every pass.
     pub pass_hat_k: Rate,
-    /// Estimates of both for k passes, from all passes.
+    /// pass@k and pass^k for other numbers of passes, estimated from all passes.
     pub by_k: Vec<PassRates>,
-    /// Questions whose answer is not the same in every pass, right or wrong.
+    /// The number of questions whose answer differs between passes, right or wrong.
     pub varying: usize,
-    /// Questions that are wrong in every pass.
+    /// The number of questions that are wrong in every pass.
     pub systematic: usize,
-    /// Questions that are wrong in some passes and right in others.
+    /// The number of questions that are wrong in some passes and right in others.
     pub flaky: usize,
-    /// The best constant answer to these questions. For numeric match only.
+    /// The best constant answer to these questions; only for numeric match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<LabelFloor>,
 }
@@ -52,20 +52,21 @@ pub struct PassRates {
 }
 
 impl EpochCard {
-    /// The cards of these rows; empty unless some question was asked more than once.
+    /// The comparisons of the passes of these rows, one for each of two rules; empty if no question
+    /// was asked more than once.
     pub(crate) fn of_rows<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<Self> {
         let mut tally = ScoreTally::default();
         rows.for_each(|row| tally.add(row));
         tally.finish().1
     }
 
-    /// The card by a rule; `None` unless some question was asked more than once.
+    /// The comparison by a rule; `None` if no question was asked more than once.
     pub(super) fn of(rule: Rule, questions: &HashMap<u64, QuestionTally>) -> Option<Self> {
         let asked = questions.values();
         let asked = asked.map(|question| (question, question.all.of(rule)));
         let k = asked.clone().map(|(_, (_, n))| n).max()?;
         (k > 1).then_some(())?;
-        // Leave out questions that an interrupted run asked less often.
+        // Leave out questions that an interrupted run asked in fewer passes.
         let whole = asked.filter(|(_, (_, n))| *n == k);
         let rate = |right: fn(usize, usize) -> bool| {
             let marks = whole.clone();
@@ -108,9 +109,9 @@ impl EpochCard {
     }
 }
 
-/// The probability that `drawn` passes, drawn from `k` of which `hits` are hits, are all hits:
-/// C(hits, drawn) / C(k, drawn). With it, the estimates of pass@k and pass^k are unbiased (Chen et
-/// al., arXiv 2107.03374; Yao et al., arXiv 2406.12045).
+/// The probability that `drawn` passes, drawn from `k` passes with `hits` right ones, are all
+/// right: C(hits, drawn) / C(k, drawn). This makes the estimates of pass@k and pass^k unbiased
+/// (Chen et al., arXiv 2107.03374; Yao et al., arXiv 2406.12045).
 fn all_of(hits: usize, k: usize, drawn: usize) -> f64 {
     let left = |of: usize, taken: usize| of.saturating_sub(taken) as f64;
     (0..drawn)

@@ -1,5 +1,5 @@
-//! FE, financial equivalence, is the rule of the headline score. Every acceptance has a reason, and
-//! a rejection lists the changes that would have made the answer right
+//! FE, financial equivalence, is the rule of the headline score. Each accepted answer has a reason,
+//! and each rejected answer lists the changes that would have made it right
 //! ([`diagnostic`](super::diagnostic)).
 
 use serde::{Deserialize, Serialize};
@@ -15,15 +15,15 @@ use super::quantity::{Quantity, WrittenNumber};
 pub struct FeVerdict {
     /// True if the answer is right.
     pub accepted: bool,
-    /// Why it is right, if it is.
+    /// The reason why the answer is right; `None` if it is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<FeReason>,
-    /// The changes by which it would be right, if it is wrong.
+    /// The changes that would make a wrong answer right.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Judges a prediction by gold.
+/// Judges a prediction against gold.
 ///
 /// ```
 /// use finqa_score::score::{FeContext, FeReason, Quantity, financial_equivalence};
@@ -78,8 +78,8 @@ fn numbers(gold: &WrittenNumber, prediction: &WrittenNumber, factors: &[f64]) ->
         // Both sides state their scale, so the scaled numbers must be equal.
         (Some(_), Some(_)) => as_written(&gold.scaled(), prediction.scaled().value, factors),
         (None, None) => as_written(gold, prediction.value, factors),
-        // The scale word of one side may only repeat the caption of the report, in which the other
-        // side is too, or it may be meant. Try both.
+        // Only one side has a scale word. It may repeat the scale of the report's caption, in which
+        // the other side is stated too, or it may state a different scale. Try both.
         _ => as_written(gold, prediction.value, factors)
             .or_else(|| as_written(&gold.scaled(), prediction.scaled().value, factors)),
     }
@@ -94,8 +94,8 @@ fn as_written(gold: &WrittenNumber, x: f64, factors: &[f64]) -> Option<FeReason>
 }
 
 /// The factors by which the two sides may differ because one is a percentage and the other a
-/// fraction. Basis points are a unit, so only a number without a unit may stand for their fraction.
-/// Such a number may itself be in basis points if gold or the question says so.
+/// fraction. Basis points are a unit, so only a number without a unit can be their fraction. Such a
+/// number may itself be in basis points if gold or the question says so.
 fn percent_factors(
     gold: &WrittenNumber,
     prediction: &WrittenNumber,
@@ -111,8 +111,8 @@ fn percent_factors(
     }
 }
 
-/// True if percents may be meant: there is a percent sign on either side or in the question, the
-/// question has a word such as "ratio", or gold is small and its program does not use `const_100`.
+/// True if percents may be meant: either side has a percent sign, the question has a percent sign
+/// or a word such as "ratio", or gold is small and its program does not use `const_100`.
 fn percent_cue(gold: &WrittenNumber, prediction: &WrittenNumber, context: &FeContext<'_>) -> bool {
     gold.percent
         || prediction.percent
@@ -130,7 +130,7 @@ fn uses(program: &str, literal: &str) -> bool {
 }
 
 /// True if a question contains `%`, a word that starts with "percent", or one of a few words such
-/// as "ratio". Only whole words count, because "operations" contains "ratio".
+/// as "ratio". These must be whole words, because "operations" contains "ratio".
 fn names_a_share(question: &str) -> bool {
     const WORDS: [&str; 9] = [
         "portion", "portions", "proportion", "proportions", "ratio", "ratios", "rate", "rates",

@@ -27,7 +27,8 @@ pub enum ScoreError {
         path: PathBuf,
         /// The names of the column, separated by `|`.
         column: &'static str,
-        /// The columns that are there, what to do if it is known, and the line of a JSON object.
+        /// The columns that the file has, what to do if that is known, and the line of a JSON
+        /// object.
         found: String,
     },
     #[error("{}, line {line}: {reason}; remove one of the columns", path.display())]
@@ -80,7 +81,7 @@ pub enum ScoreError {
         path: PathBuf,
         line: usize,
         field: String,
-        /// What the value is and what is expected.
+        /// The type of the value, and the types that are allowed.
         reason: String,
     },
     #[error("line {line}: {id} ({part}) occurs a second time; it first appears on line {first}")]
@@ -88,7 +89,7 @@ pub enum ScoreError {
         line: usize,
         first: usize,
         id: String,
-        /// The part, or the question where there is no part.
+        /// The part, or the question if the row has no part.
         part: String,
     },
     #[error("line {line}: {dataset} has no record {id}")]
@@ -105,7 +106,7 @@ pub enum ScoreError {
         part: String,
         dataset: String,
     },
-    /// The row's text is that of another question of its record.
+    /// The row's text is the text of another question of the same record.
     #[error(
         "line {line}: the text for {question} is that of {other} in {dataset}; number turns from 0, \
          in the order of the conversation"
@@ -114,7 +115,7 @@ pub enum ScoreError {
         line: usize,
         /// The record, and the part that the row names.
         question: String,
-        /// The part whose question the text is.
+        /// The part to which the text belongs.
         other: String,
         dataset: String,
     },

@@ -1,4 +1,4 @@
-//! The floor of NM: the rate that the best constant answer reaches.
+//! The floor of NM: the rate of the best constant answer.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub struct LabelFloor {
     pub rate: f64,
 }
 
-/// The constant that is within 0.5 of the most golds. `None` without golds.
+/// The constant that is within 0.5 of the most golds; `None` if there are no golds.
 pub fn floor(ground_truths: impl IntoIterator<Item = impl AsRef<str>>) -> Option<LabelFloor> {
     let golds = ground_truths.into_iter();
     floor_of(golds.map(|gold| (numeric_value(gold.as_ref()), 1)))
@@ -31,7 +31,8 @@ pub(super) fn floor_of(golds: impl Iterator<Item = (f64, usize)>) -> Option<Labe
     let mut best: Option<(usize, f64)> = None;
     for (high, times) in &values {
         hits += times;
-        // One constant is right for golds up to 0.5 away, so for all within a window of width 1.
+        // A constant is right for golds up to 0.5 away on either side, so for all golds in a window
+        // of width 1.
         let too_low = |(low, _): &&(f64, usize)| high - low > 1.0;
         while let Some((_, times)) = values.get(first).filter(too_low) {
             hits -= times;

@@ -1,4 +1,4 @@
-//! Decides whether FE takes two numbers for the same, and why.
+//! Decides whether FE treats two numbers as equal, and by which reason.
 
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
@@ -7,7 +7,7 @@ use finqa_core::number::{NEAR, rounds_to, truncates_to, within};
 
 use super::quantity::WrittenNumber;
 
-/// Why FE accepts an answer: the first reason that holds.
+/// The reason why FE accepts an answer. If several apply, the first in this order.
 #[derive(
     Clone,
     Copy,
@@ -29,13 +29,14 @@ pub enum FeReason {
     Exact,
     /// The prediction rounds to gold at gold's decimals.
     Rounding,
-    /// Truncated to gold's decimals, the prediction is gold, and it is within 3 % of it.
+    /// The prediction truncates to gold at gold's decimals, and is within 3 % of gold.
     Truncation,
     /// The prediction is within 0.5 % of gold, or within 1e-4.
     Near,
-    /// One of the above holds after ×100 or ÷100, and there is a cue that percents are meant.
+    /// One of the above is true after multiplying by 100 or 0.01, and there is a cue that percents
+    /// are meant.
     PercentDecimal,
-    /// The same word, yes or no.
+    /// Both are yes, or both are no.
     YesNo,
 }
 
@@ -46,22 +47,23 @@ impl FeReason {
     }
 }
 
-/// What FE may use besides the gold and the prediction.
+/// The information besides gold and prediction that FE may use.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FeContext<'c> {
-    /// The question's text, for cues that percents are meant.
+    /// The question's text, which may contain cues that percents are meant.
     pub question: &'c str,
-    /// Gold's program. Without it, a small gold is not a cue that percents are meant.
+    /// Gold's program. If it is absent, a small gold is not a cue that percents are meant.
     pub gold_program: Option<&'c str>,
     /// The table, for gold programs that read it; empty if not available.
     pub table: &'c [Vec<String>],
 }
 
-/// Maximum relative distance at which a truncated number is accepted.
+/// Maximum relative distance at which a truncated number is accepted. Truncation alone would accept
+/// 10.9 for a gold of 10.
 pub(crate) const MOST_FORGIVEN: f64 = 0.03;
 
-/// Returns the first reason that holds: exact, rounding, truncation, near. Only 0 itself equals a
-/// gold of 0.
+/// Returns the first reason that applies: exact, rounding, truncation, near. A gold of 0 is equal
+/// only to 0 itself.
 #[allow(clippy::float_cmp, reason = "exact means exact")]
 pub(super) fn match_reason(gold: &WrittenNumber, x: f64) -> Option<FeReason> {
     let g = gold.value;

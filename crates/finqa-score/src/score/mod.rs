@@ -1,14 +1,13 @@
-//! Applies every scoring rule, each under its name: a number is never shown without its rule.
+//! Applies every scoring rule. No number is shown without the name of its rule.
 //!
-//! The rules themselves are pure functions: [`exact_match`], [`numeric_match`] with its
-//! [`floor()`], the official [`execution_accuracy`] and `program_accuracy`, and
-//! [`financial_equivalence`], which gives reasons. A [`Row`] is one question with its answer or
-//! outcome; [`Row::with_scores`] applies every rule to it. [`Scorecard::of`] sums up rows; each
-//! rate has its n and a 95 % interval clustered by report page. [`files`] reads predictions from
-//! disk.
+//! The rules are pure functions: [`exact_match`], [`numeric_match`] with its [`floor()`], the
+//! official [`execution_accuracy`] and `program_accuracy`, and [`financial_equivalence`], which
+//! states a reason. A [`Row`] is one question with its answer or outcome, and [`Row::with_scores`]
+//! applies every rule to it. [`Scorecard::of`] sums up rows; each rate has its number of questions
+//! and a 95 % interval clustered by report page. [`files`] reads predictions from disk.
 //!
-//! Nothing here asks a model or says why an answer is wrong (`analysis` does). `docs/scoring.md`
-//! describes each rule in words.
+//! Nothing here asks a model or explains why an answer is wrong (`analysis` does that).
+//! `docs/scoring.md` describes each rule in words.
 
 mod card;
 mod conversation;

@@ -10,7 +10,7 @@ use super::matching::FeContext;
 use super::quantity::Quantity;
 use super::row::Row;
 
-/// A printed answer that differs from its value.
+/// A printed answer that differs from the value of its program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrintedDefect {
     pub key: QuestionKey,
@@ -20,14 +20,14 @@ pub struct PrintedDefect {
     pub value: Value,
     /// How the two differ: the name of a `Diagnostic`, or `other`.
     pub kind: &'static str,
-    /// True if the two are different figures, whatever their scale and sign, so that the gold is
-    /// suspect.
+    /// True if the two are different figures even after changes of scale and sign, so that the gold
+    /// is suspect.
     pub is_suspect: bool,
 }
 
 /// Compares each printed answer with its `exe_ans` or, if that is missing, with the value of its
-/// program. FE decides whether they agree, so percent form, rounding and truncation do not matter.
-/// Returns how many agree, and the others in file order.
+/// program. FE decides whether they agree, so percent form, rounding and truncation do not count as
+/// differences. Returns how many agree, and the others in file order.
 pub fn check_printed(dataset: &Dataset) -> (usize, Vec<PrintedDefect>) {
     let (mut agree, mut defects) = (0, Vec::new());
     for case in dataset.records.iter().flat_map(|record| record.cases()) {
@@ -57,8 +57,8 @@ pub fn check_printed(dataset: &Dataset) -> (usize, Vec<PrintedDefect>) {
 }
 
 /// The value of gold's own program, if FE says that it differs from the printed answer or from the
-/// recorded value; otherwise `None`. Without a program, the recorded value is compared with the
-/// printed answer. A power of 1,000 is not a contradiction, because it may come from the page's
+/// recorded value; otherwise `None`. If there is no program, the recorded value is compared with
+/// the printed answer. A power of 1,000 is not a contradiction, because it may come from the page's
 /// caption.
 pub fn contradicting_value(row: &Row) -> Option<Value> {
     let (gold, table) = (&row.gold, row.table());
@@ -73,16 +73,16 @@ pub fn contradicting_value(row: &Row) -> Option<Value> {
     contradicts.then_some(value)
 }
 
-/// Powers of ten by which a printed answer may differ from its value although both are right: a
-/// percentage and its fraction, and the scale in a caption.
+/// Factors by which a printed answer may differ from its value although both are right: between a
+/// percentage and its fraction, and by the scale in a caption.
 const SCALES: [f64; 9] = [1.0, 1e2, 1e-2, 1e3, 1e-3, 1e6, 1e-6, 1e9, 1e-9];
 
-/// True if the gold's printed answer is another figure than its own value, so that at least one of
-/// the two is wrong. Rounding, percent form, scale and sign do not count, because the published
-/// files often differ in them where the figure is right. Golds that state one of the two only never
-/// contradict themselves.
+/// True if a gold's printed answer and its value are different figures, so that at least one of the
+/// two is wrong. Differences in rounding, percent form, scale and sign do not count, because the
+/// published files often have them in right golds. False if the gold has only one of the two.
 ///
-/// The value is `exe_ans`, because the page that a program may read is not always available.
+/// The value is `exe_ans` and not computed from the program if both exist, because the page that a
+/// program reads is not always available.
 pub(super) fn contradicts_itself(gold: &Gold, question: &str, table: &[Vec<String>]) -> bool {
     let Some(printed) = &gold.answer else {
         return false;

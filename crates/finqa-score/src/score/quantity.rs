@@ -4,7 +4,7 @@ use finqa_core::number::{
     NumberReading, Scale, Value, answer, last_digit, python_float, rounds_to, same, yes_or_no,
 };
 
-/// A number as written.
+/// A number as it is written in an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WrittenNumber {
     /// As written: 14.1 for `14.1%`, 0.25 for `25 bps`.
@@ -15,7 +15,7 @@ pub struct WrittenNumber {
     pub percent: bool,
     /// True if it is in basis points, each a hundredth of a percent.
     pub basis_points: bool,
-    /// True if its sign is a word ("a loss of"), which may only repeat the question.
+    /// True if its sign is a word ("a loss of"). The word may only repeat the question.
     pub loss: bool,
     /// The scale word, if any.
     pub scale: Option<Scale>,
@@ -54,8 +54,8 @@ pub enum Quantity {
     Number(WrittenNumber),
     /// Yes (true) or no.
     YesNo(bool),
-    /// Another text, trimmed. It is empty without an answer, and for `nan` and `inf`, so that these
-    /// equal nothing.
+    /// Any other text, trimmed. It is empty for a missing answer and for `nan` and `inf`, so that
+    /// these are equal to nothing.
     Word(String),
 }
 
@@ -75,7 +75,8 @@ impl Quantity {
         }
     }
 
-    /// Reads a value, such as `exe_ans`. The decimals of a number are those of its shortest form.
+    /// Reads a value, such as `exe_ans`. The decimals of a number are those of its shortest decimal
+    /// form.
     pub fn of(value: &Value) -> Self {
         match value {
             Value::Number(x) if !x.is_finite() => Self::Word(String::new()),
@@ -91,14 +92,15 @@ impl Quantity {
         }
     }
 
-    /// A printed answer with the digits of the unrounded value from which it was printed. Its
-    /// percent sign and scale word stay. If the value does not round to the printed answer, the
-    /// value is used instead, because it is the result of the program.
+    /// A printed answer with all digits of the value from which it was printed. It keeps its
+    /// percent sign and scale word. If the value does not round to the printed answer, the value
+    /// alone is returned, because it is the result of the program.
     pub(crate) fn sharpened(printed: &str, value: &Value) -> Self {
         let Value::Number(exact) = value else {
             return Self::of(value);
         };
         if let Self::Number(written) = Self::parse(printed) {
+            // A percentage is printed as 100 times its value.
             for x in [*exact, exact * 100.0] {
                 if rounds_to(x, written.value, written.unit) {
                     return Self::Number(WrittenNumber {
@@ -112,7 +114,7 @@ impl Quantity {
     }
 }
 
-/// True if two written golds are equal, as `14.10%` and `14.1%` are.
+/// True if two written golds are equal: `14.10%` equals `14.1%`.
 pub fn same_gold(a: &str, b: &str) -> bool {
     match (Quantity::parse(a), Quantity::parse(b)) {
         (Quantity::Number(a), Quantity::Number(b)) => {
@@ -125,5 +127,6 @@ pub fn same_gold(a: &str, b: &str) -> bool {
 fn shortest_decimals(x: f64) -> u32 {
     let printed = x.to_string();
     let decimals = printed.split_once('.').map_or(0, |(_, d)| d.len());
+    // Never falls back, because a printed `f64` has fewer than 400 decimals.
     u32::try_from(decimals).unwrap_or(300)
 }

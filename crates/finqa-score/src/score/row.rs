@@ -20,13 +20,13 @@ use super::matching::FeContext;
 use super::quantity::Quantity;
 use super::rules;
 
-/// The full result of one question. A row of a file of predictions is one too; what the file does
-/// not say is absent or at its default.
+/// The full result of one question. A row of a file of predictions is a `Row` too; fields that the
+/// file does not have are absent or have their defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Place in the plan, which is the order of every output.
+    /// The place in the plan, which is the order of every output.
     pub index: usize,
-    /// The repetition, from 0.
+    /// The epoch, from 0.
     pub epoch: u32,
     pub key: QuestionKey,
     /// The number of turns in its conversation; absent for stand-alone questions.
@@ -34,7 +34,7 @@ pub struct Row {
     pub turns: Option<usize>,
     /// The report page, which is the cluster for statistics.
     pub filename: String,
-    /// Single or Double, where known.
+    /// Single or Double; `None` if unknown.
     pub kind: Option<RecordKind>,
     /// The question's text.
     pub question: String,
@@ -45,21 +45,21 @@ pub struct Row {
     /// The answer with its rounds and calls, or the outcome without one.
     #[serde(rename = "settled")]
     pub solution: Solution,
-    /// The scores. Those for which the gold is missing are `None`.
+    /// The scores; `None` for each rule that lacks its gold.
     pub scores: Scores,
-    /// Seconds from the first request to the verdict. This includes retries, but not the time spent
-    /// waiting for a slot, a batch or the budget. Absent if a file does not say it.
+    /// Seconds from the first request to the verdict. Retries count, but waiting for a slot, a
+    /// batch or the budget does not. Absent if a file of predictions does not have it.
     pub latency: Option<f64>,
     /// The cost of the calls in US dollars; `None` if part of it is unknown.
     #[serde(default)]
     pub cost: Option<Decimal>,
-    /// The cost of the first draft alone; `None` if part of it is unknown.
+    /// The cost of only the first draft; `None` if part of it is unknown.
     #[serde(default)]
     pub draft_cost: Option<Decimal>,
-    /// When the row was recorded; absent before.
+    /// The order and time of recording; absent until the row is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<Stamp>,
-    /// The page, if it is available, for programs that read its table.
+    /// The page, if it is available, because programs may read its table.
     #[serde(skip)]
     pub document: Option<Arc<Document>>,
     /// The cells of a file of predictions, unchanged; absent for a run.
@@ -67,7 +67,7 @@ pub struct Row {
     pub cells: Option<PredictionCells>,
 }
 
-/// Columns that a file of predictions has, and that are computed for a row of a run.
+/// Columns that a file of predictions has. For a row of a run, they are computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PredictionCells {
     /// The gold, which EM and NM compare unchanged.
@@ -78,11 +78,11 @@ pub struct PredictionCells {
     pub rounds: Option<usize>,
 }
 
-/// A row's place in the order of answering, which differs from the order of the plan. With it, a
-/// figure's course over a run can be reproduced from the journal.
+/// A row's place in the order of answering, which differs from the order of the plan. It makes it
+/// possible to reproduce from the journal how a figure developed during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
-    /// From 1, without gaps over all processes of a run.
+    /// From 1, without gaps across all processes of a run.
     pub ordinal: u64,
     /// Milliseconds since 1970 UTC, never less than those of an earlier row.
     pub at: i64,
@@ -109,15 +109,15 @@ impl Stamp {
 }
 
 impl Row {
-    /// The row scored by every rule for which it has gold.
+    /// Scores the row by every rule for which it has gold.
     #[must_use]
     pub fn with_scores(mut self) -> Self {
         self.scores = score(&self);
         self
     }
 
-    /// The row without requests, replies and reasoning. A run whose rows are only counted and
-    /// compared keeps this much of each in memory.
+    /// Drops requests, replies and reasoning. A run whose rows are only counted and compared keeps
+    /// rows without them, to save memory.
     #[must_use]
     pub fn without_exchange(mut self) -> Self {
         self.solution.calls = Vec::new();
@@ -135,13 +135,13 @@ impl Row {
         self.solution.calls.iter().map(|call| call.cost).sum()
     }
 
-    /// Hashes of the names of its page, which is the cluster for statistics, and of its question.
+    /// Hashes of the names of its page and of its question. The page is the cluster for statistics.
     pub fn group(&self) -> (u64, u64) {
         (name_hash(&self.filename), name_hash(&self.key))
     }
 
-    /// A hash of its answer and outcome, to tell whether two answers are the same. Numbers that are
-    /// equal at 5 decimals have the same hash.
+    /// A hash of its answer and outcome, to tell whether two answers are the same. Equal numbers at
+    /// 5 decimals have equal hashes.
     pub(crate) fn answer_hash(&self) -> u64 {
         let answer = match self.value() {
             Some(Value::Number(x)) => round5(*x).to_string(),
@@ -161,12 +161,12 @@ impl Row {
         self.document.as_deref().map_or(&[], |page| &page.table)
     }
 
-    /// The outcome. Every rule takes an unanswered question for wrong.
+    /// The outcome. Every rule counts a question without an answer as wrong.
     pub fn outcome(&self) -> Outcome {
         self.solution.outcome
     }
 
-    /// The unrounded value, if known; FE and execution accuracy read it.
+    /// The unrounded value, which FE and execution accuracy read; `None` if unknown.
     pub fn value(&self) -> Option<&Value> {
         self.solution.answer.as_ref()?.value.as_ref()
     }
@@ -184,8 +184,8 @@ impl Row {
         }
     }
 
-    /// The gold that the prediction is compared with, as written in the CSV:
-    /// `qa.answer` of a question, `exe_ans` of a turn.
+    /// The gold that the prediction is compared with, as the CSV has it: `qa.answer` for a
+    /// stand-alone question, `exe_ans` for a turn.
     pub fn ground_truth(&self) -> Option<Cow<'_, str>> {
         if let Some(cells) = &self.cells {
             return cells.ground_truth.as_deref().map(Cow::Borrowed);
@@ -199,8 +199,8 @@ impl Row {
         }
     }
 
-    /// The prediction as written in the CSV: the printed answer to a stand-alone question, or the
-    /// value of a turn, rounded to 5 decimals. Empty without an answer.
+    /// The prediction as the CSV has it: the printed answer to a stand-alone question, or the value
+    /// of a turn, rounded to 5 decimals. Empty if there is no answer.
     pub fn prediction(&self) -> Cow<'_, str> {
         match &self.cells {
             Some(cells) => Cow::Borrowed(&cells.prediction),
@@ -234,8 +234,8 @@ impl Row {
     }
 
     /// True if the model's answer was right after the critic's review; `None` without gold. After a
-    /// revision, the model's own answer is scored, because the row's answer may be another one: by
-    /// arbitration, or none if it was withheld.
+    /// revision, this scores the model's own answer. The row's answer may differ, because
+    /// arbitration can replace it and a limit can withhold it.
     pub fn right_after_review(&self) -> Option<bool> {
         match self.solution.model_answer() {
             Some(last) if self.solution.rounds.len() > 1 => self.right_with(last),
@@ -243,8 +243,8 @@ impl Row {
         }
     }
 
-    /// The answer, even if it was withheld, with its probability; `None` without an answer or a
-    /// probability.
+    /// The probability and correctness of the answer, even if it was withheld; `None` if there is
+    /// no answer or no probability.
     pub fn scored(&self) -> Option<ScoredAnswer> {
         let answer = self.solution.answer_or_withheld()?;
         Some(ScoredAnswer {
@@ -254,8 +254,8 @@ impl Row {
         })
     }
 
-    /// What a calibration learns from this row; `None` without gold, without an answer of the
-    /// model, or if arbitration replaced it.
+    /// The row as an example for a calibration; `None` without gold, without an answer of the
+    /// model, or if arbitration replaced the answer.
     pub fn judged(&self) -> Option<JudgedAnswer> {
         let answer = self.solution.answer_or_withheld()?;
         Some(JudgedAnswer {
@@ -265,7 +265,7 @@ impl Row {
         })
     }
 
-    /// FE's verdict on the answer, even if it was withheld.
+    /// FE's verdict on the answer, as if it had not been withheld.
     fn right_if_given(&self, answer: &Answer) -> Option<bool> {
         match self.solution.withheld {
             Some(_) => self.right_with(answer),
@@ -273,8 +273,7 @@ impl Row {
         }
     }
 
-    /// True if `answer` would be right for this question, by financial equivalence; `None` without
-    /// gold.
+    /// True if FE accepts `answer` for this question; `None` without gold.
     pub fn right_with(&self, answer: &Answer) -> Option<bool> {
         let printed = match answer.printed.as_str() {
             "" => self.prediction_of(Some(answer)),
@@ -285,24 +284,25 @@ impl Row {
     }
 }
 
-/// Hashes a name to 64 bits, so that counts need not keep the names. Two names of a run with the
-/// same hash are less likely than a disk error.
+/// Hashes a name to 64 bits, so that counters need not keep the names. Equal hashes for two names
+/// of a run are less likely than a disk error. `DefaultHasher::new()` has fixed keys, so every
+/// process computes the same hash.
 pub(crate) fn name_hash(name: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
     hasher.finish()
 }
 
-/// The verdict of each rule on one answer; `None` if the rule lacks the gold, or something else
-/// that it needs.
+/// The verdict of each rule on one answer; `None` if the rule lacks its gold or something else that
+/// it needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scores {
-    /// EM.
+    /// EM: the same text.
     pub exact_match: Option<bool>,
     /// NM, the LangGraph baseline's ±0.5.
     pub numerical_match: Option<bool>,
-    /// Official execution accuracy of the answer: of its value or, without one, of its printed
-    /// form.
+    /// Official execution accuracy of the answer. It uses the answer's value, or its printed form
+    /// if there is no value.
     pub execution_accuracy: Option<bool>,
     /// Official execution accuracy of the predicted program.
     pub program_execution: Option<bool>,
@@ -355,7 +355,7 @@ fn answer_executes_to(gold: &Value, row: &Row, prediction: &str) -> bool {
 }
 
 /// FE's verdict on an answer; `None` without gold. FE reads the unrounded value if there is one. If
-/// gold is printed, the percent sign and the scale word of the printed answer count too.
+/// gold is a printed answer, the percent sign and the scale word of `printed` count too.
 fn equivalence(
     row: &Row,
     printed: &str,
@@ -390,7 +390,7 @@ fn has_content(value: &Value) -> bool {
     !matches!(value, Value::Text(word) if word.trim().is_empty() || word == "n/a")
 }
 
-/// The number of steps that a question takes, by its gold program.
+/// The number of steps of a question, by its gold program.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
 )]
@@ -405,7 +405,7 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// Reads the effort from gold's program; `None` if it is missing or cannot be read.
+    /// The effort of gold's program; `None` if there is no program or it cannot be read.
     pub fn of(gold: &Gold) -> Option<Self> {
         let program = Program::parse(gold.program.as_deref()?).ok()?;
         Some(match program.steps().len() {

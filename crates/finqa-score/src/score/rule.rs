@@ -1,4 +1,4 @@
-//! Names the scoring rules, and reads a row's verdict by each.
+//! Names the scoring rules, and reads their verdicts on a row.
 
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
@@ -72,9 +72,9 @@ impl Rule {
         }
     }
 
-    /// True if the rule should be able to judge the row but cannot, because its gold or the page
-    /// that its program reads is missing. False for execution and program rules on the stand-alone
-    /// questions of a Double record, for which the dataset has no program.
+    /// True if the rule should be able to judge the row but cannot, because its gold is missing or
+    /// the page that its program reads. The stand-alone questions of a Double record have no
+    /// program in the dataset, so this is false for them under the execution and program rules.
     pub(crate) fn lacks_gold(self, row: &Row) -> bool {
         let without_program = row.kind == Some(RecordKind::Double) && row.turn().is_none();
         let skips = without_program

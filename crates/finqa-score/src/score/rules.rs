@@ -9,11 +9,12 @@ pub fn exact_match(ground_truth: &str, prediction: &str) -> bool {
     ground_truth.trim() == prediction.trim()
 }
 
-/// NM: the two numbers differ by at most 0.5. Copies the LangGraph baseline with its bugs, so that
-/// scores are comparable with its published figure. `numeric_value` says what counts as a number.
+/// NM: the two numbers differ by at most 0.5. It copies the LangGraph baseline including its bugs,
+/// so that scores are comparable with the published ones. `numeric_value` says what counts as a
+/// number.
 ///
-/// Against `exe_ans` it says little, because many golds are small fractions, so print its floor
-/// next to it.
+/// Against `exe_ans`, NM says little, because many golds are small fractions. Print its floor next
+/// to it.
 ///
 /// ```
 /// use finqa_score::score::numeric_match;
@@ -25,8 +26,8 @@ pub fn numeric_match(ground_truth: &str, prediction: &str) -> bool {
 }
 
 /// The number that NM reads: the first match of `-?(?:\$)?[\d,]+\.?\d*`, without `$` and `,`. It is
-/// 0 if nothing matches, or if the match is not a number: `yes, 5` is 0, because the comma matches.
-/// Unlike Python's `\d`, only ASCII digits count.
+/// 0 if nothing matches or if the match is not a number; `yes, 5` is 0, because the pattern matches
+/// the comma. Unlike Python's `\d`, only ASCII digits match.
 pub(crate) fn numeric_value(text: &str) -> f64 {
     let bytes = text.as_bytes();
     let is_digit_or_comma = |b: &u8| b.is_ascii_digit() || *b == b',';
@@ -48,8 +49,8 @@ pub(crate) fn numeric_value(text: &str) -> f64 {
     if negative { -value } else { value }
 }
 
-/// The value of a plain answer under the official execution: `add(x, 0)` for a literal,
-/// `greater(1, 0)` or `greater(0, 1)` for yes and no.
+/// The value of a plain answer under the official execution. A literal is executed as `add(x, 0)`,
+/// yes as `greater(1, 0)` and no as `greater(0, 1)`.
 pub fn plain_answer(text: &str) -> Option<Value> {
     let text = text.trim();
     if let Some(yes) = Value::Text(text.to_owned()).yes_no() {
@@ -58,7 +59,7 @@ pub fn plain_answer(text: &str) -> Option<Value> {
     literal(text).map(|x| Value::Number(round5(x)))
 }
 
-/// Official execution accuracy of a value: rounded to 5 decimals, it equals gold's.
+/// Official execution accuracy of a value: the value, rounded to 5 decimals, equals gold's value.
 #[allow(clippy::float_cmp, reason = "the official rule is equality")]
 pub fn execution_accuracy(exe_ans: &Value, value: &Value) -> bool {
     match (exe_ans, value) {
@@ -108,8 +109,8 @@ mod tests {
         }
     }
 
-    /// The reader of answers normalises characters, reads units and chooses among figures. The
-    /// published rules must not change when it does.
+    /// The reader of answers also normalises characters, reads units and chooses among figures. The
+    /// published rules must not change when that reader does.
     #[test]
     fn published_rules_read_what_they_always_read() {
         for (text, first, literal) in [

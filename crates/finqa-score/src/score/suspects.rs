@@ -1,5 +1,6 @@
-//! The checked-in list of golds that are wrong, undecidable or truncated. Scores without them are
-//! reported on a second line ("without k suspect golds"), never instead of the scores over all.
+//! The checked-in list of golds that are wrong, undecidable or truncated. Scores without these
+//! questions are printed on a second line ("without k suspect golds"), in addition to the scores
+//! over all questions.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -32,7 +33,7 @@ static SUSPECTS: LazyLock<HashMap<QuestionKey, Suspect>> = LazyLock::new(|| {
 /// The whole list, in its order.
 ///
 /// # Errors
-/// None in practice: the list is built into the program, and a test reads it.
+/// None in practice, because the list is built into the program and a test reads it.
 pub fn suspects() -> Result<Vec<Suspect>, ScoreError> {
     serde_json::from_str(LIST).map_err(ScoreError::Suspects)
 }

@@ -1,5 +1,5 @@
-//! Counts a run's rows for the scorecards, one by one. Only counts for each question and each
-//! unfinished conversation are kept, because a run may have more rows than fit into memory.
+//! Counts a run's rows one by one for the scorecards. It keeps only counts for each question and
+//! each unfinished conversation, because a run may have more rows than fit into memory.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,8 @@ pub struct ScoreTally {
     pub(super) reasons: [usize; FeReason::VARIANTS.len()],
     pub(super) diagnostics: [usize; Diagnostic::VARIANTS.len()],
     pub(super) conversations: [ConversationTally; 2],
-    /// The latency of every row. No other figure is kept per row; exact percentiles need it.
+    /// The latency of every row, because exact percentiles need all of them. No other figure is
+    /// kept for each row.
     pub(super) latencies: Vec<f64>,
 }
 
@@ -41,9 +42,9 @@ pub(super) struct QuestionTally {
     pub(super) all: AnswerCounts,
     /// A hash of the first answer.
     answer: u64,
-    /// True if a later pass gave another answer.
+    /// True if a later epoch gave a different answer.
     pub(super) varies: bool,
-    /// The counts of those rows that have an answer.
+    /// The counts of only those rows that have an answer.
     pub(super) answered: AnswerCounts,
 }
 
@@ -53,12 +54,12 @@ pub(super) struct AnswerCounts {
     pub(super) rows: u32,
     pub(super) with_gold: u32,
     pub(super) has_program: bool,
-    /// For each rule, the number of rows that are right, and of rows that the rule can judge.
+    /// The number of rows that the rule accepts, and of rows that it can judge, for each rule.
     by_rule: [(u32, u32); Rule::VARIANTS.len()],
 }
 
 impl AnswerCounts {
-    /// The number of rows that are right by the rule, and of rows that it can judge.
+    /// The number of rows that the rule accepts, and of rows that it can judge.
     pub(super) fn of(&self, rule: Rule) -> (usize, usize) {
         let (hits, n) = self.by_rule.get(rule as usize).copied().unwrap_or_default();
         (hits as usize, n as usize)

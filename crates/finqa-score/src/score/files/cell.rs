@@ -1,11 +1,11 @@
-//! Makes a text safe as a cell of a CSV: a spreadsheet does not take it for a formula, and control
+//! Makes a text safe for a cell of a CSV: a spreadsheet does not run it as a formula, and control
 //! characters are visible.
 
 use finqa_core::text::picture;
 
-/// Returns the cell for a text. A text that a spreadsheet would take for a formula gets a leading
-/// apostrophe, but a negative number or percentage does not. Control characters other than tab,
-/// line feed and carriage return are replaced by their symbols (`␛`).
+/// Returns the text as a cell. If a spreadsheet would take it for a formula, a leading apostrophe
+/// is added, except to a negative number or percentage. Control characters other than tab, line
+/// feed and carriage return are replaced by their symbols (`␛`).
 ///
 /// ```
 /// use finqa_score::score::files::cell;
@@ -19,14 +19,14 @@ pub fn cell(text: &str) -> String {
     start.chars().chain(text.chars().map(pictured)).collect()
 }
 
-/// The text of a cell, without the apostrophe that [`cell`] may have put before it.
+/// The text of a cell, without the apostrophe that [`cell`] may have added.
 pub(crate) fn text_of(cell: &str) -> &str {
     let bare = cell.strip_prefix('\'').filter(|rest| starts_formula(rest));
     bare.unwrap_or(cell)
 }
 
 /// True if a spreadsheet would evaluate the cell. Leading apostrophes are skipped, so that a text
-/// that has some gets another one and is read back unchanged.
+/// that already has one gets another and is read back unchanged.
 fn starts_formula(text: &str) -> bool {
     text.trim_start_matches('\'')
         .starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])

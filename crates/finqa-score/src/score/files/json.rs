@@ -6,7 +6,7 @@ use serde_json::{Deserializer, Value};
 
 use finqa_core::program::tokens;
 
-/// What a field contains, which decides how a list or an object in it is read.
+/// The content of a field. It decides how a list or an object in the field is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Text,
@@ -23,7 +23,8 @@ const ANSWERS: [&str; 6] = [
 
 /// The values of a file, each with the line that it begins on, from 1.
 pub(super) fn values(json: &str) -> Result<Vec<(usize, &RawValue)>, serde_json::Error> {
-    // Without the final line break, the error of a truncated value names the line that it is on.
+    // Cut the final line break, because the error of a truncated value would otherwise name the
+    // line after it.
     let json = json.trim_end();
     let values: Vec<&RawValue> = match json.trim_start().starts_with('[') {
         true => serde_json::from_str(json)?,
@@ -45,15 +46,15 @@ pub(super) fn values(json: &str) -> Result<Vec<(usize, &RawValue)>, serde_json::
     Ok(values.collect())
 }
 
-/// The text of a value in a field of this form; `None` if there is none.
+/// The text of a value in a field of this form; `None` for null.
 ///
 /// # Errors
-/// What the value is instead, and what is expected.
+/// Says what the value is and what is expected.
 pub(super) fn text_of_value(value: &Value, form: Form) -> Result<Option<String>, String> {
     let inner = match (value, form) {
         (Value::Null, _) => return Ok(None),
         (Value::String(text), _) => return Ok(Some(text.clone())),
-        // A JSON number has no written form to keep: `5.0` is `5`, as in our own CSV.
+        // JSON does not keep how a number was written: `5.0` becomes `5`, as in our own CSV.
         (Value::Number(number), _) => return Ok(number.as_f64().map(|x| x.to_string())),
         (Value::Bool(yes), _) => return Ok(Some(if *yes { "yes" } else { "no" }.to_owned())),
         (Value::Array(tokens), Form::Program) => {
@@ -91,8 +92,8 @@ pub(super) fn program_of_text(text: &str) -> Option<String> {
     program_of(value_of_text(text)?.as_array()?)
 }
 
-/// The answer in a text. If the text is a list or an object with exactly one answer, this is that
-/// answer; otherwise the text itself, because a reply may be any text.
+/// The answer in a text. If the text is a list or an object with exactly one answer, that answer is
+/// returned. Otherwise the whole text is, because a reply may be any text.
 pub(super) fn answer_of_text(text: String) -> String {
     let answer = value_of_text(&text).map(|value| text_of_value(&value, Form::Answer));
     answer
@@ -100,7 +101,7 @@ pub(super) fn answer_of_text(text: String) -> String {
         .unwrap_or(text)
 }
 
-/// Parses a text that is a list or an object, in JSON or as Python prints it.
+/// Parses a text that is a list or an object, written as JSON or as Python prints it.
 fn value_of_text(text: &str) -> Option<Value> {
     if !text.trim_start().starts_with(['[', '{']) {
         return None;

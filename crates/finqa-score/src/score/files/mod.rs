@@ -1,10 +1,10 @@
-//! Reads predictions from disk, to score them again without a model: our own `output.csv`, the CSV
-//! of the LangGraph baseline, JSONL, and the official prediction file.
+//! Reads predictions from disk, so that they can be scored again without a model. It reads our own
+//! `output.csv`, the CSV of the LangGraph baseline, JSONL, and the official prediction file.
 //!
-//! [`read_predictions`] reads rows as they are. [`rescore`] pairs them with a dataset, if there is
-//! one, and scores them. Nothing is guessed: a missing column, a question that occurs twice, an
-//! encoding other than UTF-8, an id that the dataset does not have, or another gold than the
-//! dataset's is an error that says where it is.
+//! [`read_predictions`] reads the rows unchanged. [`rescore`] pairs them with a dataset, if there
+//! is one, and scores them. Nothing is guessed. A missing column, a question that occurs twice, an
+//! encoding other than UTF-8, an id that the dataset does not have, and a gold that differs from
+//! the dataset's are errors that name the place.
 
 mod cell;
 mod json;

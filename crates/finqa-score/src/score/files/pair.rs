@@ -15,16 +15,16 @@ use super::read::{PredictionRow, value_of};
 /// Scores rows of a file again, in their order.
 ///
 /// With a dataset, gold, page and question come from it; the file's gold is used only if the
-/// dataset has none. A row is paired by id and part. If it has no part, the id may end in one, as
-/// in the official prediction file; otherwise the row is paired by id and normalised question.
+/// dataset has none. A row is paired by id and part. If the row has no part, its id may end in one,
+/// as in the official prediction file. Otherwise the row is paired by id and normalised question.
 ///
-/// A row without an outcome counts as answered if it has an answer or a program; otherwise as a
-/// reply that could not be read, which no rule accepts. If a row has only a program, its answer is
-/// the program's value.
+/// A row without an outcome counts as answered if it has an answer or a program. Otherwise it
+/// counts as a reply that could not be read, which no rule accepts. If a row has only a program,
+/// the program's value is its answer.
 ///
 /// # Errors
-/// A question that occurs twice. With a dataset, also an id or a part that it does not have, and a
-/// gold that differs from the dataset's.
+/// A question occurs twice. With a dataset, also an id or a part that the dataset does not have,
+/// and a gold that differs from the dataset's.
 pub fn rescore(
     rows: Vec<PredictionRow>,
     dataset: Option<&Dataset>,
@@ -32,9 +32,9 @@ pub fn rescore(
     rescore_by(rows, dataset, false)
 }
 
-/// Like [`rescore`], but if `overrules` is true, the dataset's gold replaces a different gold of a
-/// row, because it may have been corrected since. A different gold is still refused if the row's
-/// question has another text.
+/// Like [`rescore`], but if `overrules` is true, a row's gold may differ from the dataset's, and
+/// the dataset's is used, because it may have been corrected in the meantime. A different gold is
+/// still an error if the row's question has a different text.
 pub fn rescore_by(
     rows: Vec<PredictionRow>,
     dataset: Option<&Dataset>,
@@ -54,7 +54,7 @@ pub fn rescore_by(
 
 /// A question of the dataset and its record.
 type KnownCase<'d> = (&'d Record, &'d Case);
-/// A row, its part, and its question in the dataset, if there is one.
+/// A row, its part, and its question in the dataset, if the dataset has it.
 type KeyedPrediction<'d> = (PredictionRow, String, Option<KnownCase<'d>>);
 
 fn refuse_duplicates(keyed: &[KeyedPrediction<'_>]) -> Result<(), ScoreError> {
@@ -73,8 +73,8 @@ fn refuse_duplicates(keyed: &[KeyedPrediction<'_>]) -> Result<(), ScoreError> {
     Ok(())
 }
 
-/// Gives a part to each row that has none, if there is no dataset: `qa` for the only question of a
-/// record, `qa_0` and `qa_1` for two, and numbers for more.
+/// Assigns a part to each row that has none, for files without a dataset: `qa` for the only
+/// question of a record, `qa_0` and `qa_1` for two questions, and numbers for more.
 fn with_parts(rows: Vec<PredictionRow>) -> Vec<KeyedPrediction<'static>> {
     let mut questions: HashMap<String, Vec<String>> = HashMap::new();
     for row in &rows {
@@ -149,8 +149,8 @@ fn with_cases(
 }
 
 /// Splits an id that consists of a record's id and a part. `Double_A/1/page_2.pdf_3` is a turn, as
-/// in the published files of turns; `…_qa_0` is a stand-alone question, as `--export-predictions`
-/// writes it.
+/// in the published files of turns, and `…_qa_0` is a stand-alone question, as
+/// `--export-predictions` writes it.
 fn take_part_of_id(row: &mut PredictionRow, records: &HashMap<&str, &Record>) {
     let Some((id, number)) = row.id.rsplit_once('_') else {
         return;
@@ -166,7 +166,8 @@ fn take_part_of_id(row: &mut PredictionRow, records: &HashMap<&str, &Record>) {
     }
 }
 
-/// Refuses a row whose gold is not the dataset's: it is not clear which of the two to score by.
+/// Refuses a row whose gold differs from the dataset's, because it is not clear by which of the two
+/// to score.
 fn refuse_other_gold(
     row: &PredictionRow,
     case: &Case,
@@ -176,7 +177,7 @@ fn refuse_other_gold(
     let exe_ans = case.gold.exe_ans.as_ref().map(Value::to_string);
     let written = written_gold(&case.gold, is_turn);
     let of_row = row.exe_ans.as_ref().map(Value::to_string);
-    // The server of an environment shows the truth of `14.1%` as 14.1 or as 0.141.
+    // An environment's server may state the truth `14.1%` as 14.1 or as 0.141.
     let percent = match (&row.exe_ans, &case.gold.exe_ans) {
         (Some(Value::Number(file)), Some(Value::Number(data))) => {
             [file * 100.0, file / 100.0].map(|x| within(x, *data, 1e-9))
@@ -201,15 +202,17 @@ fn refuse_other_gold(
     Ok(())
 }
 
-/// A question in lower case, with single spaces, without literal `\n` and without a final question
-/// mark. Spreadsheets and loaders differ in these.
+/// A question in lower case, with single spaces, without literal `
+/// ` and without a final question mark. Questions are compared in this form, because spreadsheets
+/// and loaders change these details.
 fn normalised(question: &str) -> String {
     let question = question.replace("\\n", " ").to_lowercase();
     let words: Vec<&str> = question.split_whitespace().collect();
     words.join(" ").trim_end_matches(['?', ' ']).to_owned()
 }
 
-/// The gold that EM and NM compare.
+/// The gold that EM and NM compare: the value of a turn, the printed answer of a stand-alone
+/// question.
 fn written_gold(gold: &Gold, is_turn: bool) -> Option<String> {
     match is_turn {
         true => gold.exe_ans.as_ref().map(Value::to_string),
@@ -217,7 +220,7 @@ fn written_gold(gold: &Gold, is_turn: bool) -> Option<String> {
     }
 }
 
-/// The gold of the dataset, or that of the file if the dataset has none.
+/// The gold of the dataset; if it has none, the gold of the file.
 fn gold_of(row: &mut PredictionRow, is_turn: bool, found: Option<KnownCase<'_>>) -> Gold {
     match found {
         Some((_, case)) if !case.gold.is_empty() => case.gold.clone(),
@@ -261,8 +264,8 @@ fn scored_row(
             Value::Number(x) => round5(*x).to_string(),
             Value::Text(word) => word.clone(),
         });
-        // EM and NM compare the value of a turn, but the printed answer of a stand-alone question,
-        // which a program alone does not have.
+        // For a turn, EM and NM compare the value. For a stand-alone question they compare the
+        // printed answer, and a program alone has none.
         row.prediction = row.answer.clone().filter(|_| is_turn).unwrap_or_default();
     }
     let has_answer = row.answer.is_some() || row.value.is_some() || row.program.is_some();

@@ -15,7 +15,7 @@ use finqa_core::text::{NOT_FINITE, one_line, with_nulls};
 use super::cell::text_of;
 use super::json::{self, Form};
 
-/// The fields that are read, each with all its names. The first name is used in messages.
+/// The fields that are read, each with all of its column names. Messages use the first name.
 const FIELDS: [(&str, Form); 16] = [
     ("id|record_id", Form::Text),
     (PART, Form::Text),
@@ -41,13 +41,14 @@ const PART: &str = "part|turn|turn_idx|turn_ind|turn_index|turn_id";
 
 const GOLD: &str = "ground_truth|gold|expected_answer";
 
-/// A file must have at least one column of each of these lists.
+/// A file must have at least one column from each of these lists.
 const NEEDED: [&str; 2] = [
     "id|record_id",
     "prediction|predicted_answer|answer|program|predicted_program",
 ];
 
-/// The field that a column or key stands for, by its first name, and its form; `None` if unknown.
+/// The field of a column or key, by the field's first name, and its form; `None` if the name is
+/// unknown.
 fn field_of(name: &str) -> Option<(&'static str, Form)> {
     let name = name.trim().to_lowercase();
     let (names, form) = FIELDS
@@ -56,7 +57,7 @@ fn field_of(name: &str) -> Option<(&'static str, Form)> {
     Some((names.split('|').next()?, form))
 }
 
-/// One prediction as it is in a file. What the file does not say is `None` or empty.
+/// One prediction as it is in a file. Fields that the file does not have are `None` or empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictionRow {
     /// Line number, from 1.
@@ -65,35 +66,35 @@ pub struct PredictionRow {
     pub id: String,
     /// `qa`, `qa_0`, `qa_1` or a turn's number.
     pub part: Option<String>,
-    /// The question's text, or empty.
+    /// The question's text; empty if the file does not have it.
     pub question: String,
-    /// Gold as written.
+    /// The gold as written.
     pub ground_truth: Option<String>,
     /// The prediction as written.
     pub prediction: String,
-    /// The printed answer.
+    /// The printed answer, with its unit.
     pub answer: Option<String>,
-    /// The unrounded value.
+    /// The value before rounding.
     pub value: Option<Value>,
     pub program: Option<String>,
     pub gold_program: Option<String>,
     /// The executed value of gold's program.
     pub exe_ans: Option<Value>,
     pub outcome: Option<Outcome>,
-    /// Seconds.
+    /// Seconds from the first request to the answer.
     pub latency: Option<f64>,
     pub filename: Option<String>,
-    /// The number of the repetition, if the question is asked several times.
+    /// The epoch, if each question is asked several times.
     pub epoch: Option<u32>,
     /// Rounds of analyst and critic.
     pub rounds: Option<usize>,
-    /// US dollars.
+    /// The cost in US dollars.
     pub cost: Option<Decimal>,
 }
 
-/// Reads a file of predictions: JSON if it begins with `{` (JSONL) or `[` (an array of objects,
-/// such as the official prediction file), otherwise CSV with a header and cells as
-/// [`cell`](super::cell()) writes them.
+/// Reads a file of predictions. A file that begins with `{` is JSONL, and one that begins with `[`
+/// is an array of objects, such as the official prediction file. Any other file is a CSV with a
+/// header, whose cells are as [`cell`](super::cell()) writes them.
 pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
     let bytes = files::read(path).map_err(|source| ScoreError::Read {
         path: path.to_owned(),
@@ -191,9 +192,9 @@ impl PredictionFile<'_> {
         rows.collect()
     }
 
-    /// Refuses columns without an id or an answer. Also refuses a column that is probably meant as
-    /// a gold or a turn's number, if there is none: it would be ignored. `line` is that of a JSON
-    /// object.
+    /// Refuses columns without an id or an answer. Also refuses an unknown column that is probably
+    /// a gold or a turn's number if no known column is, because it would be ignored. `line` is the
+    /// line of a JSON object.
     fn refuse_incomplete(&self, names: &[String], line: Option<usize>) -> Result<(), ScoreError> {
         let is_there = |known: &str| {
             let field = field_of(known);
@@ -204,7 +205,8 @@ impl PredictionFile<'_> {
         let gold = Some(GOLD)
             .filter(|gold| is_missing(gold) && !is_there("exe_ans"))
             .filter(|gold| gold.split('|').any(is_mistyped));
-        // An unknown name for a turn's number is refused, because some files count from 1.
+        // Refuse an unknown name for a turn's number instead of guessing, because some files count
+        // turns from 1.
         let numbers_turns = |name: &String| {
             let name = name.trim().to_lowercase();
             let begins = name.starts_with("turn") && !name.starts_with("turns");
@@ -267,8 +269,8 @@ impl Cells<'_> {
         }
         let answer = self.text("answer").map(json::answer_of_text);
         let prediction = self.text("prediction").map(json::answer_of_text);
-        // `answer` is the gold in the dataset, but the printed answer in convfinqa's own CSV, which
-        // has the column `outcome`.
+        // The name `answer` means gold in the dataset, but the printed answer in convfinqa's own
+        // CSV, which has the column `outcome`.
         if let (Some(answer), Some(prediction)) = (&answer, &prediction)
             && !self.texts.contains_key("outcome")
             && !answer.trim().eq_ignore_ascii_case(prediction.trim())
@@ -302,14 +304,14 @@ impl Cells<'_> {
         })
     }
 
-    /// A field's text; `None` if it is blank or says that there is no value.
+    /// A field's text; `None` if it is blank or states that there is no value.
     fn text(&mut self, field: &'static str) -> Option<String> {
         let text = self.texts.remove(field)?;
         (!is_missing(&text)).then_some(text)
     }
 
-    /// The unrounded value, which is read like any answer. A number with a percent sign or a scale
-    /// word stays a text. Another word is a value only if it is also the answer, or if the file is
+    /// The unrounded value, read like any answer. A number with a percent sign or a scale word
+    /// stays a text. Any other word is accepted only if it is also the answer, or if the file comes
     /// from a run.
     fn value(&mut self, answer: Option<&String>) -> Result<Option<Value>, ScoreError> {
         let Some(text) = self.text("value") else {
@@ -335,7 +337,7 @@ impl Cells<'_> {
         }
     }
 
-    /// A program. A list in its cell must be a list of tokens.
+    /// A program. If its cell begins like a list, it must be a list of tokens.
     fn program(&mut self, field: &'static str) -> Result<Option<String>, ScoreError> {
         match self.text(field) {
             Some(text) if text.trim_start().starts_with('[') => {
@@ -347,7 +349,7 @@ impl Cells<'_> {
         }
     }
 
-    /// Reads a field; `None` as in [`Self::text`].
+    /// Reads a field; `None` under the conditions of [`Self::text`].
     fn read<T>(
         &mut self,
         field: &'static str,
@@ -374,9 +376,9 @@ impl Cells<'_> {
     }
 }
 
-/// The line of a quote in a CSV that is not closed. It may also end at the opening quote of a cell
-/// on a later line, and the rows between would be read as one cell: so a quote on a later line that
-/// is followed by text counts as not closing.
+/// The line of a quote in a CSV that is never closed. An unclosed cell may end by mistake at the
+/// opening quote of a cell on a later line, which would make one cell of the rows between. So a
+/// quote on a later line does not close a cell if it is followed by text.
 fn open_quote(text: &str) -> Option<usize> {
     let quoted = regex!(r#"(?:^|[,\r\n])("(?:[^"]|"")*)(?:"([^,\r\n]?)|$)"#);
     let mut cells = quoted.captures_iter(text);
@@ -396,7 +398,7 @@ fn line_number(position: &csv::Position) -> usize {
     usize::try_from(position.line()).unwrap_or(usize::MAX)
 }
 
-/// The plain form of a whole number as data frames write it, `3.0` for 3; any other text
+/// The plain form of a whole number that a data frame wrote as `3.0`; any other text is returned
 /// unchanged.
 fn whole(text: &str) -> &str {
     let text = text.trim();
@@ -411,7 +413,7 @@ fn seconds(text: &str) -> Option<f64> {
     python_float(text).filter(|seconds| seconds.is_finite())
 }
 
-/// Data frames write small amounts as `1e-05`.
+/// An amount in US dollars. Data frames write small amounts as `1e-05`.
 fn amount(text: &str) -> Option<Decimal> {
     let read = text.parse().or_else(|_| Decimal::from_scientific(text));
     read.ok()
