@@ -1,28 +1,29 @@
-//! What is at fault, and the causes of an error.
+//! Classifies errors by what is at fault, and finds the causes of an error.
 
 use std::error::Error;
 
-/// What is at fault: the exit code follows from it.
+/// What is at fault for an error. The exit code follows from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// This program.
     Bug,
     /// The options, or an output that cannot be written.
     Usage,
-    /// Data that cannot be read or lack what was asked for.
+    /// Data that cannot be read, or that do not have what was asked for.
     Data,
-    /// A server that cannot be reached, or refuses.
+    /// A server that cannot be reached or refuses the request.
     Provider,
 }
 
-/// An error that a user is shown.
+/// An error that is shown to a user.
 pub trait Kinded: Error {
     /// What is at fault.
     fn kind(&self) -> Kind;
 }
 
-/// The innermost cause of an error, or the error itself if it has no cause. It names what
-/// really happened; the layers above it often repeat an address, which may contain a password.
+/// The innermost cause of an error, or the error itself if it has no cause. The innermost cause
+/// says what happened, while the layers above it often only repeat an address, which may contain a
+/// password.
 pub fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
     causes(error).last().unwrap_or(error)
 }

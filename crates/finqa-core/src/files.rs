@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::{Path, PathBuf};
 
-/// Opens a regular file. A descriptor inherited from the caller (`/dev/stdin`, or `<(command)`
-/// in a shell) may also be a pipe.
+/// Opens a regular file. A pipe is allowed only as a descriptor inherited from the caller
+/// (`/dev/stdin`, or `<(command)` in a shell).
 ///
 /// # Errors
 /// The system's error, or `InvalidInput` for a FIFO, a socket or a device.
@@ -43,12 +43,12 @@ pub fn read_to_string(path: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// Follows a path that is a symbolic link to the path it finally names, which need not exist. A
-/// writer that replaces a file by renaming must replace the link's target, not the link.
+/// Resolves a path that is a symbolic link to the path that it finally names, which need not exist.
+/// A writer that replaces a file by renaming needs this, because it must replace the link's target
+/// and not the link.
 ///
-/// # Errors
-/// The system's error, or `InvalidInput` after 40 links, which is also where Linux stops: such
-/// links usually form a cycle.
+/// The system's error, or `InvalidInput` after 40 links. Linux stops at the same number, because so
+/// many links usually form a cycle.
 pub fn resolve_links(path: &Path) -> Result<PathBuf> {
     const LINKS: usize = 40;
     let mut place = path.to_owned();
@@ -75,15 +75,15 @@ pub fn is_descriptor(path: &Path) -> bool {
         || path.starts_with("/proc/self/fd")
 }
 
-/// Makes a file readable for all users. A result is written to a temporary file first, and
-/// those are created private.
+/// Makes a file readable for all users. A result is first written to a temporary file, and
+/// temporary files are created as private.
 #[cfg(unix)]
 pub fn let_others_read(file: &File) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.set_permissions(std::fs::Permissions::from_mode(0o644))
 }
 
-/// Does nothing: these permissions exist only on Unix.
+/// Does nothing, because these permissions exist only on Unix.
 #[cfg(not(unix))]
 pub fn let_others_read(_file: &File) -> Result<()> {
     Ok(())

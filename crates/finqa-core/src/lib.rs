@@ -1,16 +1,16 @@
-//! The base that the evaluator and the FinQA environment share. Nothing here calls a model, and
-//! nothing here can name a gold answer.
+//! The base that the evaluator and the FinQA environment share. Nothing here calls a model or knows
+//! the type of a gold answer.
 //!
-//! A record of the dataset, or a document of the user, comes in as a [`question::Document`]:
-//! sentences and rows of cell strings. What goes out is the same document read into typed cells
-//! and numbers with their ids ([`page`]), the result of a program over its table ([`program`]),
-//! and rates with intervals ([`stats`]).
+//! **In:** a record of the dataset or a document of the user, as a [`question::Document`]:
+//! sentences and rows of cell strings. **Out:** the same document read into typed cells and numbers
+//! with their ids ([`page`]), the result of a program over its table ([`program`]), and rates with
+//! intervals ([`stats`]).
 //!
-//! Reading order: [`number`] reads and prints financial numbers and builds only on [`text`];
-//! [`program`] parses, executes and compares programs; [`page`] reads a table with its header,
-//! unit and years; [`question`] combines a page with a question and the earlier turns.
-//! [`stats`] is independent of them and works on lists of right and wrong answers. [`fetch`]
-//! downloads the published archive. The rest are helpers: [`error`], [`files`], [`net`],
+//! Reading order: [`number`] reads and prints financial numbers and needs only [`text`];
+//! [`program`] parses, executes and compares programs; [`page`] reads a table with its header, unit
+//! and years; [`question`] combines a page with a question and the earlier turns. [`stats`] is
+//! independent of these modules and works on lists of right and wrong answers. [`fetch`] downloads
+//! the published archive. The other modules are helpers: [`error`], [`files`], [`net`],
 //! [`options`], [`outcome`], [`secrets`] and [`text`].
 
 #![warn(unreachable_pub)]

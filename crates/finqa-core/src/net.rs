@@ -1,5 +1,5 @@
-//! Helpers for HTTP clients and servers: which hosts are this machine, and how long a server
-//! asks a client to wait.
+//! Helpers for HTTP clients and servers. They tell which hosts are this machine, and how long a
+//! server asks a client to wait.
 
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
@@ -40,8 +40,8 @@ pub fn names_loopback(host: &str) -> bool {
     is_loopback(host) && !bare.parse().is_ok_and(unspecified)
 }
 
-/// The time by the server's clock, from its `Date` header, or this machine's time without one.
-/// The times in a response follow the server's clock.
+/// The server's time, from the `Date` header, or this machine's time if the header is missing. The
+/// other times in a response follow the server's clock.
 pub fn server_time(headers: &HeaderMap) -> SystemTime {
     let date = headers.get(DATE).and_then(|date| date.to_str().ok());
     date.and_then(http_date).unwrap_or_else(SystemTime::now)
@@ -52,8 +52,8 @@ fn http_date(text: &str) -> Option<SystemTime> {
     Some(date.into())
 }
 
-/// The wait that `Retry-After` asks for. Besides the standard's seconds and HTTP date, it reads
-/// a duration with a unit, which some gateways send.
+/// The wait that `Retry-After` asks for. Besides the standard's seconds and HTTP date, it may be a
+/// duration with a unit, which some gateways send.
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<f64>() {

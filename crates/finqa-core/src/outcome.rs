@@ -1,10 +1,10 @@
-//! How a question ended: with an answer, or why it has none. The agents write it and the scores
-//! count it.
+//! The outcome of a question: whether it has an answer, and if not, why. The agents set it, and the
+//! scores count it.
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-/// How a question ended. Every outcome except [`Outcome::Answered`] counts as wrong in the
+/// The outcome of a question. Every outcome except [`Outcome::Answered`] counts as wrong in the
 /// accuracy over all questions. Summaries list the outcomes in this order.
 #[derive(
     Clone,
@@ -35,7 +35,8 @@ pub enum Outcome {
     Refusal,
     /// The reply was cut off at the output limit.
     Truncated,
-    /// The reply could not be parsed, and neither could the reply to one repeated request.
+    /// The reply could not be parsed. One request was repeated, and its reply could not be parsed
+    /// either.
     ParseFailure,
     /// The provider failed on every attempt.
     ProviderError,

@@ -21,8 +21,7 @@ pub fn blob_id(bytes: &[u8]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Checks the bytes against the published file's blob id. Without a known id, everything
-/// passes.
+/// Checks the bytes against the published file's blob id. A file without a known id always passes.
 pub(super) fn verify(
     bytes: &[u8],
     path: &Path,
@@ -42,7 +41,7 @@ pub(super) fn verify(
     }
 }
 
-/// The paths of all files if every one exists and verifies; else `None`.
+/// The paths of all files if every file exists and verifies; otherwise `None`.
 pub(super) fn all_there(folder: &Path, files: &[PublishedFile]) -> Option<Vec<PathBuf>> {
     let intact = |file: &PublishedFile| {
         let path = folder.join(&file.name);
@@ -77,7 +76,7 @@ pub(super) fn unpack(
         let mut bytes = Vec::new();
         let read = archive.by_name(entry).map_err(|error| error.to_string());
         let read = read.and_then(|entry| {
-            // Bounds what a hostile archive can unpack to.
+            // Limit the unpacked size, because a hostile archive can unpack to far more than its own size.
             let mut entry = entry.take(LARGEST);
             entry
                 .read_to_end(&mut bytes)
@@ -110,8 +109,8 @@ pub fn write(bytes: &[u8], target: &Path) -> Result<(), DownloadError> {
     written().map_err(DownloadError::at(target))
 }
 
-/// The entry with this file name in any folder, except in `__MACOSX`, where macOS puts resource
-/// forks of the same names.
+/// The entry with this file name in any folder except `__MACOSX`, where macOS puts resource forks
+/// with the same names.
 fn entry<'a>(entries: &'a [String], name: &str) -> Option<&'a str> {
     let mut entries = entries
         .iter()

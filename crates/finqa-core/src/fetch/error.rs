@@ -50,7 +50,7 @@ impl Kinded for DownloadError {
 }
 
 impl DownloadError {
-    /// True for a network failure (exit code 5), false for bad data or a disk failure (exit
+    /// True for a network failure (exit code 5); false for bad data or a failure of the disk (exit
     /// code 3).
     pub fn is_network(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Refused { .. })

@@ -12,9 +12,9 @@ use crate::net::retry_after;
 
 type OnEvent<'a> = &'a mut (dyn FnMut(DownloadEvent) + Send);
 
-/// Why an attempt failed.
+/// The reason why an attempt failed.
 enum AttemptFailure {
-    /// Worth another attempt. The pause is the one that the server asked for, if any.
+    /// Another attempt may succeed. The pause is the one that the server asked for, if any.
     Transient(String, Option<Duration>),
     Final(DownloadError),
 }
@@ -23,7 +23,7 @@ fn transient(reason: impl Into<String>) -> AttemptFailure {
     AttemptFailure::Transient(reason.into(), None)
 }
 
-/// Fetches a file into memory and reports progress. An attempt that breaks off starts again
+/// Fetches a file into memory and reports progress. If an attempt breaks off, the next one starts
 /// from the first byte.
 ///
 /// # Errors
@@ -85,7 +85,7 @@ async fn attempt(
     Ok(body)
 }
 
-/// Waits for one step of an exchange (the response or its next bytes), but no longer than the
+/// Waits for one step of an exchange, which is the response or its next bytes. The wait ends at the
 /// read timeout.
 async fn in_time<T>(
     options: &DownloadOptions,
@@ -97,7 +97,7 @@ async fn in_time<T>(
         return Err(transient(format!("the server was silent for {seconds} s")));
     };
     ended.map_err(|error| {
-        // The outermost message only repeats the address.
+        // The outermost message only repeats the address, so the reason is built from its causes.
         let mut texts: Vec<String> = causes(&error).map(ToString::to_string).collect();
         texts.dedup();
         let reason = match texts.is_empty() {
@@ -116,8 +116,8 @@ async fn in_time<T>(
     })
 }
 
-/// Turns a status other than success into a failure. Rate limits, timeouts and server errors
-/// are worth another attempt.
+/// Turns a status other than success into a failure. After rate limits, timeouts and server errors,
+/// another attempt may succeed.
 fn refusal(url: String, status: StatusCode, response: &Response) -> AttemptFailure {
     let may_pass = [StatusCode::TOO_MANY_REQUESTS, StatusCode::REQUEST_TIMEOUT];
     if may_pass.contains(&status) || status.is_server_error() {

@@ -1,8 +1,8 @@
 //! Downloads the published archive, verifies it and unpacks it.
 //!
-//! A broken download starts again from the first byte. Nothing is written before its git blob
-//! id is verified, so a file that exists is complete. The caller provides the HTTP client and
-//! with it proxies and certificates.
+//! A broken download starts again from the first byte. Nothing is written before its git blob id is
+//! verified, so every file that exists is complete. The caller provides the HTTP client, which
+//! decides about proxies and certificates.
 
 mod archive;
 mod error;

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-/// Size limit of the archive and of each file in it. The published files are less than half as
-/// large; the limit is for a hostile archive.
+/// Size limit of the archive and of each file in it, in bytes. The published files are less than
+/// half as large; the limit protects against a hostile archive.
 pub(super) const LARGEST: u64 = 256 << 20;
 
-/// What to download, and how long to try.
+/// What to download, and the limits on attempts, pauses and size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DownloadOptions {
     /// Address of the folder that contains the archive, without a trailing slash.
     pub base_url: String,
     pub archive: PublishedFile,
-    /// The files to unpack from it, in whatever folder of the archive they are.
+    /// The files to unpack. Each may be in any folder of the archive.
     pub files: Vec<PublishedFile>,
     /// Maximum number of attempts; at least one is made.
     pub attempts: u32,
@@ -21,7 +21,7 @@ pub struct DownloadOptions {
     pub first_pause: Duration,
     /// The longest pause between attempts, even if the server asks for more.
     pub longest_pause: Duration,
-    /// How long to wait for the response, and for each further part of it.
+    /// Maximum wait for the response, and for each further part of it.
     pub read_timeout: Duration,
     /// Maximum size of the archive in bytes.
     pub most_bytes: u64,
@@ -45,8 +45,8 @@ impl PublishedFile {
 }
 
 impl DownloadOptions {
-    /// Downloads `archive` from the folder at `base_url` and unpacks nothing, with retries and
-    /// timeouts suited to a public server.
+    /// Downloads `archive` from the folder at `base_url`, with retries and timeouts suited to a
+    /// public server. Unpacks nothing unless `files` is set.
     pub fn new(base_url: String, archive: PublishedFile) -> Self {
         Self {
             base_url,
@@ -66,7 +66,7 @@ impl DownloadOptions {
     }
 }
 
-/// What a progress bar shows of a download.
+/// An event that a progress bar shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DownloadEvent {
     /// The bytes received so far, and the total if the server stated it.

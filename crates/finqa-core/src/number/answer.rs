@@ -1,7 +1,7 @@
-//! Finds the one number that an answer means, or its yes or no.
+//! Finds the number that an answer means, or its yes or no.
 //!
-//! Prose around the number does not matter. If an answer has several figures, its words must
-//! leave only one of them; docs/scoring.md ("Reading an answer") lists the rules.
+//! Prose around the number is ignored. If an answer has several figures, its words must rule out
+//! all but one of them; docs/scoring.md ("Reading an answer") lists the rules.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -42,7 +42,7 @@ static NAMES: LazyLock<Regex> = LazyLock::new(|| {
     regex!(&format!(r"(?i)\b(?:{})\b", forms.join("|")))
 });
 
-/// The end of the text before a figure with which the answer is compared: "up from about".
+/// Words directly before a figure with which the answer is compared: "up from about".
 static COMPARED: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)\b(?:from|versus|vs\.?|than|against|(?:compared|relative) (?:to|with)|out of)\s+(?:(?:an?|the|about|approximately|around|roughly|nearly|just|only)\s+)*$"
@@ -51,20 +51,20 @@ static COMPARED: LazyLock<Regex> = LazyLock::new(|| {
 /// A unit of time after a figure. "5 years" is the answer only if the text has no other figure.
 static PERIOD: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)^\s*(?:years?|quarters?|months?|weeks?|days?)\b"));
-/// A sentence whose answer is a year, which comes first or last: "It was in 2031."
+/// A sentence whose answer is a year, at its start or its end: "It was in 2031."
 static YEAR: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)^(?:[^0-9]*\b(?:in|is|was|year)\s+(?:fiscal\s+)?)?[0-9]{4}(?:\s+(?:was|is|had)\b.*|\W*)$"
     )
 });
-/// A figure that makes a range or a list with the next one: "10 to", "10 or".
+/// A figure that forms a range or a list with the next figure: "10 to", "10 or".
 static RANGE: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)^[0-9.,]+\s*(?:-|/|to|or|and|through)?\s*$"));
 static TO: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\bto\s+(?:(?:about|approximately|around|roughly|nearly)\s+)*$"));
 
-/// The sign as a word before a figure: "loss of", "minus". The group `of` matches phrases like
-/// "provision for loan losses of", where it is not a sign.
+/// A word directly before a figure that gives it a sign: "loss of", "minus". The group `of` matches
+/// phrases like "provision for loan losses of", in which the word is not a sign.
 static LOSS: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)(?P<of>\bfor(?:\s+\w+){0,3}\s+)?\b(?:(?P<loss>loss|losses|deficit)(?:\s+of|:)?|negative|minus)\s+(?:(?:about|approximately|around|roughly|nearly|just|only)\s+)*$"
@@ -80,8 +80,8 @@ static YES_NO: LazyLock<Regex> = LazyLock::new(|| {
 static LOSS_BEHIND: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)^\s*\(?\s*(?:(?:net|operating|pre-?tax)\s+)?(?:loss|deficit)\b"));
 
-/// Texts of more bytes are not read as answers. Each figure is compared with the text before
-/// it, so the time grows with the square of the length.
+/// Texts of more bytes are not read as answers, because the time grows with the square of the
+/// length: each figure is compared with the text before it.
 const LONGEST: usize = 8_000;
 
 /// Reads the number that an answer means.
@@ -93,14 +93,13 @@ const LONGEST: usize = 8_000;
 /// assert_eq!(answer("revenue rose from 100 to 114").map(|r| r.value), Err(NotRead::Several));
 /// ```
 ///
-/// # Errors
-/// Why no number is the answer.
+/// The reason why the text does not have exactly one number as its answer.
 pub fn answer(text: &str) -> Result<NumberReading, NotRead> {
     if text.len() > LONGEST {
         return Err(NotRead::Several);
     }
     let mut scanner = Scanner::new(text);
-    // A copy, because the scanner is still advanced while the text is in use.
+    // Copied, because the scanner is advanced below while the text is still in use.
     let text = scanner.folded.text.clone();
     let answer = AnswerText { text: &text };
     let names: Vec<Range<usize>> = NAMES.find_iter(&text).map(|found| found.range()).collect();
@@ -116,7 +115,7 @@ pub fn answer(text: &str) -> Result<NumberReading, NotRead> {
         .map(|reading| scanner.restored(reading))
 }
 
-/// `Some(true)` if an answer says yes or true, `Some(false)` for no or false, else `None`.
+/// `Some(true)` if an answer says yes or true, `Some(false)` for no or false, and otherwise `None`.
 ///
 /// ```
 /// use finqa_core::number::yes_or_no;
@@ -130,8 +129,8 @@ pub fn yes_or_no(text: &str) -> Option<bool> {
     Some(found.name("yes").is_some())
 }
 
-/// True for digits that are part of a name. Money with a scale word, percentages and basis
-/// points never are.
+/// True for digits that are part of a name. Money with a scale word, percentages and basis points
+/// are never part of a name.
 fn is_name(found: &Candidate, names: &[Range<usize>]) -> bool {
     let inside = |name: &Range<usize>| name.start <= found.span.start && found.span.end <= name.end;
     match &found.reading {
@@ -164,8 +163,8 @@ impl AnswerText<'_> {
         self.slice(range).contains(char::is_alphanumeric)
     }
 
-    /// The figure of the answer: the one after the last `=` or `≈`, or the one before it if an
-    /// expression follows ("24.25 = $4,812 / $198.4").
+    /// The figure of the answer. This is the figure after the last `=` or `≈`, or the figure before
+    /// it if an expression follows ("24.25 = $4,812 / $198.4").
     fn figure<'c>(&self, candidates: &'c [Candidate]) -> Result<&'c NumberReading, NotRead> {
         let Some(equals) = self.text.rfind(['=', '≈']) else {
             return self.one(candidates);
@@ -185,8 +184,8 @@ impl AnswerText<'_> {
         }
     }
 
-    /// The single figure among the candidates, once asides, years and figures for comparison
-    /// are left out. Figures that agree within [`NEAR`] count as one.
+    /// The only figure among the candidates that is not an aside, a year or a figure for
+    /// comparison. Figures that differ by less than [`NEAR`] count as one.
     fn one<'c>(&self, candidates: &'c [Candidate]) -> Result<&'c NumberReading, NotRead> {
         let behind = |at: usize| at.checked_sub(1).and_then(|at| candidates.get(at));
         let outside = candidates.iter().enumerate();
@@ -234,8 +233,8 @@ impl AnswerText<'_> {
         match (amounts.as_slice(), years.as_slice()) {
             ([first, rest @ ..], _) => {
                 let one = rest.iter().all(|other| is_same(first, other));
-                // In "$25,587, an increase of 14.1%" the first figure is the answer and the
-                // other one explains it.
+                // In "$25,587, an increase of 14.1%", the first figure is the answer and the second
+                // one explains it.
                 let explains = |other: &&NumberReading| {
                     let between = self.slice(first.span.start..other.span.start);
                     other.percent != first.percent && !RANGE.is_match(between)
@@ -258,8 +257,8 @@ impl AnswerText<'_> {
         year_of(self.slice(reading.span.clone()).trim()).is_some()
     }
 
-    /// True for a number that is an aside: in brackets with other text, in brackets of its own
-    /// directly after another number (`45.2 (2019)`), or counting years or months.
+    /// True for a number that is an aside: in brackets with other text, in its own brackets
+    /// directly after another number (`45.2 (2019)`), or a count of years or months.
     fn is_aside(&self, found: &Candidate, behind: Option<&Candidate>) -> bool {
         if self.slice(found.span.clone()).starts_with('(') {
             let apart = |behind: &Candidate| self.slice(behind.span.end..found.span.start).trim();
@@ -297,8 +296,7 @@ impl AnswerText<'_> {
         let word = word.unwrap_or_default().to_lowercase();
         let plain = !reading.percent && !reading.basis_points && reading.scale.is_none();
         match scale_of_word(&word) {
-            // In an answer, a letter that is separated from the number is a scale too:
-            // `45.2 m`.
+            // In an answer, a letter that is separated from the number is also a scale: `45.2 m`.
             Some((scale, _)) if plain && matches!(word.as_str(), "k" | "m" | "b") => {
                 reading.scale = Some(scale);
                 reading.span.end += behind.find(char::is_alphabetic).unwrap_or(0) + 1;

@@ -17,7 +17,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// The currencies that are written with a sign: by code and by name.
+/// The currencies with a sign of their own: the sign, the code and the name.
 const SIGNS: [(&str, &str, &str); 5] = [
     ("$", "usd", "dollar"),
     ("€", "eur", "euro"),
@@ -26,8 +26,8 @@ const SIGNS: [(&str, &str, &str); 5] = [
     ("₹", "inr", "rupee"),
 ];
 
-/// The first currency that a text names, as it is written before a number: `$`, `US$`, `€`, or
-/// `CHF` for one that has no sign of its own.
+/// The first currency that a text names, in the form that is written before a number: `$`, `US$`,
+/// `€`, or a code such as `CHF` if the currency has no sign.
 ///
 /// ```
 /// use finqa_core::number::currency_in;
@@ -42,8 +42,8 @@ pub fn currency_in(text: &str) -> Option<String> {
     currencies(text).map(|(written, _)| written).next()
 }
 
-/// Like [`currency_in`], but a currency that stands before digits is not that of the text: the
-/// label `Notes of $500 due 2031` states no unit.
+/// Like [`currency_in`], but ignores a currency directly before digits: the label `Notes of $500
+/// due 2031` does not state a unit.
 pub fn currency_of_label(text: &str) -> Option<String> {
     let before_digits = |end: &usize| {
         let rest = text.get(*end..).unwrap_or_default().trim_start();
@@ -53,14 +53,14 @@ pub fn currency_of_label(text: &str) -> Option<String> {
     found.next().map(|(written, _)| written)
 }
 
-/// The currencies of a text, each with its end.
+/// The currencies in a text, each with the offset of its end.
 fn currencies(text: &str) -> impl Iterator<Item = (String, usize)> + '_ {
     NAMED.captures_iter(text).filter_map(|found| {
         let whole = found.get(0)?;
         let word = found.name("code").or(found.name("name"));
         let written = match word.map(|word| word.as_str().to_lowercase()) {
             None => whole.as_str().to_uppercase(),
-            // "Mrs" is no currency.
+            // The end of "Mrs" is not a currency.
             Some(word) if word == "rs" => {
                 let alone = whole.as_str().to_lowercase().starts_with("rs");
                 alone.then(|| "₹".to_owned())?

@@ -41,8 +41,8 @@ impl PlainNumber {
         while let Some(group) = separator.and_then(|c| at(end).strip_prefix(c)) {
             match digits(group) {
                 3 if first <= 3 && !text.starts_with('0') => end = text.len() - group.len() + 3,
-                // A comma without digits is punctuation. A narrow space before any other group
-                // separates two numbers.
+                // A comma without digits after it is punctuation. A narrow space before a group of
+                // other than three digits separates two numbers.
                 0 => break,
                 _ if separator == Some(THIN) => break,
                 _ => return None,
@@ -102,6 +102,6 @@ fn unraised(c: char) -> Option<char> {
     "0123456789+-".chars().nth(at)
 }
 
-/// The characters that can start an exponent, a denominator or a ratio. Digits followed by
-/// another character skip the pattern.
+/// The characters that can start an exponent, a denominator or a ratio. Before any other character,
+/// the slower pattern is skipped.
 const EXPONENTS: [char; 8] = ['e', 'E', 'x', 'X', '×', '*', '/', ':'];

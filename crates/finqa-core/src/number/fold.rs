@@ -1,9 +1,10 @@
-//! Makes characters that look alike equal and drops decoration, before anything is read.
+//! Replaces characters that look alike by one of them and removes decoration. All readers of
+//! numbers use it first.
 
 use std::borrow::Cow;
 
-/// The character that is read in place of `c`: every dash is `-`, full-width forms are ASCII,
-/// quotes are plain, and wide or narrow spaces are blanks.
+/// The character that is read instead of `c`: every dash becomes `-`, full-width forms become
+/// ASCII, quotes become plain, and wide or narrow spaces become blanks.
 ///
 /// ```
 /// use finqa_core::number::fold;
@@ -30,7 +31,7 @@ pub fn fold(c: char) -> char {
     }
 }
 
-/// Stands for every narrow or no-break space in a folded text. Unlike a blank, it may separate
+/// Replaces every narrow or no-break space in a folded text. Unlike a blank, it can separate
 /// thousands.
 pub(super) const THIN: char = '\u{a0}';
 
@@ -38,7 +39,7 @@ pub(super) const THIN: char = '\u{a0}';
 pub(super) struct Folded<'t> {
     pub(super) text: Cow<'t, str>,
     pub(super) original: &'t str,
-    /// The offset in the original of each byte of `text`. Empty if nothing was changed.
+    /// The offset of each byte of `text` in the original; empty if nothing was changed.
     from: Vec<usize>,
 }
 
@@ -75,8 +76,7 @@ impl<'t> Folded<'t> {
     }
 }
 
-/// The text without decoration, with its other characters unchanged: `−14.1%` for
-/// `**−14.1\%**`.
+/// The text without decoration. Its other characters are unchanged: `−14.1%` for `**−14.1\%**`.
 pub fn plain(text: &str) -> String {
     let folded = Folded::new(text);
     let kept = folded.text.char_indices().filter_map(|(at, c)| {
@@ -89,8 +89,8 @@ pub fn plain(text: &str) -> String {
         .to_owned()
 }
 
-/// The replacement of the character `c` at `at`, `None` if it is dropped, and how many bytes
-/// are consumed.
+/// The replacement of the character `c` at `at`, or `None` if the character is dropped, and the
+/// number of bytes that are consumed.
 fn read_as(text: &str, at: usize, c: char) -> (Option<char>, usize) {
     let rest = text.get(at..).unwrap_or_default();
     let length = c.len_utf8();
@@ -120,8 +120,8 @@ fn command(rest: &str) -> (Option<char>, usize) {
     }
 }
 
-/// Reads a run of the mark `c`. As emphasis it is dropped. Between operands it is an operator:
-/// `4*5`, `4 * 5`, and `10**6`, which is read as `10^6`.
+/// Reads a run of the mark `c`. Emphasis is dropped. Between operands, the mark is an operator:
+/// `4*5`, `4 * 5`, and `10**6`, which becomes `10^6`.
 fn emphasis(text: &str, at: usize, c: char) -> (Option<char>, usize) {
     let (before, rest) = text.split_at_checked(at).unwrap_or_default();
     let behind = rest.trim_start_matches(c);

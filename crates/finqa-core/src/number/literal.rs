@@ -8,9 +8,9 @@ pub fn python_float(text: &str) -> Option<f64> {
     is_ascii.then(|| python::float(text)).flatten()
 }
 
-/// The value of a literal in a program, as the official evaluator's `str_to_num` reads it. It
-/// drops commas and tries `float`. If that fails, a text with `%` is read without it and
-/// divided by 100, and `const_<float>` is the float, with `const_m1` for -1.
+/// The value of a literal in a program, as the official evaluator's `str_to_num` reads it. It drops
+/// commas and tries `float`. If that fails, it reads a text with `%` without the sign and divides
+/// it by 100, and it reads `const_<float>` as the float and `const_m1` as -1.
 ///
 /// ```
 /// use finqa_core::number::literal;

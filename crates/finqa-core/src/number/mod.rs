@@ -1,12 +1,12 @@
-//! Reads and prints financial numbers, and defines the value that a program or an answer has.
+//! Reads and prints financial numbers, and defines the value of a program or an answer.
 //!
 //! The module knows nothing about questions, tables or models.
 //!
-//! There are two readers, because two kinds of text are read. [`literal()`] is the official
-//! evaluator's reader of programs, as strict and as odd as the original. The other one reads
-//! text written by people and models. Reading order: `fold` (makes similar characters equal),
-//! `words` (scales, currencies, percents), `read` (the grammar of one number), `answer` (which
-//! number of a text is meant).
+//! There are two readers for two kinds of text. [`literal()`] is the official evaluator's reader of
+//! programs, as strict and as odd as the original. The other reader is for text by people and
+//! models. Reading order: `fold` (makes similar characters equal), `words` (scales, currencies,
+//! percents), `read` (the grammar of one number), `answer` (chooses the number that an answer
+//! means).
 
 mod answer;
 mod currency;

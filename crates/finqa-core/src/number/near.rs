@@ -1,4 +1,4 @@
-//! Compares numbers that may differ a little; the caller decides by how much.
+//! Compares numbers that may differ slightly. The caller chooses the tolerance.
 
 /// True if two numbers are equal except for the rounding errors of binary fractions.
 pub fn same(a: f64, b: f64) -> bool {
@@ -10,43 +10,43 @@ pub fn within(x: f64, target: f64, share: f64) -> bool {
     (x - target).abs() <= share * target.abs()
 }
 
-/// The relative error allowed for a number computed from rounded figures: the 0.5 % of the
-/// score FE (docs/scoring.md).
+/// The relative error allowed for a number that was computed from rounded figures. It is the 0.5 %
+/// of the score FE (docs/scoring.md).
 pub const NEAR: f64 = 0.005;
 
-/// The value of one unit in the last of `decimals` decimals, e.g. 0.01 for 2. Capped at 300
+/// The value of one unit in the last of `decimals` decimals, such as 0.01 for 2. Limited to 300
 /// decimals, because 10^-324 is 0 in a double.
 pub fn last_digit(decimals: u32) -> f64 {
     10_f64.powi(-i32::try_from(decimals.min(300)).unwrap_or(300))
 }
 
-/// The largest distance of a number from the one that it rounds to, whose last digit is worth
+/// The largest distance between a number and the rounded number, whose last digit has the value
 /// `unit`. It is slightly more than half a unit, because binary fractions represent halves
 /// inexactly.
 pub fn half_unit(unit: f64) -> f64 {
     0.5 * unit * (1.0 + 1e-9)
 }
 
-/// True if `x` rounds to `written`, whose last digit is worth `unit`.
+/// True if `x` rounds to `written`, whose last digit has the value `unit`.
 pub fn rounds_to(x: f64, written: f64, unit: f64) -> bool {
     (x - written).abs() <= half_unit(unit)
 }
 
-/// True if cutting `x` off after the last digit of `written` gives `written`; that digit is
-/// worth `unit`.
+/// True if `x`, truncated at the last digit of `written`, is `written`. That digit has the value
+/// `unit`.
 pub fn truncates_to(x: f64, written: f64, unit: f64) -> bool {
     // Slightly enlarged, because 3.3 / 0.1 is just below 33 and would be cut to 32.
     let cut = (x / unit * (1.0 + 1e-12)).trunc();
     (cut - (written / unit).round()).abs() < 0.5
 }
 
-/// The readings of a number whose percent sign is in doubt: unchanged, as a fraction printed as
-/// a percent, and as a percent printed as a fraction.
+/// The three possible values of a number that may or may not be a percentage: unchanged, a fraction
+/// converted to percent, and a percentage converted to a fraction.
 pub fn percent_forms(x: f64) -> [f64; 3] {
     [x, x * 100.0, x * 0.01]
 }
 
-/// A share by both of its readings: 14 % and 0.14.
+/// A share in both of its forms, such as 14 % and 0.14.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PercentReading {
     pub percent: f64,
@@ -54,7 +54,7 @@ pub struct PercentReading {
 }
 
 impl PercentReading {
-    /// Of a value that is in percent already, or is a fraction.
+    /// Reads a value that is a percentage if `in_percent`, and otherwise a fraction.
     pub fn of(value: f64, in_percent: bool) -> Self {
         match in_percent {
             true => Self {
@@ -68,8 +68,8 @@ impl PercentReading {
         }
     }
 
-    /// Of a value that is shown as so many percent: it is in percent if it is nearer to them than
-    /// 100 times it.
+    /// Reads a value that is displayed as `percent` percent. It is a percentage if it is closer to
+    /// `percent` than 100 times the value is, and otherwise a fraction.
     pub fn shown_as(percent: f64, value: f64) -> Self {
         let distance = |number: f64| (number - percent).abs();
         let as_fraction = Self::of(value, false);

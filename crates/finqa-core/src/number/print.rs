@@ -2,12 +2,12 @@
 
 use super::{PercentReading, Unit, UnitKind, Value};
 
-/// Prints a value as an answer. A percent is the fraction × 100 with one decimal and `%`; any
-/// other number has at most 3 decimals, no trailing zeros and no separators; a word is
+/// Prints a value as an answer. A percentage is the fraction × 100 with one decimal and `%`. Any
+/// other number has at most 3 decimals, without trailing zeros and separators. A word is printed
 /// unchanged.
 ///
-/// `in_percent` means that the value is already in percent and not a fraction, because its
-/// program multiplied by `const_100` or used percentages as the page prints them.
+/// `in_percent` means that the value is a percentage and not a fraction, because its program
+/// multiplied by `const_100` or used percentages as the page prints them.
 ///
 /// ```
 /// use finqa_core::number::{print, Unit, UnitKind, Value};
@@ -34,8 +34,7 @@ pub fn print(value: &Value, unit: Unit, in_percent: bool) -> String {
     )
 }
 
-/// Prints a number that is in percent, with at least one and at most `decimals` decimals,
-/// trailing zeros dropped.
+/// Prints a number that is in percent, with one to `decimals` decimals and without trailing zeros.
 ///
 /// ```
 /// use finqa_core::number::print_percent;
@@ -55,7 +54,7 @@ pub fn print_percent(percent: f64, decimals: usize) -> String {
     format!("{}%", unsigned_zero(format!("{kept}{extra}")))
 }
 
-/// Drops the sign of a printed zero.
+/// Removes the minus sign of a printed zero.
 fn unsigned_zero(printed: String) -> String {
     match printed.strip_prefix('-') {
         Some(rest) if rest.bytes().all(|b| b == b'0' || b == b'.') => rest.to_owned(),

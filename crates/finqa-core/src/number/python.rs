@@ -1,5 +1,6 @@
 //! Reads numbers as Python does. The official evaluator and OpenEnv's `finqa_env` are Python
-//! programs that call `float()` and `int()`, and their results depend on the corner cases.
+//! programs that call `float()` and `int()`, and their results depend on corner cases of these
+//! functions.
 
 /// The zero of each run of ten decimal digits (Unicode 15, category Nd), in ascending order.
 const DIGIT_ZEROS: [u32; 66] = [
@@ -22,13 +23,13 @@ pub fn digit(c: char) -> Option<u32> {
     (code - zero < 10).then(|| code - zero)
 }
 
-/// `str.isspace` for one character: Unicode's white space and the four separators `\x1c` to
-/// `\x1f`.
+/// Python's `str.isspace` for one character: Unicode's white space and the four separators `\x1c`
+/// to `\x1f`.
 pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
-/// `str.strip()`.
+/// Python's `str.strip()`.
 pub fn strip(text: &str) -> &str {
     text.trim_matches(is_space)
 }
@@ -55,7 +56,8 @@ fn ascii_number(text: &str) -> Option<String> {
     (!open_underscore).then_some(out)
 }
 
-/// `float(text)`: `1e3`, `.5`, `1_000`, `nan`, `-inf`; `None` for a `ValueError`.
+/// Python's `float(text)`: `1e3`, `.5`, `1_000`, `nan`, `-inf`; `None` where Python raises a
+/// `ValueError`.
 pub fn float(text: &str) -> Option<f64> {
     let stripped = strip(text);
     if stripped.is_ascii() && !stripped.contains('_') {
@@ -64,7 +66,8 @@ pub fn float(text: &str) -> Option<f64> {
     ascii_number(text)?.parse().ok()
 }
 
-/// `int(text)`; `None` for a `ValueError` and for numbers that do not fit 64 bits.
+/// Python's `int(text)`; `None` where Python raises a `ValueError`, and for numbers that do not fit
+/// into 64 bits.
 pub fn int(text: &str) -> Option<i64> {
     ascii_number(text)?.parse().ok()
 }

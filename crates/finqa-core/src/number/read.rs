@@ -1,10 +1,10 @@
 //! Reads numbers as people and models write them in financial text.
 //!
-//! Answers, cells and sentences share one grammar: sign and currency in either order; digits
-//! with thousands separated by commas, apostrophes or narrow spaces; an exponent, a percent
-//! sign, a scale word, a currency or a trailing minus. Every character that touches the digits
-//! must be part of the number or a known end of it. Otherwise there is no number, and the
-//! caller gets the reason ([`NotRead`]) instead of a wrong value.
+//! Answers, cells and sentences share one grammar: sign and currency in either order; digits with
+//! thousands separated by commas, apostrophes or narrow spaces; then an exponent, a percent sign, a
+//! scale word, a currency or a trailing minus. Every character that touches the digits must be part
+//! of the number or a known end of it. Otherwise nothing is read, and the caller gets the reason
+//! ([`NotRead`]) instead of a wrong value.
 //!
 //! | function | reads |
 //! |---|---|
@@ -25,8 +25,8 @@ use super::reading::{NotRead, NumberReading};
 use super::words::{BASIS_POINTS, CODES, COUNTRIES, MARKS, PERCENT, scale_of_word, year_of};
 use crate::regex;
 
-/// The whole run of digits and separators, so that the rest of a malformed number is not read
-/// as another number.
+/// A whole run of digits and separators. If its start is malformed, the whole run is skipped, so
+/// that its end is not read as a number of its own.
 static RUN: LazyLock<Regex> = LazyLock::new(|| regex!(r"^(?:[,./_':]?\p{N})+"));
 
 /// A currency at the end of the text before a number.
@@ -55,14 +55,14 @@ static UNIT: LazyLock<Regex> = LazyLock::new(|| {
 static DOUBLED: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"^\s*\(\s*\$?\s*([0-9.,/]+)\s*(%?)\s*\)"));
 
-/// What may come before a sign: the start of the text, an opening mark, or a currency.
+/// The text that may come before a sign: the start of the text, an opening mark, or a currency.
 static OPENS: LazyLock<Regex> = LazyLock::new(|| {
     regex!(&format!(
         r#"(?i)(?:^|[(\[{{'":=≈~,;|→×*{MARKS}]|\b(?:{CODES}))\s*$"#
     ))
 });
 
-/// What may not come directly before a number, with the reason.
+/// Texts that may not come directly before a number, each with the reason.
 static BEFORE: LazyLock<[(Regex, NotRead); 4]> = LazyLock::new(|| {
     [
         (r"(?:[<>≤≥±∓]=?|\+/-)\s*$", NotRead::Unit),
@@ -78,17 +78,18 @@ static BEFORE: LazyLock<[(Regex, NotRead); 4]> = LazyLock::new(|| {
     .map(|(before, reason)| (regex!(before), reason))
 });
 
-/// What may follow a number without changing it. The letters mean multiples (`x`), pence and
-/// cents, and points. `¢` is missing: it is a hundredth of the unit, which is not supported.
+/// Text that may follow a number without changing it. The letters mean multiples (`x`), pence and
+/// cents, and points. `¢` is not included, because it means a hundredth of the unit, which is not
+/// supported.
 static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r#"(?i)^(?:$|\s|(?:x|p|c|pts?)\b|[!"'()*,./:;=?\[\]{|}~×≈→…÷»†‡•]|-(?:$|[-\s\w($]))"#)
 });
 
-/// A percent sign separated from the number.
+/// A percent sign that is separated from the number.
 static STRAY: LazyLock<Regex> = LazyLock::new(|| regex!(&format!(r"^[-+*×^)\]\s{MARKS}]*[%‰‱]")));
 
-/// The first number in `text`. `None` if there is none, or if the first thing that looks like a
-/// number cannot be read for certain.
+/// The first number in `text`. `None` if there is none, or if the first candidate cannot be read
+/// with certainty.
 ///
 /// ```
 /// use finqa_core::number::read;
@@ -107,7 +108,7 @@ pub fn read(text: &str) -> Option<NumberReading> {
     }
 }
 
-/// Every number in `text` that can be read for certain, from left to right.
+/// Every number in `text` that can be read with certainty, from left to right.
 pub fn readings(text: &str) -> impl Iterator<Item = NumberReading> + '_ {
     let mut scanner = Scanner::new(text);
     std::iter::from_fn(move || {
@@ -128,8 +129,7 @@ pub fn readings(text: &str) -> impl Iterator<Item = NumberReading> + '_ {
 /// assert_eq!(whole("(45"), Err(NotRead::Unit));
 /// ```
 ///
-/// # Errors
-/// Why the text is not one number.
+/// The reason why the text is not exactly one number.
 pub fn whole(text: &str) -> Result<NumberReading, NotRead> {
     let mut scanner = Scanner::new(text);
     let reading = scanner.next().ok_or(NotRead::NoNumber)?.reading?;
@@ -147,15 +147,16 @@ pub fn whole(text: &str) -> Result<NumberReading, NotRead> {
 pub(super) struct Candidate {
     /// The digits and everything that belongs to them, as a range in the folded text.
     pub(super) span: Range<usize>,
-    /// The number, whose span is a range in the folded text, or why it cannot be read.
+    /// The number, or the reason why it cannot be read. The number's span is a range in the folded
+    /// text.
     pub(super) reading: Result<NumberReading, NotRead>,
 }
 
 /// Finds the candidates of a text from left to right.
 pub(super) struct Scanner<'t> {
     pub(super) folded: Folded<'t>,
-    /// The text has a triangle that points down. A filled one that points up (`▲`) is then a
-    /// plus, otherwise a minus.
+    /// True if the text has a triangle that points down. A filled triangle that points up (`▲`) is
+    /// then a plus, and otherwise a minus.
     falls: bool,
     at: usize,
 }
@@ -205,7 +206,7 @@ impl<'t> Scanner<'t> {
     }
 
     fn reading(&self, from: usize, floor: usize, run: usize) -> Result<NumberReading, NotRead> {
-        // `fy2010`, `h1` and `#0` are names; `usd5` is money.
+        // `fy2010`, `h1` and `#0` are names, but `usd5` is money.
         let before = self.before(from);
         let is_name = before.ends_with(char::is_alphabetic) && !MONEY.is_match(before);
         if is_name || before.ends_with(['_', '#', '№']) {
@@ -216,14 +217,14 @@ impl<'t> Scanner<'t> {
         if end < run {
             return Err(NotRead::Digits);
         }
-        // "EUR 2017" and "2017 €m" are column headings: the year is not an amount of that
+        // "EUR 2017" and "2017 €m" are column headings, in which the year is not an amount of the
         // currency.
         let digits = self.folded.text.get(from..end);
         let heading = digits.is_some_and(|digits| year_of(digits).is_some());
         let (start, inside, plus, money) = self.prefix(from, floor, heading)?;
         let (mut closed, mut percent, mut basis_points, mut scale) = (false, false, false, None);
         let mut money = money.to_owned();
-        // Parenthesis, percent, scale and currency come in any order.
+        // Parenthesis, percent sign, scale and currency may follow in any order.
         loop {
             let behind = self.behind(end);
             let unitless = !percent && !basis_points && scale.is_none();
@@ -248,7 +249,7 @@ impl<'t> Scanner<'t> {
                 break;
             }
         }
-        // The minus of `45-`, which counts only if nothing but closing marks follows.
+        // The minus of `45-` counts only if nothing but closing marks follows.
         let closes = |c: char| c.is_whitespace() || ")]}.\"'|".contains(c);
         let behind = self.behind(end).strip_prefix('-');
         let minus = behind.is_some_and(|rest| rest.chars().all(closes));
@@ -286,9 +287,9 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// Reads sign, currency and opening parenthesis before the digits. Returns the start of the
-    /// number, its start if the parenthesis turns out not to be closed, the sign (true for a
-    /// plus), and the currency.
+    /// Reads the sign, the currency and the opening parenthesis before the digits. Returns the
+    /// start of the number, the start to use if the parenthesis is never closed, the sign (true for
+    /// a plus), and the currency.
     #[allow(clippy::type_complexity, reason = "taken apart where it is called")]
     fn prefix(
         &self,
@@ -328,21 +329,21 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The sign that the mark is for the number after it (true for a plus). `None` if it is not
-    /// a sign but the hyphen of `covid-19` or the dash of `2009 - 2010`.
+    /// The sign that `mark` gives to the number after it (true for a plus). `None` if the mark is
+    /// not a sign but the hyphen of `covid-19` or the dash of `2009 - 2010`.
     fn sign(&self, at: usize, mark: char, spaced: bool) -> Option<bool> {
         let before = self.before(at);
         match mark {
             '-' | '+' => {
-                // A long dash separated from the number means nil or separates words.
+                // A long dash that is separated from the number means nil or separates words.
                 let original = self.folded.original.get(self.folded.place(at)..);
                 let long = spaced && original.is_some_and(|text| text.starts_with(['—', '―']));
                 let opens = (!long || before.trim().is_empty()) && OPENS.is_match(before);
                 let apart = before.ends_with(char::is_whitespace) && !spaced;
                 (opens || apart || before.ends_with(['-', '+'])).then_some(mark == '+')
             }
-            // Japanese reports mark a loss with a triangle. If some triangles point down, a
-            // filled one that points up is a plus.
+            // Japanese reports mark a loss with a triangle. If some triangles in the text point
+            // down, a filled triangle that points up is a plus.
             '△' | '▽' | '▼' | '▲' => {
                 let touches = before.ends_with(char::is_alphanumeric);
                 (!touches).then_some(mark == '▲' && self.falls)
@@ -351,11 +352,10 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// # Errors
-    /// If the text after the number changes its value.
+    /// The text after the number changes its value.
     fn ends(&self, at: usize, percent: bool) -> Result<(), NotRead> {
         let behind = self.behind(at);
-        // "12- month" contains a hyphen, but "45.2- million" a sign.
+        // The hyphen in "12- month" joins words, but in "45.2- million" it is a minus.
         let word = behind
             .strip_prefix('-')
             .map_or("", |rest| first_word(rest.trim_start()));
@@ -370,8 +370,8 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// The scale word after a number, and the length of the text that is consumed. A single letter
-/// may also be a unit or a footnote mark, so it counts only if it touches the number, follows
+/// The scale word after a number, and the number of bytes that are consumed. A single letter may
+/// also be a unit or a footnote mark. It counts as a scale only if it touches the number, follows
 /// an amount of money, or is a capital.
 fn scale_behind(behind: &str, money: &str) -> Option<((Scale, u32), usize)> {
     let hyphen = behind.strip_prefix('-');

@@ -1,4 +1,4 @@
-//! Defines the result of reading a number, or the reason why there is none.
+//! Defines the result of reading a number, and the reasons why a text is not read as one.
 
 use std::ops::Range;
 
@@ -10,24 +10,24 @@ use super::words::{asks_for_a_loss, asks_for_basis_points};
 /// A number read from a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberReading {
-    /// The number as written: `14.1` for `14.1%`, `1.2` for `$1.2 billion`. Only a scale word
-    /// that [`Scale`] does not have is multiplied out, down to the next scale: `2 trillion` is
-    /// 2,000 billion, `3 crore` is 30 million.
+    /// The number as written: `14.1` for `14.1%`, `1.2` for `$1.2 billion`. A scale word that
+    /// [`Scale`] does not have is converted to the next smaller scale: `2 trillion` becomes 2,000
+    /// billion, and `3 crore` becomes 30 million.
     pub value: f64,
-    /// The magnitude as a literal of a program: `1234.50` for `($1,234.50)`, `1.5e6`.
+    /// The absolute value as a literal of a program: `1234.50` for `($1,234.50)`, `1.5e6`.
     pub literal: String,
-    /// The number of digits after the decimal point (2 for `14.10`).
+    /// The number of digits after the decimal point: 2 for `14.10`.
     pub decimals: u32,
-    /// The number of decimals without trailing zeros (1 for `14.10`).
+    /// The number of decimals without trailing zeros: 1 for `14.10`.
     pub significant_decimals: u32,
-    /// A percent sign or word follows.
+    /// True if a percent sign or word follows.
     pub percent: bool,
-    /// `bps` or "basis points" follows; the value is in hundredths of a percent.
+    /// True if `bps` or "basis points" follows. The value is then in hundredths of a percent.
     pub basis_points: bool,
-    /// The sign comes from a word of the answer ("loss of 45.2"), which may only repeat the
-    /// question.
+    /// True if the sign comes from a word of the answer ("loss of 45.2"). The word may only repeat
+    /// the question.
     pub loss: bool,
-    /// The scale word that follows, if any.
+    /// The scale word that follows the number.
     pub scale: Option<Scale>,
     /// The byte range of the number in the text, with its sign, currency, percent sign and
     /// scale word.
@@ -44,8 +44,8 @@ impl NumberReading {
         }
     }
 
-    /// The value as an answer to `question`. Basis points are not converted if the question
-    /// asks for them, and a loss is positive if the question asks for the loss.
+    /// The value as an answer to `question`. Basis points are not converted if the question asks
+    /// for basis points, and a loss is positive if the question asks for the loss.
     pub fn value_for(&self, question: &str) -> f64 {
         match self.basis_points && asks_for_basis_points(question) {
             true => self.value,
@@ -60,7 +60,7 @@ impl NumberReading {
     }
 }
 
-/// Why a text or a part of it is not read as a number.
+/// The reason why a text, or a part of it, is not read as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NotRead {
     #[error("no number")]

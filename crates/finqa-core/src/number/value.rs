@@ -14,7 +14,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The number, if it is one.
+    /// The number; `None` for a word.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Number(x) => Some(*x),
@@ -22,7 +22,7 @@ impl Value {
         }
     }
 
-    /// `Some(true)` for yes, `Some(false)` for no (in any case), else `None`.
+    /// `Some(true)` for yes, `Some(false)` for no (in upper or lower case), and otherwise `None`.
     pub fn yes_no(&self) -> Option<bool> {
         match self {
             Self::Text(word) if word.trim().eq_ignore_ascii_case("yes") => Some(true),
@@ -33,7 +33,7 @@ impl Value {
 }
 
 impl std::fmt::Display for Value {
-    /// A number in its shortest exact form (`206588`, `0.14136`), a word unchanged.
+    /// Prints a number in its shortest exact form (`206588`, `0.14136`), and a word unchanged.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Number(x) => write!(f, "{x}"),
@@ -42,14 +42,15 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// Rounds to 5 decimals like Python's `round(x, 5)`: correctly, on the binary value. The
-/// official evaluator rounds every result this way.
+/// Rounds to 5 decimals like Python's `round(x, 5)`, which rounds the exact binary value correctly.
+/// The official evaluator rounds every result this way.
 pub fn round5(x: f64) -> f64 {
     let shifted = x * 1e5;
     let whole = shifted.round();
-    // Below 1e9 the error of the product is less than 1e-6, so it rounds to the right integer
-    // unless it is close to a half, and the quotient of two exact numbers is rounded correctly.
-    // The other numbers, about one in 50,000, are printed and parsed, which is exact but slow.
+    // Below 1e9, the error of the product is less than 1e-6. Unless the product is close to a half,
+    // it therefore rounds to the right integer, and the quotient of two exact numbers is rounded
+    // correctly. All other numbers, about one in 50,000, are printed and parsed, which is exact but
+    // slow.
     let from_half = ((shifted - whole).abs() - 0.5).abs();
     if shifted.abs() < 1e9 && from_half > 1e-5 {
         whole / 1e5
@@ -64,14 +65,14 @@ mod tests {
 
     #[test]
     fn round5_is_correct_on_the_binary_value() {
-        // The double nearest to 0.000155 is slightly smaller; `(x * 1e5).round() / 1e5` returns
-        // 0.00016.
+        // The double nearest to 0.000155 is slightly smaller than 0.000155, so the plain `(x *
+        // 1e5).round() / 1e5` returns 0.00016.
         assert_eq!(round5(0.000_155), 0.00015);
         assert_eq!(round5(1.0 / 3.0), 0.33333);
         assert_eq!(round5(-0.133_966_2), -0.13397);
     }
 
-    /// The fast path and printing give the same bits.
+    /// The fast path and the printed result have the same bits.
     #[test]
     fn round5_is_what_is_printed() {
         let printed = |x: f64| format!("{x:.5}").parse::<f64>().unwrap();
@@ -84,7 +85,7 @@ mod tests {
         for _ in 0..200_000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let fraction = (seed >> 11) as f64 / (1_u64 << 53) as f64;
-            // Numbers of every size, and those at, just below and just above a half.
+            // Numbers of every magnitude, and numbers at a half, just below it and just above it.
             let size = 10f64.powi(i32::try_from(seed % 24).unwrap() - 8);
             let half = ((fraction * 1e6).floor() + 0.5) / 1e5;
             let around = [half, half.next_up(), half.next_down()];

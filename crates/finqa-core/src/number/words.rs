@@ -1,4 +1,4 @@
-//! Lists the words and marks that can belong to a number in answers and cells.
+//! Lists the words and marks that can be part of a number in answers and cells.
 
 use std::sync::LazyLock;
 
@@ -26,8 +26,8 @@ pub fn year_of(digits: &str) -> Option<u16> {
     (1900..2100).contains(&year).then_some(year)
 }
 
-/// The words of each scale, and the power of ten by which the words exceed it: a crore is 10^1
-/// million.
+/// The words of each scale, and the power of ten by which the words exceed the scale. A crore is
+/// 10^1 million.
 const SCALES: [(&str, Scale, u32); 6] = [
     ("thousand thousands k tsd 000 000s", Scale::Thousand, 0),
     (
@@ -55,8 +55,8 @@ pub fn scale_of_word(word: &str) -> Option<(Scale, u32)> {
     known.map(|(_, scale, power)| (*scale, *power))
 }
 
-/// Words that change the number before them but are not supported. An answer whose figure one
-/// of them follows is not read.
+/// Words that change the number before them but are not supported. If one of them follows a figure,
+/// the answer is not read.
 pub(super) const UNREAD: &str = "hundred hundreds dozen dozens quadrillion quadrillions permille ppm ppb cr dr \
     keur teur meur kusd tusd musd kgbp mgbp kchf tchf mchf";
 
@@ -106,7 +106,7 @@ pub fn asks_for_basis_points(question: &str) -> bool {
     ASKS_BASIS_POINTS.is_match(question)
 }
 
-/// True if a question names a loss or deficit, so that its size may be the answer.
+/// True if a question names a loss or deficit, so that the answer may be the absolute amount.
 pub fn asks_for_a_loss(question: &str) -> bool {
     ASKS_LOSS.is_match(question)
 }

@@ -11,7 +11,7 @@ fn meant(text: &str) -> Option<f64> {
     answer(text).ok().as_ref().map(units)
 }
 
-/// 40 magnitudes without separators.
+/// Forty values of different magnitudes, without separators.
 const VALUES: [&str; 40] = [
     "0.5", "1", "2", "3.25", "5", "7.1", "9.99", "10", "12", "14.1", "19", "25", "45.2", "60",
     "99.5", "100", "112", "198.4", "250", "454", "812.75", "999", "1000", "1454", "1720.5", "2100",
@@ -59,7 +59,7 @@ fn exponent(plain: &str, form: &str, superscript: bool) -> String {
     form.replace("{m}", mantissa).replace("{e}", &power)
 }
 
-/// A value in every supported notation, each with the value that it must have.
+/// A value in every supported notation, each with the value that must be read.
 fn notations(plain: &str) -> Vec<(String, f64)> {
     let x: f64 = plain.parse().unwrap();
     let mut out: Vec<(String, f64)> = Vec::new();
@@ -145,7 +145,7 @@ fn notations(plain: &str) -> Vec<(String, f64)> {
     out
 }
 
-/// Texts around a value that leave its meaning open.
+/// Texts around a value in which its meaning is unclear.
 const UNREADABLE: [&str; 29] = [
     "--{x}", "+-{x}", "({x}", "{x})", "<{x}", "> {x}", "±{x}", "{x} ± 0.3", "{x}+", "{x}-77",
     "{x}–77", "{x} to 77", "77, or {x}", "77 {x}", "{x} hundred", "{x} Cr", "{x} thousand million",
@@ -176,7 +176,7 @@ fn a_value_is_itself_in_every_notation() {
 }
 
 proptest::proptest! {
-    /// Whatever surrounds a value, the reading is that value or a refusal.
+    /// Any marks may surround the value: it is either read correctly or refused.
     #[test]
     fn marks_around_a_value_never_make_another(
         value in 1_u32..1_000_000,
