@@ -1,5 +1,5 @@
-//! The input of an agent: a page, a question and the earlier turns, without gold. `Gold` is a
-//! type of the package `convfinqa`, which nothing here can name.
+//! The input of an agent, without gold: a page, a question and the earlier turns. `Gold` is a type
+//! of `finqa-score`, a package that no agent depends on.
 
 use std::sync::Arc;
 
@@ -11,21 +11,22 @@ use crate::page::{CellSource, Cover, LazyPage, Page, PagePlaces, PageText, Table
 /// A report page: the sentences before its table, the table, and the sentences after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// Record id, e.g. `Single_JKHY/2009/page_28.pdf-3`.
+    /// The record's id, such as `Single_JKHY/2009/page_28.pdf-3`.
     pub id: String,
-    /// Report page, e.g. `JKHY/2009/page_28.pdf`. Intervals are clustered by it.
+    /// The name of the report page, such as `JKHY/2009/page_28.pdf`. Intervals are clustered by
+    /// page.
     pub filename: String,
     /// Sentences before the table, as published.
     pub pre_text: Vec<String>,
     /// Sentences after the table, as published.
     pub post_text: Vec<String>,
-    /// Cell strings as published; row 0 is the header. Rows may differ in length.
+    /// Cell texts as published; row 0 is the header. Rows may have different lengths.
     pub table: Vec<Vec<String>>,
-    /// Where each table begins, if `table` contains several, one below the other. Empty for a
+    /// The start of each table, if `table` contains several tables one below the other. Empty for a
     /// single table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<TableStart>,
-    /// What the file says about cells of `table` beyond their text, sorted by row.
+    /// What the file states about cells of `table` in addition to their text, sorted by row.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<CellSource>,
     /// The cover's data, if the document is a report or a part of one.
@@ -34,8 +35,8 @@ pub struct Document {
     /// The table before the dataset's tokenisation, if the file has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table_ori: Option<Vec<Vec<String>>>,
-    /// True for a document of the user. It has none of the dataset's defects, so its text is
-    /// not repaired.
+    /// True for a document of the user. Its text is not repaired, because it has none of the
+    /// dataset's defects.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
     /// The cached results of [`Document::page`] and [`Document::places`].
@@ -69,7 +70,7 @@ impl Document {
         }
     }
 
-    /// All sentences, `pre_text` before `post_text`. The first is `t1`.
+    /// All sentences: first `pre_text`, then `post_text`. The first sentence is `t1`.
     pub fn sentences(&self) -> impl Iterator<Item = &str> {
         self.pre_text
             .iter()
@@ -77,8 +78,8 @@ impl Document {
             .map(String::as_str)
     }
 
-    /// The published text of an evidence id: `r3c2` is a cell (row 0 is the header, column 0
-    /// the row labels), `t5` the fifth sentence. `None` if the page has no such cell or
+    /// The published text for an evidence id. `r3c2` is a cell (row 0 is the header, column 0 has
+    /// the row labels), and `t5` is the fifth sentence. `None` if the page has no such cell or
     /// sentence, and for ids of earlier turns such as `h1`.
     pub fn evidence(&self, id: &str) -> Option<&str> {
         let id = id.trim();
@@ -94,8 +95,8 @@ impl Document {
     }
 }
 
-/// The report page in a record's id: the id without `Single_` or `Double_` and without a number
-/// such as `-3` at its end.
+/// The report page in a record's id, which is the id without `Single_` or `Double_` and without a
+/// number such as `-3` at its end.
 pub fn page_of_record(id: &str) -> &str {
     let page = id
         .strip_prefix("Single_")
@@ -107,7 +108,7 @@ pub fn page_of_record(id: &str) -> &str {
     }
 }
 
-/// Identifies a question and its output row.
+/// The identity of a question and of its output row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct QuestionKey {
     pub id: String,
@@ -117,7 +118,7 @@ pub struct QuestionKey {
 
 impl std::fmt::Display for QuestionKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Questions of an environment may have no part.
+        // Questions of an environment may lack a part.
         match self.part.as_str() {
             "" => f.write_str(&self.id),
             part => write!(f, "{} ({part})", self.id),
@@ -125,13 +126,13 @@ impl std::fmt::Display for QuestionKey {
     }
 }
 
-/// Who computed the value of an earlier turn.
+/// The source of the value of an earlier turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistorySource {
-    /// The agents, when they answered that turn.
+    /// The agents computed it when they answered that turn.
     Own,
-    /// The dataset; `run` puts its answers here with `--history gold`.
+    /// The value is the dataset's answer (`--history gold`).
     Gold,
 }
 
@@ -143,24 +144,24 @@ pub struct HistoryEntry {
     pub value: Option<Value>,
     /// The turn's program in the dataset's language, if it has one.
     pub program: Option<String>,
-    /// What the value is, e.g. `net cash from operating activities, 2009`.
+    /// A description of the value, such as `net cash from operating activities, 2009`.
     pub label: Option<String>,
     pub source: HistorySource,
 }
 
-/// Whether a question is part of a conversation.
+/// Tells whether a question is part of a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionKind {
     /// A question without a conversation.
     #[default]
     StandAlone,
-    /// A turn of a conversation; the first turn too.
+    /// A turn of a conversation, including the first turn.
     Turn,
 }
 
-/// A question with everything that an agent may see: its document and the earlier turns, but no
-/// gold.
+/// A question with everything that an agent may see: its document and the earlier turns, but not
+/// its gold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
     pub key: QuestionKey,
@@ -172,11 +173,11 @@ pub struct Question {
     pub history: Vec<HistoryEntry>,
 }
 
-/// Where an answer takes a figure from: a cell, a sentence or an earlier turn.
+/// The source of a figure in an answer: a cell, a sentence or an earlier turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CitedEvidence {
-    /// `r{row}c{col}`, `t{n}` or `h{n}`.
+    /// The evidence id: `r{row}c{col}`, `t{n}` or `h{n}`.
     pub id: String,
-    /// The figure as the source writes it.
+    /// The figure as written in the source.
     pub literal: String,
 }

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-/// Shorter secrets are not removed, because they are too likely to be part of a word.
+/// Minimum length of a secret that is removed. Shorter texts are too likely to be part of a word.
 const SHORTEST: usize = 6;
 
 /// The text that replaces a secret.
 pub const HIDDEN: &str = "[redacted]";
 
-/// The API version of an address whose query is Azure's `api-version=VERSION` and nothing else.
-/// It is not a secret, so it may be shown. `None` for any other query.
+/// The API version in an address whose query consists only of Azure's `api-version=VERSION`. The
+/// version is not a secret, so it may be shown. `None` for any other query.
 pub fn api_version_of(address: &str) -> Option<&str> {
     let (_, query) = address.split_once('?')?;
     let version = query.strip_prefix("api-version=")?;
@@ -17,20 +17,20 @@ pub fn api_version_of(address: &str) -> Option<&str> {
     (version.chars().all(is_plain) && !is_key_like(version)).then_some(version)
 }
 
-/// True if a key contains a quotation mark, a blank or an invisible character. No provider's
-/// key has one; they get in when a key is copied from a file, a chat or a shell command.
+/// True if a key contains a quotation mark, a blank or an invisible character. Keys of providers
+/// never do, but such a character is easily copied along from a file, a chat or a shell command.
 pub fn is_broken_key(key: &str) -> bool {
     key.contains(|c: char| !c.is_ascii_graphic() || matches!(c, '"' | '\'' | '`'))
 }
 
-/// An address that is safe to show and store: without user, password and fragment, with
-/// key-like path segments hidden, and with no query except Azure's API version.
+/// An address that is safe to show and store. User, password and fragment are removed, path
+/// segments that look like a key are hidden, and of the query only Azure's API version remains.
 pub fn shown_address(address: &str) -> String {
     let bare = address.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = bare.split_once("://").unwrap_or(("", bare));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    // A password may contain `/`, `?` or `#`, which ends the authority early. The part of the
-    // password before it would then be shown as the host.
+    // A password may contain `/`, `?` or `#`, which ends the authority too early. The start of the
+    // password would then be shown as the host.
     if address.contains('@') && !authority.contains('@') {
         return HIDDEN.to_owned();
     }
@@ -56,12 +56,13 @@ pub fn shown_address(address: &str) -> String {
     shown
 }
 
-/// True if a path segment looks like a key and not like a name: it starts with a known prefix,
-/// mixes letters and digits in a run longer than names have, or is a UUID.
+/// True if a path segment looks like a key rather than a name: it starts with a known prefix, has a
+/// long run of mixed letters and digits, or is a UUID.
 fn is_key_like(segment: &str) -> bool {
     const BEGINNINGS: [&str; 8] = ["sk-", "pk-", "rk-", "sk_", "gsk_", "hf_", "xai-", "AIza"];
     // Names such as `Meta-Llama-3-70B-Instruct` have shorter runs of letters and digits.
     const LONGEST_WORD: usize = 16;
+    // A shorter segment is a name even if it starts with a known prefix.
     const SHORTEST_KEY: usize = 8;
     let runs = segment.split(|c: char| !c.is_ascii_alphanumeric());
     let mixed = |run: &str| {
@@ -78,7 +79,7 @@ fn is_uuid(text: &str) -> bool {
     text.split('-').map(str::len).eq([8, 4, 4, 4, 12]) && text.split('-').all(hex)
 }
 
-/// The text of a server without the secrets that were sent to it.
+/// A server's text without the secrets that were sent to the server.
 pub fn redact<'t>(text: &'t str, secrets: &[&str]) -> Cow<'t, str> {
     redact_all(text, secrets.iter().copied())
 }
@@ -88,8 +89,8 @@ pub fn redact_all<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s str>)
     let mut found: Vec<&str> = secrets
         .filter(|secret| secret.len() >= SHORTEST && text.contains(secret))
         .collect();
-    // Longest first: replacing a secret that another one starts with would leave the rest of
-    // the longer one.
+    // Replace the longest secret first. Otherwise, a secret that is the start of a longer one would
+    // leave the rest of the longer one in the text.
     found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     found
         .into_iter()
@@ -98,7 +99,7 @@ pub fn redact_all<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s str>)
         })
 }
 
-/// Redacts every string in a JSON value, including the names of fields.
+/// Redacts every string in a JSON value, including field names.
 pub fn redact_json(value: &mut serde_json::Value, secrets: &[&str]) {
     use serde_json::Value;
     match value {

@@ -1,5 +1,5 @@
-//! Shortens and prints text for messages: one line of bounded length, counts with nouns, JSON
-//! with nulls.
+//! Helpers for text in messages: shortening to one line of bounded length, counts with nouns, and
+//! JSON with nulls.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -21,26 +21,26 @@ pub fn single_spaced(text: &str) -> String {
     out
 }
 
-/// The first `most` characters, or all if there are fewer.
+/// The first `most` characters, or the whole text if it has fewer.
 pub fn head(text: &str, most: usize) -> &str {
     let end = text.char_indices().nth(most).map(|(at, _)| at);
     end.and_then(|at| text.get(..at)).unwrap_or(text)
 }
 
-/// The first `most` characters, followed by `mark` if more were cut off.
+/// The first `most` characters, followed by `mark` if the text has more.
 pub fn cut(text: &str, most: usize, mark: &str) -> String {
     let head = head(text, most);
     let mark = if head.len() < text.len() { mark } else { "" };
     format!("{head}{mark}")
 }
 
-/// The text on one line, without control characters, cut to `most` characters plus `…`.
+/// The text on one line, without control characters. It has at most `most` characters, then `…`.
 pub fn one_line(text: &str, most: usize) -> String {
     cut(&single_spaced(text), most, "…").replace(char::is_control, " ")
 }
 
-/// Like [`one_line`], but cuts the middle: a server that quotes a long value says what is wrong
-/// with it at the end.
+/// Like [`one_line`], but cuts the middle, because a server that quotes a long value says at the
+/// end what is wrong with it.
 pub fn both_ends(text: &str, most: usize) -> String {
     let line = one_line(text, usize::MAX);
     let left_out = line.chars().count().saturating_sub(most);
@@ -52,7 +52,7 @@ pub fn both_ends(text: &str, most: usize) -> String {
     format!("{start}…{}", end.collect::<String>())
 }
 
-/// The visible picture of a control character (`␛` for escape), or U+FFFD if Unicode has none.
+/// The visible symbol for a control character (`␛` for escape), or U+FFFD if Unicode has none.
 pub fn picture(c: char) -> char {
     match u32::from(c) {
         code @ 0..=0x1f => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
@@ -61,8 +61,8 @@ pub fn picture(c: char) -> char {
     }
 }
 
-/// A count with its noun, in the plural if needed: `1 entry`, `2 entries`. The noun must have a
-/// regular plural.
+/// A count with its noun, which is in the plural if needed: `1 entry`, `2 entries`. The noun must
+/// have a regular plural.
 pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     let (stem, ending) = match noun.strip_suffix('y') {
         _ if count == N::from(1) => (noun, ""),
@@ -104,8 +104,8 @@ pub fn with_nulls<'t>(json: &'t str, words: &[&str]) -> Cow<'t, str> {
     })
 }
 
-/// Compiles a pattern of the program. A broken pattern panics on first use, so a test finds it;
-/// a fallback that matches nothing would go unnoticed.
+/// Compiles a pattern that is part of the program. A broken pattern panics on first use, so that a
+/// test finds it. A fallback that matches nothing would not be noticed.
 #[macro_export]
 macro_rules! regex {
     ($pattern:expr) => {{

@@ -76,7 +76,8 @@ pub(super) fn unpack(
         let mut bytes = Vec::new();
         let read = archive.by_name(entry).map_err(|error| error.to_string());
         let read = read.and_then(|entry| {
-            // Limit the unpacked size, because a hostile archive can unpack to far more than its own size.
+            // Limit the unpacked size, because a hostile archive can unpack to far more than its
+            // own size.
             let mut entry = entry.take(LARGEST);
             entry
                 .read_to_end(&mut bytes)

@@ -52,6 +52,7 @@ impl DownloadOptions {
             base_url,
             archive,
             files: Vec::new(),
+            // The pauses between six attempts are 1, 2, 4, 8 and 16 s.
             attempts: 6,
             first_pause: Duration::from_secs(1),
             longest_pause: Duration::from_secs(30),

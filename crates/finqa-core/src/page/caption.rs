@@ -10,10 +10,10 @@ use crate::number::{CODES, COUNTRIES, MARKS, Scale, scale_of_word, year_of};
 use crate::regex;
 use crate::text::single_spaced;
 
-/// Phrases that state a scale anywhere in a text, the most frequent first.
+/// Phrases that state a scale anywhere in a text. The most frequent one comes first.
 const PHRASES: [&str; 3] = ["in millions", "in thousands", "in billions"];
 
-/// Scale words that state a unit even without a currency next to them.
+/// Scale words that state a unit even if no currency is next to them.
 const WORDS: &str =
     "thousands?|millions?|billions?|mm|mn|mln|mio|mill?|bn|bln|mrd|tsd|crores?|lakhs?|lacs?";
 
@@ -27,8 +27,8 @@ fn currency() -> String {
     format!(r"(?:\b(?:{COUNTRIES})|\b)?[{MARKS}]|\b(?:{CODES}|{NAMES})\b")
 }
 
-/// A scale together with what makes it a unit: a currency, a bracket, "in", or nothing else in
-/// the label. Without these, an `m` may be part of a name.
+/// A scale with a sign that it is a unit: a currency, a bracket, "in", or no other words in the
+/// label. Without such a sign, an `m` may be part of a name.
 static SCALE: LazyLock<Regex> = LazyLock::new(|| {
     let mark = format!(r"(?:{COUNTRIES})?[{MARKS}]");
     let forms = [
@@ -54,7 +54,7 @@ static SCALE: LazyLock<Regex> = LazyLock::new(|| {
     regex!(&forms.join("|"))
 });
 
-/// A text that states nothing but a unit.
+/// A text that states a unit and nothing else.
 static ONLY_UNIT: LazyLock<Regex> = LazyLock::new(|| {
     regex!(&format!(
         r"(?x)^ (?: \W | {} | \b (?: [tk](?:{CODES}) | (?:{CODES})(?:m|k|bn|000s) | all | amounts | figures
@@ -65,7 +65,7 @@ static ONLY_UNIT: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// The period that a line names besides its unit.
+/// The period that a line names in addition to its unit.
 static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
     let month = MONTHS.join("|");
     let year = r"(?:19|20)\d\d";
@@ -76,20 +76,20 @@ static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// The unit that a table or the sentence before it states.
+/// A unit, as stated by a table, a label or a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caption {
-    /// The published text without parentheses: `$ in millions except per share amounts`.
+    /// The published text, without parentheses: `$ in millions except per share amounts`.
     pub text: String,
-    /// The scale that it names, if any; `in dollars` names none.
+    /// The scale that the text names; `None` for `in dollars`.
     pub scale: Option<Scale>,
-    /// The power of ten by which its word exceeds the scale: 1 for a crore, which is ten
-    /// million.
+    /// The power of ten by which the text's word exceeds the scale. It is 1 for a crore, which is
+    /// ten million.
     pub power: u32,
 }
 
 impl Caption {
-    /// The unit that a label states, e.g. the header's corner cell or a column label.
+    /// The unit that a label states, such as the header's corner cell or a column label.
     pub fn in_label(label: &str) -> Option<Self> {
         parenthesised(label).or_else(|| {
             let label = label.trim();
@@ -97,8 +97,8 @@ impl Caption {
         })
     }
 
-    /// The unit that a sentence states: in parentheses, at its end (`… in millions :`), or with
-    /// no other words, as in `Amounts in thousands of dollars.`
+    /// The unit that a sentence states. It may be in parentheses, at the end of the sentence (`… in
+    /// millions :`), or the whole sentence, as in `Amounts in thousands of dollars.`
     pub(super) fn in_sentence(sentence: &str) -> Option<Self> {
         if let Some(found) = parenthesised(sentence) {
             return Some(found);
@@ -109,13 +109,14 @@ impl Caption {
         }
         let lower = text.to_lowercase();
         let start = PHRASES.iter().find_map(|phrase| lower.rfind(phrase));
-        // Only at the end of the sentence: `… rose in millions of cases` is not a caption.
+        // Accept the phrase only at the end of the sentence: `… rose in millions of cases` is not a
+        // caption.
         let tail = text.get(start?..)?;
         let plain = tail.split_whitespace().count() == 2 || tail.to_lowercase().contains("except");
         plain.then(|| Self::new(tail))
     }
 
-    /// The unit that the last words of a title name: "Statement of income, in EUR million".
+    /// The unit that the last words of a title state: "Statement of income, in EUR million".
     pub(super) fn at_end(title: &str) -> Option<Self> {
         let title = title.trim().trim_end_matches([':', '.', ' ']);
         let tails = title.match_indices(' ').map(|(at, _)| title.split_at(at));
@@ -129,7 +130,7 @@ impl Caption {
         Some(Self::new(tail))
     }
 
-    /// The unit that the heading of a column names: "Sales (in millions)", "2031 US$m".
+    /// The unit that the heading of a column states: "Sales (in millions)", "2031 US$m".
     pub(super) fn of_column(heading: &str) -> Option<Self> {
         let stated = Self::in_label(heading).filter(|unit| unit.scale.is_some());
         stated.or_else(|| {
@@ -142,14 +143,14 @@ impl Caption {
         })
     }
 
-    /// True if a text says nothing but a unit with a scale, and a period: "in € million", "£m, year
-    /// ended 30 September".
+    /// True if a text states only a unit with a scale and possibly a period: "in € million", "£m,
+    /// year ended 30 September".
     pub fn is_alone(text: &str) -> bool {
         let lower = words(&PERIOD.replace(&text.to_lowercase(), ""));
         ONLY_UNIT.is_match(&lower) && scale_in(&lower).is_some()
     }
 
-    /// The unit that a text is, if it says nothing else.
+    /// The unit of a text that states nothing else.
     pub(super) fn alone(text: &str) -> Option<Self> {
         Self::is_alone(text).then(|| Self::new(text))
     }
@@ -171,14 +172,14 @@ impl Caption {
     }
 }
 
-/// The scale in which a label states its own row or column, and the power of ten by which its
-/// word exceeds the scale: "Revenue ($m)", "Units (in thousands)".
+/// The scale that a label states for its own row or column, and the power of ten by which its word
+/// exceeds the scale: "Revenue ($m)", "Units (in thousands)".
 pub(super) fn scale_of_label(label: &str) -> Option<(Scale, u32)> {
     scale_in(&words(label))
 }
 
-/// A label in small letters without the unit that it names: "revenue" of "Revenue USD Mil"; `None`
-/// if it names none.
+/// A label in lower case without the unit that it states: "revenue" for "Revenue USD Mil". `None`
+/// if the label states no unit.
 pub fn without_unit(label: &str) -> Option<String> {
     let lower = words(label);
     let found = SCALE.find(&lower)?;
@@ -191,8 +192,8 @@ fn scale_in(lower: &str) -> Option<(Scale, u32)> {
     SCALE.captures_iter(lower).find_map(|found| {
         let start = found.get(0)?.start();
         let named = found.iter().skip(1).flatten().next()?.as_str();
-        // Skip a scale word after digits: "5 million euros" is an amount, and a plan may be a
-        // 401(k). A year may precede a unit.
+        // Skip a scale word after digits, because "5 million euros" is an amount and "401(k)" is a
+        // plan. A year may precede a unit.
         let last = lower.get(..start)?.split_whitespace().next_back();
         let amount = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
         let follows = last.is_some_and(|word| amount(word) && year_of(word).is_none());
@@ -219,7 +220,7 @@ fn parenthesised(text: &str) -> Option<Caption> {
     None
 }
 
-/// Converts a text to lower case, and "000's" or a final "000" to "000s".
+/// Converts a text to lower case, and changes "000's" or a final "000" to "000s".
 fn words(text: &str) -> String {
     let mut text = text.to_lowercase().replace(['\'', '\u{2019}'], "");
     let thousands = text.strip_suffix("000");
@@ -229,8 +230,8 @@ fn words(text: &str) -> String {
     text
 }
 
-/// True if a text has digits other than those of "000s": `$ 2.7 billion` is an amount,
-/// `( 000s )` is not.
+/// True if a text has digits in addition to those of "000s": `$ 2.7 billion` is an amount, but `(
+/// 000s )` is not.
 fn is_amount(lower: &str) -> bool {
     let rest = lower.replace("000s", "");
     rest.chars().any(|c| c.is_ascii_digit())

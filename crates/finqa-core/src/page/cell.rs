@@ -1,4 +1,4 @@
-//! Reads one cell: its published text and what it means.
+//! Reads one cell: keeps its published text and determines its meaning.
 
 use std::borrow::Cow;
 
@@ -8,35 +8,35 @@ use super::marks::{APPROXIMATE, is_doubled, is_footnote, lacks_meaning};
 use super::years::year_of;
 use crate::number::{self, Scale};
 
-/// The source of a table. It decides which defects its cells may have.
+/// The source of a table. It decides which defects the cells may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableOrigin {
-    /// The dataset's records: lost dashes, numbers written twice, flattened headers, lower
-    /// case.
+    /// The dataset's records. Their cells may have lost dashes, numbers written twice, flattened
+    /// headers and lower case.
     Published,
-    /// A document of the user, in which every cell means what it says.
+    /// A document of the user. Its cells are not repaired.
     Own,
 }
 
-/// What a file says about a cell beyond its text.
+/// What a file states about a cell in addition to its text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellSource {
-    /// The row of the cell, among the rows of the page.
+    /// The row of the cell, counted over all tables of the page.
     pub row: usize,
     pub column: usize,
-    /// The stored number, which the text shows rounded, in the printed scale and unit.
+    /// The stored number, in the printed scale and unit. The text may show it rounded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// The scale in the cell's number format. If the table states another scale, the table's
-    /// counts, unless the cell's text has the scale word too (`scale_in_text`).
+    /// The scale in the cell's number format. A different scale stated by the table replaces it,
+    /// unless the cell's text has the scale word too (`scale_in_text`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub scale_in_text: bool,
-    /// The formula, if the file has no value for it and the value was computed from it.
+    /// The formula, if the value was computed from it because the file has no value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
-    /// Why a cell with a figure is not read: "in a hidden column".
+    /// The reason why a cell with a figure is not read, such as "in a hidden column".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
     /// The unit according to the figure's tag.
@@ -44,7 +44,7 @@ pub struct CellSource {
     pub tag: Option<TagUnit>,
 }
 
-/// What a tagged figure measures.
+/// The kind of quantity that a tagged figure measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TagKind {
@@ -63,17 +63,16 @@ pub struct TagUnit {
     pub kind: TagKind,
 }
 
-/// What a cell contains.
+/// The kind of content of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
     /// A single number, which may have a currency, a percent sign and a footnote mark.
     Number,
-    /// A dash, which means nothing or nil. Also what is left of one that lost its escape:
-    /// `2014`.
+    /// A dash, which means nothing or nil. Also a dash that lost its escape: `2014`.
     Dash,
-    /// A figure that cannot be read, e.g. a formula without a value.
+    /// A figure that cannot be read, such as a formula without a value.
     Unread,
-    /// Anything else that is not blank.
+    /// Any other text that is not blank.
     Text,
     /// Blank.
     Empty,
@@ -85,57 +84,58 @@ pub struct CellNumber {
     /// The number as a literal of a program, which the official evaluator can read: `-2913`,
     /// `4.02%`, `206588`.
     pub literal: String,
-    /// The printed digits as a literal, if the file stores more digits than it prints.
+    /// The printed digits as a literal, if the file stores more digits than the cell shows.
     pub printed: Option<String>,
-    /// The number as printed, with its sign: 14.1 for `14.1%`, -2913 for `-2913 ( 2913 )`. For
-    /// about two thirds of the negative numbers, gold programs use the magnitude: outflows,
-    /// charges, decreases.
+    /// The number as printed, with its sign: 14.1 for `14.1%`, -2913 for `-2913 ( 2913 )`. Gold
+    /// programs use the absolute value for about two thirds of the negative numbers, such as
+    /// outflows, charges and decreases.
     pub value: f64,
     /// True for a percentage; its fraction is `value / 100`.
     pub percent: bool,
     pub dollar: bool,
-    /// The published text has the number twice, as in `-2913 ( 2913 )` or `28% ( 28 % )`.
+    /// True if the published text has the number twice, as in `-2913 ( 2913 )` or `28% ( 28 % )`.
     pub(super) doubled: bool,
-    /// The scale word in the cell, as in `$ 2.7 billion`, or else the scale of its tag.
+    /// The scale word in the cell, as in `$ 2.7 billion`; if there is none, the scale of its tag.
     pub scale: Option<Scale>,
-    /// A tag states the scale, so labels and captions do not apply, even if the tag's scale is
-    /// none.
+    /// True if a tag states the scale. Labels and captions then do not apply, even if the tag says
+    /// that there is no scale.
     pub settled: bool,
     /// The words next to the number, as in `5.0 years`. Empty for a cell of the kind `Number`.
     pub words: String,
-    /// The side of an account, `Dr` or `Cr`, in a table that has both.
+    /// The side of an account, `Dr` or `Cr`, if the table has both.
     pub side: Option<&'static str>,
 }
 
-/// A cell with its published text and its reading.
+/// A cell with its published text and its meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// The text as published.
     pub raw: String,
-    /// The text to show where it is not the published one: a dash as `—`, words with their lost
-    /// escapes repaired.
+    /// The text to show if it differs from the published text: a dash as `—`, words with repaired
+    /// escapes.
     pub(super) shown: Option<Box<str>>,
     pub kind: CellKind,
-    /// The number in the cell. A cell of text has one too if words surround it: `5.0 years`.
+    /// The number in the cell. A cell of the kind `Text` may also have one, with words around it:
+    /// `5.0 years`.
     pub number: Option<CellNumber>,
-    /// Why a cell of the kind `Unread` is not read: "in a hidden column".
+    /// The reason why a cell of the kind `Unread` is not read, such as "in a hidden column".
     pub unread: Option<Box<str>>,
 }
 
 impl Cell {
-    /// Reads a published cell. A lone `2013` or `2014` is a number here: only the table around
-    /// it shows whether it is a dash, see [`Cell::is_lost_dash`].
+    /// Reads a published cell. A lone `2013` or `2014` is read as a number. Whether it is a lost
+    /// dash depends on the table around it, see [`Cell::is_lost_dash`].
     pub fn read(raw: &str) -> Self {
         Self::read_as(raw, TableOrigin::Published)
     }
 
-    /// Reads a cell from a table of this origin. Cells of the user are not repaired.
+    /// Reads a cell from a table of this origin. Cells of a user's document are not repaired.
     pub(super) fn read_as(raw: &str, origin: TableOrigin) -> Self {
         Self::read_among(raw, origin, false)
     }
 
-    /// Like [`Cell::read_as`], but with `falls` some triangle in the table points down, so a
-    /// filled one that points up is a plus.
+    /// Like [`Cell::read_as`]. `falls` means that some triangle in the table points down, so that a
+    /// filled triangle that points up is a plus.
     pub(super) fn read_among(raw: &str, origin: TableOrigin, falls: bool) -> Self {
         let published = origin == TableOrigin::Published;
         let text = raw.trim();
@@ -166,12 +166,12 @@ impl Cell {
         }
     }
 
-    /// The text to show.
+    /// The text to show to a model or a person.
     pub(super) fn text(&self) -> &str {
         self.shown.as_deref().unwrap_or_else(|| self.raw.trim())
     }
 
-    /// Marks a figure as unread if its sign or a mark on it is not understood.
+    /// Marks a figure as unread if its sign or a mark on it cannot be interpreted.
     pub(super) fn check(&mut self) {
         if self.kind == CellKind::Text && lacks_meaning(self.text()) {
             let why = format!("printed as \"{}\", which is not understood", self.text());
@@ -179,7 +179,7 @@ impl Cell {
         }
     }
 
-    /// Turns the cell into a dash; its published text is kept.
+    /// Turns the cell into a dash but keeps its published text.
     #[must_use]
     pub(super) fn into_dash(self) -> Self {
         Self {
@@ -190,7 +190,7 @@ impl Cell {
         }
     }
 
-    /// Adds what the file says about the cell beyond its text.
+    /// Adds what the file states about the cell in addition to its text.
     pub(super) fn add(&mut self, source: &CellSource) {
         if let Some(why) = &source.unread {
             self.kind = CellKind::Unread;
@@ -220,18 +220,18 @@ impl Cell {
         });
     }
 
-    /// The number, if the cell has nothing else.
+    /// The number, if the cell contains nothing else.
     pub(super) fn alone(&self) -> Option<&CellNumber> {
         let number = self.number.as_ref();
         number.filter(|_| self.kind == CellKind::Number)
     }
 
-    /// The number as printed (14.1 for `14.1%`), if the cell has nothing else.
+    /// The number as printed (14.1 for `14.1%`), if the cell contains nothing else.
     pub fn value(&self) -> Option<f64> {
         self.alone().map(|number| number.value)
     }
 
-    /// The number as a program reads its literal (0.141 for `14.1%`), if the cell has nothing
+    /// The number as a program reads its literal (0.141 for `14.1%`), if the cell contains nothing
     /// else.
     pub fn fraction(&self) -> Option<f64> {
         let number = self.alone()?;
@@ -239,9 +239,9 @@ impl Cell {
         Some(number.value / whole)
     }
 
-    /// True if the cell may be what is left of an en dash (U+2013) or em dash (U+2014) that
-    /// lost its escape: `2014`, `$ 2014`, `2013`. It may also be a year, so ask only where no
-    /// years are expected.
+    /// True if the cell may be an en dash (U+2013) or em dash (U+2014) that lost its escape:
+    /// `2014`, `$ 2014`, `2013`. It may also be a year, so call this only where no years are
+    /// expected.
     pub fn is_lost_dash(&self) -> bool {
         let text = self.raw.trim();
         let text = text.strip_prefix('$').map_or(text, str::trim_start);
@@ -255,7 +255,7 @@ impl Cell {
     }
 }
 
-/// How every dash is shown, whatever the file has.
+/// The form in which every dash is shown, however the file writes it.
 pub(super) const DASH: &str = "—";
 
 fn is_dash(text: &str) -> bool {
@@ -268,8 +268,8 @@ fn is_dash(text: &str) -> bool {
 }
 
 impl CellNumber {
-    /// Uses the scale that the tag states. For money with a printed caption it is ignored: if
-    /// tag and caption differ, that is a reason for doubt, not a correction.
+    /// Uses the scale that the tag states, except for money with a printed caption. If tag and
+    /// caption differ there, the figure is doubtful, and the tag cannot correct it.
     pub(super) fn settle(&mut self, tag: TagUnit, printed: Option<Scale>) {
         let scales = [
             None,
@@ -290,7 +290,7 @@ impl CellNumber {
         }
     }
 
-    /// Makes the number a percentage whose sign is elsewhere, e.g. in a label.
+    /// Makes the number a percentage if its percent sign is elsewhere, such as in a label.
     pub(super) fn mark_percent(&mut self) {
         if !self.percent && self.scale.is_none() {
             self.percent = true;
@@ -305,10 +305,10 @@ impl CellNumber {
         self.printed = None;
     }
 
-    /// Reads the first number of a cell. The flag is true if the cell has nothing else but a
-    /// footnote mark.
+    /// Reads the first number of a cell. The flag is true if the cell contains nothing else except
+    /// a footnote mark.
     fn read(text: &str, published: bool) -> Option<(Self, bool)> {
-        // `( 41 ) % (  % )` is what is left of a negative percentage written twice.
+        // `( 41 ) % (  % )` is the remainder of a negative percentage that was written twice.
         let (text, half_doubled) = match text.strip_suffix("(  % )").filter(|_| published) {
             Some(front) => (front.trim_end(), true),
             None => (text, false),
@@ -330,7 +330,7 @@ impl CellNumber {
         }
         let sign = if reading.value < 0.0 { "-" } else { "" };
         let percent = if reading.percent { "%" } else { "" };
-        // Text in brackets after the number adds nothing.
+        // Ignore text in brackets after the number, because it does not change the number.
         let after = after.split('(').next().unwrap_or_default();
         let words = before.split_whitespace().chain(after.split_whitespace());
         let words = words.filter(|piece| !alone && piece.contains(char::is_alphanumeric));

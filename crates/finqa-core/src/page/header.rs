@@ -1,8 +1,8 @@
-//! Finds the column labels. They are the table's first row if that is sound, else repaired from
-//! `table_ori`, else numbered.
+//! Finds the column labels. They are taken from the table's first row if it is sound. Otherwise
+//! they are repaired with `table_ori`, and if that fails, numbered.
 //!
-//! The dataset's tokeniser flattened headers of several rows by repeating the upper row over as
-//! many columns as it has cells. Some labels therefore occur twice or are on the wrong column.
+//! The dataset's tokeniser flattened headers of several rows: it repeated the upper row over as
+//! many columns as the row has cells. Some labels therefore occur twice or are on the wrong column.
 //! `table_ori` still has the separate rows.
 
 use std::collections::{HashMap, HashSet};
@@ -11,8 +11,8 @@ use super::cell::TableOrigin;
 use super::years::{year_of, years_in};
 use crate::text::single_spaced;
 
-/// The labels of all columns of `table`, whose row 0 is the header; the corner comes first. In
-/// a document of the user the published labels are kept, and only those that occur twice are
+/// The labels of all columns of `table`, whose row 0 is the header. The label of the corner comes
+/// first. In a document of the user, the published labels are used, and labels that occur twice are
 /// numbered.
 pub(super) fn labels(
     table: &[Vec<String>],
@@ -44,7 +44,7 @@ pub(super) fn labels(
     }
 }
 
-/// True if a label occurs twice; blank ones do not count.
+/// True if a label occurs twice; blank labels do not count.
 fn repeats(labels: &[String]) -> bool {
     let mut seen = HashSet::new();
     labels
@@ -53,8 +53,8 @@ fn repeats(labels: &[String]) -> bool {
         .any(|label| !seen.insert(label.as_str()))
 }
 
-/// True if the repaired labels name other years than the published ones, which means that the
-/// header is on the wrong columns. Any other difference is only in spelling.
+/// True if the repaired labels and the published labels name different years, which means that the
+/// header is on the wrong columns. Any other difference is only one of spelling.
 fn differs(published: &[String], repaired: &[String]) -> bool {
     published
         .iter()
@@ -63,13 +63,13 @@ fn differs(published: &[String], repaired: &[String]) -> bool {
         .any(|(published, repaired)| years_in(published) != years_in(repaired))
 }
 
-/// Builds the labels from the rows of `table_ori` above its first row of data. `None` if its
-/// rows do not match those of `table`, or if its header cells do not add up to the columns.
+/// Builds the labels from the rows of `table_ori` above its first row of data. `None` if its rows
+/// do not match those of `table`, or if its header cells cannot be distributed over the columns.
 fn from_original(table: &[Vec<String>], original: &[Vec<String>]) -> Option<Vec<String>> {
     let width = table.first()?.len();
     let data = table.get(1..)?;
     let rows = original.len().checked_sub(data.len())?;
-    // With a single header row, `table` has the same header already.
+    // With a single header row, `table_ori` has the same header as `table`.
     if rows < 2 || data.is_empty() || width < 2 {
         return None;
     }
@@ -79,7 +79,7 @@ fn from_original(table: &[Vec<String>], original: &[Vec<String>]) -> Option<Vec<
         .zip(data)
         .filter(|(original, row)| same_label(original.first(), row.first()))
         .count();
-    // One row label in five may differ; with more, the two tables do not match.
+    // One row label in five may differ. If more differ, the two tables do not match.
     if matching * 5 < data.len() * 4 {
         return None;
     }
@@ -103,7 +103,7 @@ fn spread(leaf: &[String], upper: &[Vec<String>]) -> Option<Vec<String>> {
     let mut corner = corner.clone();
     for row in upper.iter().rev() {
         let spans: Vec<&String> = match row.split_first() {
-            // A row of full width has a corner of its own.
+            // A row of full width has its own corner cell.
             Some((first, rest)) if first.is_empty() || row.len() == columns + 1 => {
                 if corner.is_empty() {
                     corner.clone_from(first);
@@ -128,9 +128,9 @@ fn spread(leaf: &[String], upper: &[Vec<String>]) -> Option<Vec<String>> {
     Some(labels)
 }
 
-/// Combines header cells that became separate rows: one for each column, in reading order. If
-/// the first has words and a year and the others are bare years, they get its words
-/// (`year ended june 30, 2009`, `2008`, `2007`).
+/// Combines header cells that became separate rows, one for each column in reading order. If the
+/// first cell has words and a year and the others are bare years, they get the words too (`year
+/// ended june 30, 2009`, `2008`, `2007`).
 fn in_sequence(header: &[Vec<String>], width: usize) -> Option<Vec<String>> {
     let mut cells: Vec<String> = header
         .iter()
@@ -157,9 +157,9 @@ fn in_sequence(header: &[Vec<String>], width: usize) -> Option<Vec<String>> {
     Some(cells)
 }
 
-/// Makes labels that occur twice distinct. If a spanning label was repeated over too many
-/// columns, so that the last one lacks it (`p a | p b | p a | b`), it is removed from the later
-/// groups, because nothing says that it belongs to them.
+/// Makes labels that occur twice distinct. If a spanning label was repeated over too many columns,
+/// so that the last column lacks it (`p a | p b | p a | b`), it is removed from the later groups,
+/// because it may not belong to them.
 fn numbered(labels: Vec<String>, published: bool) -> Vec<String> {
     let Some((corner, columns)) = labels.split_first() else {
         return labels;
@@ -189,8 +189,8 @@ fn numbered(labels: Vec<String>, published: bool) -> Vec<String> {
     out
 }
 
-/// Finds a spanning label that was repeated too often. Returns the labels without its words,
-/// and the words.
+/// Finds a spanning label that was repeated too often. Returns the labels without the spanning
+/// words, and these words.
 fn misplaced_span(columns: &[String]) -> Option<(Vec<String>, String)> {
     let (last, rest) = columns.split_last()?;
     let prefix = rest.iter().find_map(|label| {
@@ -222,7 +222,7 @@ fn same_label(a: Option<&String>, b: Option<&String>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => {
             let (a, b) = (key(a), key(b));
-            // A lost escape leaves its digits: `company2019s`.
+            // A lost escape leaves only its digits: `company2019s`.
             a == b || a == b.replace("2019", "") || a == b.replace("2014", "")
         }
         _ => false,
@@ -331,8 +331,8 @@ mod tests {
         );
     }
 
-    /// Comparing each label with all others took a minute for 50,000 columns. A quadratic count
-    /// would exceed the time limit of a test.
+    /// Comparing each label with all others took a minute for 50,000 columns. A test with quadratic
+    /// time would exceed its time limit.
     #[test]
     fn a_million_columns_of_one_label_are_numbered_in_one_pass() {
         let columns = 1_000_000;

@@ -13,8 +13,8 @@ const SIDES: [&str; 15] = [
     "under", "over", "below", "above",
 ];
 
-/// True if a text is one figure whose sign or mark is not understood: `(45`, `45 Dr`, `<0.1`,
-/// `minus 45`.
+/// True if a text is one figure with a sign or mark that cannot be interpreted: `(45`, `45 Dr`,
+/// `<0.1`, `minus 45`.
 pub(super) fn lacks_meaning(text: &str) -> bool {
     let digits = |c: char| c.is_ascii_digit() || matches!(c, ',' | '.');
     let mut runs = text
@@ -49,8 +49,8 @@ pub(super) fn is_doubled(text: &str) -> bool {
     !digits.is_empty() && leading_digits(back) == digits
 }
 
-/// True for a footnote mark: asterisks or daggers, or up to two characters in brackets. True
-/// for an empty text too.
+/// True for a footnote mark, which is asterisks or daggers, or up to two characters in brackets.
+/// Also true for an empty text.
 pub(super) fn is_footnote(text: &str) -> bool {
     if text.chars().all(|c| matches!(c, '*' | '†' | '‡')) {
         return true;

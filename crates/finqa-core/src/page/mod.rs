@@ -1,14 +1,13 @@
-//! Parses a page once for all its questions: its table in typed cells, and its numbers with
-//! their ids.
+//! Parses a page once for all of its questions. The result is its table in typed cells, and its
+//! numbers with their ids.
 //!
-//! A [`Table`] keeps the published text of each cell alongside its reading: a number (often
-//! written twice, `-2913 ( 2913 )`), a dash (often what is left of a lost escape, `2014`),
-//! text, or nothing. The header is repaired. As Markdown, a table shows dashes as dashes and
-//! doubled numbers once, and numbers its rows and columns so that a cell can be cited as
-//! `r3c2`.
+//! A [`Table`] keeps the published text of each cell together with its meaning: a number (often
+//! written twice, `-2913 ( 2913 )`), a dash (often one that lost its escape, `2014`), text, or
+//! nothing. The header is repaired. In Markdown, a table shows dashes as dashes and doubled numbers
+//! once, and numbers its rows and columns so that a cell can be cited as `r3c2`.
 //!
-//! The module answers no questions and knows no gold. Reading order: `text` is the input;
-//! `cell`, `caption`, `header` and `page_table` read the table; `places` collects the numbers.
+//! The module answers no questions and knows no gold. Reading order: `text` is the input; `cell`,
+//! `caption`, `header` and `page_table` read the table; `places` collects the numbers.
 
 mod caption;
 mod cell;
@@ -47,14 +46,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Page {
     /// The first table, with its header repaired.
     pub table: Table,
-    /// The other tables. Only an excerpt of a report has some.
+    /// The other tables. Only an excerpt of a report has more than one table.
     pub others: Vec<Table>,
 }
 
 static READ: AtomicUsize = AtomicUsize::new(0);
 
-/// How many pages this process has parsed. A test uses it to check that a page is parsed only
-/// once.
+/// The number of pages that this process has parsed. A test uses it to check that a page is parsed
+/// only once.
 #[doc(hidden)]
 pub fn pages_read() -> usize {
     READ.load(Ordering::Relaxed)
@@ -62,6 +61,7 @@ pub fn pages_read() -> usize {
 
 impl Page {
     fn read(text: &PageText<'_>) -> Self {
+        // Relaxed, because no other data depend on the counter.
         READ.fetch_add(1, Ordering::Relaxed);
         let tables = text.each_table().into_iter();
         let mut tables = tables.map(|(first_row, alone)| Table::read(&alone, first_row));
@@ -85,8 +85,8 @@ impl Page {
     }
 }
 
-/// Caches the page of a document and its numbers; each is computed on first use. A clone starts
-/// empty, because the cloned document may be changed.
+/// Caches the page of a document and its numbers. Each is computed on first use. A clone starts
+/// with an empty cache, because the cloned document may be changed.
 #[derive(Debug, Default)]
 pub struct LazyPage {
     page: OnceLock<Page>,
@@ -110,7 +110,8 @@ impl Clone for LazyPage {
     }
 }
 
-/// Always equal: documents are equal if their texts are, whether or not one has been parsed.
+/// Two caches are always equal. Documents are equal if their texts are, whether or not one of them
+/// has been parsed.
 impl PartialEq for LazyPage {
     fn eq(&self, _: &Self) -> bool {
         true

@@ -1,8 +1,8 @@
 //! Repairs lost Unicode escapes in sentences and text cells.
 //!
-//! The dataset's tokeniser dropped the `\u` of escapes: `company 2019s` was "company’s",
-//! `201cgip 201d` was "“gip”", and `note 20 2014equity` had a dash. Only what cannot be a year
-//! or an amount is repaired: a lone `2019` or `2014` in a sentence stays.
+//! The dataset's tokeniser dropped the `\u` of escapes: `company 2019s` was "company’s", `201cgip
+//! 201d` was "“gip”", and `note 20 2014equity` had a dash. Only text that cannot be a year or an
+//! amount is repaired; a lone `2019` or `2014` in a sentence is not.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ pub fn normalise_sentence(sentence: &str) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(sentence.len());
     let mut changed = false;
-    // An opening `2018 2018…` still needs its closing `2019 2019`.
+    // True after an opening `2018 2018…` until its closing `2019 2019`.
     let mut single_open = false;
     let mut tokens = sentence.split(' ').peekable();
     let mut first = true;
@@ -69,11 +69,11 @@ pub fn normalise_sentence(sentence: &str) -> Cow<'_, str> {
     }
 }
 
-/// Repairs a row label like a sentence. In addition, `2013` or `2014` between two words becomes
-/// a dash (`loans 2013 reported`), unless one of these words usually comes next to a year.
+/// Repairs a row label like a sentence. In addition, `2013` or `2014` between two words becomes a
+/// dash (`loans 2013 reported`), unless one of the words is often next to a year.
 ///
-/// In sentences this would be a guess. In the row labels of 514 published tables it repairs 16
-/// labels and no year is lost.
+/// In sentences, this repair would be a guess. In the row labels of 514 published tables, it
+/// repairs 16 labels and destroys no year.
 pub(super) fn normalise_label(label: &str) -> Cow<'_, str> {
     let label = normalise_sentence(label);
     if !label.contains("201") {

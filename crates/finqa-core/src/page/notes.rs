@@ -3,10 +3,11 @@
 use super::cell::{Cell, CellKind};
 use super::years::years_in;
 
-/// Numbers of notes are below this.
+/// A column counts as references to notes only if all of its numbers are below this.
 const MOST_NOTES: f64 = 100.0;
 
-/// True if a heading is that of references to notes, `3,4` being two of them.
+/// True if a heading is that of a column of references to notes. Such a column may contain `3,4`,
+/// which means two notes.
 pub fn names_notes(heading: &str) -> bool {
     let name = heading.trim().trim_end_matches('.').to_lowercase();
     matches!(
@@ -15,8 +16,8 @@ pub fn names_notes(heading: &str) -> bool {
     )
 }
 
-/// Makes the references to notes words, because a column of them beside those of years has no
-/// figures. Beside "Bonds", "Notes" is money.
+/// Turns references to notes into text, because a column of references next to columns of years
+/// contains no figures. Next to "Bonds", a column "Notes" contains money.
 pub(super) fn mark_notes(cells: &mut [Vec<Cell>]) {
     let Some((header, body)) = cells.split_first_mut() else {
         return;

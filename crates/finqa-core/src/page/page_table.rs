@@ -17,7 +17,7 @@ use crate::number::{Scale, currency_of_label};
 pub struct Column {
     /// The repaired label. Lower case, except in a document of the user.
     pub label: String,
-    /// The one year that the label names.
+    /// The year that the label names; `None` if it names none or several.
     pub year: Option<u16>,
 }
 
@@ -26,9 +26,9 @@ pub struct Column {
 pub struct TableRow {
     /// The text of the first cell, with lost escapes repaired.
     pub label: String,
-    /// The one year that the label names.
+    /// The year that the label names; `None` if it names none or several.
     pub year: Option<u16>,
-    /// The label of the nearest row above without values, which is a heading.
+    /// The nearest label above of a row without values. It is a heading.
     pub section: Option<String>,
 }
 
@@ -47,17 +47,17 @@ pub struct Table {
     columns: Vec<Column>,
     rows: Vec<TableRow>,
     caption: Option<Caption>,
-    /// For each column, the unit in its label. Empty for published tables.
+    /// The unit in the label of each column. Empty for published tables.
     units: Vec<Option<Caption>>,
-    /// The table is from a report, where a caption for the whole table may be in any column
-    /// heading.
+    /// True for a table of a report, in which any column heading may state the unit of the whole
+    /// table.
     report: bool,
     headerless: bool,
     first_row: usize,
 }
 
 impl Table {
-    /// Reads a table that begins in this row of the page. Short rows are padded with empty
+    /// Reads a table that begins at row `first_row` of the page. Short rows are padded with empty
     /// cells.
     pub(crate) fn read(page: &PageText<'_>, first_row: usize) -> Self {
         let (table, origin) = (page.table, page.origin());
@@ -106,13 +106,13 @@ impl Table {
         let columns: Vec<Column> = labels
             .into_iter()
             .map(|label| Column {
-                // If row 0 is data, its cells are not labels of the columns below.
+                // If row 0 is data, its cells are not labels of the columns.
                 year: single_year(&label).filter(|_| !headerless),
                 label,
             })
             .collect();
         let caption = caption(&cells, page.before.last().map(String::as_str), page.own);
-        // The scale of a number format counts only if the table states none, so this needs the
+        // The scale of a number format counts only if the table states no scale, so this needs the
         // caption.
         let stated = caption.as_ref().and_then(|caption| caption.scale);
         with_sources(&mut cells, page.sources, first_row, |cell, source| {
@@ -145,8 +145,7 @@ impl Table {
             let figures = figures.filter_map(|cell| cell.number.as_mut());
             figures.for_each(CellNumber::mark_percent);
             read.multiply_out();
-            // Tags come last, because they are compared with the printed scale, which must be
-            // known.
+            // Tags come last, because they are compared with the printed scale.
             let settle = |table: &mut Self, source: &CellSource| {
                 let row = source.row.checked_sub(first_row)?;
                 let printed = table.scale_at(row, source.column);
@@ -161,7 +160,7 @@ impl Table {
         read
     }
 
-    /// Multiplies out crores and lakhs, which [`Scale`] does not have.
+    /// Multiplies out crores and lakhs, because [`Scale`] does not have them.
     fn multiply_out(&mut self) {
         let captions = self.units.iter().flatten().chain(&self.caption);
         let labels = self.rows.iter().map(|row| scale_of_label(&row.label));
@@ -198,7 +197,7 @@ impl Table {
         &self.cells
     }
 
-    /// The row of the page that is the table's header. Above 0 only if the page has several
+    /// The row of the page that is the table's header. It is above 0 only on a page with several
     /// tables.
     pub fn first_row(&self) -> usize {
         self.first_row
@@ -214,12 +213,12 @@ impl Table {
         &self.rows
     }
 
-    /// The unit of the table, if the table or the sentence before it states one.
+    /// The unit that the table or the sentence before it states, if any.
     pub fn caption(&self) -> Option<&Caption> {
         self.caption.as_ref()
     }
 
-    /// The scale of the whole table. `None` if only the label of a column states one.
+    /// The scale of the whole table. `None` if only a column label states a scale.
     pub fn scale(&self) -> Option<Scale> {
         let caption = self.caption.as_ref()?;
         let mut columns = self.columns.iter().skip(1);
@@ -227,14 +226,14 @@ impl Table {
         caption.scale.filter(|_| !of_column)
     }
 
-    /// The scale of a row's amounts by the table's caption, which may treat rows differently:
-    /// "in millions, except per share amounts", "shares in thousands".
+    /// The scale that the table's caption gives to a row's amounts. It may differ between rows: "in
+    /// millions, except per share amounts", "shares in thousands".
     pub fn scale_of(&self, row: usize) -> Option<Scale> {
         self.scale_in(row, "", self.caption.as_ref()?)
     }
 
-    /// The scale of a figure: its own or its tag's, else the one that the label of its row or
-    /// column or the table states for it.
+    /// The scale of a figure: its own or its tag's, or else the scale that the label of its row or
+    /// column or the table states.
     pub fn scale_at(&self, row: usize, column: usize) -> Option<Scale> {
         let number = self.cell(row, column)?.number.as_ref()?;
         match number.percent || number.settled {
@@ -243,8 +242,8 @@ impl Table {
         }
     }
 
-    /// True if a figure of money has no scale and its table states no unit at all, so that it may
-    /// be in thousands or millions.
+    /// True if a figure of money has no scale and its table states no unit, so that it may be in
+    /// thousands or millions.
     pub fn lacks_scale(&self, row: usize, column: usize) -> bool {
         let number = self.cell(row, column).and_then(|cell| cell.number.as_ref());
         let money = number.is_some_and(|one| !one.percent && one.words.is_empty());
@@ -260,8 +259,8 @@ impl Table {
         money && !stated && !rates && !names.clone().any(counted)
     }
 
-    /// The scale that the labels or the table state for a figure, and the power of ten by which
-    /// the scale word exceeds it.
+    /// The scale that the labels or the table state for a figure, and the power of ten by which the
+    /// scale word exceeds the scale.
     fn unit_at(&self, row: usize, column: usize) -> Option<(Scale, u32)> {
         let labels = self.rows.get(row)?;
         let of_row = scale_of_label(&labels.label);
@@ -277,7 +276,7 @@ impl Table {
         };
         let column_name = &self.columns.get(column)?.label;
         of_row.or_else(|| self.unit_beside(row)).or_else(|| {
-            // "2031 (in millions, except per share data)" has one.
+            // The heading "2031 (in millions, except per share data)" states one.
             let unit = of_column().map_or("", |unit| unit.text.as_str());
             let name = match column_name == unit {
                 true => column_name.to_lowercase(),
@@ -292,7 +291,7 @@ impl Table {
         })
     }
 
-    /// The scale that a column of units names for a row: `EUR thousand` under "Unit".
+    /// The scale that a column "Unit" states for a row, such as `EUR thousand`.
     fn unit_beside(&self, row: usize) -> Option<(Scale, u32)> {
         let is_unit =
             |label: &str| matches!(label.trim().to_lowercase().as_str(), "unit" | "units");
@@ -304,7 +303,7 @@ impl Table {
         Some((unit.scale?, unit.power))
     }
 
-    /// What a caption says of the scale of a row in a column of this name.
+    /// The scale that a caption states for a row, in a column of this name.
     fn scale_in(&self, row: usize, column: &str, caption: &Caption) -> Option<Scale> {
         let cells = self.cells.get(row)?;
         let row = self.rows.get(row)?;
@@ -332,8 +331,7 @@ impl Table {
         caption.scale.filter(|_| !row.is_of_rates())
     }
 
-    /// True for a column of percentages in which only the first figure must have a percent
-    /// sign.
+    /// True for a column of percentages. Only its first figure must have a percent sign.
     pub fn is_of_percent(&self, column: usize) -> bool {
         let cells = self.cells.iter().skip(1).filter_map(|row| row.get(column));
         let mut numbers = cells.filter_map(Cell::alone).peekable();
@@ -347,7 +345,7 @@ impl Table {
     }
 }
 
-/// Calls `add` for each cell about which the file says more than its text.
+/// Calls `add` for each cell about which the file states more than its text.
 fn with_sources(
     cells: &mut [Vec<Cell>],
     sources: &[CellSource],
@@ -363,7 +361,7 @@ fn with_sources(
     }
 }
 
-/// True if what a row or column counts is not in the unit of a caption, which may be of money.
+/// True if a row or column counts things that are not in the unit of a caption of money.
 fn is_apart(name: &str, caption: &Caption) -> bool {
     counts_things(name) || is_count(name) && currency_of_label(&caption.text).is_some()
 }
@@ -372,7 +370,7 @@ fn says(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }
 
-/// True if a lower-case name is that of a number of shares.
+/// True if a lower-case name means a number of shares.
 fn counts_shares(name: &str) -> bool {
     says(name, &["shares", "units", "awards"]) && says(name, &SHARE_COUNTS)
 }
@@ -382,12 +380,12 @@ const SHARE_COUNTS: [&str; 6] = [
     "weighted", "outstanding", "used in", "used to", "number of", "dilutive",
 ];
 
-/// From this size on, counts of shares are read as single shares, because nobody prints as many
+/// Counts of shares of this size and more are single shares, because nobody prints as many
 /// thousands of shares.
 const MOST_SCALED_SHARES: f64 = 1e8;
 
-/// True if row 0 is data: after the row's label it has an amount that cannot be a label, e.g.
-/// `$ 268496` or a doubled number.
+/// True if row 0 is data. It then has an amount after its label that cannot be a label itself, such
+/// as `$ 268496` or a doubled number.
 fn is_headerless(cells: &[Vec<Cell>]) -> bool {
     let Some((corner, rest)) = cells.first().and_then(|row| row.split_first()) else {
         return false;
@@ -405,8 +403,8 @@ fn is_headerless(cells: &[Vec<Cell>]) -> bool {
             .all(|cell| cell.value().is_none() || !cell.is_year())
 }
 
-/// Turns the remains of lost dashes into dashes: a lone `2013` or `2014` among the values,
-/// unless the other values of its column are mostly years.
+/// Turns lost dashes back into dashes: a lone `2013` or `2014` among the values, unless the other
+/// values of its column are mostly years.
 fn mark_lost_dashes(cells: &mut [Vec<Cell>], headerless: bool) {
     let first = usize::from(!headerless);
     let width = cells.first().map_or(0, Vec::len);
@@ -418,7 +416,7 @@ fn mark_lost_dashes(cells: &mut [Vec<Cell>], headerless: bool) {
                 others += usize::from(cell.value().is_some() && !cell.is_year());
             }
         }
-        // A single year does not make a column of years.
+        // One year alone does not make a column of years.
         let of_years = years >= 2 && years > others;
         for (index, row) in cells.iter_mut().enumerate() {
             let Some(cell) = row.get_mut(column).filter(|cell| cell.is_lost_dash()) else {
@@ -453,7 +451,7 @@ fn rows(cells: &[Vec<Cell>], origin: TableOrigin) -> Vec<TableRow> {
                 section: section.clone(),
                 label,
             };
-            // In a user's table, a heading may have a note or a currency in its other cells.
+            // In a user's table, a heading may have a note or a currency in other cells.
             let is_blank = |cell: &Cell| match origin {
                 TableOrigin::Published => cell.raw.trim().is_empty(),
                 TableOrigin::Own => matches!(cell.kind, CellKind::Text | CellKind::Empty),
@@ -467,7 +465,7 @@ fn rows(cells: &[Vec<Cell>], origin: TableOrigin) -> Vec<TableRow> {
         .collect()
 }
 
-/// Finds the caption in the header, in rows without values, or in the sentence right before the
+/// Finds the caption in the header, in rows without values, or in the sentence directly before the
 /// table.
 fn caption(cells: &[Vec<Cell>], before: Option<&str>, own: bool) -> Option<Caption> {
     let header = cells.first().into_iter().flatten();
@@ -476,7 +474,7 @@ fn caption(cells: &[Vec<Cell>], before: Option<&str>, own: bool) -> Option<Capti
         .skip(1)
         .filter(|row| row.iter().skip(1).all(|cell| cell.value().is_none()))
         .flatten();
-    // "($000)" is read as the number zero, but states a unit.
+    // "($000)" is read as the number zero, but it states a unit.
     let words = |cell: &&Cell| cell.value().is_none_or(|value| value.abs() <= 0.0);
     let of = |cell: &Cell| Caption::in_label(&cell.raw);
     let above = || before.and_then(Caption::in_sentence);
@@ -484,8 +482,8 @@ fn caption(cells: &[Vec<Cell>], before: Option<&str>, own: bool) -> Option<Capti
     let mut headings = headings.filter(words);
     let of_header = header.next().and_then(of);
     match own {
-        // The heading of a column may be about it alone, and one below the header about the rows
-        // below it.
+        // A column's heading may be about the column only, and a line below the header about the
+        // rows below it.
         true => of_header
             .or_else(above)
             .or_else(|| header.find_map(of))

@@ -9,23 +9,24 @@ use super::page_table::Table;
 use super::text::PageText;
 use super::years::years_in;
 
-/// An occurrence of a number on a page.
+/// One place of a number on a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberPlace {
-    /// `r3c2`, `t5`, `h1`, or `question`.
+    /// The evidence id: `r3c2`, `t5`, `h1`, or `question`.
     pub id: String,
-    /// The number's magnitude as written (14.1 for `14.1%`).
+    /// The absolute value as written: 14.1 for `14.1%`.
     pub magnitude: f64,
-    /// The years of its row and column, or of its sentence.
+    /// The years in the labels of its row and column, or in its sentence.
     pub years: Vec<u16>,
     /// True if the number or the label of its row or column has a percent sign or word.
     pub percent: bool,
-    /// The cell is a dash. If the dash lost its escape, `magnitude` is 2013 or 2014, else 0.
+    /// True if the cell is a dash. `magnitude` is then 2013 or 2014 if the dash lost its escape,
+    /// and otherwise 0.
     pub dash: bool,
 }
 
 impl NumberPlace {
-    /// The numbers in a text, all with these years.
+    /// The numbers in a text. All of them get these years.
     pub fn in_text(id: &str, text: &str, years: &[u16], percent: bool) -> Vec<Self> {
         let readings = number::readings(text);
         readings
@@ -40,7 +41,7 @@ impl NumberPlace {
     }
 }
 
-/// The numbers of a page, those of its cells first, and the years that it names.
+/// The numbers of a page and the years that it names. Numbers in cells come first.
 #[derive(Debug)]
 pub struct PagePlaces {
     pub numbers: Vec<NumberPlace>,
@@ -94,8 +95,8 @@ impl PagePlaces {
                     self.years.extend(years_in(&cell.raw));
                     let found = NumberPlace::in_text(&id, &cell.raw, &years, percent);
                     self.numbers.extend(found);
-                    // A workbook calculates with the stored figure, so both it and the printed
-                    // one count.
+                    // A workbook calculates with the stored figure and a reader with the printed
+                    // one, so both are listed.
                     let stored = cell.number.as_ref().filter(|one| one.printed.is_some());
                     self.numbers.extend(stored.map(|one| NumberPlace {
                         id,

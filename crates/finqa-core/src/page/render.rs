@@ -6,12 +6,12 @@ use super::cell::{Cell, CellKind};
 use super::page_table::Table;
 
 impl Table {
-    /// The table as aligned Markdown, without a trailing line break. The line `Unit: …` comes
-    /// first if the unit is known. Columns are named `c0`, `c1`, … and rows `r0` (the header),
-    /// `r1`, …, so that `r3c2` names a cell. Dashes are shown as `—` and doubled numbers once.
+    /// The table as aligned Markdown, without a trailing line break. If the unit is known, the line
+    /// `Unit: …` comes first. Columns are named `c0`, `c1`, … and rows `r0` (the header), `r1`, …,
+    /// so that `r3c2` names a cell. Dashes are shown as `—` and doubled numbers once.
     ///
-    /// Pipes and backslashes are escaped and line breaks become spaces, so that each cell
-    /// remains one cell.
+    /// Pipes and backslashes are escaped and line breaks become spaces. Otherwise, one cell could
+    /// become several.
     pub fn to_markdown(&self) -> String {
         let ids = (0..self.columns().len()).map(|column| Cow::Owned(format!("c{column}")));
         let mut rows = vec![std::iter::once(Cow::Borrowed("")).chain(ids).collect()];
@@ -67,7 +67,7 @@ fn aligned(rows: &[Vec<Cow<'_, str>>]) -> String {
     if columns == 0 {
         return String::new();
     }
-    // Some Markdown readers need at least three dashes for a rule.
+    // Some Markdown readers require at least three dashes in the line below the header.
     let mut widths = vec![3_usize; columns];
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {

@@ -1,4 +1,4 @@
-//! Recognises rows to which the caption's scale does not apply.
+//! Recognises rows to which the scale of the caption does not apply.
 
 use std::sync::LazyLock;
 
@@ -6,32 +6,32 @@ use regex::Regex;
 
 use crate::regex;
 
-/// Words that a name has anywhere if it is of rates, ratios or amounts per share.
+/// Words that mark a name as a rate, a ratio or an amount per share, anywhere in the name.
 const WORDS: [&str; 15] = [
     "eps", "dps", "per", "ratio", "ratios", "percent", "percentage", "%", "yield", "multiple",
     "score", "leverage", "roe", "roce", "bps",
 ];
 
-/// Words that end such a name, or what comes before one of `AFTER`: an interest rate swap is money,
-/// as is tax at the statutory rate.
+/// Words that mark a name only as its last word or directly before one of `AFTER`. An interest rate
+/// swap is money, and so is tax at the statutory rate.
 const HEADS: [&str; 6] = ["rate", "rates", "price", "prices", "coverage", "nps"];
 const AFTER: [&str; 11] = [
     "of", "on", "for", "at", "in", "to", "by", "from", "with", "paid", "received",
 ];
 
-/// What weighted averages are of, if they are of no money.
+/// Words for quantities whose weighted average is not money.
 const AVERAGED: [&str; 8] = [
     "fair value", "price", "maturity", "term", "life", "discount", "volatility", "yield",
 ];
 
-/// An amount of each: "Common stock, $1.00 par value per share".
+/// An amount for each of several things: "Common stock, $1.00 par value per share".
 static OF_EACH: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"[$€£¥]\s*[\d.,]+(?:\s+par value)?\s+(?:per|a|each)\s+\w+"));
 
-/// Words that mark such a name only inside its brackets.
+/// Words that mark a name only inside its brackets.
 const ASIDE: [&str; 5] = ["years", "days", "months", "times", "x"];
 
-/// Phrases that mark such a name.
+/// Phrases that mark a name anywhere in it.
 const PHRASES: [&str; 3] = ["return on ", " to ebitda", "/ebitda"];
 
 /// Things that no table counts in thousands.
@@ -40,26 +40,26 @@ const THINGS: [&str; 12] = [
     "customers", "locations", "branches", "offices",
 ];
 
-/// Further things that tables count, also in thousands or millions.
+/// Further things, which tables may count in thousands or millions.
 const COUNTED: [&str; 8] = [
     "wells", "rigs", "households", "students", "patients", "visitors", "workers", "franchisees",
 ];
 
-/// Who is counted under every further name: "Monthly active users".
+/// Words for people who are counted even if other words come first: "Monthly active users".
 const PEOPLE: [&str; 4] = ["users", "subscribers", "fte", "ftes"];
 
-/// What is done with things that are counted.
+/// Words for what happens to things that are counted.
 const DONE: [&str; 12] = [
     "opened", "closed", "drilled", "completed", "served", "added", "lost", "acquired", "employed",
     "hired", "operated", "total",
 ];
 
-/// True if the name of a row, a column or a heading says that its figures are not money:
-/// amounts per share, ratios, rates, prices, days, scores, percentages, times in years.
+/// True if the name of a row, a column or a heading says that its figures are not money but amounts
+/// per share, ratios, rates, prices, days, scores, percentages or times in years.
 pub fn has_no_scale(name: &str) -> bool {
     let lower = without_figures(&name.to_lowercase());
-    // Shares are counted, and what is used is not what is computed with it. What a caption excepts
-    // ("in millions, except per share data") is not what its figures are.
+    // Cut the name at these words. "Shares used in computing earnings per share" counts shares, and
+    // a unit such as "in millions, except per share data" is not about amounts per share.
     let used = ["excluded from", "used in", "used to", "used for", "except"];
     let used = used.iter().filter_map(|words| lower.find(words)).min();
     let lower = used.and_then(|at| lower.get(..at)).unwrap_or(&lower);
@@ -69,7 +69,7 @@ pub fn has_no_scale(name: &str) -> bool {
     let head = words(plain).skip_while(|word| AFTER.contains(word));
     let head = head.take_while(|word| !AFTER.contains(word)).last();
     let average = lower.contains("weighted") && AVERAGED.iter().any(|of| lower.contains(of));
-    // What is due in "2 to 5 years" is money.
+    // Only the end of the name counts, because debt that is due "in 2 to 5 years" is money.
     let time = ["in years", "in months", "in days"];
     words(lower).any(|word| WORDS.contains(&word))
         || head.is_some_and(|word| HEADS.contains(&word)) && !lower.starts_with("total ")
@@ -88,7 +88,7 @@ pub(super) fn is_in_percent(label: &str) -> bool {
         || label.to_lowercase().ends_with("(in percent)")
 }
 
-/// The label without brackets that contain figures: "Dividends ($0.16 per share)" is money.
+/// The label without brackets that contain figures. "Dividends ($0.16 per share)" is money.
 fn without_figures(label: &str) -> String {
     let parts = label
         .split_inclusive(')')
@@ -101,8 +101,8 @@ fn without_figures(label: &str) -> String {
         .into_owned()
 }
 
-/// True if the name of a row or column is that of things which no table counts in thousands:
-/// "Number of employees", "Stores".
+/// True if the name of a row or column means things that no table counts in thousands: "Number of
+/// employees", "Stores".
 pub fn counts_things(name: &str) -> bool {
     let name = name.trim().to_lowercase();
     let bare = ["number of ", "total ", "full-time "];
@@ -113,10 +113,10 @@ pub fn counts_things(name: &str) -> bool {
     THINGS.contains(&name)
 }
 
-/// True if the name of a row or column is that of numbers of people or things: also "Monthly
-/// active users", "Wells drilled", "Customers (end of period)". A caption may have a scale for
-/// them ("in thousands"), but not a currency. "Deposits from customers" and "Licensed stores",
-/// which have sales, may be money.
+/// True if the name of a row or column means a number of people or things: "Monthly active users",
+/// "Wells drilled", "Customers (end of period)". A caption may state a scale for them ("in
+/// thousands"), but not a currency. False for "Deposits from customers" and "Licensed stores",
+/// which may be money.
 pub fn is_count(name: &str) -> bool {
     let lower = name.to_lowercase();
     let plain = lower.split(['(', ',', ':']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Reads the sides of accounts: `45 Dr`, `18 Cr`.
+//! Reads which side of an account an amount is on: `45 Dr`, `18 Cr`.
 
 use super::cell::{Cell, CellNumber, TableOrigin};
 use crate::number;
@@ -18,7 +18,7 @@ pub fn split_side(text: &str) -> Option<(&str, &'static str)> {
     })
 }
 
-/// True if a table has debits and credits, so that a `Cr` is not a crore.
+/// True if a table has debits and credits, so that `Cr` does not mean crore.
 pub fn has_sides<'c>(cells: impl Iterator<Item = &'c str>) -> bool {
     let (mut debit, mut credit) = (false, false);
     for (_, side) in cells.filter_map(split_side) {
@@ -29,7 +29,7 @@ pub fn has_sides<'c>(cells: impl Iterator<Item = &'c str>) -> bool {
 }
 
 /// The side that the heading of a column names: "Debit", "Cr. (£)", "Credit balance 2031". A debit
-/// card has none.
+/// card is not a side.
 fn side_of_heading(heading: &str) -> Option<&'static str> {
     let lower = heading.to_lowercase();
     let plain = lower.split(['(', '[']).next().unwrap_or_default();
@@ -46,7 +46,7 @@ fn side_of_heading(heading: &str) -> Option<&'static str> {
     side
 }
 
-/// Gives the amounts of a trial balance the sides of their columns, if it has columns of both.
+/// In a trial balance, which has columns of both sides, the amounts get the sides of their columns.
 fn read_columns(cells: &mut [Vec<Cell>]) {
     let Some((header, rows)) = cells.split_first_mut() else {
         return;
@@ -68,7 +68,7 @@ fn read_columns(cells: &mut [Vec<Cell>]) {
     }
 }
 
-/// Reads the amounts with their sides in a table that has both.
+/// Reads the sides of the amounts in a table that has both sides.
 pub(super) fn read_sides(cells: &mut [Vec<Cell>]) {
     read_columns(cells);
     let texts = cells.iter().flatten().map(|cell| cell.raw.as_str());

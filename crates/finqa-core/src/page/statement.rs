@@ -9,9 +9,9 @@ use crate::regex;
 /// A kind of primary statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statement {
-    /// Balances on a day: the balance sheet.
+    /// Balances on one day: the balance sheet.
     Balances,
-    /// Flows over a period: income, cash flows, changes in equity.
+    /// Flows during a period: income, cash flows, changes in equity.
     Flows,
 }
 
@@ -24,10 +24,10 @@ static NAME: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// What brackets enclose, or what follows one that is never closed.
+/// Text in brackets, or after a bracket that is never closed.
 static ASIDE: LazyLock<Regex> = LazyLock::new(|| regex!(r"\([^()]*(?:\)|$)|\[[^\[\]]*(?:\]|$)"));
 
-/// Words in titles that mention a statement without being its name.
+/// Words that occur in sentences about a statement but not in the statement's own title.
 const MENTIONS: [&str; 40] = [
     "our", "we", "are", "is", "was", "were", "follows", "following", "included", "recorded",
     "presented", "recognized", "reported", "note", "schedule", "components", "effect", "effects",
@@ -41,10 +41,11 @@ const MENTIONS: [&str; 40] = [
 const LONGEST: usize = 30;
 
 impl Statement {
-    /// The statement that a title names. The company may come before the name, and a unit, a
-    /// period or "(unaudited)" after it. `None` if the title only mentions a statement.
+    /// The statement that a title names. The company may come before the name, and a unit, a period
+    /// or "(unaudited)" after it. `None` if the title only mentions a statement.
     pub fn named(title: &str) -> Option<Self> {
-        // Words in brackets, as in "(See Note 1)", do not make a title a mention.
+        // Remove words in brackets such as "(See Note 1)", because they do not turn a title into a
+        // mention.
         let plain = ASIDE.replace_all(title, " ").to_lowercase();
         let found = NAME.captures(&plain)?;
         let words = || {

@@ -1,20 +1,20 @@
-//! Defines the text of a page before it is parsed, and the ids of its cells.
+//! Defines the input of a page's parser, and the ids of its cells.
 
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellSource, TableOrigin};
 
-/// Where a table begins on a page with several.
+/// The start of a table on a page with several tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableStart {
     /// The row of the page that is the table's header.
     pub row: usize,
-    /// The lines above the table, e.g. its title and unit; the last is the nearest.
+    /// The lines above the table, such as its title and unit. The last line is the nearest.
     pub above: Vec<String>,
     /// The tags of its figures, if the report is tagged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<FigureTag>,
-    /// Where its cells are in a workbook.
+    /// The places of its cells in a workbook.
     #[serde(default, skip_serializing_if = "SheetPlaces::is_empty")]
     pub places: SheetPlaces,
     /// The page of a PDF on which it begins, from 1.
@@ -22,12 +22,12 @@ pub struct TableStart {
     pub page: Option<usize>,
 }
 
-/// Where the cells of a table are in a workbook.
+/// The places of a table's cells in a workbook.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SheetPlaces {
     pub sheet: String,
-    /// Row and column, counted from 0, of each cell of each row; `None` for a cell that the
-    /// workbook does not have.
+    /// Row and column in the workbook, from 0, for each cell of each row; `None` for a cell that
+    /// the workbook does not have.
     pub cells: Vec<Vec<Option<(u32, u32)>>>,
 }
 
@@ -36,14 +36,14 @@ impl SheetPlaces {
         self.cells.is_empty()
     }
 
-    /// The name of a cell as a workbook writes it, `Key figures!D4`.
+    /// The name of a cell in the notation of workbooks, such as `Key figures!D4`.
     pub fn name(&self, row: usize, column: usize) -> Option<String> {
         let (row, column) = (*self.cells.get(row)?.get(column)?)?;
         Some(format!("{}!{}{}", self.sheet, column_name(column), row + 1))
     }
 }
 
-/// The letters of a workbook's column, counted from 0: `A`, `Z`, `AA`.
+/// The letters of a workbook's column, which is counted from 0: `A`, `Z`, `AA`.
 pub fn column_name(column: u32) -> String {
     let letter = char::from_digit(column % 26 + 10, 36).unwrap_or('a');
     let before = match column / 26 {
@@ -56,31 +56,31 @@ pub fn column_name(column: u32) -> String {
 /// A report's tag for a figure (inline XBRL).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FigureTag {
-    /// The row of the figure, among the rows of the page.
+    /// The row of the figure, counted over all tables of the page.
     pub row: usize,
     pub column: usize,
-    /// `us-gaap:NetIncomeLoss`.
+    /// The name of the concept: `us-gaap:NetIncomeLoss`.
     pub concept: String,
-    /// `2024-09-28`, or `2023-10-01 to 2024-09-28`.
+    /// The tag's period: `2024-09-28`, or `2023-10-01 to 2024-09-28`.
     pub period: String,
-    /// `USD`, `shares`, `USD/shares`.
+    /// The tag's unit: `USD`, `shares`, `USD/shares`.
     pub unit: String,
     /// The power of ten by which the printed digits are multiplied.
     pub scale: i32,
-    /// The members of its dimensions without their prefixes, such as a segment. Empty for the whole
-    /// company.
+    /// The members of the tag's dimensions, such as a segment, without their prefixes. Empty for
+    /// the whole company.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<String>,
 }
 
-/// What the cover of a report says about the report.
+/// The data on the cover of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cover {
-    /// `Apple Inc.`
+    /// The company's name: `Apple Inc.`
     pub company: String,
     /// The last day of the report's period, as printed.
     pub period_end: String,
-    /// The fiscal year that the period belongs to.
+    /// The fiscal year to which the period belongs.
     pub fiscal_year: Option<u16>,
     /// The month, from 1, in which the company's fiscal years end.
     pub year_end: Option<u8>,
@@ -95,13 +95,13 @@ pub(crate) struct PageText<'a> {
     pub(crate) after: &'a [String],
     /// Row 0 is the header; rows may be ragged.
     pub(crate) table: &'a [Vec<String>],
-    /// Where its tables begin, if there are several.
+    /// The start of each table, if there are several.
     pub(crate) starts: &'a [TableStart],
-    /// What the file says about cells beyond their text, sorted by row.
+    /// What the file states about cells in addition to their text, sorted by row.
     pub(crate) sources: &'a [CellSource],
     /// The table before the dataset's tokenisation.
     pub(crate) table_ori: Option<&'a [Vec<String>]>,
-    /// True for a document of the user, which is not repaired.
+    /// True for a document of the user, whose text is not repaired.
     pub(crate) own: bool,
     /// True for a report with a cover, or for a part of one.
     pub(crate) report: bool,

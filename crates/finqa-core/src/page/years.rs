@@ -1,12 +1,12 @@
-//! Decides what a year is, for labels, cells, sentences and questions alike.
+//! Decides which digits are a year. Labels, cells, sentences and questions all use these rules.
 
 use std::ops::RangeInclusive;
 
 pub use crate::number::{MONTHS, year_of};
 
-/// Reads four digits in running text as a year. Years outside 1980 to 2060, which [`year_of`]
-/// accepts, are more often amounts there. The embedded analyst's weights were trained on this
-/// reading; docs/decisions.md says what a wider range costs.
+/// Reads four digits in running text as a year from 1980 to 2060. Numbers outside this range, which
+/// [`year_of`] accepts, are more often amounts in running text. The embedded analyst's weights were
+/// trained with this range; docs/decisions.md states the cost of a wider one.
 pub fn year_in_text(digits: &str) -> Option<u16> {
     year_of(digits).filter(|year| IN_TEXT.contains(year))
 }
@@ -21,8 +21,8 @@ pub fn year_of_date(text: &str) -> Option<u16> {
     single_year(text).filter(|year| dated && IN_TEXT.contains(year))
 }
 
-/// The distinct years that `label` names, in order: `2009`, `december 31 , 2009`, `12/31/09`,
-/// and `december 312009`, where a line break was lost. An amount such as `$ 2014` or `2,014` is
+/// The distinct years that `label` names, in order: `2009`, `december 31 , 2009`, `12/31/09`, and
+/// also `december 312009`, in which a line break was lost. An amount such as `$ 2014` or `2,014` is
 /// not a year.
 ///
 /// ```
@@ -68,7 +68,7 @@ pub(super) fn single_year(label: &str) -> Option<u16> {
     }
 }
 
-/// The year of a label that is nothing but `12/09`.
+/// The year of a label that consists only of a month and a year: `12/09`.
 fn month_and_year(label: &str) -> Option<u16> {
     let (month, year) = label.trim().split_once('/')?;
     let month: u8 = month.parse().ok()?;
@@ -77,8 +77,7 @@ fn month_and_year(label: &str) -> Option<u16> {
         .flatten()
 }
 
-/// True if the text next to the digits makes them an amount: `$ 2014`, `2,014`, `2014.5`,
-/// `2014%`.
+/// True if the text next to the digits makes them an amount: `$ 2014`, `2,014`, `2014.5`, `2014%`.
 pub(super) fn is_amount(before: &str, after: &str) -> bool {
     let decimals = after.strip_prefix(['.', ',']);
     before.trim_end().ends_with(['$', '€', '£'])
@@ -119,8 +118,8 @@ fn ends_in_day(before: &str) -> bool {
     parts.next() == Some("") && number(parts.next()) && number(parts.next())
 }
 
-/// Reads two digits as a year. The reports begin in the 1990s, so `70` to `99` are in the 20th
-/// century and the others in the 21st.
+/// Reads two digits as a year. `70` to `99` are in the 20th century and the others in the 21st,
+/// because the reports begin in the 1990s.
 pub(super) fn year_of_two_digits(digits: &str) -> Option<u16> {
     let year: u16 = digits.parse().ok()?;
     (0..100)
@@ -140,7 +139,8 @@ fn is_date_before(before: &str) -> bool {
     let day = front.trim_end_matches(|c: char| c.is_ascii_digit());
     let has_day = day.len() < front.len();
     let month = day.strip_suffix(['/', '-']).unwrap_or("");
-    // Four digits are a year, and the number after the month is then the day: `2025-01-15`.
+    // Four digits before the month are a year, and the number after it is then the day:
+    // `2025-01-15`.
     let digits = month.len() - month.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     (has_day && (1..=2).contains(&digits))
         || is_month(front.rsplit([' ', '-']).next().unwrap_or(""))

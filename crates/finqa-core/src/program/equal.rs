@@ -1,15 +1,14 @@
 //! Decides whether two programs are equal by the official rule.
 //!
 //! The official code turns both programs into symbolic expressions, with one symbol for each
-//! distinct literal and each table step of gold, and asks a computer algebra system whether
-//! they simplify to the same expression. Here both programs are rational functions over a prime
-//! field, evaluated at fixed pseudo-random points. Equal functions agree at every point;
-//! different ones agree at a point by chance with a probability of about degree / 2^61. This
-//! takes time linear in the number of steps, while expanding the polynomials takes exponential
-//! time.
+//! distinct literal and each table step of gold. It then asks a computer algebra system whether
+//! both simplify to the same expression. Here, both programs are rational functions over a prime
+//! field, evaluated at fixed pseudo-random points. Equal functions agree at every point; different
+//! functions agree at a point by chance with a probability of about degree / 2^61. This takes time
+//! linear in the number of steps, while expanding the polynomials would take exponential time.
 //!
-//! `exp` is opaque: each distinct pair of operands gets a symbol of its own. `greater` is an
-//! ordered pair, and no later step may compute with it.
+//! `exp` is opaque: each distinct pair of operands gets its own symbol. `greater` is an ordered
+//! pair, and no later step may compute with it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,14 +20,14 @@ use super::{Argument, Op, ProgramStep, tokens};
 
 /// The Mersenne prime 2^61 - 1.
 const PRIME: u64 = (1 << 61) - 1;
-/// The functions are compared at this many points. Two points make a chance agreement about as
+/// The number of points at which functions are compared. With two, a chance agreement is about as
 /// likely as (degree / 2^61)^2.
 const POINTS: usize = 2;
 
-/// True if `predicted` is the same program as `gold` by the official rule. `predicted` may use
-/// only gold's literals, spelled as in gold, and gold's table steps. Only the expression of the
-/// last step counts, and it must be the same function as gold's. Two programs that are single
-/// numbers are equal if they are spelled alike.
+/// True if `predicted` is the same program as `gold` by the official rule. `predicted` may use only
+/// gold's table steps and gold's literals, spelled as in gold. Only the expression of the last step
+/// counts, and it must be the same function as gold's. If both programs are single numbers, they
+/// are equal if they are spelled alike.
 ///
 /// ```
 /// use finqa_core::program::equal;
@@ -47,8 +46,8 @@ pub fn equal(gold: &str, predicted: &str) -> bool {
     };
     let mut symbols = Symbols::default();
     let Some(of_gold) = symbols.function(&gold_steps, true) else {
-        // Gold has no value, e.g. because it divides by an expression that is always zero. It
-        // is then equal only to itself.
+        // Gold has no value, for example because it divides by an expression that is always zero.
+        // It is then equal only to itself.
         return !gold_steps.is_empty() && gold_steps_are(&gold_steps, &predicted_steps);
     };
     symbols.function(&predicted_steps, false) == Some(of_gold)
@@ -58,15 +57,15 @@ fn is_number(program: &str) -> bool {
     literal(program.trim()).is_some()
 }
 
-/// Compares the printed steps, because a literal that is not a number has the value NaN, which
-/// is not equal to itself.
+/// True if the printed steps are equal. The values cannot be compared, because a literal that is
+/// not a number has the value NaN, which is not equal to itself.
 fn gold_steps_are(gold: &[ProgramStep], predicted: &[ProgramStep]) -> bool {
     let print = |steps: &[ProgramStep]| steps.iter().map(ToString::to_string).collect::<Vec<_>>();
     print(gold) == print(predicted)
 }
 
-/// The values of a function at the points. They stay fractions, because equality needs only a
-/// cross-multiplication while an inverse is expensive.
+/// The values of a function at the points. They stay fractions, because fractions can be compared
+/// by cross-multiplication, while dividing needs an expensive inverse.
 type Point = [Fraction; POINTS];
 
 #[derive(Clone, Copy)]
@@ -122,14 +121,14 @@ struct Symbols<'p> {
 }
 
 impl<'p> Symbols<'p> {
-    /// The function that the last step computes. `None` if a leaf is not in gold (with
-    /// `may_add` false), if the step or one that it refers to divides by zero, or if it
-    /// computes with the result of a comparison.
+    /// The function that the last step computes. `None` if a leaf is not in gold (and `may_add` is
+    /// false), if the step or a step that it refers to divides by zero, or if it computes with the
+    /// result of a comparison.
     fn function(&mut self, steps: &'p [ProgramStep], may_add: bool) -> Option<Function> {
         let mut results: Vec<Option<Function>> = Vec::with_capacity(steps.len());
         for step in steps {
             let result = if step.op.is_table() {
-                // A table step over an earlier result (`table_max(#0, none)`) is not a leaf of
+                // A table step over an earlier result (`table_max(#0, none)`) cannot be a leaf of
                 // gold.
                 let [Argument::Row(_), _] = &step.arguments else {
                     return None;
@@ -140,8 +139,8 @@ impl<'p> Symbols<'p> {
                 let [first, second] = &step.arguments;
                 let first = self.operand(first, may_add, &results)?;
                 let second = self.operand(second, may_add, &results)?;
-                // Only the last step counts, so a step without a value does no harm unless a
-                // later step refers to it.
+                // Only the last step counts, so a step without a value matters only if a later step
+                // refers to it.
                 first.zip(second).and_then(|(a, b)| apply(step.op, a, b))
             };
             results.push(result);
@@ -149,8 +148,8 @@ impl<'p> Symbols<'p> {
         results.pop().flatten()
     }
 
-    /// The outer `None` means that gold has no such leaf, the inner `None` that the referenced
-    /// step has no value.
+    /// The value of an operand. The outer `None` means that gold has no such leaf, the inner `None`
+    /// that the step it refers to has no value.
     fn operand(
         &mut self,
         argument: &'p Argument,
@@ -200,13 +199,13 @@ fn apply(op: Op, a: Function, b: Function) -> Option<Function> {
     }))
 }
 
-/// Adds two field elements, both below [`PRIME`], so the sum cannot overflow.
+/// Adds two field elements. Both are below [`PRIME`], so the sum cannot overflow.
 fn add(a: u64, b: u64) -> u64 {
     (a + b) % PRIME
 }
 
-/// Multiplies two field elements. 2^61 is 1 modulo the prime, so the product's high bits are
-/// added to its low ones.
+/// Multiplies two field elements. Because 2^61 is 1 modulo the prime, the high bits of the product
+/// are added to the low bits.
 fn multiply(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     let low = u64::try_from(product & u128::from(PRIME)).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Why a program cannot be read or executed.
+//! The reasons why a program cannot be read or executed.
 
 use thiserror::Error;
 
-/// Why a program cannot be read or executed. Steps are counted from 0, like `#0`.
+/// The reason why a program cannot be read or executed. Steps are counted from 0, like `#0`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProgramError {
     /// The text is blank.
@@ -11,7 +11,7 @@ pub enum ProgramError {
     /// The program is a single token, which is not a number.
     #[error("`{0}` is neither a number nor a step")]
     NotANumber(String),
-    /// The token at the place of an operation is not an operation.
+    /// The token in the position of an operation is not an operation.
     #[error("step {step}: unknown operation `{name}`")]
     UnknownOperation { step: usize, name: String },
     /// A step does not have the form `operation(argument, argument)` with a comma and a space
@@ -27,8 +27,7 @@ pub enum ProgramError {
     /// No row of the table has this label.
     #[error("step {step}: the table has no row `{label}`")]
     NoSuchRow { step: usize, label: String },
-    /// A cell of the row is not a number, or the row has only a label, or some row of the table
-    /// is empty.
+    /// A cell of the row is not a number, the row has only a label, or a row of the table is empty.
     #[error("step {step}: row `{label}` has cells that are not numbers")]
     NotNumericRow {
         step: usize,
@@ -37,14 +36,14 @@ pub enum ProgramError {
     },
     #[error("step {step}: division by zero")]
     DivisionByZero { step: usize },
-    /// A power is too large for a double, where Python raises `OverflowError`. A product that
-    /// is too large is infinite and not an error.
+    /// A power is too large for a double. Python raises `OverflowError` for it. A product that is
+    /// too large is infinite instead and not an error.
     #[error("step {step}: the result is too large")]
     Overflow { step: usize },
-    /// The program's result is a complex number, or the step compares one.
+    /// The result of the program is a complex number, or a step compares a complex number.
     #[error("step {step}: the root of a negative number")]
     Complex { step: usize },
-    /// The step computes with the `yes` or `no` of an earlier `greater`.
+    /// The step computes with the `yes` or `no` that an earlier `greater` returned.
     #[error("step {step}: arithmetic on yes or no")]
     WordInArithmetic { step: usize },
 }

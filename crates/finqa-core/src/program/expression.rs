@@ -1,9 +1,9 @@
-//! Writes a program as one expression tree: the last step, with every reference replaced by the
-//! step that it refers to.
+//! Writes a program as one expression tree, which is the last step with every reference replaced by
+//! the step that it refers to.
 //!
-//! The tree is for analysing programs. It computes like the executor with two exceptions: an
-//! expression has no value if any part of it is infinite or undefined, and nothing is computed
-//! with the `yes` or `no` of a comparison. Steps that the last step does not use are dropped.
+//! The tree is for analysing programs. Its values are those of the executor with two exceptions: an
+//! expression has no value if any part of it is infinite or undefined, and nothing is computed with
+//! the `yes` or `no` of a comparison. Steps that the last step does not use are dropped.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use crate::number::{Value, literal};
 
 use super::{Argument, Op, Program, ProgramStep, machine};
 
-/// Maximum number of leaves. A program in which every step adds its predecessor to itself
-/// doubles its leaves with every step.
+/// Maximum number of leaves. Without a limit, a program in which every step adds the previous
+/// result to itself doubles its leaves with every step.
 const MOST_LEAVES: usize = 64;
 
 /// A number in an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf<T> {
-    /// As written: `206588`, `4.02%`, `const_100`.
+    /// The number as written: `206588`, `4.02%`, `const_100`.
     pub literal: Arc<str>,
     /// The value as the official evaluator reads it.
     pub value: f64,
-    /// Where the number comes from, e.g. a cell; `()` if nobody asks.
+    /// The place where the number comes from, such as a cell; `()` if it is not needed.
     pub source: T,
 }
 
@@ -47,14 +47,14 @@ impl<T: Default> Expression<T> {
         Self::of(&format!("const_{n}"), f64::from(n))
     }
 
-    /// A literal with the default source; `None` unless it is a finite number.
+    /// A literal with the default source; `None` if the text is not a finite number.
     pub fn literal(text: &str) -> Option<Self> {
         let value = literal(text).filter(|value| value.is_finite())?;
         Some(Self::of(text, value))
     }
 
-    /// Parses a program that reads no table, e.g. that of an earlier turn. `None` if it is
-    /// invalid, reads a table row, or has too many leaves.
+    /// Parses a program that reads no table, such as that of an earlier turn. `None` if the program
+    /// is invalid, reads a table row, or has too many leaves.
     pub fn parse(program: &str) -> Option<Self> {
         Program::parse(program).ok()?.expression(|_| None)
     }
@@ -74,13 +74,13 @@ impl<T> Expression<T> {
         Self::Step(op, Box::new(a), Box::new(b))
     }
 
-    /// The unrounded value. `None` if the executor would fail, and if any step is not finite,
-    /// although the official executor continues with infinity as Python does.
+    /// The unrounded value. `None` if the executor would fail. Also `None` if any step is not
+    /// finite, although the official executor continues with infinity as Python does.
     pub fn value(&self) -> Option<Value> {
         self.value_with(&|leaf| leaf.value)
     }
 
-    /// The value with these numbers in place of the leaves' own.
+    /// The value with these numbers instead of the leaves' own values.
     pub fn value_with(&self, number: &impl Fn(&Leaf<T>) -> f64) -> Option<Value> {
         match self {
             Self::Leaf(leaf) => {
@@ -94,7 +94,7 @@ impl<T> Expression<T> {
         }
     }
 
-    /// The value if it is a number, not `yes` or `no`.
+    /// The value if it is a number; `None` for `yes` and `no`.
     pub fn number(&self) -> Option<f64> {
         self.value()?.number()
     }
@@ -112,8 +112,8 @@ impl<T> Expression<T> {
         }
     }
 
-    /// The expression and all its sub-expressions in preorder, the first argument before the
-    /// second.
+    /// The expression and all of its sub-expressions. An expression comes before its parts, and its
+    /// first argument before the second.
     pub fn parts(&self) -> Vec<&Self> {
         let mut parts = Vec::new();
         self.collect(&mut parts);
@@ -128,14 +128,14 @@ impl<T> Expression<T> {
         }
     }
 
-    /// The leaves from left to right, constants included.
+    /// The leaves from left to right, including constants.
     pub fn leaves(&self) -> Vec<&Leaf<T>> {
         let mut leaves = Vec::new();
         self.each_leaf(&mut |leaf| leaves.push(leaf));
         leaves
     }
 
-    /// Visits each leaf from left to right, constants included.
+    /// Visits each leaf from left to right, including constants.
     pub fn each_leaf<'a>(&'a self, visit: &mut impl FnMut(&'a Leaf<T>)) {
         match self {
             Self::Leaf(leaf) => visit(leaf),
@@ -146,7 +146,7 @@ impl<T> Expression<T> {
         }
     }
 
-    /// Changes each leaf, from left to right.
+    /// Lets `change` modify each leaf, from left to right.
     pub fn change_leaves(&mut self, change: &mut impl FnMut(&mut Leaf<T>)) {
         match self {
             Self::Leaf(leaf) => change(leaf),
@@ -157,7 +157,7 @@ impl<T> Expression<T> {
         }
     }
 
-    /// The same expression with each leaf's source replaced.
+    /// The same expression, with a new source for each leaf.
     #[must_use]
     pub fn with_sources<U>(&self, source: &mut impl FnMut(&T) -> U) -> Expression<U> {
         match self {
@@ -173,8 +173,8 @@ impl<T> Expression<T> {
         }
     }
 
-    /// True if both expressions have the same operations in the same places and `same` accepts
-    /// each pair of leaves.
+    /// True if both expressions have the same operations in the same places and `same` accepts each
+    /// pair of leaves in the same place.
     pub fn matches<U>(
         &self,
         other: &Expression<U>,
@@ -189,8 +189,8 @@ impl<T> Expression<T> {
         }
     }
 
-    /// The program text: a single literal, or steps joined by `", "`. Equal sub-expressions
-    /// become one step.
+    /// The text of the program: a single literal, or steps joined by `", "`. Equal sub-expressions
+    /// become a single step.
     pub fn program(&self) -> String {
         let mut steps = Vec::new();
         let last = self.write(&mut steps);
@@ -223,9 +223,8 @@ impl<T> Expression<T> {
 }
 
 impl Program {
-    /// The program as one expression. A step over a table row becomes the leaf that `row`
-    /// returns for the index of the step. `None` if `row` returns none, or if there are more
-    /// than 64 leaves.
+    /// The program as one expression. A step over a table row becomes the leaf that `row` returns
+    /// for the step's index. `None` if `row` returns `None`, or if there are more than 64 leaves.
     pub fn expression<T: Default>(
         &self,
         mut row: impl FnMut(usize) -> Option<Leaf<T>>,
@@ -246,7 +245,7 @@ impl Program {
                 of(a).saturating_add(of(b))
             });
         }
-        // The limit on leaves also bounds the recursion, so a chain of 10,000 steps cannot
+        // The limit on leaves also limits the recursion. A chain of 10,000 steps would otherwise
         // overflow the stack.
         if leaves.last().is_none_or(|leaves| *leaves > MOST_LEAVES) {
             return None;
@@ -274,8 +273,8 @@ impl Program {
 }
 
 impl Op {
-    /// Applies the operation to two numbers. `None` for a table operation, where the executor
-    /// fails, and if the result is not finite.
+    /// Applies the operation to two numbers. `None` if the result is not finite, and for table
+    /// operations, which take a row.
     pub fn apply(self, a: f64, b: f64) -> Option<Value> {
         if self.is_table() {
             return None;

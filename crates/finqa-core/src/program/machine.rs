@@ -1,13 +1,13 @@
-//! Executes the steps of a program with Python's arithmetic. Where Python raises, the step
-//! fails.
+//! Executes the steps of a program with Python's arithmetic. A step fails where Python raises an
+//! exception.
 
 use crate::number::{Value, literal, round5};
 
 use super::types::Body;
 use super::{Argument, Op, Program, ProgramError, ProgramStep};
 
-/// The result of a step. `Complex` is Python's fractional power of a negative number: later
-/// steps may use it, but it is never a valid answer. Its value is not computed.
+/// The result of a step. `Complex` is the result of Python for a fractional power of a negative
+/// number. Later steps may use it, but it is never a valid answer, so its value is not computed.
 #[derive(Clone, Debug, PartialEq)]
 enum StepValue {
     Number(f64),
@@ -19,25 +19,22 @@ impl Program {
     /// Executes the program over a table (rows of cell strings, row 0 the header) and rounds
     /// the result to 5 decimals, as the official evaluator does.
     ///
-    /// # Errors
-    /// Names the step that fails: division by zero, a missing or non-numeric row, or anything
-    /// else that the official evaluator calls invalid.
+    /// Names the step that fails. A step fails on a division by zero, a missing or non-numeric row,
+    /// and anything else that the official evaluator calls invalid.
     pub fn execute(&self, table: &[Vec<String>]) -> Result<Value, ProgramError> {
         self.run(table, round5)
     }
 
     /// Like [`Program::execute`], but without rounding the result.
     ///
-    /// # Errors
-    /// The same as for [`Program::execute`].
+    /// The errors of [`Program::execute`].
     pub fn execute_unrounded(&self, table: &[Vec<String>]) -> Result<Value, ProgramError> {
         self.run(table, |x| x)
     }
 
-    /// The unrounded result of every step (`#0`, `#1`, …); empty for a single number.
+    /// The unrounded result of every step (`#0`, `#1`, …); empty if the program is a single number.
     ///
-    /// # Errors
-    /// The same as for [`Program::execute`], but a complex result is NaN and not an error.
+    /// The errors of [`Program::execute`], except that a complex result is NaN instead of an error.
     pub fn execute_steps(&self, table: &[Vec<String>]) -> Result<Vec<Value>, ProgramError> {
         let results = run_all(self.steps(), table)?;
         Ok(results
@@ -77,7 +74,8 @@ fn run_all(steps: &[ProgramStep], table: &[Vec<String>]) -> Result<Vec<StepValue
     Ok(results)
 }
 
-/// Runs the steps and returns the last result, unrounded. `None` if there are no steps.
+/// Executes the steps and returns the unrounded result of the last one; `None` if there are no
+/// steps.
 pub(super) fn run(
     steps: &[ProgramStep],
     table: &[Vec<String>],
@@ -87,8 +85,8 @@ pub(super) fn run(
     match results.pop() {
         None => Ok(None),
         Some(StepValue::Number(x)) => Ok(Some(Value::Number(x))),
-        // Only `yes` and `no` are valid answers. The official code tries to round any other
-        // word and fails.
+        // Only `yes` and `no` are valid answers. The official code fails on any other word, because
+        // it tries to round the word.
         Some(StepValue::Word(word)) if word == "yes" || word == "no" => Ok(Some(Value::Text(word))),
         Some(StepValue::Word(_)) => Err(ProgramError::WordInArithmetic { step: last }),
         Some(StepValue::Complex) => Err(ProgramError::Complex { step: last }),
@@ -111,7 +109,7 @@ fn cell(
 fn arithmetic(step: usize, op: Op, a: StepValue, b: StepValue) -> Result<StepValue, ProgramError> {
     let (a, b) = match (a, b) {
         (StepValue::Number(a), StepValue::Number(b)) => (a, b),
-        // Python's `>` and `+` work on strings. Adding a step to itself doubles its text each
+        // Python's `>` and `+` also work on strings. Adding a step to itself doubles its text each
         // time, so long texts are refused.
         (StepValue::Word(a), StepValue::Word(b)) if op == Op::Greater => return Ok(yes_no(a > b)),
         (StepValue::Word(a), StepValue::Word(b)) if op == Op::Add && a.len() + b.len() < 64 => {
@@ -137,7 +135,7 @@ fn arithmetic(step: usize, op: Op, a: StepValue, b: StepValue) -> Result<StepVal
     })
 }
 
-/// Applies an operation to two numbers. `None` if it fails or the result is complex.
+/// Applies an operation to two numbers. `None` if the operation fails or its result is complex.
 pub(super) fn of_numbers(op: Op, a: f64, b: f64) -> Option<Value> {
     match arithmetic(0, op, StepValue::Number(a), StepValue::Number(b)).ok()? {
         StepValue::Number(x) => Some(Value::Number(x)),
@@ -146,7 +144,7 @@ pub(super) fn of_numbers(op: Op, a: f64, b: f64) -> Option<Value> {
     }
 }
 
-/// Python's `a ** b`, which raises if finite operands give an infinite result.
+/// Python's `a ** b`, which raises an exception if finite operands have an infinite result.
 fn power(step: usize, a: f64, b: f64) -> Result<StepValue, ProgramError> {
     if is_zero(a) && b < 0.0 {
         return Err(ProgramError::DivisionByZero { step });
@@ -170,8 +168,8 @@ fn yes_no(yes: bool) -> StepValue {
     StepValue::Word(if yes { "yes" } else { "no" }.to_owned())
 }
 
-/// A `table_*` operation. It reads the row whose first cell equals the label exactly; of
-/// several such rows, the last.
+/// Executes a `table_*` operation. It reads the row whose first cell equals the label exactly. If
+/// there are several such rows, it reads the last.
 fn over_row(
     step: usize,
     op: Op,
@@ -183,7 +181,8 @@ fn over_row(
         Argument::Row(label) => label,
         other => return over_result(step, op, cell(step, other, results)?),
     };
-    // The official code reads the first cell of every row, so one empty row makes it raise.
+    // The official code reads the first cell of every row, so a single empty row makes it raise an
+    // exception.
     let not_numeric = || ProgramError::NotNumericRow {
         step,
         label: label.clone(),
@@ -205,7 +204,7 @@ fn over_row(
         .map(|text| cell_number(text))
         .collect::<Option<Vec<f64>>>()
         .ok_or_else(not_numeric)?;
-    // Starts from 0.0 like Python's `sum`, so that the sum is never -0.0.
+    // Start from 0.0 like Python's `sum`, so that the sum is never -0.0.
     let sum = || numbers.iter().fold(0.0, |sum, x| sum + x);
     let first = numbers.first().copied();
     let extreme = |better: fn(f64, f64) -> bool| {
@@ -221,8 +220,8 @@ fn over_row(
     result.map(StepValue::Number).ok_or_else(not_numeric)
 }
 
-/// `table_max(#0, none)`: Python's `max` and `min` take the largest or smallest letter of a
-/// word, and raise on a number.
+/// `table_max(#0, none)`: Python's `max` and `min` return the largest or smallest letter of a word,
+/// and raise an exception for a number.
 fn over_result(step: usize, op: Op, result: StepValue) -> Result<StepValue, ProgramError> {
     let letter = match (op, &result) {
         (Op::TableMax, StepValue::Word(word)) => word.chars().max(),
@@ -234,7 +233,7 @@ fn over_result(step: usize, op: Op, result: StepValue) -> Result<StepValue, Prog
         .ok_or(ProgramError::WordInArithmetic { step })
 }
 
-/// Reads a cell as the official `process_row` does: drops `$`, cuts the text at `(`, and reads
+/// Reads a cell as the official `process_row` does. It drops `$`, cuts the text at `(`, and reads
 /// the rest as a literal.
 fn cell_number(text: &str) -> Option<f64> {
     let text = text.replace('$', "");

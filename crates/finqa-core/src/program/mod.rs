@@ -1,15 +1,14 @@
-//! The dataset's program language: parse, execute, compare. The semantics are those of FinQA's
-//! `evaluate.py` and ConvFinQA's `general_utils.py`, oddities included (`docs/scoring.md` lists
-//! them).
+//! The dataset's program language: parsing, execution, comparison. It follows FinQA's `evaluate.py`
+//! and ConvFinQA's `general_utils.py`, including their oddities (listed in `docs/scoring.md`).
 //!
-//! A program is a list of steps such as `subtract(206588, 181001), divide(#0, 181001)`, where
-//! `#k` is the result of an earlier step. In ConvFinQA a program may also be a single number.
+//! A program is a list of steps such as `subtract(206588, 181001), divide(#0, 181001)`, where `#k`
+//! is the result of an earlier step. In ConvFinQA, a program may also be a single number.
 //! [`Program`] is the typed form and refuses every text without a clear meaning.
-//! [`official::evaluate`] accepts any text and returns what the official code returns. Both use
-//! the same tokens ([`tokens`](tokens::tokenise)) and the same executor. [`equal()`] compares
-//! two programs by the official rule.
+//! [`official::evaluate`] accepts any text and returns the result of the official code. Both use
+//! the same tokens ([`tokens`](tokens::tokenise)) and the same executor. [`equal()`] compares two
+//! programs by the official rule.
 //!
-//! The module knows nothing about questions or gold; a table is rows of cell strings.
+//! The module knows nothing about questions or gold. A table is a list of rows of cell strings.
 
 mod equal;
 mod error;

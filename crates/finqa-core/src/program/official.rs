@@ -4,7 +4,7 @@ use crate::number::{Value, literal, round5};
 
 use super::{machine, parse, tokens};
 
-/// Which evaluator's rules apply. They differ only in programs that are a single number.
+/// The evaluator whose rules apply. The two differ only in programs that are a single number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// ConvFinQA's `general_utils.py`: a single number is a program.
@@ -13,11 +13,11 @@ pub enum Dialect {
     FinQa,
 }
 
-/// Whether the program is valid, and its result rounded to 5 decimals.
+/// Returns whether the program is valid, and its result rounded to 5 decimals.
 ///
-/// Results are equal to the official code's to the bit, including its oddities: an unfinished
-/// program such as `add(1, 2` is valid with the result `n/a`, which is the correct answer to no
-/// question. An invalid program has no result.
+/// Results are equal to those of the official code to the bit, including its oddities. For example,
+/// an unfinished program such as `add(1, 2` is valid with the result `n/a`, which is never the
+/// correct answer. An invalid program has no result.
 pub fn evaluate(program: &str, table: &[Vec<String>], dialect: Dialect) -> (bool, Option<Value>) {
     let pieces: Vec<&str> = tokens::pieces(program).collect();
     if dialect == Dialect::ConvFinQa

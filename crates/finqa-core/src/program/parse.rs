@@ -1,21 +1,20 @@
-//! Parses a program. The structure is checked on the tokens, and the steps are then cut out of
-//! the joined text. The official code does the same, and some odd programs are valid only
-//! because of that.
+//! Parses a program. The structure is checked on the tokens, but the steps are then cut out of the
+//! joined text, as in the official code. Some odd programs are valid only because of that.
 
 use crate::number::literal;
 
 use super::types::Body;
 use super::{Argument, Op, Program, ProgramError, ProgramStep, tokens};
 
-/// The steps that the official code would run, and whether tokens are left over after the last
-/// one. `add(1, 2` has no step and leaves tokens over.
+/// The steps that the official code would execute, and whether tokens remain after the last step.
+/// `add(1, 2` has no step, so its tokens remain.
 pub(super) struct OfficialSteps {
     pub steps: Vec<ProgramStep>,
     pub(crate) left_over: bool,
 }
 
-/// Which literals are accepted. Program equality accepts any text, because it only needs
-/// symbols: `a1` is as good as `5`.
+/// The literals that are accepted. Program equality accepts any text, because it only needs
+/// distinct symbols: it treats `a1` like `5`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Literals {
     Numbers,
@@ -23,8 +22,8 @@ pub(super) enum Literals {
 }
 
 impl Program {
-    /// Parses a program, split into tokens as in the official code. White space around it is
-    /// ignored. It must not end with `EOF`.
+    /// Parses a program, which is split into tokens as in the official code. White space around it
+    /// is ignored. The text must not end with `EOF`.
     ///
     /// ```
     /// use finqa_core::program::Program;
@@ -35,7 +34,7 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// Names the step and the fault.
+    /// Names the step and what is wrong with it.
     pub fn parse(program: &str) -> Result<Self, ProgramError> {
         let program = program.trim();
         let tokens: Vec<&str> = tokens::pieces(program).collect();
@@ -147,7 +146,7 @@ fn operand(step: usize, text: &str, literals: Literals) -> Result<Argument, Prog
     }
 }
 
-/// Reads `#k`. Like the official code, it accepts any text that is a number once every `#` is
+/// Reads `#k`. Like the official code, it accepts any text that is a number after every `#` is
 /// removed.
 fn reference(step: usize, text: &str) -> Result<Argument, ProgramError> {
     text.replace('#', "")

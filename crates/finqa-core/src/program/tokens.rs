@@ -1,8 +1,8 @@
-//! Splits a program into the official tokens, which prediction files for the leaderboard
-//! contain too.
+//! Splits a program into the official tokens. Prediction files for the leaderboard contain these
+//! tokens too.
 
-/// Splits a program at `", "`. Inside a piece it emits the text up to and including `(`, the
-/// text before `)`, and `)`. The last token is `EOF`. So `add(1,2)`, without the space, has one
+/// Splits a program at `", "`. Each piece is split again into the text up to and including `(`, the
+/// text before `)`, and `)`. The last token is `EOF`. So `add(1,2)`, without a space, has one
 /// argument and is not a valid step.
 ///
 /// ```
@@ -15,7 +15,7 @@ pub fn tokenise(program: &str) -> Vec<String> {
     tokens
 }
 
-/// Joins tokens, as [`tokenise`] returns them, to a program. `EOF` is dropped.
+/// Joins tokens in the form of [`tokenise`] to a program. `EOF` is dropped.
 ///
 /// ```
 /// use finqa_core::program::tokens::join;

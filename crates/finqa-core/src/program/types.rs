@@ -1,4 +1,4 @@
-//! Defines the typed program and its accessors.
+//! Defines the typed form of a program.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub enum Op {
     Divide,
     /// a to the power of b
     Exp,
-    /// `yes` if a > b, else `no`
+    /// `yes` if a > b, otherwise `no`
     Greater,
     /// The largest number of a table row.
     TableMax,
@@ -62,9 +62,9 @@ pub enum Argument {
     },
     /// `#k`, the result of the earlier step k.
     Reference(usize),
-    /// The first argument of `table_*`: a table row by its label.
+    /// The first argument of a `table_*` operation: the label of a table row.
     Row(String),
-    /// The second argument of `table_*`, usually `none`. Nothing reads it.
+    /// The second argument of a `table_*` operation, usually `none`. It is never read.
     Unused(String),
 }
 
@@ -75,7 +75,7 @@ pub struct ProgramStep {
     pub arguments: [Argument; 2],
 }
 
-/// A program that can be executed: its operations are known, its literals are numbers, and its
+/// A program that can be executed: its operations exist, its literals are numbers, and its
 /// references point to earlier steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
@@ -84,7 +84,7 @@ pub struct Program {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Body {
-    /// A look-up: ConvFinQA's programs that are a single literal.
+    /// A look-up: a ConvFinQA program that is a single literal.
     Number { text: String, value: f64 },
     /// At least one step.
     Steps(Vec<ProgramStep>),
@@ -99,7 +99,7 @@ impl Program {
         }
     }
 
-    /// The last step, whose result is the program's result. `None` if the program is a single
+    /// The last step, whose result is that of the program. `None` if the program is a single
     /// number.
     pub fn last_step(&self) -> Option<&ProgramStep> {
         self.steps().last()
@@ -110,7 +110,7 @@ impl Program {
         matches!(self.body, Body::Number { .. })
     }
 
-    /// The literals as written, in order, with repetitions.
+    /// The literals as written, in order, including repetitions.
     pub fn literals(&self) -> impl Iterator<Item = &str> {
         let alone = match &self.body {
             Body::Number { text, .. } => Some(text.as_str()),
@@ -134,7 +134,7 @@ impl Program {
         })
     }
 
-    /// True if the last step multiplies by `const_100` or `100`. The value is then in percent
+    /// True if the last step multiplies by `const_100` or `100`, so that the value is in percent
     /// and not a fraction.
     pub fn ends_with_times_100(&self) -> bool {
         self.last_step().is_some_and(|step| {
@@ -169,7 +169,7 @@ impl fmt::Display for ProgramStep {
 }
 
 impl fmt::Display for Program {
-    /// Writes the dataset's language. Parsing the text returns the same program.
+    /// Writes the program in the dataset's language. Parsing that text returns the same program.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.body {
             Body::Number { text, .. } => f.write_str(text),

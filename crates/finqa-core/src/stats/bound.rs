@@ -1,4 +1,4 @@
-//! Bounds the error rate of the answers that are given.
+//! Computes an upper bound for the error rate of the answers that are given.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rate::Rate;
 
-/// The confidence of [`ErrorBound`], one-sided.
+/// The one-sided confidence of [`ErrorBound`].
 const LEVEL: f64 = 0.95;
 
 /// The error rate of a set of answers and its upper bound.
@@ -21,19 +21,19 @@ pub struct ErrorBound {
     pub pages: usize,
     /// The number of independent answers that carry as much information as these.
     pub effective: f64,
-    /// The error rate, from 0 to 1, is at most this with 95 % confidence.
+    /// An upper bound for the error rate, from 0 to 1, with 95 % confidence.
     pub bound: f64,
 }
 
 impl ErrorBound {
-    /// Computes the bound from answers, each with its page, its question and whether it is
-    /// wrong. `None` without answers.
+    /// Computes the bound from answers, each with its page, its question and whether it is wrong.
+    /// `None` if there are no answers.
     ///
-    /// Answers on one page tend to be wrong together, so the numbers of answers and errors are
-    /// divided by the page design effect before [`clopper_pearson`] gets them. A few errors say
-    /// little about the design effect. The bound is therefore never below the one for no error
-    /// among as many answers as there are pages. With several answers on a page it is
-    /// approximate; `examples/stated_error.rs` measures how often such a bound is wrong.
+    /// Answers on one page tend to be wrong together. The numbers of answers and errors are
+    /// therefore divided by the page design effect before they are passed to [`clopper_pearson`].
+    /// With few errors the design effect is uncertain, so the bound is never below the bound for
+    /// one error-free answer per page. If pages have several answers, the bound is approximate;
+    /// `examples/stated_error.rs` measures how often it is wrong.
     pub fn of<P: Hash + Eq + Clone, Q: Hash + Eq>(
         marks: impl IntoIterator<Item = (P, Q, bool)>,
     ) -> Option<Self> {
@@ -61,9 +61,9 @@ impl ErrorBound {
     }
 }
 
-/// The number of independent answers needed to show, with 95 % confidence, that at most the
-/// share `most` is wrong, if the share `wrong` of them is. `None` if that takes more than 2^20
-/// answers, as it does if `wrong` is not below `most`.
+/// The number of independent answers that are needed to show, with 95 % confidence, that at most
+/// the share `most` is wrong, if the share `wrong` of them is wrong. `None` if more than 2^20
+/// answers are needed, and if `wrong` is not below `most`.
 pub fn answers_needed(wrong: f64, most: f64) -> Option<usize> {
     const ENOUGH: usize = 1 << 20;
     let shows = |n: usize| clopper_pearson(wrong * n as f64, n as f64, LEVEL) <= most;
@@ -81,9 +81,9 @@ pub fn answers_needed(wrong: f64, most: f64) -> Option<usize> {
     Some(enough)
 }
 
-/// The upper end of the one-sided interval of Clopper and Pearson (Biometrika 26, 1934, 404)
-/// for a rate with `hits` of `n`: the rate at which at most so many hits have a probability of
-/// 1 − `level`. Neither number has to be an integer.
+/// The upper end of the one-sided interval of Clopper and Pearson (Biometrika 26, 1934, 404) for a
+/// rate with `hits` of `n`. This is the rate for which at most so many hits have a probability of 1
+/// − `level`. Neither number has to be an integer.
 pub fn clopper_pearson(hits: f64, n: f64, level: f64) -> f64 {
     if hits >= n {
         return 1.0;
@@ -92,7 +92,7 @@ pub fn clopper_pearson(hits: f64, n: f64, level: f64) -> f64 {
     // 50 halvings reduce the error to less than 1e-15.
     for _ in 0..50 {
         let rate = f64::midpoint(low, high);
-        // The probability of at most `hits` hits.
+        // The beta function is the probability of at most `hits` hits.
         match incomplete_beta(1.0 - rate, n - hits, hits + 1.0) > 1.0 - level {
             true => low = rate,
             false => high = rate,
@@ -108,11 +108,11 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
-    // The continued fraction converges fast below the mean only.
+    // The continued fraction converges fast only below the mean.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(1.0 - x, b, a);
     }
-    // Lentz's method replaces a zero by a tiny number, because it divides by the terms.
+    // Lentz's method divides by the terms, so it replaces zero by a tiny number.
     let kept = |term: f64| if term.abs() < TINY { TINY } else { term };
     let mut over = 1.0;
     let mut under = 1.0 / kept(1.0 - (a + b) * x / (a + 1.0));
@@ -153,8 +153,8 @@ fn ln_gamma(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Without an error the bound is 1 − 0.05^(1/n). The other expected values are roots of
-    /// binomial sums.
+    /// Without errors, the bound is 1 − 0.05^(1/n). The other expected values are roots of binomial
+    /// sums.
     #[test]
     fn the_bound_is_clopper_and_pearsons() {
         for (hits, n, bound) in [

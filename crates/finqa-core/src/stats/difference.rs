@@ -1,5 +1,5 @@
-//! Estimates the difference of two rates over the same questions, and how many questions it
-//! takes to show one.
+//! Estimates the difference between two rates over the same questions, and the number of questions
+//! needed to show it.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,23 @@ use rand::{RngExt, SeedableRng};
 
 use super::{Interval, percentile};
 
-/// Number of bootstrap draws.
+/// The number of bootstrap draws.
 const DRAWS: usize = 10_000;
-/// Fixed, so that the same two runs always have the same interval.
+/// The seed is fixed, so that the same two runs always have the same interval.
 const SEED: u64 = 0x00C0_4F14;
-/// The probability that a test with the stated number of questions shows the difference.
+/// The power of a test with the stated number of questions: the probability that it shows the
+/// difference.
 const POWER: f64 = 0.8;
 
-/// B's rate minus A's over the same questions, with a cluster bootstrap: whole clusters are
-/// drawn with replacement, 10,000 times.
+/// B's rate minus A's rate over the same questions, with a cluster bootstrap that draws whole
+/// clusters with replacement, 10,000 times.
 #[derive(Clone, Debug)]
 pub struct PairedDifference {
-    /// From −1 to 1.
+    /// B's rate minus A's rate, from −1 to 1.
     pub difference: f64,
-    /// The share of pairs that only one of the two gets right.
+    /// The share of pairs in which only one of the two is right.
     pub discordance: f64,
-    /// The difference in each draw, ascending.
+    /// The difference in each draw, in ascending order.
     draws: Vec<f64>,
     clusters: usize,
     n: f64,
@@ -32,8 +33,8 @@ pub struct PairedDifference {
 }
 
 impl PairedDifference {
-    /// Computes the difference from items (cluster, right in A, right in B). `None` without
-    /// items.
+    /// Computes the difference from items of (cluster, right in A, right in B). `None` if there are
+    /// no items.
     pub fn of<'c>(pairs: impl IntoIterator<Item = (&'c str, bool, bool)>) -> Option<Self> {
         // A sorted map, so that the draws do not depend on the order of the rows.
         let mut clusters: BTreeMap<&str, (i32, u32)> = BTreeMap::new();
@@ -89,11 +90,11 @@ impl PairedDifference {
         }
     }
 
-    /// The one-sided bounds at `level`: 0.05 for 95 % confidence in each. A bootstrap draws
-    /// only clusters that it has seen, so without a flip its bounds would be 0. A kind of
-    /// cluster that makes up more than 1 − level^(1/clusters) of all would have been seen with
-    /// a probability above 1 − `level`, so no bound is closer to the difference than this
-    /// share.
+    /// The one-sided bounds at `level`, such as 0.05 for 95 % confidence in each bound. A bootstrap
+    /// draws only clusters that it has seen, so if no answer differs, its bounds would both be 0.
+    /// If a kind of cluster makes up more than 1 − level^(1/clusters) of all clusters, at least one
+    /// would have been seen with a probability above 1 − `level`. So each bound is at least this
+    /// share away from the difference.
     pub fn bounds(&self, level: f64) -> Interval {
         let unseen = 1.0 - level.powf(1.0 / self.clusters as f64);
         let [low, high] = [level, 1.0 - level].map(|at| percentile(&self.draws, at));
@@ -103,7 +104,7 @@ impl PairedDifference {
         }
     }
 
-    /// The number of pairs that carry as much information as one pair in a cluster of its own;
+    /// The number of pairs that carry as much information as one pair that is alone in its cluster;
     /// at least 1.
     pub fn design_effect(&self) -> f64 {
         let alone = self.discordance - self.difference * self.difference;
@@ -113,23 +114,22 @@ impl PairedDifference {
         }
     }
 
-    /// The factor by which the number of questions must grow for a one-sided bound at `level`
-    /// to be within `gap` of the difference, with 80 % power.
+    /// The factor by which the number of questions must grow so that a one-sided bound at `level`
+    /// is within `gap` of the difference, with 80 % power.
     pub fn times_needed(&self, gap: f64, level: f64) -> f64 {
         let unseen = level.ln() / (1.0 - gap.min(1.0)).ln() / self.clusters as f64;
         needed(self.variance, gap, level).max(unseen)
     }
 }
 
-/// The number of independent questions with which a one-sided test at `level` shows a
-/// difference of `gap` (0 to 1) with 80 % power. `discordance` is the share of questions that
-/// only one of the two answers right. If pages have several questions, multiply by the design
-/// effect.
+/// The number of independent questions with which a one-sided test at `level` shows a difference of
+/// `gap` (0 to 1) with 80 % power. `discordance` is the share of questions that only one of the two
+/// answers correctly. If pages have several questions, multiply the result by the design effect.
 pub fn questions_to_detect(gap: f64, discordance: f64, level: f64) -> f64 {
     needed((discordance - gap * gap).max(0.0), gap, level)
 }
 
-/// `variance` (of one unit) divided by the largest variance with which a test shows `gap`.
+/// `variance` (of one unit) divided by the largest variance for which a test shows `gap`.
 fn needed(variance: f64, gap: f64, level: f64) -> f64 {
     let errors = normal_quantile(1.0 - level) + normal_quantile(POWER);
     variance * (errors / gap).powi(2)
@@ -148,8 +148,8 @@ fn normal_quantile(p: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// `n` questions, each on its own page. The first `up` are right only in B, the next `down`
-    /// only in A.
+    /// `n` questions, each on its own page. The first `up` questions are right only in B, the next
+    /// `down` only in A.
     fn difference(n: usize, up: usize, down: usize) -> PairedDifference {
         let names: Vec<String> = (0..n).map(|at| at.to_string()).collect();
         let pairs = names.iter().enumerate().map(|(at, name)| {
@@ -207,7 +207,7 @@ mod tests {
         assert!((together.design_effect() - 2.0).abs() < 1e-2);
     }
 
-    /// Without a flip, every draw of the bootstrap is 0, however few pages there are.
+    /// If no answer differs, every draw of the bootstrap is 0, even with few pages.
     #[test]
     fn few_pages_without_a_flip_bound_nothing() {
         for (n, low) in [(3, -0.6316), (60, -0.0487), (1_000, -0.003)] {

@@ -18,7 +18,8 @@ pub struct LatencySummary {
 }
 
 impl LatencySummary {
-    /// Summarises latencies in seconds, skipping those that are not finite. `None` without any.
+    /// Summarises latencies in seconds; latencies that are not finite are skipped. `None` if no
+    /// latency remains.
     pub fn of(seconds: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut seconds: Vec<f64> = seconds.into_iter().filter(|s| s.is_finite()).collect();
         seconds.sort_by(f64::total_cmp);
@@ -39,8 +40,8 @@ impl LatencySummary {
     }
 }
 
-/// The `q` quantile (0 to 1) of values in ascending order, by linear interpolation between the
-/// two nearest ranks, as in numpy and spreadsheets. NaN without values.
+/// The `q` quantile (0 to 1) of values in ascending order, by linear interpolation between the two
+/// nearest ranks, as numpy and spreadsheets compute it. NaN if there are no values.
 pub fn percentile(ascending: &[f64], q: f64) -> f64 {
     #[allow(
         clippy::cast_possible_truncation,

@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The weight of the ridge penalty. A larger one pulls the weights towards 0 and the
+/// The weight of the ridge penalty. A larger weight moves the coefficients towards 0 and the
 /// probabilities towards the overall rate.
 const PENALTY: f64 = 1.0;
 
-/// A fitted logistic model, which returns a probability.
+/// A fitted logistic model, which computes a probability.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Logistic {
     intercept: f64,
     inputs: Vec<LogisticInput>,
 }
 
-/// How to use an input: its value is standardised, and a missing value counts as the mean.
+/// The standardisation and the weight of an input. A missing value counts as the mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct LogisticInput {
     mean: f64,
@@ -28,7 +28,7 @@ impl LogisticInput {
         let variance = values.map(|value| (value - mean).powi(2)).sum::<f64>() / n;
         Self {
             mean,
-            // An input without variance carries no information.
+            // An input that never varies carries no information.
             deviation: if variance > 1e-12 {
                 variance.sqrt()
             } else {
@@ -47,9 +47,9 @@ impl LogisticInput {
 }
 
 impl Logistic {
-    /// Fits the model to examples, each with its inputs and whether the event happened. The
-    /// weights of the standardised inputs have a ridge penalty. The same examples always give
-    /// the same model.
+    /// Fits the model to examples, each with its inputs and whether the event happened. The weights
+    /// of the standardised inputs have a ridge penalty. The same examples always result in the same
+    /// model.
     pub fn fit(examples: &[(&[Option<f64>], bool)]) -> Self {
         let count = examples.iter().map(|(inputs, _)| inputs.len()).max();
         let inputs: Vec<LogisticInput> = (0..count.unwrap_or_default())
@@ -98,7 +98,7 @@ fn logistic(z: f64) -> f64 {
     1.0 / (1.0 + (-z).exp())
 }
 
-/// Finds the weights by Newton's method. The first is the intercept, which has no penalty.
+/// Finds the weights by Newton's method. The first weight is the intercept, which has no penalty.
 fn newton(rows: &[(Vec<f64>, f64)], count: usize) -> Vec<f64> {
     let penalty = |weights: &[f64]| -> Vec<f64> {
         let penalised = weights.iter().skip(1).map(|weight| PENALTY * weight);
@@ -111,7 +111,7 @@ fn newton(rows: &[(Vec<f64>, f64)], count: usize) -> Vec<f64> {
         for (row, happened) in rows {
             let p = logistic(dot(&weights, row));
             add(&mut gradient, happened - p, row);
-            // Stays above 0 even if all examples have the same outcome.
+            // Keep the curvature above 0, even if all examples have the same outcome.
             curvature.push((p * (1.0 - p)).max(1e-6));
         }
         let bend = |direction: &[f64]| {
@@ -123,7 +123,7 @@ fn newton(rows: &[(Vec<f64>, f64)], count: usize) -> Vec<f64> {
         };
         let mut step = conjugate_gradient(bend, &gradient);
         let length = dot(&step, &step).sqrt();
-        // A full step can overshoot far from the solution, so its length is at most 2.
+        // A full step can end far beyond the solution, so limit its length to 2.
         let kept = (2.0 / length.max(2.0)).min(1.0);
         step.iter_mut().for_each(|it| *it *= kept);
         add(&mut weights, 1.0, &step);
@@ -134,7 +134,8 @@ fn newton(rows: &[(Vec<f64>, f64)], count: usize) -> Vec<f64> {
     weights
 }
 
-/// Solves `matrix(x) = right` for a symmetric, positive definite matrix, given as a function.
+/// Solves `matrix(x) = right`. The matrix is symmetric and positive definite, and given as a
+/// function.
 fn conjugate_gradient(matrix: impl Fn(&[f64]) -> Vec<f64>, right: &[f64]) -> Vec<f64> {
     let mut x = vec![0.0; right.len()];
     let (mut rest, mut direction) = (right.to_vec(), right.to_vec());
@@ -160,7 +161,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Adds `factor` × `other` to `to`.
+/// Adds `factor` × `other` to `to`, component by component.
 fn add(to: &mut [f64], factor: f64, other: &[f64]) {
     for (to, other) in to.iter_mut().zip(other) {
         *to += factor * other;
@@ -181,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_model_gives_the_shares_of_its_examples_and_missing_counts_as_the_mean() {
-        // The event happens for 30 of 100 examples with the first input and for 90 of 100
+        // The event happens for 30 of 100 examples with the first input and for 90 of 100 examples
         // without it. The second input never varies.
         let examples: Vec<_> = (0..200)
             .map(|i| {

@@ -1,8 +1,8 @@
 //! Computes rates with clustered intervals, compares two runs, and summarises latencies.
 //!
-//! Questions on one report page tend to be right or wrong together, so every interval is
-//! clustered by page (`filename`). A rate has Wilson's interval for n divided by the design
-//! effect; the difference of two runs has a cluster bootstrap.
+//! Questions on one report page tend to be right or wrong together, so every interval is clustered
+//! by page (`filename`). The interval of a rate is Wilson's, for n divided by the design effect.
+//! The interval of a difference of two runs is a cluster bootstrap.
 
 mod bound;
 mod difference;

@@ -11,22 +11,22 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// How probable the observed difference between two runs would be by chance.
+/// The probability that chance alone causes the observed difference between two runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairedTest {
-    /// Two-sided: a difference at least as large in either direction.
+    /// Two-sided: the probability of a difference at least as large in either direction.
     pub p: f64,
-    /// One-sided: B ahead by at least as much.
+    /// One-sided: the probability that B leads by at least as much.
     pub p_better: f64,
 }
 
-/// McNemar's exact test, corrected for clusters. Without a difference, A and B could be
-/// exchanged in any cluster as a whole, so the sign of each cluster's net flips is a fair coin.
-/// Fisher's randomisation test (The Design of Experiments, 1935, section 21) on the net flips
-/// of the clusters gives p exactly. With one flip in each cluster it is McNemar's exact test.
-/// For many clusters it approaches the statistic of Obuchowski (Statistics in Medicine 17,
-/// 1998, 1495), as simplified by Yang, Sun and Hardin (Biometrical Journal 52, 2010, 638): the
-/// square of the sum of the net flips, divided by the sum of their squares, is chi-squared.
+/// McNemar's exact test, corrected for clusters. If A and B do not differ, they could be exchanged
+/// in any cluster as a whole, so the sign of each cluster's net flips is a fair coin. Fisher's
+/// randomisation test (The Design of Experiments, 1935, section 21) on these net flips computes p
+/// exactly. With one flip in each cluster, it is McNemar's exact test. For many clusters, it
+/// approaches the statistic of Obuchowski (Statistics in Medicine 17, 1998, 1495) as simplified by
+/// Yang, Sun and Hardin (Biometrical Journal 52, 2010, 638): the square of the sum of the net
+/// flips, divided by the sum of their squares, is chi-squared.
 ///
 /// Each item is (cluster, right in A, right in B).
 pub fn clustered_mcnemar<'c>(pairs: impl IntoIterator<Item = (&'c str, bool, bool)>) -> PairedTest {
@@ -39,7 +39,7 @@ pub fn clustered_mcnemar<'c>(pairs: impl IntoIterator<Item = (&'c str, bool, boo
         let sizes = clusters.values().map(|net| net.unsigned_abs());
         sizes.filter_map(|size| usize::try_from(size).ok().filter(|size| *size > 0))
     };
-    // The probability of each number of net flips in the clusters where B is ahead.
+    // The probability of each number of net flips in the clusters where B leads.
     let mut odds = vec![1.0];
     for size in sizes() {
         let mut next = vec![0.0; odds.len() + size];
@@ -67,13 +67,14 @@ pub fn clustered_mcnemar<'c>(pairs: impl IntoIterator<Item = (&'c str, bool, boo
 mod tests {
     use super::*;
 
-    /// Runs the test over clusters with these net flips (right only in B minus right only in
-    /// A).
+    /// Runs the test over clusters with these net flips, which are the pairs that are right only in
+    /// B minus those that are right only in A.
     fn test(nets: &[i64]) -> PairedTest {
         let names: Vec<String> = (0..nets.len()).map(|at| at.to_string()).collect();
         let flips = names.iter().zip(nets).flat_map(|(name, net)| {
             let flip = (name.as_str(), *net < 0, *net > 0);
-            // Flips that cancel each other and questions without a flip change nothing.
+            // Pairs of flips that cancel each other, and questions without a flip, must not change
+            // the result.
             let others = [(true, false), (false, true), (true, true), (false, false)];
             let others = others.map(|(a, b)| (name.as_str(), a, b));
             (0..net.unsigned_abs()).map(move |_| flip).chain(others)
@@ -81,8 +82,8 @@ mod tests {
         clustered_mcnemar(flips)
     }
 
-    /// The expected values are sums of binomial probabilities, computed by rational arithmetic
-    /// elsewhere.
+    /// The expected values are sums of binomial probabilities, computed independently with rational
+    /// arithmetic.
     #[test]
     fn one_flip_a_cluster_is_mcnemars_exact_test() {
         for (a, b, p, p_better) in [
@@ -134,9 +135,9 @@ mod tests {
         let nets: Vec<i64> = (0..600)
             .map(|at| [2, -1, 0, 1, -2, 1, -1, 0, 3, -2][at % 10])
             .collect();
-        // The expected two-sided p is that of the normal distribution. Its statistic is the
-        // lead of 60, less 1 for continuity because possible leads are 2 apart, divided by the
-        // root of the sum of the squared net flips.
+        // The expected two-sided p is that of the normal distribution. The statistic is the lead of
+        // 60, less 1 for continuity because possible leads are 2 apart, divided by the root of the
+        // sum of the squared net flips.
         let p = 0.127665;
         assert!((test(&nets).p - p).abs() < 2e-3, "{} {p}", test(&nets).p);
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Interval;
 
-/// The two-sided 95 % quantile of the normal distribution.
+/// The two-sided 95 % quantile of the normal distribution, used by Wilson's interval.
 const Z: f64 = 1.959_963_984_540_054;
 
 /// The rate of right answers, with a 95 % interval clustered by page.
@@ -23,15 +23,15 @@ pub struct Rate {
     pub low: f64,
     /// Upper end of the interval, from 0 to 1.
     pub high: f64,
-    /// The clustered variance divided by the variance of independent questions. At least 1, and
-    /// at least the average number of times that a question was asked.
+    /// The clustered variance divided by the variance of independent questions. It is at least 1,
+    /// and at least the average number of times that a question was asked.
     pub design_effect: f64,
 }
 
 impl Rate {
-    /// The rate of `true` among marks, each with its cluster and its question. A question that
-    /// was asked several times counts each time in the rate, but only once as independent
-    /// information for the interval. `None` without marks.
+    /// The rate of `true` among marks, each with its cluster and its question. A question that was
+    /// asked several times counts each time in the rate, but only once as independent information
+    /// in the interval. `None` if there are no marks.
     pub fn of<C: Hash + Eq, Q: Hash + Eq>(
         marks: impl IntoIterator<Item = (C, Q, bool)>,
     ) -> Option<Self> {
@@ -44,8 +44,8 @@ impl Rate {
         Self::of_questions(questions.into_values())
     }
 
-    /// The rate over questions, each with its cluster, how often it was answered right, and how
-    /// often it was asked.
+    /// The rate over questions. Each has its cluster, the number of right answers, and the number
+    /// of times that it was asked.
     pub fn of_questions<C: Hash + Eq>(
         questions: impl IntoIterator<Item = (C, usize, usize)>,
     ) -> Option<Self> {
@@ -86,8 +86,8 @@ impl Rate {
     }
 }
 
-/// The mean of shares from 0 to 1, one for each question, with a 95 % interval clustered like
-/// that of a [`Rate`].
+/// The mean of shares from 0 to 1, one share per question, with a 95 % interval that is clustered
+/// like that of a [`Rate`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeanShare {
     pub rate: f64,
@@ -96,7 +96,7 @@ pub struct MeanShare {
 }
 
 impl MeanShare {
-    /// The mean of shares, each with its cluster. `None` without shares.
+    /// The mean of shares, each with its cluster. `None` if there are no shares.
     pub fn of<C: Hash + Eq>(shares: impl IntoIterator<Item = (C, f64)>) -> Option<Self> {
         let mut clusters: HashMap<C, (f64, f64)> = HashMap::new();
         for (cluster, share) in shares {
@@ -112,8 +112,8 @@ impl MeanShare {
     }
 }
 
-/// Counts answers by question for a [`Rate`], so that asking the same questions again takes no
-/// more memory. Clusters and questions are identified by hashes of their names.
+/// Counts answers by question for a [`Rate`]. Asking the same questions again needs no more memory.
+/// Clusters and questions are identified by hashes of their names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RateTally {
     questions: HashMap<u64, (u64, u32, u32)>,
@@ -126,7 +126,7 @@ impl RateTally {
         asked.2 += 1;
     }
 
-    /// The rate of right answers; `None` without answers.
+    /// The rate of right answers; `None` if there are no answers.
     pub fn rate(&self) -> Option<Rate> {
         let asked = self.questions.values();
         Rate::of_questions(asked.map(|(cluster, hits, n)| (cluster, *hits as usize, *n as usize)))
@@ -140,9 +140,9 @@ fn sorted(clusters: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
     sums
 }
 
-/// The clustered variance of the rate divided by the simple one; at least 1. It is 1 for a rate
-/// of 0 or 1, which varies in no cluster, and for a single cluster, which has no other to
-/// differ from.
+/// The clustered variance of the rate divided by the variance without clusters; at least 1. It is 1
+/// for a rate of 0 or 1, because such a rate does not vary between clusters, and for a single
+/// cluster, because there is no other one to compare it with.
 fn design_effect(rate: f64, n: f64, clusters: &[(f64, f64)]) -> f64 {
     let groups = count(clusters.len());
     let simple = rate * (1.0 - rate) / n;
@@ -157,8 +157,8 @@ fn design_effect(rate: f64, n: f64, clusters: &[(f64, f64)]) -> f64 {
     (clustered / simple).max(1.0)
 }
 
-/// Wilson's 95 % score interval for a rate over `n` questions. `n` does not have to be an
-/// integer: it may be divided by a design effect.
+/// Wilson's 95 % score interval for a rate over `n` questions. `n` does not have to be an integer,
+/// because it may have been divided by a design effect.
 pub fn wilson(rate: f64, n: f64) -> (f64, f64) {
     let z2n = Z * Z / n;
     let centre = rate + z2n / 2.0;
@@ -194,16 +194,16 @@ mod tests {
             .unwrap()
         };
         let together = marks(true);
-        // Two questions that always agree carry the information of one.
+        // Two questions that always agree carry the information of a single one.
         assert!((together.design_effect - 2.0 * 50.0 / 49.0).abs() < 1e-12);
-        // Two questions that always disagree would give a design effect below 1.
+        // Two questions that always disagree would have a design effect below 1, which is not used.
         let apart = marks(false);
         assert_eq!(apart.design_effect, 1.0);
         assert!(together.low < apart.low && together.high > apart.high);
         assert_eq!((together.hits, together.n), (50, 100));
     }
 
-    /// With a rate of 0 or 1 the design effect used to be 1, so five passes over the same
+    /// The design effect of a rate of 0 or 1 was once always 1, so five passes over the same
     /// questions halved the interval.
     #[test]
     fn repeating_the_questions_narrows_no_interval() {
@@ -216,7 +216,7 @@ mod tests {
             let (once, often) = (rate(1, right), rate(5, right));
             assert!(often.low <= once.low + 1e-12 && often.high >= once.high - 1e-12);
         }
-        // One question on one page is asked five times and answered right twice.
+        // One question on one page, asked five times and answered correctly twice.
         let single = Rate::of([0, 1, 2, 3, 4].map(|pass| ("page", "question", pass < 2))).unwrap();
         assert_eq!((single.n, single.design_effect), (5, 5.0));
     }

@@ -209,7 +209,7 @@ fn ragged_and_empty_tables_render_without_a_fuss() {
     }
 }
 
-/// The runs of digits in a text, except those that a lost escape leaves.
+/// The runs of digits in a text, except the remains of lost escapes.
 fn digits(text: &str) -> HashSet<&str> {
     const ESCAPES: [&str; 5] = ["201", "2013", "2014", "2018", "2019"];
     text.split(|c: char| !c.is_ascii_digit())
@@ -242,8 +242,8 @@ proptest! {
             let body = markdown.split("\n\n").last().unwrap();
             let lines: Vec<&str> = body.lines().collect();
             prop_assert_eq!(lines.len(), rows.len() + 2);
-            // The digits of a cell are in its line. Exceptions are dashes and labels that were
-            // made distinct.
+            // The digits of a cell must occur in its line. Exceptions are dashes, and labels that
+            // were made distinct.
             for (index, row) in rows.iter().enumerate().skip(1) {
                 let line = lines[index + 2];
                 let shown: Vec<&str> = line

@@ -1,4 +1,5 @@
-//! Tests the program language with vectors of the official evaluators and with arbitrary input.
+//! Tests the program language with test vectors of the official evaluators and with arbitrary
+//! input.
 
 use finqa_core::number::Value;
 use finqa_core::program::official::{Dialect, evaluate};
@@ -46,7 +47,8 @@ fn official_execution_vectors() {
                 &row[0]
             );
         }
-        // The typed program has the same result unless the official one is unfinished (`n/a`).
+        // The typed program must have the same result, unless the official program is unfinished
+        // (`n/a`).
         let (valid, result) = evaluate(&row[0], &table(), Dialect::ConvFinQa);
         let typed = Program::parse(&row[0]).and_then(|program| program.execute(&table()));
         assert_eq!(typed.is_ok(), valid && &row[2] != "n/a", "{}", &row[0]);
@@ -139,7 +141,7 @@ fn long_and_deeply_nested_programs_do_no_harm() {
     let nested = format!("{}1, 2{}", "add(".repeat(10_000), ")".repeat(10_000));
     assert!(Program::parse(&nested).is_err());
     assert_eq!(evaluate(&nested, &[], Dialect::FinQa), (false, None));
-    // In Python the text doubles with every step; here it is refused early.
+    // In Python, the text doubles with every step. Here, long texts are refused.
     let mut doubling = "greater(2, 1)".to_owned();
     for at in 0..100 {
         doubling.push_str(&format!(", add(#{at}, #{at})"));
@@ -178,7 +180,8 @@ proptest! {
     #[test]
     fn equal_programs_have_equal_values(gold in any_program(), predicted in any_program()) {
         if equal(&gold, &predicted) {
-            // Official equality also accepts texts that are not valid programs.
+            // Official equality also accepts texts that are not valid programs, so these have no
+            // value.
             let value = |p: &str| Program::parse(p).ok()?.execute(&[]).ok();
             if let (Some(Value::Number(a)), Some(Value::Number(b))) = (value(&gold), value(&predicted)) {
                 let scale = a.abs().max(b.abs()).max(1.0);

@@ -23,8 +23,8 @@ static DATE: LazyLock<Regex> = LazyLock::new(|| {
         format!(
             r"\b(?:(?P<d1>\d\d?){nth} (?:of )?)?(?P<m>{month})\b\.?(?: (?P<d>\d\d?){nth}\b)?(?: ?,? ?(?:of )?(?P<y>{year})\b)?"
         ),
-        // The letter means actual, budgeted or expected: "FY2024A", "CY2025E". A spreadsheet
-        // may write "2031.0".
+        // The letter means actual, budgeted or expected: "FY2024A", "CY2025E". A spreadsheet may
+        // write the year as "2031.0".
         format!(r"\b(?:(?:[fc]y|f) ?'?)?(?P<bare>{year})(?:\.0|[abefp])?\b"),
         r"\b[fc]y ?'?(?P<short>\d\d)[abefp]?\b".to_owned(),
         r"\b(?:q[1-4]|[1-4]q|h[12]|[12]h)[ -]?'?(?P<of_part>\d\d)\b".to_owned(),
@@ -32,7 +32,7 @@ static DATE: LazyLock<Regex> = LazyLock::new(|| {
     regex!(&forms.join("|"))
 });
 
-/// What separates the first and the last date of a period.
+/// Text that may separate the first and the last date of a period.
 static JOINS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"^ ?(?:to|through|until|and|-|\u{2013}|\u{2014}) ?$"));
 
@@ -46,8 +46,8 @@ pub enum DayOrder {
 }
 
 impl DayOrder {
-    /// Finds the order from the dates that allow only one. `Unknown` if there are none or they
-    /// disagree.
+    /// Finds the order from those dates in which only one order is possible. `Unknown` if there are
+    /// no such dates or they disagree.
     pub fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let (mut days, mut months) = (false, false);
         for text in texts {
@@ -64,8 +64,8 @@ impl DayOrder {
         }
     }
 
-    /// The month and day of two numbers. `None` if both could be the month and the order is not
-    /// known, or if neither fits.
+    /// The month and day for two numbers. `None` if both could be the month and the order is
+    /// unknown, or if neither could be.
     fn month_and_day(self, a: u8, b: u8) -> Option<(u8, u8)> {
         let (month, day) = match self {
             _ if a > 12 => (b, a),
@@ -78,15 +78,15 @@ impl DayOrder {
     }
 }
 
-/// A period and where the text names it.
+/// A period and its place in the text.
 pub(super) type Named = (Range<usize>, Period);
 
-/// Finds the dates of a text; the first and last date of a period are merged into one entry.
-/// The second list has the dates whose day and month are not certain.
+/// Finds the dates of a text. The first and last date of a period become one entry. The second list
+/// has the dates whose day and month cannot be told apart.
 pub(super) fn dates(text: &str, order: DayOrder) -> (Vec<Named>, Vec<Range<usize>>) {
     let mut out: Vec<Named> = Vec::new();
     let mut unknown = Vec::new();
-    // "Dec-31" is in 2031, unless a year is next to it: then 31 is the day.
+    // "Dec-31" is a month of 2031, unless a year is next to it; then 31 is the day.
     let mut short: Option<(usize, u8)> = None;
     for captures in DATE.captures_iter(text) {
         let Some(whole) = captures.get(0) else {
@@ -132,7 +132,7 @@ pub(super) fn dates(text: &str, order: DayOrder) -> (Vec<Named>, Vec<Range<usize
             ..Period::default()
         };
         let last = group(&["last"]).filter(|last| {
-            // "2031-12" is a month, but "2011-12" a season of two years.
+            // "2031-12" is a month, but "2011-12" is a season of two years.
             let month = last
                 .parse()
                 .is_ok_and(|month: u16| (1..=12).contains(&month));
@@ -150,7 +150,7 @@ pub(super) fn dates(text: &str, order: DayOrder) -> (Vec<Named>, Vec<Range<usize
                 .and_then(|last| last.parse::<u16>().ok());
             period.start = Some(end);
             period.end.year = Some(first + 1);
-            // "2019-2021" names two years.
+            // "2019-2021" names two years, not a season.
             if last != Some((first + 1) % 100) {
                 let from = whole.start();
                 let year = |year| Period {
@@ -208,7 +208,7 @@ pub(super) fn dates(text: &str, order: DayOrder) -> (Vec<Named>, Vec<Range<usize
     (out, unknown)
 }
 
-/// True if two dates are the first and last of one period. Two months without days are only if
+/// True if two dates are the first and last of one period. Two months without days count only if
 /// they are in brackets or joined by a dash; otherwise they may be two periods.
 fn is_range(text: &str, first: &Range<usize>, from: usize, end: usize, day: Option<u8>) -> bool {
     let gap = text.get(first.end..from).unwrap_or_default();

@@ -1,29 +1,30 @@
-//! Reads when a company's fiscal years end, and decides whether a column is of the period that
-//! a question names.
+//! Determines when a company's fiscal years end, and whether a column has the period that a
+//! question names.
 
 use super::{Date, Period, Times, month_of_end};
 use crate::page::Cover;
 
-/// When a company's fiscal years end, and by which number they are called.
+/// The end of a company's fiscal years, and the rule by which the years are numbered.
 #[derive(Clone, Copy, Debug)]
 pub struct FiscalYears {
-    /// The month in which they end.
+    /// The month in which the years end.
     last_month: u8,
-    /// By how much the number of a fiscal year is below the calendar year of its end: 1 if fiscal
-    /// 2024 ends in 2025.
+    /// The difference between the calendar year in which a fiscal year ends and the number of the
+    /// fiscal year. It is 1 if fiscal 2024 ends in 2025.
     behind: u16,
-    /// Years end in January and nothing says by which number they are called.
+    /// True if years end in January and nothing tells how they are numbered.
     unclear: bool,
 }
 
 impl FiscalYears {
-    /// Uses the cover, or else the month in which most whole years among the columns end.
+    /// Uses the cover. Without it, uses the month in which most whole years among the columns end.
     pub fn read(cover: &Cover, columns: &[Period], weekly: bool) -> Self {
         let months_of = |is: &dyn Fn(&Period) -> bool| -> Vec<u8> {
             let all = columns.iter().filter(|period| is(period));
             all.filter_map(|period| month_of_end(period.end)).collect()
         };
-        // The balance sheet in a quarterly report also shows the end of the last fiscal year.
+        // The balance sheet in a quarterly report also has a column for the end of the last fiscal
+        // year.
         let lasting = columns.iter().filter(|period| period.months.is_some());
         let latest = lasting.map(|period| period.end).max();
         let own = Times::heading(&cover.period_end).0.map(|period| period.end);
@@ -40,6 +41,7 @@ impl FiscalYears {
         let common = (1..=12).max_by_key(|month| months.iter().filter(|m| *m == month).count());
         let last_month = cover.year_end.or(common.filter(|_| !months.is_empty()));
         let plain = Self {
+            // Assume calendar years if neither the cover nor a column tells.
             last_month: last_month.unwrap_or(12),
             behind: 0,
             unclear: false,
@@ -47,7 +49,7 @@ impl FiscalYears {
         let named = cover
             .fiscal_year
             .zip(plain.year_of(Times::heading(&cover.period_end).0));
-        // Retailers call a year that ends in January by the year in which it began.
+        // Retailers name a year that ends in January after the year in which it began.
         let retail = u16::from(weekly && plain.last_month == 1);
         let behind = named.map_or(retail, |(named, ends)| ends.saturating_sub(named));
         Self {
@@ -57,20 +59,20 @@ impl FiscalYears {
         }
     }
 
-    /// By how much the number of a fiscal year is below the calendar year of its end.
+    /// The difference between the calendar year in which a fiscal year ends and its number.
     pub fn behind(self) -> u16 {
         self.behind
     }
 
-    /// True if a question names a year that a dated column may have under another number: many
-    /// companies call a year that ends in January by the year before.
+    /// True if a question names a year that may have another number in a dated column. Many
+    /// companies name a year that ends in January after the year before.
     pub fn is_unclear(self, column: &Period, asked: &Period) -> bool {
         let named = asked.end.year.is_some() && asked.end.month.is_none();
         self.unclear && named && column.end.month.is_some()
     }
 
-    /// The fiscal year in which a period ends. A period that is only a year is already a fiscal
-    /// year.
+    /// The fiscal year in which a period ends. A period that consists only of a year is already a
+    /// fiscal year.
     pub fn year_of(self, period: Option<Period>) -> Option<u16> {
         let end = period?.end;
         let (Some(year), Some(month)) = (end.year, month_of_end(end)) else {
@@ -85,7 +87,7 @@ impl FiscalYears {
         Some(months / 3 + 1)
     }
 
-    /// True if a column is of the period that a question names.
+    /// True if a column has the period that a question names.
     pub fn fits(self, column: &Period, asked: &Period) -> bool {
         let (end, of) = (column.end, asked.end);
         if let Some(start) = asked.start {
@@ -104,12 +106,13 @@ impl FiscalYears {
         if asked.instant && column.months.is_some() {
             return false;
         }
-        // A question about a part of a year is not about a balance, which is on a day.
+        // A question about part of a year cannot be about a balance, because a balance has a single
+        // day.
         let part = asked.months.is_some_and(|months| months < 12) && !asked.instant;
         if part && column.months.is_none() && end.day.is_some() {
             return false;
         }
-        // A column that is only a year is not read as a part of one.
+        // A column that names only a year is not read as part of a year.
         let undated = column.months.is_none() && end.month.is_none();
         if (part || asked.quarter.is_some()) && undated {
             return false;
@@ -128,7 +131,7 @@ impl FiscalYears {
         let Some(year) = of.year else {
             return true;
         };
-        // A year without a quarter or month is the company's fiscal year.
+        // A year without a quarter or month means the company's fiscal year.
         let whole = asked.quarter.is_none() && asked.months.is_none_or(|months| months == 12);
         let ends = month_of_end(end).is_none_or(|month| month == self.last_month);
         let length = asked.months.is_some() || column.months.is_none_or(|months| months == 12);
@@ -149,7 +152,7 @@ impl FiscalYears {
         };
         let year = of.year.is_none() || end.year.is_none_or(|year| Some(year) == of.year);
         let same_month = month.is_none_or(|month| Some(month) == of_month);
-        // A column that is only a year is a whole fiscal year.
+        // A column that names only a year is a whole fiscal year.
         let whole = end.month.is_some() || of_month == Some(self.last_month);
         same_day && year && same_month && whole
     }
@@ -230,7 +233,7 @@ mod tests {
         assert!(years.fits(&heading("Fiscal year ended February 1, 2025"), asked));
         assert!(!years.fits(&heading("Fiscal year ended February 3, 2024"), asked));
         assert!(!years.is_unclear(&heading("Fiscal year ended February 1, 2025"), asked));
-        // A heading that names the fiscal year is not shifted.
+        // A heading that names the fiscal year itself is not shifted.
         for (named, fits) in [("Fiscal 2024", true), ("2024", true), ("FY25", false)] {
             assert_eq!(years.fits(&heading(named), asked), fits, "{named}");
         }

@@ -10,7 +10,7 @@ pub use dates::DayOrder;
 pub use fiscal::FiscalYears;
 pub use times::{Times, blank};
 
-/// A date, as far as the text names it.
+/// A date. Parts that the text does not name are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date {
     pub year: Option<u16>,
@@ -18,29 +18,29 @@ pub struct Date {
     pub day: Option<u8>,
 }
 
-/// A period or a point in time, as far as it is named.
+/// A period or a point in time. Parts that the text does not name are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Period {
-    /// Its length in months, if named.
+    /// The length in months.
     pub months: Option<u8>,
-    /// Its first day, if named: "July 22 to September 30". For a season such as "2021/22", its
-    /// first year.
+    /// The first day, as in "July 22 to September 30". For a season such as "2021/22", the first
+    /// year.
     pub start: Option<Date>,
     pub end: Date,
-    /// Which quarter or half of its fiscal year it is, from 1.
+    /// The number of the quarter or half in its fiscal year, from 1.
     pub quarter: Option<u8>,
-    /// True if a point in time is meant and not a period: "at year end".
+    /// True for a point in time instead of a period: "at year end".
     pub instant: bool,
 }
 
 impl Period {
-    /// Computes the length from the start and the end, if both months are named.
+    /// Computes the length from the months of the start and the end, if both are named.
     fn measure(&mut self) {
         if let Some(start) = self.start
             && let (Some(first), Some(last)) = (start.month, self.end.month)
         {
-            // "January-June" includes both months. A start after the 7th does not count its own
-            // month.
+            // "January-June" includes both months. If the start is after the 7th, its month does
+            // not count.
             let from_middle = start.day.is_some_and(|day| day > 7);
             self.months = Some((last + 13 - first) % 12 - u8::from(from_middle && last != first))
                 .map(|months| if months == 0 { 12 } else { months });
@@ -50,8 +50,8 @@ impl Period {
         }
     }
 
-    /// Combines two mentions of one period. The shorter length is meant: "nine months of fiscal
-    /// 2024".
+    /// Combines two mentions of one period. The shorter length is the one that is meant: "nine
+    /// months of fiscal 2024".
     fn with(self, other: Self) -> Self {
         let months = match (self.months, other.months) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -86,7 +86,7 @@ impl Period {
         Self { start, end, ..self }
     }
 
-    /// Fills in what the period leaves out from a heading above it.
+    /// Fills in the parts that the period lacks from a heading above it.
     pub fn or(self, over: Self) -> Self {
         let undated = self.end == Date::default();
         Self {
@@ -105,8 +105,8 @@ impl Period {
         }
     }
 
-    /// Its length in months. If it is not named, a month without a day is 1 and everything else
-    /// a year.
+    /// The length in months. If no length is named, it is 1 for a month without a day and 12 for
+    /// everything else.
     pub fn length(self) -> u8 {
         let dated = match (self.end.month, self.end.day) {
             (Some(_), None) => 1,
@@ -119,13 +119,14 @@ impl Period {
         self.start.is_some_and(|start| start.year.is_some())
     }
 
-    /// Its last month: as named, else the last of its quarter or half, else December.
+    /// The last month: the named one, or else the last month of the quarter or half, or else
+    /// December.
     fn last_month(self) -> u8 {
         let of_part = self.quarter.map(|part| part * self.length());
         self.end.month.or(of_part).unwrap_or(12)
     }
 
-    /// A key for sorting by end. Of two periods with the same end, the longer one comes later.
+    /// A key for sorting by end. If two periods have the same end, the longer one comes later.
     pub fn order(self) -> (Option<u16>, u8, Option<u8>, u8) {
         (
             self.end.year,
@@ -137,8 +138,7 @@ impl Period {
 }
 
 impl std::fmt::Display for Period {
-    /// Prints the period as a reader would name it: `third quarter of 2022`,
-    /// `6 months to June of 2025`.
+    /// Prints the period in words: `third quarter of 2022`, `6 months to June of 2025`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let month = self
             .end
@@ -170,8 +170,8 @@ impl std::fmt::Display for Period {
     }
 }
 
-/// The month after which a period is named. A period that ends in the first seven days of a
-/// month belongs to the month before.
+/// The month by which a period is named. If a period ends in the first seven days of a month, this
+/// is the month before.
 fn month_of_end(end: Date) -> Option<u8> {
     let month = end.month?;
     let early = end.day.is_some_and(|day| day <= 7);

@@ -9,11 +9,11 @@ use super::dates::{DayOrder, Named, dates, lists};
 use super::{Date, Period};
 use crate::regex;
 
-/// Stands for the unknown length of a year to date.
+/// The length of a year to date, which is not known.
 const TO_DATE: u8 = 0;
 
-/// The words that give the length of a period, and the length in months. Of several forms that
-/// match at one place, the first counts.
+/// Expressions for the length of a period, each with the length in months. If several match at the
+/// same place, the first in this list counts.
 static LENGTHS: LazyLock<Vec<(Regex, u8)>> = LazyLock::new(|| {
     let weeks = |numbers: &str| format!(r"\b(?:{numbers})[- ]weeks?\b");
     let forms = [
@@ -48,7 +48,7 @@ static LENGTHS: LazyLock<Vec<(Regex, u8)>> = LazyLock::new(|| {
     forms.into_iter().map(compiled).collect()
 });
 
-/// The words that say which quarter or half a period is.
+/// Expressions for a quarter or half of a year.
 static PART: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"^(?:(?:q|quarter) ?([1-4])|([1-4]) ?q|h([12])|([12])h|(first|1st)|(second|2nd)|(third|3rd)|(fourth|4th))"
@@ -64,11 +64,11 @@ static INSTANT: LazyLock<Regex> = LazyLock::new(|| {
 /// Words that may separate the length of a period from its date.
 const LINKS: &str = "of in the for ended ending on to through fiscal year period periods";
 
-/// The periods that a text names, and where.
+/// The periods that a text names, with their places in the text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Times {
     pub found: Vec<Named>,
-    /// Every part of the text about time, including dates that could not be read.
+    /// The place of every expression of time, including dates that could not be read.
     pub said: Vec<Range<usize>>,
 }
 
@@ -92,8 +92,8 @@ impl Times {
                     quarter: part,
                     ..Period::default()
                 };
-                // Skip a length that overlaps one already found. A date without a length, as in
-                // "fiscal 2024", does not block it.
+                // Skip a length that overlaps a length found before. A date without a length, such
+                // as "fiscal 2024", may overlap.
                 let at = found.range();
                 let taken = |other: &Named| {
                     other.0.start < at.end && at.start < other.0.end && other.1.months.is_some()
@@ -128,8 +128,8 @@ impl Times {
         self.found.iter().map(|(_, period)| *period)
     }
 
-    /// The period that a heading names, and the heading without it. A heading with two years is
-    /// about a change and names none.
+    /// The period that a heading names, and the heading without that period. A heading with two
+    /// years is about a change, so it has no period.
     pub fn heading(text: &str) -> (Option<Period>, String) {
         Self::heading_in(text, DayOrder::Unknown)
     }
@@ -152,8 +152,8 @@ impl Times {
             instant: false,
             ..one
         });
-        // Lower case may have another length, and then the offsets do not fit the original
-        // text.
+        // Converting to lower case may change the length of the text, and then the offsets do not
+        // fit the original.
         let mut rest = if lower.len() == text.len() {
             text.to_owned()
         } else {
@@ -166,14 +166,14 @@ impl Times {
     }
 }
 
-/// Overwrites a part of a text with as many blanks, so that other offsets stay valid.
+/// Overwrites part of a text with as many blanks, so that other offsets stay valid.
 pub fn blank(text: &mut String, at: &Range<usize>) {
     if text.get(at.clone()).is_some() {
         text.replace_range(at.clone(), &" ".repeat(at.len()));
     }
 }
 
-/// Merges neighbours that name one period.
+/// Merges neighbouring mentions that name one period.
 fn joined(all: Vec<Named>, are_one: impl Fn(&Named, &Named) -> bool) -> Vec<Named> {
     let mut out: Vec<Named> = Vec::new();
     for named in all {
@@ -188,7 +188,8 @@ fn joined(all: Vec<Named>, are_one: impl Fn(&Named, &Named) -> bool) -> Vec<Name
     out
 }
 
-/// True if two neighbours name one period: "third quarter of fiscal 2022", "June 2022 quarter".
+/// True if two neighbouring mentions name one period: "third quarter of fiscal 2022", "June 2022
+/// quarter".
 fn follows(text: &str, (at, a): &Named, (next, b): &Named) -> bool {
     let gap = text.get(at.end..next.start).unwrap_or_default();
     let plain = gap
@@ -207,7 +208,7 @@ fn follows(text: &str, (at, a): &Named, (next, b): &Named) -> bool {
     plain && linked && (undated || month)
 }
 
-/// Applies a length or a day that is stated once to all periods.
+/// Applies a length or a day that the text states once to all of its periods.
 fn share(found: &mut Vec<Named>) {
     let undated = |period: &Period| period.end == Date::default();
     let mut lengths: Vec<u8> = found.iter().filter_map(|(_, one)| one.months).collect();
@@ -240,7 +241,7 @@ fn share(found: &mut Vec<Named>) {
 }
 
 impl Period {
-    /// The period of a tag: `2024-09-28`, or `2023-10-01 to 2024-09-28`.
+    /// The period of an XBRL tag: `2024-09-28`, or `2023-10-01 to 2024-09-28`.
     pub fn of_tag(text: &str) -> Option<Self> {
         let (start, end) = match text.split_once(" to ") {
             Some((start, end)) => (Some(start), end),
@@ -252,6 +253,8 @@ impl Period {
             Some(360 * u32::from(year) + 30 * u32::from(month) + u32::from(day))
         };
         let start = start.and_then(|start| days(Times::heading(start).0?.end));
+        // Rounds to months of 30 days, so that the 13 weeks of a retailer's quarter are three
+        // months.
         let length = start.zip(days(end));
         let months = length.and_then(|(start, end)| (end + 15).checked_sub(start));
         Some(Self {
