@@ -1,9 +1,10 @@
 //! The FinQA environment: an agent is asked a question about a company's filings, reads tables
 //! with tools, submits an answer, and earns a reward.
 //!
-//! The input is a data directory in the layout of OpenEnv's `finqa_env` (questions with their
-//! answers, tables, and descriptions of the tables), and then the tool calls of agents. The
-//! output is an observation for each call, and a reward of 1.0 or 0.0 at the end of an episode.
+//! - **In:** a data directory in the layout of OpenEnv's `finqa_env` (questions with their answers,
+//!   tables, and descriptions of the tables), and then the tool calls of agents.
+//! - **Out:** an observation for each call, and a reward of 1.0 or 0.0 at the end of an episode.
+//!
 //! `convfinqa env serve` runs the [`server`]; `convfinqa env play` steps an
 //! [`episode::Environment`] in its own process.
 //!

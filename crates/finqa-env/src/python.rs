@@ -1,14 +1,14 @@
 //! Reads numbers and prints values as Python does. OpenEnv's `finqa_env` is a Python program whose
-//! grader and tables call `int()`, `float()`, `Fraction()` and `repr()`, so that rewards, column
-//! types and error texts depend on what these accept and print.
+//! grader and tables call `int()`, `float()`, `Fraction()` and `repr()`. Rewards, column types and
+//! error texts therefore depend on the texts that these functions accept and print.
 
 pub(crate) use finqa_core::number::python::{digit, float, int, is_space, strip};
 
 use finqa_core::text::with_nulls;
 use serde_json::Value;
 
-/// `repr(x)` of a float: the fewest digits that read back as the same float, written like `1e+16`
-/// from 10^16 on and like `1e-05` below 10^-4.
+/// Python's `repr(x)` of a float: the fewest digits that read back as the same float, written like
+/// `1e+16` from 10^16 on and like `1e-05` below 10^-4.
 pub(crate) fn repr_float(x: f64) -> String {
     if x.is_nan() {
         return "nan".to_owned();
@@ -29,7 +29,7 @@ pub(crate) fn repr_float(x: f64) -> String {
     }
 }
 
-/// `repr` of a text.
+/// Python's `repr` of a text.
 pub(crate) fn repr(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'
@@ -58,13 +58,13 @@ pub(crate) fn repr(text: &str) -> String {
     out
 }
 
-/// `repr` of a list of strings.
+/// Python's `repr` of a list of strings.
 pub(crate) fn repr_list<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
     let items: Vec<String> = items.into_iter().map(repr).collect();
     format!("[{}]", items.join(", "))
 }
 
-/// `repr` of the object that `json.loads` returns for this value.
+/// Python's `repr` of the object that `json.loads` returns for this value.
 pub(crate) fn repr_json(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
@@ -94,7 +94,7 @@ pub(crate) fn repr_json(value: &Value) -> String {
 pub(crate) fn read_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     serde_json::from_slice(bytes).or_else(|error| {
-        // Report the error of the unchanged text: its position is that in the file.
+        // Report the error of the unchanged text, because its position is the position in the file.
         match std::str::from_utf8(bytes) {
             Ok(text) => serde_json::from_str(&with_nulls(text, &["NaN"])).map_err(|_| error),
             Err(_) => Err(error),
@@ -102,7 +102,7 @@ pub(crate) fn read_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     })
 }
 
-/// Python's `str` of a JSON value: a text unchanged, anything else its `repr`.
+/// Python's `str` of a JSON value: a text unchanged, any other value as its `repr`.
 pub(crate) fn display(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -123,15 +123,15 @@ pub(crate) fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// A JSON string literal with everything beyond ASCII escaped, as `json.dumps`
-/// writes it.
+/// A JSON string literal in which all characters beyond ASCII are escaped, as `json.dumps` writes
+/// it.
 pub(crate) fn json_string(text: &str) -> String {
     let mut out = String::new();
     push_escaped(&mut out, text, false);
     out
 }
 
-/// Like [`json_string`], with `/` written `\/`, as pandas does.
+/// Like [`json_string`], but writes `/` as `\/`, as pandas does.
 pub(crate) fn push_pandas_string(out: &mut String, text: &str) {
     push_escaped(out, text, true);
 }
@@ -149,7 +149,7 @@ fn push_escaped(out: &mut String, text: &str, escape_slash: bool) {
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
             ' '..='~' => out.push(c),
-            // pandas leaves DEL as it is; json.dumps does too.
+            // Neither pandas nor `json.dumps` escapes DEL.
             '\u{7f}' => out.push(c),
             c => {
                 let mut units = [0_u16; 2];

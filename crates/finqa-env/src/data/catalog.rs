@@ -14,7 +14,7 @@ use super::{EnvError, info};
 use crate::python;
 use finqa_core::files;
 
-/// The questions' path in a data directory.
+/// The path of the questions' file in a data directory.
 pub const QUESTIONS: &str = "benchmark_questions/finqa.csv";
 /// The folder of the questions.
 pub const QUESTIONS_FOLDER: &str = "benchmark_questions";
@@ -63,7 +63,7 @@ pub struct Catalog {
     problems: Vec<String>,
 }
 
-/// The files of a data directory, wherever they come from.
+/// The contents of a data directory, read from a folder or built in memory.
 #[derive(Debug, Default)]
 pub struct DataFiles {
     /// The bytes of the questions' CSV.
@@ -74,7 +74,7 @@ pub struct DataFiles {
     pub companies: BTreeMap<String, Vec<NamedTable>>,
 }
 
-/// The name of a table without `.json`, and its content or why it cannot be read.
+/// The name of a table without `.json`, and its content or the reason why it cannot be read.
 type NamedTable = (String, Result<Value, String>);
 
 impl Catalog {
@@ -165,16 +165,17 @@ impl Catalog {
         &self.source
     }
 
-    /// True if the pages and questions are invented, so that rewards say nothing about real ones.
+    /// True if the pages and questions are invented. Rewards then say nothing about real ones.
     pub fn invented(&self) -> bool {
         self.invented
     }
 
-    /// BLAKE3 hash of the questions, the tables and their descriptions, in hex. Two episodes were
-    /// played on the same data if their hashes are equal.
+    /// BLAKE3 hash of the questions, the tables and their descriptions, in hex. If two hashes are
+    /// equal, the episodes were played on the same data.
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
-        // The length separates a text from the next: `ab`, `c` is not `a`, `bc`.
+        // The length separates a text from the next one, because `ab` and `c` must not hash like
+        // `a` and `bc`.
         let mut put = |text: &str| {
             hasher.update(&(text.len() as u64).to_le_bytes());
             hasher.update(text.as_bytes());
@@ -186,7 +187,7 @@ impl Catalog {
                 put(text);
             }
         }
-        // The order of a hash map differs from process to process.
+        // Sort the entries, because the order of a hash map differs between processes.
         let mut info: Vec<_> = self.info.iter().collect();
         info.sort();
         for (table, text) in info {
@@ -197,7 +198,8 @@ impl Catalog {
             put(company);
             for table in tables.values() {
                 put(&table.name);
-                // Debug prints a float with the fewest digits that read back as the same float.
+                // Rust's debug format prints a float with the fewest digits that read back as the
+                // same float.
                 put(&format!("{:?}", table.columns));
             }
         }
@@ -272,7 +274,7 @@ impl Catalog {
 }
 
 /// The text of `get_table_info` for each entry of the metadata. If the `table` of an entry is
-/// damaged, the rest of the entry is still shown.
+/// damaged, the other keys of the entry are still shown.
 fn table_infos(
     metadata: Map<String, Value>,
     problems: &mut Vec<String>,
@@ -290,7 +292,7 @@ fn table_infos(
     infos
 }
 
-/// Reads the table that an entry of the metadata holds as a JSON text.
+/// Reads the table in the metadata entry's key `table`, which is a JSON text.
 fn described_frame(entry: &Value) -> Result<RawFrame, String> {
     let text = entry.get("table").and_then(Value::as_str);
     let text = text.ok_or("the entry has no `table` text")?;
@@ -302,8 +304,8 @@ fn read(path: &Path) -> Result<Vec<u8>, EnvError> {
     files::read(path).map_err(EnvError::reading(path))
 }
 
-/// The entries of a folder by name, sorted so that nothing depends on the order of the file
-/// system. Names that are not UTF-8 are left out.
+/// The entries of a folder by name. They are sorted, so that nothing depends on the order of the
+/// file system. Names that are not UTF-8 are left out.
 fn entries(folder: &Path) -> Result<BTreeMap<String, PathBuf>, EnvError> {
     let listed = || {
         let entries = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));

@@ -14,10 +14,10 @@ pub enum EnvError {
         #[source]
         source: std::io::Error,
     },
-    /// A file is damaged, or lacks what an environment needs.
+    /// A file is damaged, or lacks data that an environment needs.
     #[error("{path}: {reason}")]
     Data { path: PathBuf, reason: String },
-    /// The folder to write to contains other files.
+    /// The folder to write to contains other files, which must not be mixed with the new ones.
     #[error("{path} holds other files, such as {found}: name a new folder or an empty one")]
     Foreign { path: PathBuf, found: String },
     /// A built file cannot be written.

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 /// One value of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FrameCell {
-    /// Missing.
+    /// A missing value.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number that the file writes without a fraction and that fits 64 bits.
+    /// A number that the file writes without a fraction and that fits into 64 bits.
     Integer(i64),
     /// Any other number.
     Real(f64),
@@ -24,7 +24,8 @@ pub(super) type RawColumn = (String, Vec<FrameCell>);
 /// The columns in file order, all of the same length.
 pub(super) type RawFrame = Vec<RawColumn>;
 
-/// Reads the accepted shapes: `{col: {row: v}}`, `{col: [v]}`, `[{col: v}]`, `[[v]]`.
+/// Reads a table in one of the accepted shapes: `{col: {row: v}}`, `{col: [v]}`, `[{col: v}]`,
+/// `[[v]]`.
 ///
 /// # Errors
 /// If the table has another shape; usually with the message of OpenEnv's `finqa_env`.
@@ -75,7 +76,7 @@ fn from_records(rows: &[Value]) -> Result<RawFrame, String> {
     columns.collect()
 }
 
-/// As in pandas, the headings are the column numbers from 0, and short rows are filled with nulls.
+/// The headings are the column numbers from 0, and short rows are filled with nulls, as in pandas.
 fn from_lists(rows: &[&Vec<Value>]) -> Result<RawFrame, String> {
     let width = rows.iter().map(|row| row.len()).max().unwrap_or(0);
     let columns = (0..width).map(|at| {
@@ -98,8 +99,8 @@ fn cell(value: Option<&Value>) -> Result<FrameCell, String> {
         Value::Bool(b) => FrameCell::Bool(*b),
         Value::Number(n) => match n.as_i64() {
             Some(i) => FrameCell::Integer(i),
-            // OpenEnv's `finqa_env` cannot query a table with an integer beyond 64 bits; here the
-            // integer is a double.
+            // OpenEnv's `finqa_env` cannot query a table with an integer beyond 64 bits. Here, the
+            // integer becomes a double.
             None => n.as_f64().map_or(FrameCell::Null, FrameCell::Real),
         },
         Value::String(text) => FrameCell::Text(text.clone()),

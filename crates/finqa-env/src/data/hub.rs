@@ -1,9 +1,9 @@
 //! Fetches the published benchmark from its hub, verified file by file.
 //!
-//! The hub describes a revision in one answer: its commit, and its files with their hashes (a
-//! git blob id, or SHA-256 for a large file). A file gets its own name only once it is
-//! verified, and files that verify are not fetched again. The files are published
-//! under Apache-2.0 with the request not to train on them, which [`NOTICE`] repeats.
+//! The hub describes a revision in one answer, which has its commit and its files with their hashes
+//! (a git blob id, or SHA-256 for a large file). A file gets its final name only after it is
+//! verified, and files that verify are not fetched again. The files are published under Apache-2.0
+//! with the request not to train on them, which [`NOTICE`] repeats.
 
 use std::path::Path;
 use std::time::Duration;
@@ -28,24 +28,24 @@ pub const NOTICE: &str = "SnorkelFinance (snorkelai/finqa-data), Apache-2.0; \
 
 /// The dataset that the environment's README and Dockerfile name.
 const DATASET: &str = "snorkelai/finqa-data";
-/// Number of files that are fetched at the same time.
+/// Maximum number of files that are fetched at the same time.
 const CONCURRENCY: usize = 8;
-/// Maximum size of a listing, so that a hub cannot fill the memory.
+/// Maximum size of a listing in bytes, so that a hub cannot fill the memory.
 const LISTING_BYTES: u64 = 32 << 20;
-/// Maximum size of all files together, so that a hub cannot fill the disk. The benchmark is far
-/// smaller.
+/// Maximum size of all files together in bytes, so that a hub cannot fill the disk. The benchmark
+/// is far smaller.
 const TOTAL_BYTES: u64 = 1 << 30;
 
-/// The location of the benchmark, and how patient its download is.
+/// The location of the benchmark, and how its download retries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HubOptions {
     /// Address of the hub.
     pub hub: String,
     /// Branch, tag or commit.
     pub revision: String,
-    /// Attempts in a row that may fail without a byte of progress, per file.
+    /// Maximum number of attempts per file. Each starts again from the first byte.
     pub attempts: u32,
-    /// The pause before the first retry; it doubles each time.
+    /// The pause before the first retry. It doubles with each retry.
     pub first_pause: Duration,
 }
 
@@ -66,12 +66,12 @@ pub enum HubEvent {
     /// The revision was resolved to a commit, and its files are listed.
     Listed {
         commit: String,
-        /// Number of files to fetch.
+        /// The number of files to fetch.
         files: usize,
-        /// Their size in bytes.
+        /// The size of these files in bytes.
         bytes: u64,
     },
-    /// An attempt failed and will be repeated; one line.
+    /// An attempt failed and will be repeated. The text is one line.
     Retrying(String),
     /// A file is present and verified.
     Done,
@@ -84,7 +84,7 @@ pub enum HubError {
     /// The hub's answer is not a listing.
     #[error("{url}: {reason}; check the address, the connection or the proxy")]
     Listing { url: String, reason: String },
-    /// What the hub lists is not the benchmark, or not safe to fetch.
+    /// The listed files are not the benchmark, or are not safe to fetch.
     #[error("{DATASET} at {commit}: {reason}, so it is not the benchmark")]
     NotTheBenchmark { commit: String, reason: String },
     /// The folder cannot be read, or `env build` wrote it.
@@ -107,7 +107,7 @@ impl Kinded for HubError {
 }
 
 impl HubError {
-    /// True if the network is at fault (exit code 5) rather than data or disk (3).
+    /// True if the network is at fault (exit code 5) rather than data or the disk (exit code 3).
     pub fn is_network(&self) -> bool {
         match self {
             Self::Listing { .. } => true,
@@ -148,14 +148,14 @@ impl HubFile {
         self.lfs.as_ref().map_or(self.size, |large| large.size)
     }
 
-    /// True for the questions, the tables and their metadata. The raw text of the filings is not
-    /// needed.
+    /// True for the questions, the tables and their metadata. The hub's raw texts of filings are
+    /// not needed.
     fn is_of_benchmark(&self) -> bool {
         let table = self.path.starts_with("input_companies/") && self.path.ends_with(".json");
         table || self.path == QUESTIONS
     }
 
-    /// Checks that these bytes are the listed file's.
+    /// Checks that these bytes are the content of the listed file.
     fn verify(&self, bytes: &[u8], path: &Path) -> Result<(), DownloadError> {
         let (expected, found) = match &self.lfs {
             None => (&self.blob, blob_id(bytes)),
@@ -176,11 +176,12 @@ impl HubFile {
     }
 }
 
-/// Fetches the missing files of the benchmark into `folder`, which becomes a data directory;
-/// returns their commit.
+/// Fetches the missing files of the benchmark into `folder`, which becomes a data directory.
+/// Returns the commit of the files.
 ///
-/// After a failure, a later call continues: files that verify are kept. The client must have no
-/// total timeout, and must follow redirects, because a hub stores large files elsewhere.
+/// After a failure, a later call continues and keeps the files that verify. The client must not
+/// have a total timeout, and it must follow redirects, because a hub stores large files at another
+/// address.
 ///
 /// # Errors
 /// See [`HubError`].
@@ -190,7 +191,7 @@ pub async fn download(
     options: &HubOptions,
     on_event: &(dyn Fn(HubEvent) + Sync),
 ) -> Result<String, HubError> {
-    // Do not mix the benchmark into an environment that `env build` wrote.
+    // The benchmark must not be mixed into an environment that `env build` wrote.
     if BuildNote::read(folder)?.is_some() {
         let (path, found) = (folder.to_owned(), NOTE.to_owned());
         return Err(EnvError::Foreign { path, found }.into());
@@ -218,7 +219,7 @@ pub async fn download(
 
 /// The reason not to fetch these files, if there is one.
 fn refusal(files: &[HubFile]) -> Option<String> {
-    // No path may lead out of the folder, not even on Windows.
+    // No path may lead out of the folder, not even on Windows, where a backslash or a colon can.
     let is_plain =
         |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']);
     for needed in [QUESTIONS, METADATA] {
@@ -254,8 +255,8 @@ impl Hub<'_> {
         })
     }
 
-    /// Fetches one file unless it is already there and verifies. It is named by the commit, so
-    /// that all files are of one revision even if the branch moves during the download.
+    /// Fetches one file, unless it exists and verifies. Its address contains the commit, so that
+    /// all files are of one revision even if the branch moves during the download.
     async fn keep(&self, folder: &Path, commit: &str, file: &HubFile) -> Result<(), HubError> {
         let path = folder.join(&file.path);
         let kept = files::read(&path).ok();
@@ -270,7 +271,7 @@ impl Hub<'_> {
         Ok(())
     }
 
-    /// Fetches at most `most_bytes` from the hub. Retries are reported as those of `what`.
+    /// Fetches at most `most_bytes` from the hub. Retry events name `what`.
     async fn fetch(
         &self,
         place: &str,
@@ -296,8 +297,8 @@ impl Hub<'_> {
     }
 }
 
-/// Characters of a path that are escaped in an address: all except slashes and
-/// RFC 3986's unreserved characters.
+/// The characters of a path that are escaped in an address: all except slashes and RFC 3986's
+/// unreserved characters.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use super::frame::{FrameCell, RawColumn};
 use crate::python;
 
-/// The metadata entry without its `table`, with the columns' types and the
-/// values of the text columns.
+/// The metadata entry without its `table`, but with the types of the columns and the values of the
+/// text columns.
 ///
-/// Existing keys keep their positions; new ones follow, types before values.
+/// Existing keys keep their positions. The new keys follow, types before values.
 pub(super) fn table_info(entry: &Map<String, Value>, frame: &[RawColumn]) -> String {
     let (mut dtypes, mut values) = (Map::new(), Map::new());
     // The values of the first column are always listed, even if they are numbers.
@@ -33,7 +33,7 @@ pub(super) fn table_info(entry: &Map<String, Value>, frame: &[RawColumn]) -> Str
 
 const FLOAT: &str = "float64";
 
-/// The dtype of a column that pandas 3 builds from these values without inferring types.
+/// The dtype of the column that pandas 3 would build from these values without inferring types.
 fn dtype(cells: &[FrameCell]) -> &'static str {
     let only = |test: fn(&FrameCell) -> bool| {
         let present = cells.iter().any(|c| *c != FrameCell::Null);
@@ -67,8 +67,8 @@ fn shown(cell: &FrameCell, dtype: &str) -> Value {
     }
 }
 
-/// True if every letter or digit from the second row on is a digit, as in `12%` and `$ (1,234)`.
-/// A missing cell counts as the text `None`.
+/// True if every letter or digit from the second row on is a digit, as in `12%` and `$ (1,234)`. A
+/// missing cell counts as the text `None`, so it makes the result false.
 fn all_numeric(cells: &[Value]) -> bool {
     cells.iter().skip(1).all(|cell| {
         let text = python::display(cell);
@@ -77,8 +77,8 @@ fn all_numeric(cells: &[Value]) -> bool {
     })
 }
 
-/// JSON like that of Python's `json.dumps(indent=0)` without the line breaks: the separators are
-/// `,` and `: `.
+/// Writes JSON like Python's `json.dumps(indent=0)`, but without the line breaks: the separators
+/// are `,` and `: `.
 fn dumped(value: &Value) -> String {
     match value {
         Value::Array(items) => {

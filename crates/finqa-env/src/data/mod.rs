@@ -1,10 +1,10 @@
 //! The environment's data: companies, their tables, and the questions about them.
 //!
-//! A directory in OpenEnv's layout is read once into an immutable [`Catalog`] that all sessions
-//! share. `catalog` puts together what the other files read: `questions` and `splits`; tables, of
-//! which `frame` reads the JSON, `typed` infers the column types and `timestamp` reads the dates;
-//! and `info`, the text of `get_table_info`. `hub` downloads the published benchmark into such a
-//! directory, and `note` tells whether `env build` wrote one.
+//! A directory in OpenEnv's layout is read once into an immutable [`Catalog`], which all sessions
+//! share. `catalog` combines the results of the other files. `questions` and `splits` read the
+//! questions. For tables, `frame` reads the JSON, `typed` infers the column types and `timestamp`
+//! reads the dates. `info` builds the text of `get_table_info`. `hub` downloads the published
+//! benchmark into such a directory, and `note` tells whether `env build` wrote a directory.
 
 mod catalog;
 mod error;

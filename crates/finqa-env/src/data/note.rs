@@ -1,4 +1,4 @@
-//! The note in which `env build` records what it built a data directory from.
+//! The note in which `env build` records the source of a data directory.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ pub const NOTE: &str = "convfinqa-env.json";
 const FORMAT: &str = "convfinqa environment";
 const VERSION: u32 = 1;
 
-/// What a data directory was built from.
+/// The source of a data directory that `env build` wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildNote {
     format: String,
@@ -36,7 +36,7 @@ impl BuildNote {
         }
     }
 
-    /// The note of a data directory; `None` if `env build` did not write the directory.
+    /// The note of a data directory; `None` if `env build` did not write it.
     ///
     /// # Errors
     /// If the note exists but cannot be read, or another version wrote it.

@@ -15,18 +15,18 @@ pub struct EnvQuestion {
     /// `id` column, as written; the row number from 1 if the column is missing.
     #[serde(default)]
     pub id: String,
-    /// `user_query` column: what an agent is asked.
+    /// The `user_query` column: the text that an agent is asked.
     #[serde(rename = "user_query")]
     pub question: String,
-    /// The company whose tables answer it.
+    /// The company whose tables contain the answer.
     pub company: String,
     /// The expected answer, usually `\boxed{...}`. Never shown before the episode is over.
     pub answer: String,
     /// `explanation` column, or empty. `env build` writes the gold program here.
     #[serde(default)]
     pub explanation: String,
-    /// `typed_answer` column, or empty. `env build` writes the gold answer here, as the dataset
-    /// prints it.
+    /// The `typed_answer` column, or empty. `env build` writes the gold answer here, in the
+    /// dataset's printed form.
     #[serde(default)]
     pub typed_answer: String,
     /// `exe_ans` column, or empty. `env build` writes the result of the gold program here.
@@ -39,13 +39,13 @@ pub struct EnvQuestion {
     /// `group` column, or empty: a name that related questions share.
     #[serde(default)]
     pub group: String,
-    /// `question_type` column of OpenEnv's data, or empty. Used as the group if `group` is empty.
+    /// The `question_type` column of OpenEnv's data, or empty. It is the group if `group` is empty.
     #[serde(default)]
     pub question_type: String,
 }
 
 impl EnvQuestion {
-    /// The `difficulty` and the `group` of the task, as far as the file has them. OpenEnv's RFC 013
+    /// The `difficulty` and the `group` of the task, if the file has them. OpenEnv's RFC 013
     /// defines both for samplers.
     pub(crate) fn task_keys(&self) -> impl Iterator<Item = (&'static str, Value)> {
         let mut groups = [&self.group, &self.question_type].into_iter();
@@ -68,8 +68,8 @@ fn difficulty(text: &str) -> Option<Number> {
     serde_json::from_str(text.trim()).ok()
 }
 
-/// The question of a `user_query` without the introduction `For company ..., here
-/// is the question:`, which the benchmark and `convfinqa env build` write.
+/// The question in a `user_query`, without the introduction `For company ..., here is the
+/// question:`, which the benchmark and `convfinqa env build` write.
 pub fn bare_question(user_query: &str) -> &str {
     let (_, question) = user_query
         .split_once("here is the question:")
@@ -77,11 +77,11 @@ pub fn bare_question(user_query: &str) -> &str {
     question.trim()
 }
 
-/// Reads the questions; the second list has a line for each problem, such as a row that cannot be
+/// Reads the questions. The second list has a line for each problem, such as a row that cannot be
 /// asked.
 ///
-/// Cells are kept as text. OpenEnv's reader takes an answer `None` for a missing value and `007`
-/// for the number 7.
+/// Cells stay texts. OpenEnv's reader would turn an answer `None` into a missing value and `007`
+/// into the number 7.
 ///
 /// # Errors
 /// If the file is not CSV or lacks a required column.
@@ -93,7 +93,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<EnvQuestion>, Vec<S
     let unread = |error: csv::Error| damaged(error.to_string());
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut reader = ReaderBuilder::new()
-        // A row with too few or too many fields is reported below and does not end the reading.
+        // A row with too few or too many fields is reported below, so it must not end the reading.
         .flexible(true)
         .trim(Trim::Headers)
         .from_reader(bytes);

@@ -1,9 +1,10 @@
 //! Splits the questions into training, validation and test tasks.
 //!
-//! Questions are split by company, so that no filing is in two splits. With fewer than three
-//! companies they are split by report page, and with fewer than three pages one by one. The hash
-//! of a group's name decides its split, so that a company is in the same split in every data
-//! directory. Only if a split would be empty, the group with the nearest hash moves into it.
+//! Questions are split by company, so that no filing is in two splits. If there are fewer than
+//! three companies, they are split by report page, and if there are fewer than three pages, one by
+//! one. The hash of a group's name decides its split, so that a company is in the same split in
+//! every data directory. The only exception is a split that would be empty: the group with the
+//! nearest hash moves into it.
 
 use std::collections::BTreeSet;
 
@@ -18,9 +19,9 @@ use super::EnvQuestion;
 pub enum TaskSplit {
     /// About eight tenths of the groups.
     Train,
-    /// About one tenth, for choosing between models.
+    /// About one tenth of the groups, for choosing between models.
     Validation,
-    /// About one tenth, for the final figure.
+    /// About one tenth of the groups, for the final figure.
     Test,
 }
 
@@ -31,7 +32,7 @@ impl TaskSplit {
     }
 }
 
-/// The tasks of each split, as positions in the list of questions, in file order.
+/// The tasks of each split in file order, as positions in the list of questions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TaskSplits([Vec<usize>; 3]);
 
@@ -42,7 +43,7 @@ impl TaskSplits {
     }
 
     pub(super) fn new(questions: &[EnvQuestion]) -> Self {
-        // Take the coarsest grouping that has a group for each split.
+        // Choose the coarsest grouping that has at least one group per split.
         let groups: [fn(&EnvQuestion) -> &str; 2] = [
             |question| &question.company,
             |question| page_of_record(record_of(&question.id)),
@@ -52,14 +53,15 @@ impl TaskSplits {
         Self::by_group(questions, group.unwrap_or(|question| &question.id))
     }
 
-    /// Assigns each group by its hash, read as a fraction: below 0.8 is train, below 0.9
-    /// validation, and the rest test.
+    /// Assigns each group by its hash, read as a fraction from 0 to 1: below 0.8 is train, below
+    /// 0.9 validation, and the rest test.
     fn by_group(questions: &[EnvQuestion], group: fn(&EnvQuestion) -> &str) -> Self {
         let hashes: BTreeSet<u64> = questions.iter().map(|q| hash(group(q))).collect();
         let hashes: Vec<u64> = hashes.into_iter().collect();
         let below = |tenths: u64| hashes.partition_point(|hash| *hash < u64::MAX / 10 * tenths);
-        // The positions in the sorted hashes at which validation and test begin. From three groups
-        // on, they move so that no split is empty. Of two groups, one is train and one is test.
+        // The positions in the sorted hashes at which validation and test begin. With three or more
+        // groups, they are moved so that no split is empty. With two groups, one is train and the
+        // other test.
         let (validation, test) = match hashes.len() {
             0..=2 => (1, 1),
             count => {

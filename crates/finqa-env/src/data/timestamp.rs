@@ -1,7 +1,7 @@
 //! Reads the dates of tables, and prints them as they are stored in `SQLite`.
 //!
 //! OpenEnv's `finqa_env` guesses dates with dateutil. This file reads only the forms that occur in
-//! reports; a column with any other text stays text.
+//! reports. A column with a text in any other form stays text.
 
 use jiff::civil::{Date, DateTime, Time};
 
@@ -54,7 +54,7 @@ fn worded(text: &str) -> Option<DateTime> {
     Some(date.to_datetime(Time::midnight()))
 }
 
-/// The number of the month with this name or these first three letters.
+/// The number of the month with this name or this three-letter abbreviation.
 fn month(word: &str) -> Option<String> {
     let mut months = MONTHS.iter();
     let at = months.position(|month| *month == word || month.get(..3) == Some(word))?;

@@ -30,18 +30,18 @@ impl ColumnType {
 /// A column that can be queried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypedColumn {
-    /// The heading in the file. OpenEnv's `finqa_env` converts headings that are all numbers or
+    /// The heading as in the file. OpenEnv's `finqa_env` converts headings that are all numbers or
     /// dates: `007` becomes `7`, and years with an empty heading among them become timestamps.
     pub name: String,
     pub kind: ColumnType,
-    /// The cells. Those of a `Text` column are as in the file, and may be numbers.
+    /// The cells. In a `Text` column they are as in the file, so they may be numbers.
     pub cells: Vec<FrameCell>,
 }
 
 /// The columns of a frame, with the types that they have in OpenEnv's `finqa_env`.
 ///
 /// # Errors
-/// The text with which OpenEnv's `finqa_env` refuses every query of such a table.
+/// The message with which OpenEnv's `finqa_env` refuses every query of such a table.
 pub(super) fn columns(frame: &[RawColumn]) -> Result<Vec<TypedColumn>, String> {
     if frame.is_empty() {
         return Err("near \")\": syntax error".to_owned());
@@ -79,8 +79,9 @@ fn infer(heading: &str, cells: &[FrameCell]) -> (ColumnType, Vec<FrameCell>) {
     (ColumnType::Real, numbers.into_iter().map(real).collect())
 }
 
-/// The cell as an integer if it is a whole JSON number or a text of an integer, otherwise as a
-/// double. A missing cell and a NaN are null. `None` if the cell is a text that is not a number.
+/// The cell as an integer if it is a whole JSON number or the text of an integer, and otherwise as
+/// a double. A missing cell and a NaN become null. `None` if the cell is a text that is not a
+/// number.
 fn number(cell: &FrameCell) -> Option<FrameCell> {
     #[allow(
         clippy::cast_possible_truncation,
@@ -105,7 +106,7 @@ fn number(cell: &FrameCell) -> Option<FrameCell> {
     })
 }
 
-/// True if `pandas.read_json` tries to read a column of this heading as dates.
+/// True if `pandas.read_json` tries to read a column with this heading as dates.
 fn is_date_heading(heading: &str) -> bool {
     let heading = heading.to_lowercase();
     heading.ends_with("_at")
@@ -114,8 +115,9 @@ fn is_date_heading(heading: &str) -> bool {
         || matches!(heading.as_str(), "date" | "datetime" | "modified")
 }
 
-/// The cells as dates; `None` unless each is a text of a date, empty, or missing. A number is never
-/// a date here; OpenEnv's `finqa_env` reads a large one as seconds since 1970.
+/// The cells as dates; `None` unless each cell is the text of a date, empty, or missing. A number
+/// is never read as a date, although OpenEnv's `finqa_env` reads a large number as seconds since
+/// 1970.
 fn as_dates(cells: &[FrameCell]) -> Option<Vec<FrameCell>> {
     if cells.is_empty() {
         return None;

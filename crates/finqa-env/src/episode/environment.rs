@@ -28,8 +28,8 @@ finqa_core::options::declared_defaults!(EpisodeRules);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EpisodePhase {
-    /// Before the first reset. Tools run, but a submission earns 0.0: in OpenEnv's `finqa_env`,
-    /// an empty answer equals the empty truth of this phase and earns 1.0.
+    /// The phase before the first reset. Tools run, but a submission earns 0.0. In OpenEnv's
+    /// `finqa_env`, an empty answer equals the empty truth of this phase and earns 1.0.
     NoQuestion,
     Open,
     Over,
@@ -40,11 +40,11 @@ enum EpisodePhase {
 pub enum StepStart {
     /// Run this tool, then call [`Environment::finish`].
     RunTool,
-    /// Nothing: the step has ended with this outcome.
+    /// Nothing. The step has ended with this outcome.
     Answered(StepOutcome),
 }
 
-/// One session: the order in which it asks questions, and its current episode. Questions are
+/// One session, with the order in which it asks questions and its current episode. Questions are
 /// indices into the shared catalog, so a session takes little memory.
 #[derive(Clone, Debug)]
 pub struct Environment {
@@ -62,8 +62,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// A session before its first reset. `seed` decides the order of questions until a reset
-    /// names another seed; draw it at random for an unseeded session.
+    /// Creates a session before its first reset. `seed` decides the order of questions until a
+    /// reset sets another seed. If the session should not be reproducible, pass a random seed.
     pub fn new(catalog: Arc<Catalog>, rules: EpisodeRules, seed: u64) -> Self {
         let order = QuestionOrder::new(catalog.questions().len(), seed);
         Self {
@@ -79,7 +79,7 @@ impl Environment {
         }
     }
 
-    /// A session that has already asked the question at `index`, without a reset.
+    /// Creates a session on the question at `index`, as if a reset had asked it.
     pub fn on_question(catalog: Arc<Catalog>, rules: EpisodeRules, index: usize) -> Self {
         Self {
             question: Some(index),
@@ -90,9 +90,9 @@ impl Environment {
 
     /// Starts an episode and returns its metadata.
     ///
-    /// With `split` and `index`, the question is that task. With `split` alone, it is the next
-    /// question of the split; without `split`, it is the next of all questions. A seed restarts
-    /// the order of questions, as does a change of split, so the same seed always asks the same
+    /// With `split` and `index`, the question is that task. With only `split`, it is the next
+    /// question of the split. Without `split`, it is the next of all questions. A seed restarts the
+    /// order of questions, and so does a change of the split, so the same seed always asks the same
     /// question first. The caller generates an `episode_id` if the client sent none.
     ///
     /// # Errors
@@ -139,14 +139,14 @@ impl Environment {
         }
     }
 
-    /// Begins a step. A submission is graded here; for any other tool, the caller runs the tool
-    /// and then calls [`Self::finish`]. After the end of the episode, a step is answered with an
-    /// error and not counted.
+    /// Begins a step. A submission is graded here. For any other tool, the caller runs the tool and
+    /// then calls [`Self::finish`]. A step after the end of the episode returns an error and is not
+    /// counted.
     ///
     /// # Errors
-    /// If a submission is neither a text nor a number. It counts as a step, but is not graded, and
-    /// the episode continues. At the step limit the same submission ends the episode and is
-    /// returned as an outcome, because otherwise repeating it would keep the episode open.
+    /// If a submission is neither a text nor a number. It counts as a step but is not graded, and
+    /// the episode continues. At the step limit, such a submission ends the episode and returns an
+    /// outcome, because otherwise repeating it would keep the episode open.
     pub fn begin(
         &mut self,
         tool: &str,
@@ -165,8 +165,8 @@ impl Environment {
         Ok(StepStart::RunTool)
     }
 
-    /// Ends the step that [`Self::begin`] began, with the tool's result. The last step ends the
-    /// episode and still shows its result, which OpenEnv's `finqa_env` drops.
+    /// Ends the step that [`Self::begin`] began, with the tool's result. At the step limit, this
+    /// ends the episode and still shows the tool's result, which OpenEnv's `finqa_env` drops.
     pub fn finish(&mut self, tool: &str, result: Result<String, ToolFailure>) -> StepOutcome {
         let observation = match result {
             Ok(text) => Observation::Result {
@@ -195,7 +195,7 @@ impl Environment {
         outcome
     }
 
-    /// The session's state. It includes the expected answer only once the episode is over;
+    /// The session's state. It includes the expected answer only after the end of the episode.
     /// OpenEnv's `finqa_env` shows it to agents from the start.
     pub fn state(&self) -> EpisodeState {
         let question = self.current();
@@ -219,7 +219,7 @@ impl Environment {
         self.step_count >= self.rules.max_steps
     }
 
-    /// True if a question was asked and its episode is not over.
+    /// True if a question was asked and its episode has not ended.
     pub(crate) fn is_open(&self) -> bool {
         self.phase == EpisodePhase::Open
     }
@@ -232,14 +232,14 @@ impl Environment {
             .unwrap_or(&NONE)
     }
 
-    /// Grades a submission and ends the episode. If OpenEnv's grader raises an exception on the
-    /// answer, it earns 0.0 and ends the episode too, because an open episode would allow a
-    /// second answer.
+    /// Grades a submission and ends the episode. An answer on which OpenEnv's grader raises an
+    /// exception earns 0.0 and also ends the episode, because an open episode would allow a second
+    /// answer.
     fn submit(&mut self, answer: Option<&Value>) -> Result<StepOutcome, StepError> {
         let answer = match answer {
-            // OpenEnv's `finqa_env` grades a missing answer and a null, too.
+            // OpenEnv's `finqa_env` also grades a missing answer and a null.
             None | Some(Value::Null) => String::new(),
-            // `finqa_env` refuses a number, but clients send the one that a model computed.
+            // `finqa_env` refuses a number, but clients send the number that a model computed.
             Some(answer @ (Value::String(_) | Value::Number(_))) => python::display(answer),
             Some(other) => {
                 let type_name = python::type_name(other);
@@ -277,7 +277,7 @@ impl Environment {
         })
     }
 
-    /// The outcome of a step that runs no tool: nothing to observe, and reward 0.0.
+    /// The outcome of a step that runs no tool. It has no observation and the reward 0.0.
     fn end(metadata: Value) -> StepOutcome {
         StepOutcome {
             observation: Observation::Empty,

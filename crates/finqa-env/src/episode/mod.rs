@@ -1,8 +1,9 @@
-//! Episodes: which question a session asks, which steps it takes, and what its answer earns.
+//! Episodes: the question that a session asks, the steps that it takes, and the reward of its
+//! answer.
 //!
 //! Nothing here reads a clock, runs a query or sends anything. The caller begins a step with
-//! [`Environment::begin`], runs the tool, and passes the result to [`Environment::finish`]. The
-//! tool runs between the two calls so that nobody has to lock the session during a query.
+//! [`Environment::begin`], runs the tool, and passes the result to [`Environment::finish`]. Because
+//! the tool runs between the two calls, the session is not locked during a query.
 
 mod environment;
 mod order;

@@ -1,21 +1,21 @@
 //! The order in which a session asks its questions.
 
-/// Yields every index of `0..count` once, then all of them in another order, without end. An order
-/// begins anywhere and takes every nth index, so that each of ten thousand sessions needs only a
-/// few words of memory.
+/// Yields every index of `0..count` once, then all of them again in another order, without end. An
+/// order begins at some index and takes every nth index from there, so that each of ten thousand
+/// sessions needs only a few words of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuestionOrder {
-    /// `None` keeps the order of the file.
+    /// The seed of the orders; `None` keeps the order of the file.
     seed: Option<u64>,
-    /// Number of times that all questions have been asked; each round has an order of its own.
+    /// The number of times that all questions have been asked. Each round has its own order.
     round: u64,
-    /// Number of questions asked in this round.
+    /// The number of questions asked in this round.
     position: u64,
     count: u64,
 }
 
 impl QuestionOrder {
-    /// A random order of `count` questions, which the seed decides.
+    /// A random order of `count` questions. The same seed gives the same order.
     pub fn new(count: usize, seed: u64) -> Self {
         Self {
             seed: Some(seed),
@@ -62,7 +62,7 @@ impl QuestionOrder {
             u64::from_le_bytes(bytes) % self.count
         };
         let first = below_count();
-        // A stride that has no divisor in common with the count visits every index.
+        // A stride without a common divisor with the count visits every index.
         let mut stride = below_count();
         while gcd(stride, self.count) != 1 {
             stride = below_count();
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(dealt, [0, 1, 2, 0, 1]);
     }
 
-    /// Every question is equally likely to come first, and to come last: over 12,000 seeds,
+    /// Every question is equally likely to come first and to come last: over 12,000 seeds,
     /// chi-squared with 11 degrees of freedom stays below its 99.99 % point.
     #[test]
     fn first_and_last_are_uniform_over_seeds() {

@@ -1,17 +1,17 @@
 //! Reads a fraction of integers like Python's `float(Fraction(text))`. Integers beyond 2^53 are
-//! rounded to doubles before the division, so the last digit may differ from Python's.
+//! rounded to doubles before the division, so the last digit can differ from Python's.
 
 use super::error::RewardError;
 use crate::python;
 
-/// Python refuses to read integers of more digits (`sys.int_info.default_max_str_digits`).
+/// Python refuses to read integers with more digits than this
+/// (`sys.int_info.default_max_str_digits`).
 const MAX_DIGITS: usize = 4300;
 
 /// The value of `int/int`. `Ok(None)` if Python raises `ValueError` or `ZeroDivisionError`, which
 /// OpenEnv's grader catches.
 ///
-/// # Errors
-/// If the quotient is too large for a double, which OpenEnv's grader does not catch.
+/// If the quotient is too large for a double. OpenEnv's grader does not catch this exception.
 pub(super) fn parse(text: &str) -> Result<Option<f64>, RewardError> {
     let text = python::strip(text);
     let (negative, text) = match text.strip_prefix('-') {
@@ -28,15 +28,15 @@ pub(super) fn parse(text: &str) -> Result<Option<f64>, RewardError> {
     Ok(Some(if negative { -value } else { value }))
 }
 
-/// `None` if a side is not an integer, or if the denominator is 0 or beyond the range of doubles.
+/// `None` if a side is not an integer, or if the denominator is 0 or too large for a double.
 fn quotient(numerator: &str, denominator: &str) -> Option<f64> {
     let (numerator, denominator) = (digits(numerator)?, digits(denominator)?);
     let (numerator, denominator): (f64, f64) = (numerator.parse().ok()?, denominator.parse().ok()?);
     (denominator != 0.0 && denominator.is_finite()).then_some(numerator / denominator)
 }
 
-/// The digits of an integer in Python's syntax, `\d+(_\d+)*`, as ASCII. Python accepts the digits
-/// of any script.
+/// The digits of an integer in Python's syntax, `\d+(_\d+)*`, converted to ASCII, because Python
+/// accepts digits of any script.
 fn digits(text: &str) -> Option<String> {
     let mut digits = String::with_capacity(text.len());
     let mut after_digit = false;
@@ -93,7 +93,7 @@ mod tests {
     }
 
     proptest! {
-        /// Below 2^53 both sides are exact doubles, and IEEE division rounds once.
+        /// Below 2^53, both sides are exact doubles, and IEEE division rounds only once.
         #[test]
         fn agrees_with_ieee_division(a in 0_u64..1 << 53, b in 1_u64..1 << 53) {
             let expected = a as f64 / b as f64;

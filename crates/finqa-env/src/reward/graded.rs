@@ -1,18 +1,18 @@
-//! The comparison behind a grade, which clients see as `grading`.
+//! The comparison that led to a grade. Clients see it as `grading`.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::text::ParsedAnswer;
 
-/// Relative tolerance of OpenEnv's `finqa_env`.
+/// The relative tolerance of OpenEnv's `finqa_env`.
 pub(crate) const TOLERANCE: f64 = 0.01;
-/// Largest absolute difference that counts as equal; both tolerances must hold.
+/// The largest absolute difference at which values count as equal. Both tolerances must be kept.
 pub(crate) const MAX_ABSOLUTE_DIFFERENCE: f64 = 1.0;
-/// An answer whose absolute value is smaller matches a truth of 0.
+/// An answer with a smaller absolute value matches a truth of 0.
 pub(super) const NEAR_ZERO: f64 = 0.001;
 
-/// An answer's grade, and the rule, values and tolerances that decided it.
+/// An answer's grade, with the rule, values and tolerances that decided it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct GradedAnswer {
     #[serde(skip)]
@@ -20,34 +20,34 @@ pub(crate) struct GradedAnswer {
     rule: ComparisonRule,
     submitted: Vec<Value>,
     expected: Vec<Value>,
-    /// The tolerances, both of which must hold; null if texts were compared, or nothing.
+    /// The tolerances, both of which must be kept. Null if texts were compared, or if nothing was.
     tolerance: Value,
 }
 
-/// The rule by which submitted and expected values were compared.
+/// The rule by which the submitted value and the expected value were compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ComparisonRule {
-    /// Two numbers, or a truth that is a number and an answer that is not.
+    /// The truth is a number. If the answer is not a number, it is wrong.
     Number,
-    /// Two numbers that are equal once the answer's percent sign is ignored: the truth is in
+    /// Two numbers that are equal if the answer's percent sign is ignored, because the truth is in
     /// percentage points.
     PercentSignDropped,
-    /// Two texts in lower case.
+    /// Two texts, compared in lower case.
     Text,
-    /// The values of several boxes, in order.
+    /// The values of several boxes, compared in order.
     ValuesInOrder,
-    /// The list of numbers in the only box, by year or in order.
+    /// The numbers of a list in the only box, compared by year or in order.
     List,
-    /// Nothing was compared: strict grading refuses empty and non-finite values.
+    /// Nothing was compared, because strict grading refuses empty and non-finite values.
     Refused,
 }
 
-/// One side of a comparison as JSON: its number if it has one, otherwise its text.
+/// One side of a comparison as JSON: its number, or its text if it is not a number.
 pub(super) fn compared(number: Option<f64>, text: &str) -> Value {
     match number {
         Some(number) if number.is_finite() => json!(number),
-        // JSON has no NaN and no infinity.
+        // JSON has neither NaN nor infinity, so print them as texts.
         Some(number) => json!(number.to_string()),
         None => json!(text),
     }

@@ -1,7 +1,7 @@
-//! Grades a submitted answer against the expected one: 1.0 or 0.0.
+//! Grades a submitted answer against the expected answer with 1.0 or 0.0.
 //!
-//! [`RewardMode::OpenEnv`] follows OpenEnv's `finqa_env`, including its quirks;
-//! [`RewardMode::Strict`] refuses answers that score only because of a quirk. `text` reads an
+//! [`RewardMode::OpenEnv`] follows OpenEnv's `finqa_env`, including its quirks.
+//! [`RewardMode::Strict`] refuses answers that earn 1.0 only because of a quirk. `text` reads an
 //! answer into numbers and texts, this file compares them, and `graded` reports the comparison.
 
 mod error;
@@ -32,8 +32,8 @@ pub enum RewardMode {
 
 /// Grades a prediction against a truth: 1.0 or 0.0.
 ///
-/// Numbers must be within both tolerances (`finqa_env`'s README says *or*; its
-/// code says *and*); anything else must be the same text, ignoring case.
+/// Numbers must be within both tolerances (the README of `finqa_env` says *or*, but its code says
+/// *and*). Any other answer must be the same text, ignoring case.
 ///
 /// ```
 /// use finqa_env::reward::{RewardMode, compute_reward};
@@ -42,9 +42,9 @@ pub enum RewardMode {
 /// assert_eq!(grade("6.28", r"\boxed{6.280\%}"), Ok(0.0));
 /// ```
 ///
-/// # Errors
-/// If OpenEnv's `finqa_env` raises an exception on the inputs: on a fraction too large for a
-/// double, and if only some values of the truth have years but all values of the answer do.
+/// If OpenEnv's `finqa_env` raises an exception on these inputs. It does so for a fraction too
+/// large for a double, and if only some values of the truth have years while all values of the
+/// answer do.
 pub fn compute_reward(
     prediction: &str,
     truth: &str,
@@ -60,7 +60,7 @@ pub fn compute_reward(
     Ok(grader.grade(prediction, truth)?.reward())
 }
 
-/// Grades with the tolerances of OpenEnv's `finqa_env`, and returns what was compared.
+/// Grades with the tolerances of OpenEnv's `finqa_env`, and also returns the compared values.
 pub(crate) fn grade(
     prediction: &str,
     truth: &str,
@@ -82,7 +82,7 @@ struct Grader {
 
 impl Grader {
     /// Tries the comparisons in the order of OpenEnv's `finqa_env`: several boxes, one value, the
-    /// value without its percent sign, and a list in one box.
+    /// value without its percent sign, a list in one box.
     fn grade(&self, prediction: &str, truth: &str) -> Result<GradedAnswer, RewardError> {
         let truth_boxes = text::boxes(truth);
         if truth_boxes.len() > 1 {
@@ -103,7 +103,7 @@ impl Grader {
         if self.same(left.number, &left.text, &right) {
             return Ok(graded(true, rule, &left));
         }
-        // `4.5%` is right if the truth is 4.5 percentage points.
+        // The answer `4.5%` is right if the truth is 4.5 percentage points.
         let dropped = text::normalise(prediction, PercentSign::Drop)?;
         if self.same(dropped.number, &left.text, &right) {
             return Ok(graded(true, ComparisonRule::PercentSignDropped, &dropped));
@@ -117,12 +117,12 @@ impl Grader {
         }
     }
 
-    /// Compares with a truth of several boxes: the answer must list as many values, in the same
-    /// order.
+    /// Compares with a truth of several boxes. The answer must list the same number of values in
+    /// the same order.
     fn boxes_equal(&self, prediction: &str, truths: &[&str]) -> Result<GradedAnswer, RewardError> {
         let values = text::split_list(python::strip(prediction), false);
-        // A value that cannot be read was never compared, because an earlier one was wrong or
-        // the counts differ. It is shown as its text.
+        // A value that cannot be read was never compared, because an earlier value was wrong or the
+        // counts differ. Show it as its text.
         let read = |value: &&str| {
             let value = text::without_label(value);
             text::normalise(value, PercentSign::Divide)
@@ -149,7 +149,7 @@ impl Grader {
             if self.same(left.number, &left.text, &right) {
                 continue;
             }
-            // As in OpenEnv's `finqa_env`, the label is kept here: `4.5%` matches 4.5, but
+            // As in OpenEnv's `finqa_env`, the label is not removed here: `4.5%` matches 4.5, but
             // `a: 4.5%` does not.
             let dropped = text::normalise(value, PercentSign::Drop)?;
             if !self.same(dropped.number, &left.text, &right) {
@@ -159,7 +159,7 @@ impl Grader {
         Ok(true)
     }
 
-    /// True if strict grading refuses to compare because a side is empty, `nan` or infinite.
+    /// True if strict grading refuses to compare because a side is empty, or is `nan` or infinite.
     fn refuses(&self, left: &ParsedAnswer, right: &ParsedAnswer) -> bool {
         let not_finite = |side: &ParsedAnswer| side.number.is_some_and(|x| !x.is_finite());
         self.mode == RewardMode::Strict
@@ -185,9 +185,9 @@ impl Grader {
         difference / t.abs() <= self.tolerance && difference <= self.max_absolute_difference
     }
 
-    /// Compares the list of values in the truth's only box with the answer's list: by year if both
-    /// sides name the same years, otherwise by position. `None` if the truth has fewer than two
-    /// numbers.
+    /// Compares the list of values in the truth's only box with the list in the answer. Values are
+    /// paired by year if both sides name the same years, and otherwise by position. `None` if the
+    /// truth has fewer than two numbers.
     fn lists_equal(
         &self,
         prediction: &str,
@@ -217,8 +217,8 @@ impl Grader {
         truths: &[AnswerPart],
     ) -> Result<bool, RewardError> {
         let values_years = years(values);
-        // OpenEnv skips parts that are not numbers and keeps the last value of a repeated year, so
-        // a list can be padded with guesses.
+        // OpenEnv skips parts that are not numbers and uses the last value of a repeated year, so a
+        // list can be padded with guesses. Strict grading refuses both.
         if self.mode == RewardMode::Strict {
             let named = values.iter().filter(|p| p.year.is_some()).count();
             if unread > 0 || named != values_years.len() {
@@ -244,8 +244,8 @@ impl Grader {
         Ok(true)
     }
 
-    /// True if a value of a list is within both tolerances. A truth of 0 must match exactly here,
-    /// unlike the 0 of a single value.
+    /// True if a value of a list is within both tolerances. Unlike the 0 of a single value, a 0 in
+    /// a list must match exactly.
     fn close(&self, p: f64, t: f64) -> bool {
         if t == 0.0 {
             return p == 0.0;

@@ -1,10 +1,10 @@
-//! Reads an answer's text: boxes, lists, labels, years and numbers.
+//! Reads an answer's text, with its boxes, lists, labels, years and numbers.
 
 use super::error::RewardError;
 use super::fraction;
 use crate::python;
 
-/// What a `%` sign does to the number before it.
+/// The effect of a `%` sign on the number before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PercentSign {
     /// The number is divided by 100.
@@ -13,7 +13,7 @@ pub(super) enum PercentSign {
     Drop,
 }
 
-/// One side of a comparison: its number if it is one, and its text in lower case.
+/// One side of a comparison: its number, if it is one, and its text in lower case.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ParsedAnswer {
     pub(super) number: Option<f64>,
@@ -27,7 +27,7 @@ pub(super) fn boxes(text: &str) -> Vec<&str> {
     let mut rest = text;
     while let Some((_, inside)) = rest.split_once(OPEN) {
         match inside.split_once('}') {
-            // An empty box does not count, and does not hide a later one.
+            // An empty box does not count, and boxes after it are still read.
             Some(("", _)) => rest = inside,
             Some((content, after)) => {
                 found.push(python::strip(content));
@@ -39,7 +39,8 @@ pub(super) fn boxes(text: &str) -> Vec<&str> {
     found
 }
 
-/// Number and text of the first box, or of the whole answer if that box is blank or missing.
+/// The number and the text of the first box. If that box is blank or missing, those of the whole
+/// answer.
 pub(super) fn normalise(answer: &str, percent: PercentSign) -> Result<ParsedAnswer, RewardError> {
     let first = boxes(answer).first().copied().filter(|b| !b.is_empty());
     let answer = python::strip(first.unwrap_or(answer));
@@ -49,14 +50,14 @@ pub(super) fn normalise(answer: &str, percent: PercentSign) -> Result<ParsedAnsw
     })
 }
 
-/// The text as a number, by the rules of OpenEnv's grader; `None` if it is not one.
+/// The text as a number by the rules of OpenEnv's grader; `None` if it is not a number.
 pub(super) fn number(text: &str, percent: PercentSign) -> Result<Option<f64>, RewardError> {
     let text = python::strip(text);
     let text = without_text_groups(text)
         .replace("\\$", "")
         .replace('$', "");
     let text = python::strip(&text);
-    // The grader applies no further rule to a percentage: `(5%)` is not a number.
+    // The grader applies none of its other rules to a percentage: `(5%)` is not a number.
     if text.contains('%') {
         let bare = text.replace("\\%", "").replace(['%', ','], "");
         let value = python::float(&bare);
@@ -71,7 +72,7 @@ pub(super) fn number(text: &str, percent: PercentSign) -> Result<Option<f64>, Re
         .map(|inner| format!("-{inner}"));
     let text = negated.as_deref().unwrap_or(text);
     if text.contains('/') {
-        // The grader strips one sign before Python reads the fraction, so `--1/2` is +0.5.
+        // The grader removes one sign before Python reads the fraction, so `--1/2` is +0.5.
         let fraction = match text.strip_prefix('-') {
             Some(rest) => fraction::parse(rest)?.map(|x| -x),
             None => fraction::parse(text)?,
@@ -98,7 +99,7 @@ fn without_text_groups(text: &str) -> String {
     out
 }
 
-/// Splits at `,` and `;` and drops white space after them; if `latex`, also at `\,`
+/// Splits at `,` and `;` and drops the white space after them. With `latex`, also splits at `\,`
 /// and `\;`.
 pub(super) fn split_list(text: &str, latex: bool) -> Vec<&str> {
     let mut parts = Vec::new();
@@ -130,7 +131,7 @@ pub(super) struct AnswerPart {
     pub(super) number: f64,
 }
 
-/// The numbers of a list, and the count of its other parts. Empty parts are skipped.
+/// The numbers of a list, and the number of parts that are not numbers. Empty parts are skipped.
 pub(super) fn parts(text: &str) -> Result<(Vec<AnswerPart>, usize), RewardError> {
     let mut found = Vec::new();
     let mut unread = 0;
@@ -163,9 +164,9 @@ pub(super) fn parts(text: &str) -> Result<(Vec<AnswerPart>, usize), RewardError>
     Ok((found, unread))
 }
 
-/// The first year, with `to` and a second year if they follow it. White space is kept, because
-/// OpenEnv's `finqa_env` compares these keys as text: `2022 -> 2023` does not match
-/// `2022 to 2023`.
+/// The first year, with `to` and a second year if these follow. White space is not normalised,
+/// because OpenEnv's `finqa_env` compares these keys as text: `2022 -> 2023` does not match `2022
+/// to 2023`.
 fn year(part: &str) -> Option<String> {
     let mut text = part.to_owned();
     for arrow in ["\\rightarrow", "\u{2192}", "->", "\u{2212}>"] {

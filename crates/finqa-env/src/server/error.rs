@@ -1,4 +1,4 @@
-//! Errors that stop the whole server. An error of one request is only sent to its client.
+//! Errors that stop the whole server. The error of a single request is only sent to its client.
 
 use finqa_core::error::{Kind, Kinded};
 use std::net::SocketAddr;
@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 /// The errors of starting and running the server.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// The address cannot be listened on: taken, or not this machine's.
+    /// The server cannot listen on the address, because it is in use or does not belong to this
+    /// machine.
     #[error("cannot listen on {address}: {source}; choose another --port, or 0 for a free one")]
     Bind {
         address: SocketAddr,

@@ -1,6 +1,7 @@
-//! The environment's server: HTTP, WebSocket and JSON-RPC for OpenEnv's clients of every version,
-//! the official MCP transports, and a page on which a person plays. It only moves requests and
-//! answers: `tools`, `episode` and `reward` decide what a tool returns and what an answer earns.
+//! The environment's server. It speaks HTTP, WebSocket and JSON-RPC with OpenEnv's clients of every
+//! version, offers the official MCP transports, and serves a page on which a person can play. It
+//! only carries requests and answers: `tools`, `episode` and `reward` decide what a tool returns
+//! and what an answer earns.
 //!
 //! A request passes through the folders from left to right:
 //!

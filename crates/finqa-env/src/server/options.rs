@@ -1,16 +1,17 @@
-//! Options of the server: where it listens, how many sessions it allows, and how long it waits.
+//! Options of the server: its address, the number of sessions, and its limits of time and memory.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 
-/// Maximum size of a WebSocket message or an HTTP body. The longest useful one is a query of 10,000
-/// bytes, which JSON escapes can expand to 60,000.
+/// Maximum size of a WebSocket message or an HTTP body in bytes. The longest useful one is a query
+/// of 10,000 bytes, which JSON escapes can expand to 60,000.
 pub(crate) const MESSAGE_BYTES: usize = 128 * 1024;
-/// Time limit of a step or call whose request names no `timeout_s`; that of OpenEnv's `finqa_env`.
+/// Time limit of a step or call whose request has no `timeout_s`. OpenEnv's `finqa_env` has the
+/// same.
 pub(crate) const STEP_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a shutdown waits for requests, and then for sockets, to end by themselves.
+/// Maximum time for which a shutdown waits for requests to end, and then again for sockets.
 pub(crate) const DRAIN: Duration = Duration::from_secs(1);
 
 /// How the server listens, and its limits.
@@ -42,13 +43,13 @@ pub struct ServerOptions {
     /// Seconds after which an idle session without an open WebSocket is closed; 0 means never
     #[arg(long, value_name = "S", default_value = "1800", value_parser = seconds)]
     pub idle_timeout: Duration,
-    /// Maximum size of all answers over 16 KiB together. An answer over HTTP counts until it is
-    /// sent. One over a WebSocket counts until the socket is closed, because the socket's buffer
-    /// does not shrink.
+    /// Maximum size of all answers over 16 KiB together, in bytes. An answer over HTTP counts until
+    /// it is sent. An answer over a WebSocket counts until the socket is closed, because the
+    /// socket's buffer does not shrink.
     #[arg(skip = 256_usize * 1024 * 1024)]
     pub answer_bytes: usize,
-    /// How long a client may take to send the head of a request, and again to send its body. A
-    /// connection that is unused for this long is closed.
+    /// Time limit for a client to send the head of a request, and again for its body. A connection
+    /// that is unused for this long is closed.
     #[arg(skip = Duration::from_secs(20))]
     pub request_time: Duration,
     /// Seconds after which a WebSocket that does not answer pings is closed; raise it if a client
@@ -91,14 +92,14 @@ fn seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
 }
 
 impl ServerOptions {
-    /// The number of pings to a silent WebSocket within `ping_timeout`: one every 20 s, so that no
-    /// proxy considers the connection idle, and at least three.
+    /// The number of pings that a silent WebSocket gets within `ping_timeout`. There is one every
+    /// 20 s, so that no proxy considers the connection idle, and at least three.
     pub(crate) fn pings(&self) -> u32 {
         u32::try_from(self.ping_timeout.as_secs().div_ceil(20))
             .map_or(u32::MAX, |pings| pings.max(3))
     }
 
-    /// The token that requests must carry; `None` if there is none, or if it is empty.
+    /// The token that requests must carry; `None` if no token or an empty one is set.
     pub(crate) fn token(&self) -> Option<&SecretString> {
         self.bearer_token
             .as_ref()

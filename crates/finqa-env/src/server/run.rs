@@ -1,6 +1,6 @@
 //! Starts the server, runs it until it is told to stop, and then stops it in order: it accepts no
-//! more connections, finishes requests and steps in progress, and closes sockets with 1001. It does
-//! not wait for what has not ended after the drain time.
+//! more connections, finishes requests and steps in progress, and closes sockets with 1001. After
+//! the drain time, it no longer waits for unfinished ones.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub async fn serve(
     reaper.abort();
 }
 
-/// Closes idle sessions at intervals, which are those of OpenEnv's core: a quarter of the limit,
+/// Closes idle sessions regularly. The interval is that of OpenEnv's core: a quarter of the limit,
 /// but at least 5 s.
 async fn reap(app: Arc<ServerState>) {
     let limit = app.options.idle_timeout;

@@ -12,12 +12,13 @@ use super::limits::{CallBudget, QueryBudget, ToolLimits};
 use super::records::records;
 use crate::data::{CompanyTable, FrameCell, TypedColumn};
 
-/// Each database also offers its table under this name, which the examples in OpenEnv's README use.
+/// The name under which each database also offers its table. The examples in OpenEnv's README use
+/// it.
 const COMMON_NAME: &str = "data";
-/// The functions that a query may call: those that take linear time in their arguments, or that
-/// check the clock. `json_patch` is missing because it takes quadratic time, `json_pretty` because
-/// it produces texts of any length, and others because they load code or touch files. The groups
-/// are texts and types, numbers, dates, aggregates, windows, and JSON.
+/// The functions that a query may call. They take time linear in their arguments, or check the
+/// clock. `json_patch` is not allowed because it takes quadratic time, `json_pretty` because it
+/// produces texts of any length, and others because they load code or access files. The groups are
+/// texts and types, numbers, dates, aggregates, windows, and JSON.
 const FUNCTIONS: [&str; 6] = [
     "changes char coalesce concat concat_ws format glob hex if ifnull iif instr \
      last_insert_rowid length like likelihood likely lower ltrim nullif octet_length printf \
@@ -36,9 +37,10 @@ const FUNCTIONS: [&str; 6] = [
 ];
 /// Built-in virtual tables of `SQLite` that expose its internals.
 const FORBIDDEN_TABLES: [&str; 2] = ["dbstat", "fts3tokenize"];
-/// Number of virtual machine steps between two checks of the clock: well under a millisecond.
+/// The number of virtual machine steps between two checks of the clock, which take well under a
+/// millisecond.
 const STEPS: c_int = 200;
-/// Maximum size in bytes of a compiled statement that is kept for the next call.
+/// Maximum size in bytes of a compiled statement that is kept for the database's next query.
 const KEPT_STATEMENT: i32 = 16 * 1024;
 
 /// The reason why a query has no result.
@@ -52,9 +54,9 @@ pub(super) enum QueryError {
     Memory,
     /// The query compiles to more instructions than its budget allows.
     Complex,
-    /// Time or steps are used up.
+    /// The time or the steps of the budget are used up.
     Late {
-        /// True for steps, false for time.
+        /// True if the steps are used up, false if the time is.
         steps: bool,
     },
     /// The result exceeds its budget.
@@ -69,7 +71,7 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// Loads the table, then forbids everything but reading.
+    /// Loads the table, then forbids everything except reading.
     pub(super) fn open(
         table: &CompanyTable,
         columns: &[TypedColumn],
@@ -89,12 +91,13 @@ impl Database {
         let mut connection = Connection::open_in_memory()?;
         connection.set_prepared_statement_cache_capacity(2);
         load(&mut connection, table, columns)?;
-        // SQLite applies this limit to the rows of the file, too, and they may be longer.
+        // SQLite applies this limit also to the rows of the file, which may be longer.
         let row = longest_row(columns);
         let value_bytes = limits.value_bytes.max(row);
         let clock = CallBudget::new(value_bytes);
         functions::register(&connection, &clock)?;
-        // Otherwise sorting and grouping write temporary files, as large as the disk allows.
+        // Without this, sorting and grouping write temporary files, which may become as large as
+        // the disk.
         connection.execute_batch(
             "PRAGMA temp_store = MEMORY; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;",
         )?;
@@ -119,7 +122,7 @@ impl Database {
         Ok(Self { connection, clock })
     }
 
-    /// Runs one statement and returns its rows as JSON text.
+    /// Executes one statement and returns its rows as JSON text.
     pub(super) fn query(
         &self,
         sql: &str,
@@ -127,7 +130,7 @@ impl Database {
         budget: QueryBudget,
     ) -> Result<String, QueryError> {
         self.clock.arm(budget);
-        // Compiling reads no rows. If it runs out of memory, the statement itself is too large.
+        // Compiling reads no rows, so if it runs out of memory, the statement itself is too large.
         let statement = self
             .connection
             .set_limit(Limit::SQLITE_LIMIT_VDBE_OP, budget.instructions)
@@ -158,7 +161,8 @@ impl Database {
             )));
         }
         if statement.column_count() == 0 {
-            // Python's error when `finqa_env` reads the rows of a statement that has none.
+            // The error that Python raises when `finqa_env` reads the rows of a statement without
+            // rows.
             return Err(QueryError::Result(
                 "'NoneType' object is not iterable".to_owned(),
             ));
@@ -175,7 +179,7 @@ impl Database {
             return Err(QueryError::Result(text.to_owned()));
         }
         let text = records(&names, &rows);
-        // `collect` has bounded the values, but an escape turns one byte into up to six.
+        // `collect` limited the size of the values, but an escape can turn one byte into six.
         if text.len() > budget.result_bytes {
             return Err(QueryError::Long);
         }
@@ -190,7 +194,7 @@ impl Database {
         budget: QueryBudget,
     ) -> Result<Vec<Vec<Value>>, QueryError> {
         let failed = |e: Error| self.failed(&e);
-        // Quotes, colon and comma for each name; braces and a comma for the row.
+        // Each name adds quotes, a colon and a comma; each row adds braces and a comma.
         let per_row: usize = names.iter().map(|n| n.len() + 4).sum::<usize>() + 3;
         let mut rows = Vec::new();
         let mut bytes = 0_usize;
@@ -235,8 +239,8 @@ impl Database {
     }
 }
 
-/// `SQLite`'s message for a failure; `None` if it ran out of memory. If that happens in a sort, the
-/// code is that of an I/O error, and only the message shows the cause.
+/// `SQLite`'s message for a failure; `None` if it ran out of memory. If memory runs out during a
+/// sort, the error code is that of an I/O error, and only the message tells the cause.
 fn failure(error: &Error) -> Option<String> {
     match error.sqlite_error_code() {
         Some(ErrorCode::OutOfMemory) => None,
@@ -263,8 +267,8 @@ fn field(value: ValueRef<'_>) -> Result<Value, QueryError> {
     })
 }
 
-/// Allows reading, listed functions and recursive queries. Everything else is denied: writes,
-/// changes of the schema, PRAGMA, ATTACH, transactions.
+/// Allows reading, the listed functions and recursive queries. Everything else is denied, such as
+/// writes, changes of the schema, PRAGMA, ATTACH and transactions.
 fn authorize(context: AuthContext<'_>) -> Authorization {
     let allowed = match context.action {
         AuthAction::Select | AuthAction::Recursive => true,
@@ -333,8 +337,8 @@ fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The size of the longest row in bytes, estimated from above: a cell that is not text counts as
-/// 10, and every column adds 10.
+/// An upper bound for the size of the longest row in bytes. A cell that is not text counts as 10,
+/// and every column adds 10.
 fn longest_row(columns: &[TypedColumn]) -> usize {
     let rows = columns.first().map_or(0, |c| c.cells.len());
     let length = |row: usize| -> usize {

@@ -1,4 +1,4 @@
-//! Failures of a call, as opposed to errors that a tool reports in its text.
+//! Failures of a call. An error that a tool reports in its text is not a failure.
 
 use strum::IntoStaticStr;
 
@@ -10,7 +10,7 @@ pub enum FailureKind {
     InvalidArgs,
     #[strum(serialize = "execution_error")]
     Execution,
-    /// The call took longer than a step may.
+    /// The call took longer than a step is allowed to take.
     Timeout,
 }
 
@@ -21,7 +21,8 @@ impl FailureKind {
     }
 }
 
-/// A call that no tool answered: the tool is unknown, the arguments are wrong, or time ran out.
+/// A call without an answer of a tool: the tool is unknown, the arguments are wrong, or time ran
+/// out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolFailure {
@@ -36,8 +37,8 @@ impl ToolFailure {
     }
 
     /// A failure whose kind is guessed from its message, as in OpenEnv's `finqa_env`. An argument
-    /// of a wrong type is therefore an `execution_error`: its message has `valid string`, but
-    /// neither `invalid` nor `argument`.
+    /// of a wrong type is therefore an `execution_error`, because its message contains `valid
+    /// string` but neither `invalid` nor `argument`.
     pub(crate) fn from_text(message: String) -> Self {
         let text = message.to_lowercase();
         let kind = if text.contains("not found") || text.contains("unknown tool") {

@@ -1,8 +1,9 @@
-//! SQL functions that are added to `SQLite`, or replace its own.
+//! SQL functions that are added to `SQLite`, or that replace its functions.
 //!
-//! The bundled `SQLite` lacks the math functions that OpenEnv's has. Text functions are replaced
-//! because `SQLite`'s own can take more than linear time within a single instruction, which no
-//! time limit interrupts. The replacements check the sizes first and then call the original.
+//! The bundled `SQLite` lacks the math functions that OpenEnv's `SQLite` has. Text functions are
+//! replaced because `SQLite`'s own can take more than linear time within a single instruction,
+//! which no time limit interrupts. The replacements check the sizes of the arguments and then call
+//! the original.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -61,7 +62,7 @@ const BINARY: [BinaryFunction; 5] = [
     ("power", f64::powf),
 ];
 
-/// The natural logarithm. Zero and negative numbers give NaN, which becomes NULL.
+/// The natural logarithm. For zero and negative numbers it returns NaN, which becomes NULL.
 fn ln(x: f64) -> f64 {
     if x > 0.0 { x.ln() } else { f64::NAN }
 }
@@ -71,8 +72,8 @@ fn log10(x: f64) -> f64 {
     ln(x) / LN_10
 }
 
-/// Registers the functions of this file and the collation `NOCASE` for a database, whose current
-/// query has this budget.
+/// Registers the functions of this file and the collation `NOCASE` for a database. `budget` is the
+/// budget of the database's current query.
 pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -104,7 +105,7 @@ pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<(
     for (name, flags) in [
         ("printf", flags),
         ("format", flags),
-        // The result may depend on the time of day, so the function is not deterministic.
+        // The result may depend on the current time, so the function is not deterministic.
         (
             "strftime",
             FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS,
@@ -125,8 +126,8 @@ pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<(
     }
     let watch = budget.clone();
     connection.create_collation("NOCASE", move |a, b| {
-        // A sort is a single instruction, which the progress handler cannot interrupt. Once the
-        // time is over, the query fails after the sort, so any order will do.
+        // A sort is a single instruction, which the progress handler cannot interrupt. After the
+        // time is over, the query fails at the end of the sort anyway, so any order will do.
         if watch.is_over() {
             return Ordering::Equal;
         }
@@ -139,13 +140,13 @@ pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<(
     })
 }
 
-/// Maximum length of a format. Each conversion in it may produce a text as long as a value may be,
-/// so a format must not have many.
+/// Maximum length of a format in bytes. Each conversion in it can produce a text of the maximum
+/// length of a value, so a format must not contain many.
 const FORMAT_BYTES: usize = 512;
 /// Maximum number of arguments of a function with a format.
 const FORMAT_ARGUMENTS: usize = 64;
 
-/// Functions that may take time proportional to the product of the lengths of their first two
+/// Functions whose time may be proportional to the product of the lengths of their first two
 /// arguments, each with its number of arguments.
 const PRODUCTS: [(&str, i32); 8] = [
     ("like", 2),
@@ -157,9 +158,9 @@ const PRODUCTS: [(&str, i32); 8] = [
     ("instr", 2),
     ("replace", 3),
 ];
-/// Maximum of this product. So many steps take about two milliseconds.
+/// Maximum of the product of these lengths. That many steps take about two milliseconds.
 const PRODUCT_BYTES: usize = 1 << 20;
-/// Maximum length of a pattern of LIKE and GLOB.
+/// Maximum length in bytes of a pattern of LIKE and GLOB.
 const PATTERN_BYTES: i32 = 256;
 
 thread_local! {
@@ -186,8 +187,8 @@ fn formatted(c: &Context<'_>, name: &str, largest: usize) -> Result<Value> {
     original(name, given, c.len(), largest)
 }
 
-/// Calls `SQLite`'s own function `name` if its first two arguments are short enough. The errors are
-/// those of `SQLite`'s own limits.
+/// Calls `SQLite`'s own function `name` if its first two arguments are short enough. The error
+/// messages are those of `SQLite`'s own limits.
 fn compared(c: &Context<'_>, name: &str, largest: usize) -> Result<Value> {
     let bytes = |at| match c.get_raw(at) {
         ValueRef::Text(text) | ValueRef::Blob(text) => text.len(),
@@ -201,15 +202,16 @@ fn compared(c: &Context<'_>, name: &str, largest: usize) -> Result<Value> {
         return Err(Error::UserFunctionError(message.into()));
     }
     let given = (0..c.len()).map(|at| match c.get_raw(at) {
-        // These functions work on texts, and the bundled SQLite casts a real differently.
+        // These functions work on texts, and the bundled SQLite converts a real to a different
+        // text.
         ValueRef::Real(x) => ToSqlOutput::Owned(Value::Text(real_text(x))),
         other => ToSqlOutput::Borrowed(other),
     });
     original(name, given, c.len(), largest)
 }
 
-/// The result of `SQLite`'s own function `name`, which runs on a connection where it is not
-/// replaced.
+/// The result of `SQLite`'s own function `name`. It runs on a connection on which the function is
+/// not replaced.
 fn original<'a>(
     name: &str,
     given: impl Iterator<Item = ToSqlOutput<'a>>,
@@ -242,7 +244,7 @@ fn original<'a>(
     })
 }
 
-/// A number as `SQLite` stores it: NaN becomes NULL, and an infinity stays.
+/// A number as `SQLite` stores it: NaN becomes NULL, and an infinity is not changed.
 fn finite(x: f64) -> Value {
     if x.is_nan() {
         Value::Null
@@ -251,8 +253,8 @@ fn finite(x: f64) -> Value {
     }
 }
 
-/// The argument if it is a number or the text of one, otherwise NULL. A text of digits alone is an
-/// integer if it fits 64 bits.
+/// The argument if it is a number or the text of a number, and otherwise NULL. A text of digits
+/// only is an integer if it fits into 64 bits.
 fn numeric(c: &Context<'_>, at: usize) -> Value {
     match c.get_raw(at) {
         ValueRef::Integer(i) => Value::Integer(i),
@@ -275,7 +277,7 @@ fn numeric(c: &Context<'_>, at: usize) -> Value {
 
 fn number(c: &Context<'_>, at: usize) -> Option<f64> {
     match numeric(c, at) {
-        // SQLite rounds a large integer to a double, too.
+        // SQLite rounds a large integer to a double too.
         Value::Integer(i) => Some(i as f64),
         Value::Real(x) => Some(x),
         _ => None,
@@ -283,7 +285,7 @@ fn number(c: &Context<'_>, at: usize) -> Option<f64> {
 }
 
 /// A real as text in the format `%!.15g`: 15 digits, and always a decimal point. OpenEnv's `SQLite`
-/// (3.40) casts a real to text like this; the bundled one uses 17 digits.
+/// (3.40) converts a real like this, while the bundled one writes 17 digits.
 fn real_text(x: f64) -> String {
     if x == 0.0 {
         return "0.0".to_owned();

@@ -1,4 +1,4 @@
-//! What a query may use, and how much of it the running query has left.
+//! The limits of a query, and how much of them the running query has left.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,16 +17,17 @@ pub struct ToolLimits {
     pub value_bytes: usize,
     /// Wall-clock time after which a query is interrupted.
     pub query_time: Duration,
-    /// Maximum number of steps of `SQLite`'s virtual machine. It also bounds the rows that a query
-    /// can sort: the sort itself is a single step, however long it takes.
+    /// Maximum number of steps of `SQLite`'s virtual machine. It also limits the rows that a query
+    /// can sort, because the sort itself is a single step of any duration.
     pub query_steps: u64,
-    /// Number of prepared in-memory databases kept for reuse, over all tables.
+    /// Maximum number of prepared in-memory databases that are kept for reuse, over all tables.
     pub idle_databases: usize,
 }
 
 impl Default for ToolLimits {
     fn default() -> Self {
         Self {
+            // docs/finqa-environment.md ("The tools") explains these limits.
             statement_bytes: 10_000,
             result_rows: 20_000,
             result_bytes: 500_000,
@@ -38,12 +39,12 @@ impl Default for ToolLimits {
     }
 }
 
-/// Bounds the memory of all `SQLite` databases of this process together. Without a bound, a query
-/// can take as much memory as it fills within its time. A later call can lower the bound but not
-/// raise it.
+/// Limits the memory of all `SQLite` databases of this process together. Without this limit, a
+/// query can take as much memory as it can fill within its time. A later call can lower the limit
+/// but not raise it.
 ///
-/// Only for a process that has no other database, such as a run's journal: a query that takes all
-/// the memory would make that database fail, too.
+/// Only for a process without any other database, such as the journal of a run. A query that takes
+/// all the memory would make that database fail too.
 ///
 /// # Errors
 /// If `SQLite` cannot be used.
@@ -59,23 +60,25 @@ pub fn limit_process_memory(bytes: usize) -> std::io::Result<()> {
 pub(super) struct QueryBudget {
     pub time: Duration,
     pub steps: u64,
-    /// Maximum number of instructions that the statement compiles to, because code without a loop
-    /// runs without a check of the clock. `SQLite` doubles its array of instructions from 42 and
-    /// refuses a size over the limit, so the effective limits are 672 and 5,376.
+    /// Maximum number of instructions to which the statement compiles. It is limited because code
+    /// without a loop runs without a check of the clock. `SQLite` doubles its array of instructions
+    /// from 42 and refuses a size over the limit, so the effective limits are 672 and 5,376.
     pub(crate) instructions: i32,
-    /// Maximum number of terms that the statement may expand to before it is compiled, because
-    /// `SQLite` expands it without a check of the clock.
+    /// Maximum number of terms to which `SQLite` may expand the statement before compiling it. It
+    /// is limited because the expansion does not check the clock.
     pub(crate) terms: usize,
     pub(crate) result_bytes: usize,
-    /// True for the largest budget: a query that exceeds it fails.
+    /// True for the largest budget. A query that exceeds it fails.
     pub(crate) is_full: bool,
 }
 
 impl ToolLimits {
-    /// The budget of a query that runs alongside others. It is more than an ordinary one needs.
+    /// The budget of a query that runs in parallel with others. It is enough for ordinary queries.
     pub(super) fn brief(&self) -> QueryBudget {
         QueryBudget {
             time: Duration::from_millis(50).min(self.query_time),
+            // An ordinary query needs less. A query that needs more runs again with the full
+            // budget.
             steps: 100_000.min(self.query_steps),
             instructions: 1_000,
             terms: 30_000,
@@ -84,8 +87,8 @@ impl ToolLimits {
         }
     }
 
-    /// The budget of a query that did not finish in the brief one. No other query has this budget
-    /// at the same time.
+    /// The budget of a query that did not finish within the brief budget. Only one query at a time
+    /// has this budget.
     pub(super) fn full(&self) -> QueryBudget {
         QueryBudget {
             time: self.query_time,
@@ -98,14 +101,14 @@ impl ToolLimits {
     }
 }
 
-/// What the current query of a database may still use. The database's hooks and functions read it.
+/// The remaining budget of a database's current query. The database's hooks and functions read it.
 #[derive(Clone, Debug)]
 pub(super) struct CallBudget(Arc<CallLimits>);
 
 #[derive(Debug)]
 struct CallLimits {
     start: Instant,
-    /// Microseconds after `start`.
+    /// The end of the query's time, in microseconds after `start`.
     deadline: AtomicU64,
     steps_left: AtomicU64,
     value_bytes: usize,
@@ -142,17 +145,17 @@ impl CallBudget {
         self.0.steps_left.load(Ordering::Relaxed) == 0
     }
 
-    /// Counts steps and returns whether the budget is used up.
+    /// Subtracts steps, and returns whether the budget is used up.
     pub(super) fn tick(&self, steps: u64) -> bool {
-        // Only one thread at a time uses a database, so no update is lost.
+        // A plain load and store is enough, because only one thread at a time uses a database.
         let left = self.0.steps_left.load(Ordering::Relaxed);
         let left = left.saturating_sub(steps);
         self.0.steps_left.store(left, Ordering::Relaxed);
         self.is_over()
     }
 
-    /// Fails if the budget is used up. Our SQL functions call this, because the progress handler
-    /// cannot interrupt a function.
+    /// Fails if the budget is used up. Our SQL functions call this themselves, because the progress
+    /// handler cannot interrupt a function.
     pub(super) fn check(&self) -> rusqlite::Result<()> {
         if self.is_over() {
             return Err(rusqlite::Error::UserFunctionError("interrupted".into()));

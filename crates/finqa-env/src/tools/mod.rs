@@ -1,12 +1,12 @@
-//! The four tools of an agent: text in, text out, and nothing is written anywhere.
+//! The four tools of an agent. They take texts and return texts, and write nothing.
 //!
-//! Names, texts and schemas are those of OpenEnv's `finqa_env`. An error that a tool reports
-//! itself (`Error: ...`) is an ordinary result; a [`ToolFailure`] is a call without one. Names
-//! that an agent sends are looked up in the catalog and never joined to a path.
+//! Names, texts and schemas are those of OpenEnv's `finqa_env`. An error that a tool reports in its
+//! text (`Error: ...`) is an ordinary result, while a [`ToolFailure`] is a call without a result.
+//! Names that an agent sends are looked up in the catalog and never joined to a path.
 //!
-//! A query passes through `tokens`, which checks the rules of `finqa_env`, `database`, which runs
-//! it on `SQLite`, and `records`, which writes its rows. `limits` says what a query may use, and
-//! `functions` replaces those of `SQLite` that could exceed it within one call.
+//! A query passes through three files: `tokens` checks the rules of `finqa_env`, `database` runs
+//! the query on `SQLite`, and `records` writes its rows. `limits` defines what a query may use, and
+//! `functions` replaces functions of `SQLite` that could exceed these limits within one call.
 
 mod database;
 mod failure;
@@ -33,14 +33,14 @@ pub use failure::{FailureKind, ToolFailure};
 pub use limits::{ToolLimits, limit_process_memory};
 pub use spec::{EnvTool, SUBMIT_ANSWER, specs};
 
-/// The tools over one catalog. Cheap to clone; shared by all sessions.
+/// The tools over one catalog, shared by all sessions. A clone is cheap.
 #[derive(Clone, Debug)]
 pub struct Tools {
     catalog: Arc<Catalog>,
     limits: ToolLimits,
     pool: Arc<DatabasePool>,
-    /// Locked by a query that runs with the full budget. Only one does at a time, so that the brief
-    /// ones next to it always find memory.
+    /// Locked by a query with the full budget. There is only one at a time, so that the brief
+    /// queries next to it always find memory.
     long: Arc<Mutex<()>>,
 }
 
@@ -71,9 +71,9 @@ impl Tools {
         read_arguments(tool, arguments).map(drop)
     }
 
-    /// Calls a tool by name after checking its arguments. A query may block the thread for
-    /// [`ToolLimits::query_time`], and longer while other queries run, so call this from a blocking
-    /// thread.
+    /// Checks the arguments and calls the tool. A query may block the thread for
+    /// [`ToolLimits::query_time`], and longer while other queries run, so call this on a thread
+    /// that may block.
     ///
     /// # Errors
     /// An unknown tool, or missing, unexpected or wrongly typed arguments.
@@ -84,8 +84,8 @@ impl Tools {
         }
     }
 
-    /// Like [`Self::call`], but runs a query with the brief budget, which suffices for ordinary
-    /// ones. `None` if the query needs [`Self::call_fully`].
+    /// Like [`Self::call`], but runs a query with the brief budget, which is enough for ordinary
+    /// queries. `None` if the query needs [`Self::call_fully`].
     pub(crate) fn call_briefly(
         &self,
         tool: &str,
@@ -98,14 +98,14 @@ impl Tools {
                 let brief = self.limits.brief();
                 self.attempt(company, table, query, brief).ok()
             }
-            // `submit_answer` only repeats the answer: the episode grades it.
+            // `submit_answer` only repeats the answer, because the episode grades it.
             (_, [answer]) => Some(format!("Answer submitted: {answer}")),
             _ => return Err(ToolFailure::unknown(tool)),
         })
     }
 
-    /// Like [`Self::call`], but runs a query with the full budget at once, after waiting for any
-    /// other query that does.
+    /// Like [`Self::call`], but runs a query directly with the full budget, after waiting for any
+    /// other query with the full budget.
     pub(crate) fn call_fully(
         &self,
         tool: &str,
@@ -117,7 +117,7 @@ impl Tools {
         }
     }
 
-    /// The names of a company's tables, sorted, as a JSON list.
+    /// The names of a company's tables, as a sorted JSON list.
     pub fn get_descriptions(&self, company: &str) -> String {
         let Some(found) = self.catalog.companies().get(company) else {
             return self.unknown_company(company);
@@ -132,7 +132,8 @@ impl Tools {
         format!("Error: '{company}' not found. Available companies: {available}")
     }
 
-    /// A table's metadata, column types and values, as JSON text.
+    /// A table's metadata with the types of its columns and the values of its text columns, as JSON
+    /// text.
     pub fn get_table_info(&self, company: &str, table: &str) -> String {
         if !self.catalog.companies().contains_key(company) {
             return self.unknown_company(company);
@@ -157,8 +158,8 @@ impl Tools {
             .unwrap_or_default()
     }
 
-    /// Runs a query within a budget. Returns its rows, or the text of an error that another attempt
-    /// would not avoid.
+    /// Runs a query within a budget. Returns its rows, or an error text if a larger budget would
+    /// not help.
     fn attempt(
         &self,
         company: &str,
@@ -183,9 +184,9 @@ impl Tools {
         }
     }
 
-    /// The table and the single statement of a query, or the text that refuses it. The first three
-    /// checks have the order of OpenEnv's `finqa_env`, so that a query with several faults gets
-    /// the same error.
+    /// The table and the single statement of a query. The error is the text that refuses the query.
+    /// The first three checks are in the order of OpenEnv's `finqa_env`, so that a query with
+    /// several faults gets the same error.
     fn statement<'a>(
         &'a self,
         company: &str,
@@ -201,7 +202,8 @@ impl Tools {
         }
         let name = cleaned(table);
         let Some(found) = self.catalog.table(company, &name) else {
-            // OpenEnv's `finqa_env` prints an absolute path here, which reveals the host's folders.
+            // OpenEnv's `finqa_env` prints an absolute path here, which reveals folders of the
+            // host.
             return Err(format!(
                 "Error: Table file not found at {company}/{name}.json"
             ));
@@ -246,8 +248,8 @@ impl Tools {
         }
     }
 
-    /// Runs a statement on an idle database of the table, or on a new one. A database that has run
-    /// out of its budget or of memory is closed, which frees the memory that it holds.
+    /// Runs a statement on an idle database of the table, or on a new one. A database that exceeded
+    /// its budget or ran out of memory is closed, which frees its memory.
     fn run(
         &self,
         table: &CompanyTable,
@@ -278,14 +280,14 @@ fn read_arguments<'a>(
     spec.read_arguments(given)
 }
 
-/// A query needs more than the brief budget.
+/// A query that needs more than the brief budget.
 struct BudgetSpent;
 
 fn failed(query: &str, text: &str) -> String {
     format!("Error executing query: Execution failed on sql '{query}': {text}")
 }
 
-/// A table's name without any `.json` and `.txt`, as OpenEnv's `finqa_env` looks it up.
+/// A table's name without every `.json` and `.txt` in it, as OpenEnv's `finqa_env` looks it up.
 fn cleaned(table: &str) -> String {
     table.replace(".json", "").replace(".txt", "")
 }

@@ -1,4 +1,4 @@
-//! Loaded databases that are kept between calls, so that a call need not load its table again.
+//! Keeps loaded databases between calls, so that a call does not have to load its table again.
 
 use std::collections::VecDeque;
 
@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 
 use super::database::Database;
 
-/// Idle databases, each with the number of its table. A table has several after calls that ran at
-/// the same time. The least recently used one is at the front, and is closed first.
+/// Idle databases, each with the number of its table. A table has several databases after parallel
+/// calls. The least recently used database is at the front and is closed first.
 #[derive(Debug)]
 pub(super) struct DatabasePool {
     idle: Mutex<VecDeque<(usize, Database)>>,
@@ -20,14 +20,14 @@ impl DatabasePool {
         Self { idle, capacity }
     }
 
-    /// The most recently used idle database of a table.
+    /// Takes the most recently used idle database of a table; `None` if there is none.
     pub(super) fn take(&self, table: usize) -> Option<Database> {
         let mut idle = self.idle.lock();
         let at = idle.iter().rposition(|(number, _)| *number == table)?;
         idle.remove(at).map(|(_, database)| database)
     }
 
-    /// Returns a database for the next call.
+    /// Returns a database to the pool, which closes the least recently used one if it is full.
     pub(super) fn put(&self, table: usize, database: Database) {
         let dropped = {
             let mut idle = self.idle.lock();
@@ -38,7 +38,7 @@ impl DatabasePool {
                 None
             }
         };
-        // Close the database after the lock is released.
+        // Close the database outside of the lock, so that other calls do not wait for it.
         drop(dropped);
     }
 }

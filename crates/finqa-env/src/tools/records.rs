@@ -1,4 +1,4 @@
-//! Writes the rows of a result as pandas does with `to_json(orient="records")`.
+//! Writes the rows of a result like pandas' `to_json(orient="records")`.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use rusqlite::types::Value;
 
 use crate::python;
 
-/// A result as JSON text. In a column with any float, or with integers and nulls, all numbers are
-/// written as floats, because pandas stores such a column as float64.
+/// A result as JSON text. If a column has a float, or has integers and nulls, all of its numbers
+/// are written as floats, because pandas stores such a column as float64.
 pub(super) fn records(names: &[String], rows: &[Vec<Value>]) -> String {
     let floats: Vec<bool> = (0..names.len())
         .map(|at| is_float_column(rows.iter().filter_map(|row| row.get(at))))
@@ -60,13 +60,13 @@ fn push_field(out: &mut String, field: &Value, float: bool) {
         }
         Value::Real(x) => push_float(out, *x),
         Value::Text(text) => python::push_pandas_string(out, text),
-        // `database` reads blobs as texts, so there are none.
+        // Blobs do not occur, because `database` reads them as texts.
         Value::Blob(_) => {}
     }
 }
 
-/// Writes a double with at most ten decimals. The arithmetic is that of pandas' own writer, whose
-/// rounding shows in the text (compared on 300,000 values).
+/// Writes a double with at most ten decimals. The arithmetic is that of pandas' own writer, because
+/// its rounding is visible in the text (compared on 300,000 values).
 fn push_float(out: &mut String, x: f64) {
     const DECIMALS: f64 = 1e10;
     const LARGEST: f64 = 1e16;
@@ -87,7 +87,7 @@ fn push_float(out: &mut String, x: f64) {
     let scaled = (magnitude - whole) * DECIMALS;
     let mut fraction = scaled.trunc();
     let rest = scaled - fraction;
-    // As in pandas, a tie goes to the even digit, except that it goes up from 0.
+    // As in pandas, a tie is rounded to the even digit, except that it is rounded up from 0.
     #[allow(clippy::float_cmp, reason = "only an exact tie is a tie")]
     let tie_up = rest == 0.5 && (fraction == 0.0 || fraction % 2.0 == 1.0);
     if rest > 0.5 || tie_up {
@@ -143,7 +143,7 @@ mod tests {
             (1e16, "10000000000000000.0"),
             (1e-16, "1e-16"),
             (1e-15, "0.0"),
-            // Half of the last digit goes to the even one, and up from zero.
+            // A tie at the last digit is rounded to the even digit, and up from zero.
             (0.000_488_281_25, "0.0004882812"),
             (0.001_464_843_75, "0.0014648438"),
             (5e-11, "0.0000000001"),

@@ -13,7 +13,7 @@ pub const SUBMIT_ANSWER: &str = "submit_answer";
 pub struct EnvTool {
     pub name: &'static str,
     pub description: &'static str,
-    /// Name and description of each argument; all are required strings.
+    /// The name and the description of each argument. All arguments are required strings.
     pub parameters: &'static [(&'static str, &'static str)],
 }
 
@@ -50,7 +50,7 @@ static SPECS: [EnvTool; 4] = [
     },
 ];
 
-/// The four tools in the order in which clients see them listed.
+/// The four tools, in the order in which clients list them.
 pub fn specs() -> &'static [EnvTool] {
     &SPECS
 }
@@ -75,7 +75,7 @@ impl EnvTool {
         })
     }
 
-    /// The arguments in the order of [`EnvTool::parameters`], or the first fault.
+    /// The arguments in the order of [`EnvTool::parameters`]. The error is the first fault.
     pub(super) fn read_arguments<'a>(
         &self,
         given: &'a Map<String, Value>,

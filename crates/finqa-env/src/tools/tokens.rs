@@ -1,8 +1,8 @@
-//! Splits a SQL statement into tokens, and checks the rules for queries on them.
+//! Splits a SQL statement into tokens, and checks the rules for queries by these tokens.
 //!
-//! Comments are skipped, and a literal or a quoted name is one opaque token, so that their content
-//! neither satisfies nor breaks a rule. OpenEnv's `finqa_env` searches the text of the statement,
-//! where a comment with `in` passes for a filter.
+//! Comments are skipped, and a literal or a quoted name is a single opaque token, so that its
+//! content neither satisfies nor breaks a rule. OpenEnv's `finqa_env` searches the text of the
+//! statement, so that a comment with `in` passes as a filter.
 
 /// A token outside comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +29,9 @@ impl SqlToken<'_> {
     }
 }
 
-/// Upper bound for the number of terms to which a statement expands when `SQLite` replaces columns
-/// by the terms of the subqueries that define them: the product of the terms of all SELECTs.
-/// Usually there are far fewer.
+/// An upper bound for the number of terms to which a statement expands when `SQLite` replaces
+/// columns by the terms of the subqueries that define them: the product of the numbers of terms of
+/// all SELECTs. Usually, there are far fewer.
 pub(super) fn most_terms(tokens: &[SqlToken<'_>]) -> usize {
     const KEYWORDS: [&str; 6] = ["from", "where", "as", "and", "or", "with"];
     let is_term = |token: &&SqlToken<'_>| match token {
@@ -45,8 +45,8 @@ pub(super) fn most_terms(tokens: &[SqlToken<'_>]) -> usize {
         .fold(1, usize::saturating_mul)
 }
 
-/// Splits a statement into tokens. An unterminated comment or literal ends with the text, as in
-/// `SQLite`.
+/// Splits a statement into tokens. An unterminated comment or literal ends at the end of the text,
+/// as in `SQLite`.
 pub(super) fn tokens(sql: &str) -> Vec<SqlToken<'_>> {
     let mut found = Vec::new();
     let mut rest = sql;
@@ -90,19 +90,21 @@ pub(super) fn tokens(sql: &str) -> Vec<SqlToken<'_>> {
     found
 }
 
-/// True if `SQLite` accepts the character in a bare name. It accepts all that are not ASCII.
+/// True if `SQLite` accepts the character in a bare name. It accepts all characters beyond ASCII.
 fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '$' || !c.is_ascii()
 }
 
-/// The length in bytes up to and including the first `end` after byte `from`, or that of the text.
+/// The length in bytes up to and including the first `end` after byte `from`; the length of the
+/// text if there is no `end`.
 fn end_of(text: &str, from: usize, end: &str) -> usize {
     text.get(from..)
         .and_then(|t| t.find(end))
         .map_or(text.len(), |at| from + at + end.len())
 }
 
-/// The length in bytes of the quoted text at the start. A doubled quote stands for one quote.
+/// The length in bytes of the quoted text at the start. A doubled quote is one quote of its
+/// content.
 fn quoted(text: &str, quote: char) -> usize {
     let mut chars = text.char_indices().skip(1).peekable();
     while let Some((at, c)) = chars.next() {
@@ -114,7 +116,7 @@ fn quoted(text: &str, quote: char) -> usize {
 }
 
 /// True if a `*` is an item of a select list: `*` or `t.*`, after `SELECT`, `DISTINCT`, `ALL` or a
-/// comma. The `*` of `count(*)` or of a product is not.
+/// comma. The `*` of `count(*)` or of a product does not count.
 pub(super) fn selects_star(tokens: &[SqlToken<'_>]) -> bool {
     tokens.windows(2).any(|pair| match pair {
         [before, SqlToken::Star] => {
@@ -126,7 +128,7 @@ pub(super) fn selects_star(tokens: &[SqlToken<'_>]) -> bool {
 }
 
 /// True if the statement contains a word that OpenEnv's `finqa_env` counts as a filter. The `ALL`
-/// of `UNION ALL` is one, too.
+/// of `UNION ALL` also counts.
 pub(super) fn has_filter(tokens: &[SqlToken<'_>]) -> bool {
     const FILTERS: [&str; 11] = [
         "where", "having", "in", "exists", "any", "some", "all", "like", "between", "case",
@@ -142,7 +144,7 @@ pub(super) fn has_filter(tokens: &[SqlToken<'_>]) -> bool {
     tokens.iter().any(is_filter) || NULL_TESTS.iter().any(is_test)
 }
 
-/// The byte offset at which the only statement ends; `None` if another token follows its semicolon.
+/// The byte offset at which the only statement ends; `None` if a token follows its semicolon.
 pub(super) fn single_statement(sql: &str, tokens: &[SqlToken<'_>]) -> Option<usize> {
     let end = tokens
         .iter()
@@ -188,7 +190,7 @@ mod tests {
     #[test]
     fn terms_of_nested_selects_multiply() {
         let nested = tokens("select a, b from (select c, 'd' as e, f from t)");
-        // 2 of the outer SELECT (a, b), and 5 of the inner one (c, 'd', e, f, t).
+        // The outer SELECT has 2 terms (a, b), the inner one 5 (c, 'd', e, f, t).
         assert_eq!(most_terms(&nested), 2 * 5);
     }
 
@@ -235,7 +237,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a quoted text contains, it is one opaque token.
+        /// A quoted text with any content is one opaque token.
         #[test]
         fn quoted_text_is_opaque(text in any::<String>(), quote in prop::sample::select(vec!['\'', '"', '`'])) {
             let doubled = text.replace(quote, &format!("{quote}{quote}"));

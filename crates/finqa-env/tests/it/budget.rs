@@ -1,5 +1,5 @@
 //! Queries that a check of the clock between instructions does not stop. Each test ends one by a
-//! limit that does not depend on the speed of the machine.
+//! limit that is independent of the machine's speed.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ fn answer(limits: ToolLimits, query: &str) -> String {
     Tools::new(fixture(), limits).sql_query("acme", INCOME, query)
 }
 
-/// The time limit is checked within these functions: without a loop, `SQLite` does not check it
-/// between their calls.
+/// These functions check the time limit themselves, because `SQLite` does not check it between
+/// their calls without a loop.
 #[rstest]
 #[case("printf('%.*c', 30000, 'a') like '%a_b'")]
 #[case("printf('%.*c', 30000, 'a') like '%a_b' escape '!'")]
@@ -39,8 +39,8 @@ fn one_call_checks_the_clock(#[case] call: &str) {
     );
 }
 
-/// `SQLite`'s own LIKE takes time proportional to pattern times text within one instruction, and
-/// without a loop it is not interrupted between instructions, either.
+/// `SQLite`'s own LIKE takes time proportional to pattern times text within one instruction.
+/// Without a loop, it is not interrupted between instructions either.
 #[test]
 fn nested_patterns_end_within_a_second() {
     let mut query = "select printf('%.*c', 30000, 'a') as a".to_owned();
@@ -54,7 +54,7 @@ fn nested_patterns_end_within_a_second() {
     assert!(began.elapsed() < Duration::from_secs(1), "{said:.200}");
 }
 
-/// One call of these functions can take quadratic time, make a text of any length, or load code.
+/// Each of these functions can take quadratic time, produce a text of any length, or load code.
 #[rstest]
 #[case("json_patch('{}', '{}')", "not authorized to use function: json_patch")]
 #[case(
@@ -79,7 +79,7 @@ fn nested_patterns_end_within_a_second() {
     "x like replace(hex(zeroblob(60)), '0', 'a_')",
     "LIKE or GLOB pattern too complex"
 )]
-// A query can make a format with thousands of conversions of any width.
+// A query can construct a format with thousands of conversions of any width.
 #[case(
     "printf(replace(hex(zeroblob(1000)), '0', '%.9000f'))",
     "a format of 512 bytes and 64 arguments at most"
@@ -109,7 +109,7 @@ fn a_statement_that_multiplies_its_calls_is_too_complex() {
     assert_eq!(n, r#"[{"n":8}]"#);
 }
 
-/// A sort is one instruction, however many rows it sorts, so the rows are bounded.
+/// A sort of any number of rows is one instruction, so the number of rows is limited.
 #[test]
 fn the_input_of_a_sort_is_bounded_by_steps() {
     let patient = ToolLimits {
@@ -126,7 +126,7 @@ fn the_input_of_a_sort_is_bounded_by_steps() {
     );
 }
 
-/// A query that exceeds the brief budget, but not the full one, is answered.
+/// A query that exceeds the brief budget but not the full one is answered.
 #[test]
 fn a_query_over_the_brief_budget_runs_to_its_end() {
     let query = "select count(*) n from data a, data b, data c, data d, data e where 1";
@@ -144,7 +144,7 @@ fn a_query_over_the_brief_budget_runs_to_its_end() {
     assert!(rows.starts_with('[') && rows.len() > 65_536, "{rows:.200}");
 }
 
-/// Our NOCASE orders texts like `SQLite`'s own: it ignores the case of ASCII letters only, and puts
+/// Our NOCASE orders texts like `SQLite`'s own. It ignores only the case of ASCII letters, and puts
 /// the shorter text first.
 #[test]
 fn nocase_orders_as_before() {

@@ -1,5 +1,5 @@
-//! Weak points of OpenEnv's `finqa_env`, each with a test that it is closed here: (a) names that
-//! lead out of the data, (b) writing and memory, (c) time, (g) rewards without a question.
+//! Weak points of OpenEnv's `finqa_env`. Each has a test that it does not exist here: (a) names
+//! that lead out of the data, (b) writing and memory, (c) time, (g) rewards without a question.
 //! docs/finqa-wire.md lists all of them.
 
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn sql(query: &str) -> String {
     tools().sql_query("acme", INCOME, query)
 }
 
-/// (a) `finqa_env` joins names to a path, so `..` and absolute names read files of the host.
+/// (a) `finqa_env` joins names to a path, so `..` and absolute names can read files of the host.
 #[test]
 fn a_names_never_reach_the_file_system() {
     let tools = tools();
@@ -143,8 +143,8 @@ fn b_memory_is_bounded() {
     }
 }
 
-/// (b) The memory that sorting, grouping and recursion take is bounded for all queries together,
-/// and a small query is answered while others use up that memory.
+/// (b) The memory for sorting, grouping and recursion is limited for all queries together, and a
+/// small query is answered while others use up that memory.
 #[test]
 fn b_other_queries_survive_one_that_takes_the_memory() {
     const HOG: &str = "with recursive t(x, y) as (select 1, printf('%.*c', 30000, 'x') union \

@@ -1,4 +1,4 @@
-//! Rewards, compared with those that OpenEnv's `finqa_env` gave for the same answers.
+//! Rewards, compared with the rewards of OpenEnv's `finqa_env` for the same answers.
 
 use finqa_env::reward::{RewardError, RewardMode, compute_reward};
 use proptest::prelude::*;
@@ -17,8 +17,8 @@ fn vectors(text: &str) -> Vec<csv::StringRecord> {
     reader.records().collect::<Result<_, _>>().unwrap()
 }
 
-/// Strict grading must refuse exploits only: unless a side is empty or the answer is infinite, its
-/// reward is that of OpenEnv's `finqa_env`, too.
+/// Strict grading must refuse exploits only. Unless a side is empty or the answer is infinite, its
+/// reward must also be that of OpenEnv's `finqa_env`.
 #[test]
 fn every_vector_of_finqa_env_agrees() {
     let rows = vectors(include_str!("../vectors/reward_vectors.csv"));
@@ -50,14 +50,14 @@ fn inputs_on_which_finqa_env_raises_are_errors() {
     }
 }
 
-/// The first pair decides, so the fraction after it is not compared.
+/// The first pair decides, so the fraction after it is never compared.
 #[test]
 fn a_wrong_value_before_a_fraction_too_large_is_wrong() {
     let large = format!("1, {}/7", "9".repeat(400));
     assert_eq!(grade(&large, r"\boxed{2}, \boxed{3}"), 0.0);
 }
 
-/// Rewards that were measured with `finqa_env` and are in no file of vectors.
+/// Rewards that were measured with `finqa_env` and are not in a file of test vectors.
 #[rstest]
 #[case("0.505", r"\boxed{0.5}", 0.0)]
 #[case("1009", r"\boxed{1000}", 0.0)]
@@ -102,7 +102,7 @@ fn the_contract_says(#[case] prediction: &str, #[case] truth: &str, #[case] expe
     assert_eq!(grade(prediction, truth), expected);
 }
 
-/// The table of exploits in docs/finqa-environment.md: submission, truth, and the reward of each
+/// The table of exploits in docs/finqa-environment.md: submission, truth, and the reward in each
 /// mode.
 #[rstest]
 #[case("", "", 1.0, 0.0)]
@@ -124,7 +124,7 @@ fn an_exploit_earns_what_the_documentation_says(
 ) {
     let earned = (grade(submission, truth), strict(submission, truth));
     assert_eq!(earned, (openenv, strictly));
-    // Strict grading, too, skips empty parts of a list.
+    // Strict grading also skips empty parts of a list.
     assert_eq!(strict("1;; 2", r"\boxed{1; 2}"), 1.0);
 }
 

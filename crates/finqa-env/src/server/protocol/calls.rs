@@ -1,5 +1,6 @@
-//! Carries out validated requests: resets, steps and tool calls. Queries wait in the queues of
-//! `query_queue` and run on threads that may block, not on those that serve sockets.
+//! Executes validated requests: resets, steps and tool calls. Queries wait in the queues of
+//! `query_queue` and run on threads that may block, so that they never block the threads that serve
+//! sockets.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,7 +30,7 @@ pub(crate) enum StepFault {
     Server(&'static str),
 }
 
-/// Maximum number of characters of a tool's name that answers repeat.
+/// Maximum number of characters of a tool's name that an answer repeats.
 const NAME: usize = 200;
 
 /// Begins an episode.
@@ -52,8 +53,8 @@ pub(crate) fn reset(
     })
 }
 
-/// Takes one step and counts it in the metrics. The environment is locked to begin the step and to
-/// finish it, but not while the tool runs.
+/// Takes one step and counts it in the metrics. The environment is locked at the beginning and at
+/// the end of the step, but not while the tool runs.
 pub(crate) async fn step(
     app: &ServerState,
     queries: &QueryHabit,
@@ -72,7 +73,7 @@ pub(crate) async fn step(
         let work = run_tool(app, queries, tool.clone(), arguments);
         let result = match tokio::time::timeout(limit, work).await {
             Ok(result) => result.map_err(StepFault::Server)?,
-            // A step that timed out counts like any other and can be the last one.
+            // A step that timed out counts like any other step, so it can be the last one.
             Err(_) => Err(timed_out(&tool, limit)),
         };
         Ok(environment.lock().finish(&tool, result))
@@ -94,10 +95,11 @@ pub(crate) async fn step(
         observation,
         ..
     }) = &taken
-        // Steps after the end are `done`, too.
+        // Steps after the end of an episode are also `done`, but they end nothing.
         && open
     {
-        // An episode ends by a graded submission, which has no observation, or at the step limit.
+        // An episode ends by a graded submission, which has no observation, or at the step limit,
+        // which has one.
         let submitted = *observation == Observation::Empty;
         let reward = reward.unwrap_or_default();
         app.metrics.episode_ended(submitted, reward);
@@ -113,7 +115,7 @@ fn timed_out(tool: &str, limit: Duration) -> ToolFailure {
     }
 }
 
-/// Calls a tool outside any episode. The error is a text for the client.
+/// Calls a tool outside of episodes. The error is a text for the client.
 pub(crate) async fn call_tool(
     app: &ServerState,
     queries: &QueryHabit,
@@ -135,8 +137,9 @@ pub(crate) async fn call_tool(
     result
 }
 
-/// Runs a tool. A query waits for its turn and runs on a thread that may block; the other tools
-/// only look something up and run right here. The outer error is a bug of the server.
+/// Runs a tool. A query waits for its turn and then runs on a thread that may block. The other
+/// tools only look something up, so they run on the calling task. The outer error is a bug of the
+/// server.
 async fn run_tool(
     app: &ServerState,
     queries: &QueryHabit,
@@ -146,8 +149,8 @@ async fn run_tool(
     if name != "sql_query" {
         return Ok(app.tools.call(&name, &arguments));
     }
-    // Refuse wrong arguments now, so that a call that waits for its turn holds only three texts
-    // and not whatever else a client put into the arguments.
+    // Refuse wrong arguments before waiting. A call that waits then keeps only three texts in
+    // memory, and not whatever else a client put into the arguments.
     if let Err(failure) = app.tools.check(&name, &arguments) {
         return Ok(Err(failure));
     }
@@ -176,12 +179,12 @@ async fn run_tool(
     Ok(result)
 }
 
-/// After a query that took less than this with the full budget, the session's next query is tried
-/// with the brief budget again.
+/// If a query takes less than this with the full budget, the session's next query is tried with the
+/// brief budget again.
 const BRIEF: Duration = Duration::from_millis(5);
 const BUG: &str = "internal error in the tool call";
 
-/// The tools as `tools/list` shows them: every field that fastmcp 3.2 sends.
+/// The tools as `tools/list` returns them, with every field that fastmcp 3.2 sends.
 pub(crate) fn tool_list() -> Value {
     specs()
         .iter()
@@ -206,7 +209,7 @@ pub(crate) fn tool_list() -> Value {
         .collect()
 }
 
-/// The tools in a step's observation, for clients that list the tools by a step.
+/// The tools as an observation, for clients that list the tools by a step.
 pub(crate) fn step_tool_list() -> Value {
     specs()
         .iter()

@@ -1,6 +1,6 @@
-//! JSON-RPC 2.0 as OpenEnv speaks it: over `POST /mcp`, over `WS /mcp`, and inside the `mcp`
-//! message of `/ws`. Clients list and call tools, and open and close sessions. A call here is not a
-//! step and earns no reward. The official MCP transport is in `mcp`.
+//! JSON-RPC 2.0 in OpenEnv's form: over `POST /mcp`, over `WS /mcp`, and inside the `mcp` message
+//! of `/ws`. Clients list and call tools, and open and close sessions. A call over JSON-RPC is not
+//! a step and earns no reward. The official MCP transport is in `mcp`.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl RpcError {
         }
     }
 
-    /// The server has no free slot.
+    /// The error of a server without a free slot.
     pub(crate) fn full(full: crate::server::state::sessions::CapacityReached) -> Self {
         Self {
             code: SERVER_ERROR,
@@ -48,7 +48,7 @@ impl RpcError {
         }
     }
 
-    /// Any other reason to end or refuse a session.
+    /// The error for any other reason to end or refuse a session.
     pub(crate) fn server(message: impl Into<String>) -> Self {
         Self::new(SERVER_ERROR, message)
     }
@@ -63,8 +63,8 @@ impl RpcError {
     }
 }
 
-/// Answers a request given as text; `None` for a notification, which is carried out all the same.
-/// `own` is the session of the socket over which the request came.
+/// Answers a request given as text; `None` for a notification, which is executed but not answered.
+/// `own` is the session of the socket on which the request arrived.
 pub(crate) async fn answer_text(
     app: &Arc<ServerState>,
     text: &str,
@@ -75,7 +75,8 @@ pub(crate) async fn answer_text(
             let answer = answer_object(app, &object, own).await;
             return Some(answer).filter(|_| !is_notification(&object));
         }
-        // OpenEnv's `finqa_env` names the position of the error on a socket, but not over POST.
+        // On a socket, OpenEnv's `finqa_env` names the position of the error, but over POST it does
+        // not.
         Err(fault) if own.is_some() => format!("Parse error: {fault}"),
         _ => "Parse error".to_owned(),
     };
@@ -83,7 +84,7 @@ pub(crate) async fn answer_text(
     Some(RpcError::new(PARSE_ERROR, message).answer(Value::Null))
 }
 
-/// True for a request without an `id`, which JSON-RPC 2.0 forbids to answer.
+/// True for a request without an `id`. JSON-RPC 2.0 forbids an answer to it.
 fn is_notification(object: &Map<String, Value>) -> bool {
     let is_request = object
         .get("jsonrpc")
@@ -118,7 +119,7 @@ async fn dispatch(
     own: Option<&Arc<EnvSession>>,
 ) -> Result<Value, RpcError> {
     match request.method.as_str() {
-        // A socket has its session already.
+        // A socket already has its session.
         "openenv/session/create" => match own {
             Some(session) => Ok(json!({"session_id": &*session.id})),
             None => {
@@ -143,8 +144,8 @@ async fn dispatch(
     }
 }
 
-/// The session of the request's socket, or else the one that the request names; `None` for a
-/// stateless request.
+/// The session of the socket on which the request arrived, or else the session that the request
+/// names. `None` for a stateless request.
 fn used_session(
     app: &Arc<ServerState>,
     params: &Map<String, Value>,

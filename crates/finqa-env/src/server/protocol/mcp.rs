@@ -1,9 +1,9 @@
-//! The official MCP transports, through rmcp: streamable HTTP at `/mcp/stream`, and standard input
-//! and output for desktop clients. They offer the same four tools as `json_rpc`; here, too, a call
-//! is not a step of an episode and earns no reward.
+//! The official MCP transports, by the library rmcp: streamable HTTP at `/mcp/stream`, and standard
+//! input and output for desktop clients. They offer the same four tools as `json_rpc`. As there, a
+//! call is not a step of an episode and earns no reward.
 //!
-//! The tools keep nothing between calls, so the HTTP transport is stateless: there is no session to
-//! open, to leak or to count.
+//! The tools store nothing between calls, so the HTTP transport is stateless. It has no sessions
+//! that a client could open or leak.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::server::state::ServerState;
 use crate::server::state::query_queue::QueryHabit;
 use crate::tools::Tools;
 
-/// The name under which the server introduces itself.
+/// The name with which the server introduces itself.
 const NAME: &str = "convfinqa-finqa-env";
 
 const INSTRUCTIONS: &str = "Financial tables of companies' annual reports. get_descriptions \
@@ -76,7 +76,8 @@ impl ServerHandler for FinqaMcp {
                 result.structured_content = Some(json!({"result": text}));
                 result
             }
-            // Not a protocol error, so that the model sees what was wrong with its call.
+            // A tool's failure is a result and not a protocol error, so that the model sees what
+            // was wrong with its call.
             Err(message) => CallToolResult::error(vec![ContentBlock::text(message)]),
         };
         Ok(result.into())
@@ -95,7 +96,7 @@ impl FinqaMcp {
         listed
             .into_iter()
             .filter_map(|mut tool| {
-                // The list has every field that fastmcp sends. MCP allows neither the nulls nor
+                // The list has every field that fastmcp sends, but MCP allows neither nulls nor
                 // `meta`.
                 let fields = tool.as_object_mut()?;
                 fields.retain(|key, value| !value.is_null() && key != "meta");
@@ -105,8 +106,8 @@ impl FinqaMcp {
     }
 }
 
-/// The streamable HTTP transport. Its own check of the host is off, because `guard` has checked
-/// host, origin and token before a request comes here.
+/// The streamable HTTP transport. Its own check of the host is turned off, because `guard` has
+/// already checked host, origin and token.
 pub(crate) fn http_service(
     app: &Arc<ServerState>,
 ) -> StreamableHttpService<FinqaMcp, NeverSessionManager> {

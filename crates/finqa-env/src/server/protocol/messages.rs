@@ -1,5 +1,5 @@
-//! The messages of `/ws`: reset, step, state, mcp and close. Each text from the client gets one
-//! text as its reply, which may be an error.
+//! The messages of `/ws`: reset, step, state, mcp and close. The server replies to each text from
+//! the client with one text, which may be an error.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::server::state::ServerState;
 use crate::server::state::metrics::Rejection;
 use crate::server::state::sessions::EnvSession;
 
-/// The text of an error message. The fields of `more` are added to its data.
+/// The text of an error message. Its data also get the fields of `more`.
 pub(crate) fn error(code: &str, message: &str, more: Value) -> String {
     let mut data = Map::new();
     data.insert("message".into(), message.into());
@@ -31,7 +31,7 @@ fn observation(reply: Value) -> String {
     json!({"type": "observation", "data": reply}).to_string()
 }
 
-/// Answers one message; `None` if it closes the session.
+/// Answers one message; `None` if the message closes the session.
 pub(crate) async fn answer(
     app: &Arc<ServerState>,
     session: &Arc<EnvSession>,

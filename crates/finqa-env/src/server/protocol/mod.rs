@@ -1,5 +1,5 @@
-//! Requests and answers. `messages`, `json_rpc` and `mcp` each speak one protocol, `validate` reads
-//! the fields of their requests, `calls` carries them out, and `wire` writes the replies. `tasks`
+//! Requests and answers. `messages`, `json_rpc` and `mcp` each speak one protocol. `validate` reads
+//! the fields of their requests, `calls` executes them, and `wire` writes the replies. `tasks`
 //! lists the tasks of each split.
 
 pub(crate) mod calls;

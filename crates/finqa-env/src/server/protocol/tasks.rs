@@ -1,5 +1,5 @@
-//! Lists the tasks of each split, as the task routes of OpenEnv's later cores do. A task names its
-//! question and never the answer.
+//! Lists the tasks of each split, like the task routes of OpenEnv's later cores. A task contains
+//! its question but never the answer.
 
 use finqa_core::text::cut;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(crate) fn split(name: &str) -> Result<TaskSplit, TaskError> {
     name.parse().map_err(unknown)
 }
 
-/// Answers a task route.
+/// Answers a request to one of the task routes.
 pub(crate) fn answer(
     catalog: &Catalog,
     route: TaskRoute,
@@ -73,8 +73,8 @@ fn task(catalog: &Catalog, split: TaskSplit, index: usize) -> Option<Value> {
     Some(task)
 }
 
-/// A bound of a Python slice as an index: a negative one is counted from the end, and one beyond
-/// the list is moved to its edge.
+/// Converts a bound of a Python slice to an index. A negative bound is counted from the end, and a
+/// bound outside the list is moved to its nearest end.
 fn slice_bound(at: i64, count: usize) -> usize {
     let length = i64::try_from(count).unwrap_or(i64::MAX);
     let at = if at < 0 {

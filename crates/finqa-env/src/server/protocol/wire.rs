@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use crate::episode::{Observation, StepOutcome};
 use crate::server::protocol::calls;
 
-/// A reply to `reset` or `step` as `/ws` sends it. The metadata are both inside the observation
-/// and, unless they are empty, next to it: clients of different versions read one or the other.
+/// A reply to `reset` or `step` in the form of `/ws`. The metadata are inside the observation and,
+/// unless they are empty, also next to it, because clients of different versions read one or the
+/// other.
 pub(crate) fn episode_reply(outcome: &StepOutcome) -> Value {
     let metadata = json!(outcome.metadata);
     let observation = match &outcome.observation {
@@ -33,13 +34,13 @@ pub(crate) fn episode_reply(outcome: &StepOutcome) -> Value {
     }
 }
 
-/// The reply to a step that lists the tools.
+/// The reply to the step that lists the tools.
 pub(crate) fn tools_reply() -> Value {
     let observation = json!({"metadata": {}, "tools": calls::step_tool_list()});
     json!({"observation": observation, "reward": null, "done": false})
 }
 
-/// A reply as HTTP sends it: `metadata` next to the observation is null if it is empty.
+/// A reply in the form of HTTP. The `metadata` next to the observation is null if it is empty.
 pub(crate) fn for_http(mut reply: Value) -> Value {
     if let Some(fields) = reply.as_object_mut() {
         fields.entry("metadata").or_insert(Value::Null);
@@ -47,7 +48,7 @@ pub(crate) fn for_http(mut reply: Value) -> Value {
     reply
 }
 
-/// The result of a tool. Its one text appears three times, as fastmcp 3.2 wraps it.
+/// The result of a tool. Its text occurs three times, as in fastmcp 3.2.
 pub(crate) fn tool_result(text: &str) -> Value {
     json!({
         "content": [{"type": "text", "text": text, "annotations": null, "meta": null}],

@@ -1,16 +1,16 @@
-//! The memory that large answers may take together. All connections share it, so that a thousand
-//! clients that read slowly cannot make the server hold gigabytes. Small answers do not count, so
-//! that large ones cannot shut them out.
+//! Limits the memory that all large answers take together. All connections share the limit, so that
+//! a thousand clients that read slowly cannot make the server hold gigabytes. Small answers do not
+//! count, so that they are sent even when large ones have used up the memory.
 
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Answers up to this size are not counted.
+/// Maximum size of an answer that does not count, in bytes.
 const SMALL: usize = 16 * 1024;
 const KIB: usize = 1024;
 
-/// The free memory for large answers: a semaphore with a permit for each KiB.
+/// The free memory for large answers, as a semaphore with one permit per KiB.
 pub(crate) struct AnswerMemory(Arc<Semaphore>);
 
 /// The memory that one answer or connection has reserved. Dropping it frees the memory.
@@ -28,8 +28,8 @@ impl AnswerMemory {
         Self(Arc::new(Semaphore::new(bytes / KIB)))
     }
 
-    /// Grows a share to at least `bytes`; false if too little memory is left. A small answer needs
-    /// no share.
+    /// Increases a share to at least `bytes`. Returns false if too little memory is left. A small
+    /// answer needs no share.
     pub(crate) fn reserve(&self, share: &mut AnswerShare, bytes: usize) -> bool {
         if bytes <= SMALL {
             return true;

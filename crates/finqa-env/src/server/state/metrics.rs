@@ -1,6 +1,5 @@
-//! The metrics of `/metrics`, in the text format of OpenMetrics, which Prometheus reads. The
-//! values of labels come from fixed lists and never from a client, so the number of series is
-//! bounded.
+//! The metrics of `/metrics`, in OpenMetrics' text format, which Prometheus reads. The values of
+//! labels come from fixed lists and never from a client, so that the number of series is bounded.
 
 use std::fmt;
 use std::time::Duration;
@@ -18,40 +17,40 @@ use crate::tools::specs;
 /// The content type of [`Metrics::text`].
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Upper bounds of the histogram's buckets in seconds, from the time of a look-up to the time limit
-/// of a step.
+/// Upper bounds of the histogram's buckets in seconds. They range from the time of a look-up to the
+/// time limit of a step.
 const BUCKETS: [f64; 14] = [
     0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0,
 ];
 
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
-/// The kind of a tool call that is a step of an episode.
+/// The label of a tool call that is a step of an episode.
 pub(crate) const STEP: &str = "step";
-/// The kind of a tool call over JSON-RPC or MCP, outside episodes.
+/// The label of a tool call over JSON-RPC or MCP, outside of episodes.
 pub(crate) const CALL: &str = "call";
 
 /// The reason why a session, request or answer was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Rejection {
-    /// No bearer token, or a wrong one.
+    /// The bearer token is missing or wrong.
     Token,
-    /// A host or origin that is not allowed.
+    /// The host or the origin is not allowed.
     Host,
     /// All slots for sessions are taken.
     Sessions,
-    /// A session id that this server does not know.
+    /// The server has no session with this id.
     UnknownSession,
-    /// A session that has a WebSocket already.
+    /// The session already has a WebSocket.
     AttachedSession,
-    /// A message or body over the size limit.
+    /// A message or a body is over the size limit.
     TooLarge,
-    /// No memory for a large answer.
+    /// No memory is left for a large answer.
     Memory,
-    /// A body that was not sent in time.
+    /// A body was not sent in time.
     SlowBody,
-    /// A message or body that cannot be understood.
+    /// A message or a body cannot be understood.
     Invalid,
 }
 
@@ -114,7 +113,8 @@ impl Metrics {
             ),
             registry,
         };
-        // Prometheus sees the first increase of a series only if it has seen it at zero.
+        // Create the series at zero, because Prometheus notices the first increase only of a series
+        // that it has seen before.
         for ending in ["submitted", "step_limit"] {
             drop(metrics.episodes_ended.get_or_create(&[("ending", ending)]));
         }
@@ -124,7 +124,7 @@ impl Metrics {
         metrics
     }
 
-    /// Counts an episode that ended by a submission or at the step limit.
+    /// Counts an episode that ended with a submission or at the step limit.
     pub(crate) fn episode_ended(&self, submitted: bool, reward: f64) {
         let ending = if submitted { "submitted" } else { "step_limit" };
         self.episodes_ended
@@ -133,7 +133,7 @@ impl Metrics {
         self.rewards.inc_by(reward);
     }
 
-    /// Counts a tool call with its duration, or its `error_type`.
+    /// Counts a tool call with its duration, or with its `error_type`.
     pub(crate) fn tool_called(
         &self,
         kind: &'static str,

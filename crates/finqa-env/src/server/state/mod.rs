@@ -27,9 +27,9 @@ pub(crate) struct ServerState {
     pub options: ServerOptions,
     pub sessions: Arc<SessionTable>,
     pub metrics: Arc<Metrics>,
-    /// The queue in which a query is tried with the brief budget.
+    /// The queue in which queries run with the brief budget.
     pub(crate) brief: QueryQueue,
-    /// The queue of the queries that need the full budget, one at a time.
+    /// The queue for queries that need the full budget. They run one at a time.
     pub(crate) long: QueryQueue,
     pub(crate) answers: AnswerMemory,
     pub(crate) shutdown: CancellationToken,
@@ -59,8 +59,8 @@ impl ServerState {
         })
     }
 
-    /// A fresh environment without an episode. Its order of questions comes from the random bits of
-    /// a version 4 UUID, so that no client can guess it.
+    /// A new environment without an episode. The seed for its order of questions comes from the
+    /// random bits of a version 4 UUID, so that no client can guess it.
     pub(crate) fn environment(&self) -> Environment {
         let (high, low) = Uuid::new_v4().as_u64_pair();
         let seed = high ^ low.rotate_left(32);
@@ -68,8 +68,8 @@ impl ServerState {
     }
 }
 
-/// Number of brief queries that run at the same time: one per processor, and at least two. One long
-/// query can run next to them.
+/// The number of brief queries that run at the same time: one per processor, but at least two. In
+/// addition, one long query can run.
 fn brief_queries() -> usize {
     std::thread::available_parallelism().map_or(2, |processors| processors.get().max(2))
 }

@@ -1,25 +1,25 @@
-//! The queues in which queries wait for their turn. In one queue, queries with the brief budget run
-//! side by side and end after milliseconds. In the other, queries with the full budget run one at
-//! a time. A query is tried in the first queue, and moves to the second if it does not finish
-//! there, so that an ordinary query never waits for a slow one. If the last query of a session
-//! needed the second queue, its next one goes there directly.
+//! The queues in which queries wait for their turn. In the brief queue, queries with the brief
+//! budget run in parallel and end after milliseconds. In the long queue, queries with the full
+//! budget run one at a time. A query is first tried in the brief queue and moves to the long queue
+//! if it does not finish, so that an ordinary query never waits for a slow one. If the last query
+//! of a session needed the long queue, its next query starts there.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Semaphore;
 
-/// Queries that wait for their turn, first come, first served.
+/// A queue of queries, in the order of their arrival.
 pub(crate) struct QueryQueue(Arc<Semaphore>);
 
 impl QueryQueue {
-    /// A queue from which `workers` queries run at the same time.
+    /// Creates a queue of which `workers` queries can run at the same time.
     pub(crate) fn new(workers: usize) -> Self {
         Self(Arc::new(Semaphore::new(workers)))
     }
 
-    /// Runs blocking work when its turn comes; `None` if the work panicked. Work that has begun
-    /// continues even if the caller is dropped, and keeps its turn until it ends.
+    /// Runs blocking work when its turn comes; `None` if the work panicked. Work that has started
+    /// runs to its end even if the caller is dropped, and keeps its turn until then.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -37,20 +37,21 @@ impl QueryQueue {
     }
 }
 
-/// What the last query of a session needed. It decides only which queue the next query waits in,
-/// never its result.
+/// The queue that the last query of a session needed. It decides only in which queue the next query
+/// waits, and never changes a result.
 #[derive(Default)]
 pub(crate) struct QueryHabit {
     needs_long: AtomicBool,
 }
 
 impl QueryHabit {
-    /// True if the last query needed a long turn.
+    /// True if the last query needed the long queue.
     pub(crate) fn needs_long(&self) -> bool {
+        // Relaxed, because a stale value only sends the next query to the other queue.
         self.needs_long.load(Ordering::Relaxed)
     }
 
-    /// Records whether the last query needed a long turn.
+    /// Records whether the last query needed the long queue.
     pub(crate) fn set_needs_long(&self, slow: bool) {
         self.needs_long.store(slow, Ordering::Relaxed);
     }

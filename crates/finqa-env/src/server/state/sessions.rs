@@ -1,7 +1,7 @@
 //! The open sessions. A session is one environment. It belongs to the WebSocket that opened it, or
 //! to a client that created it with `openenv/session/create` and may attach a WebSocket to it. Its
-//! slot is free as soon as the socket or the client closes it; OpenEnv's `finqa_env` frees slots
-//! late, so that a client that reconnects at once can be refused.
+//! slot is free as soon as the socket or the client closes it. OpenEnv's `finqa_env` frees slots
+//! later, so that it may refuse a client that reconnects at once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,31 +18,33 @@ use crate::server::state::query_queue::QueryHabit;
 
 /// One session and its environment.
 pub(crate) struct EnvSession {
-    /// The server's id, if it has one, and a random part: whoever knows the id may use the session.
+    /// The server's id, if it has one, and a random part. It works like a password: whoever knows
+    /// the id may use the session.
     pub id: Arc<str>,
-    /// Never locked while a tool runs.
+    /// The session's environment. It is never locked while a tool runs.
     pub environment: Mutex<Environment>,
     pub(crate) queries: QueryHabit,
-    /// When the session was last used; sessions that are idle for too long are closed.
+    /// The time of the last use. Sessions that are idle for too long are closed.
     used: Mutex<Instant>,
 }
 
 impl EnvSession {
-    /// Restarts the time for which the session has been idle.
+    /// Restarts the measurement of the session's idle time.
     pub(crate) fn touch(&self) {
         *self.used.lock() = Instant::now();
     }
 }
 
-/// Who keeps a session open.
+/// The holder of a session, which keeps it open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SessionHolder {
-    /// The WebSocket that opened it.
+    /// The WebSocket that opened the session.
     Socket,
-    /// No WebSocket: it was created by `openenv/session/create`, and is open until it is closed by
-    /// its id or has been idle for too long.
+    /// No WebSocket. `openenv/session/create` opened the session, and it stays open until it is
+    /// closed by its id or is idle for too long.
     Nobody,
-    /// A WebSocket that attached to it. If `closing`, the session is closed with the socket.
+    /// A WebSocket that attached to the session. If `closing`, the session is closed together with
+    /// the socket.
     Attached { closing: bool },
 }
 
@@ -114,7 +116,7 @@ impl SessionTable {
         Ok(session)
     }
 
-    /// Opens a session that is open until it is closed by its id or has been idle for too long.
+    /// Opens a session that stays open until it is closed by its id or is idle for too long.
     pub(crate) fn create(&self, environment: Environment) -> Result<Arc<str>, CapacityReached> {
         let session = self.insert(environment, SessionHolder::Nobody)?;
         Ok(Arc::clone(&session.id))
@@ -132,8 +134,8 @@ impl SessionTable {
         })
     }
 
-    /// Attaches a WebSocket to a session that [`Self::create`] opened. Dropping the handle leaves
-    /// the session open. The error is a text for the client.
+    /// Attaches a WebSocket to a session that [`Self::create`] opened. The session stays open when
+    /// the handle is dropped. The error is a text for the client.
     pub(crate) fn attach(self: &Arc<Self>, id: &str) -> Result<SessionHandle, String> {
         let mut table = self.open.lock();
         let Some(entry) = table.get_mut(id) else {
@@ -152,7 +154,7 @@ impl SessionTable {
         })
     }
 
-    /// The session with an id. The error is a text for the client.
+    /// The session with this id. The error is a text for the client.
     pub(crate) fn get(&self, id: &str) -> Result<Arc<EnvSession>, String> {
         let table = self.open.lock();
         let found = table.get(id).map(|entry| Arc::clone(&entry.session));
@@ -167,8 +169,8 @@ impl SessionTable {
         self.open.lock().len()
     }
 
-    /// Closes a session. Returns false if the session has a WebSocket and is closed with it. The
-    /// error is a text for the client.
+    /// Closes a session. Returns false if the session has a WebSocket, because it is then closed
+    /// together with the socket. The error is a text for the client.
     pub(crate) fn close(&self, id: &str) -> Result<bool, String> {
         let mut table = self.open.lock();
         let Some(entry) = table.get_mut(id) else {
@@ -196,8 +198,8 @@ impl SessionTable {
         before - table.len()
     }
 
-    /// Ends a WebSocket's use of a session. A session that the socket opened, or that was asked to
-    /// close, is closed now; any other stays open.
+    /// Ends the use of a session by a WebSocket. The session is closed now if the socket opened it
+    /// or if a client asked to close it; otherwise it stays open.
     fn release(&self, id: &str) {
         let mut table = self.open.lock();
         if let Some(entry) = table.get_mut(id) {
@@ -215,7 +217,7 @@ impl SessionTable {
     }
 }
 
-/// A WebSocket's use of a session, which ends when the handle is dropped.
+/// The use of a session by a WebSocket. It ends when the handle is dropped.
 pub(crate) struct SessionHandle {
     sessions: Arc<SessionTable>,
     pub session: Arc<EnvSession>,

@@ -1,6 +1,6 @@
-//! Serves HTTP, one task per connection, with separate timeouts for head and body and a graceful
-//! shutdown. A client cannot keep a connection by sending a byte now and then, nor by reading
-//! nothing of its answer.
+//! Serves HTTP with one task per connection, separate timeouts for head and body, and a graceful
+//! shutdown. A client cannot occupy a connection by sending a byte now and then, or by not reading
+//! its answer.
 
 use std::io;
 use std::sync::Arc;
@@ -28,23 +28,23 @@ use crate::server::state::answer_memory::AnswerShare;
 use crate::server::state::metrics::Rejection;
 use crate::server::transport::reply;
 
-/// Connections in addition to one for each session: for plain requests, and for sockets that are
-/// refused or closing.
+/// The number of connections that are allowed in addition to one per session. They serve plain
+/// requests, and sockets that are refused or closing.
 const SPARE_CONNECTIONS: usize = 512;
-/// Maximum size of a request's head, and of the output that waits to be written. hyper's default is
-/// 400 KiB.
+/// Maximum size in bytes of a request's head, and of the output that waits to be written. hyper's
+/// default is 400 KiB.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// One of the connections that the server accepts at a time. It is free again once the connection,
-/// and the WebSocket that it became, have ended.
+/// A place among the connections that the server accepts at a time. It is free again when the
+/// connection has ended, including a WebSocket that the connection became.
 pub(crate) type ConnectionPlace = Arc<OwnedSemaphorePermit>;
 
-/// Accepts connections until the shutdown, then waits for the requests in progress, but no longer
-/// than the drain time. It does not wait for WebSockets, which run on tasks of their own.
+/// Accepts connections until the shutdown, then waits for the requests in progress, but at most for
+/// the drain time. It does not wait for WebSockets, because these run on separate tasks.
 pub(crate) async fn serve(listener: TcpListener, router: Router, app: &ServerState) {
     let options = &app.options;
-    // Longer than a WebSocket may leave pings unanswered and than a request may take, so that the
-    // system does not end a connection that is within those limits.
+    // Longer than the limits for unanswered pings and for a request, so that the system does not
+    // end a connection that is within these limits.
     let silence = options.ping_timeout * 2 + options.request_time;
     let places = options.max_sessions.saturating_add(SPARE_CONNECTIONS);
     let places = Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS)));
@@ -92,22 +92,22 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, app: &ServerSta
     }
 }
 
-/// Accepts the next connection once the server has room for it. Until then, the connection waits in
-/// the system's queue.
+/// Accepts the next connection when a place is free. Until then, the connection waits in the
+/// system's queue.
 async fn accept(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
 ) -> (TcpStream, OwnedSemaphorePermit) {
     loop {
         let Ok(place) = Arc::clone(places).acquire_owned().await else {
-            // The semaphore is never closed, so this does not happen.
+            // Never reached, because the semaphore is never closed.
             return std::future::pending().await;
         };
         match listener.accept().await {
             Ok((stream, _)) => return (stream, place),
             Err(error) => {
-                // The peer is gone, or the process has no descriptor left. In the second case,
-                // wait for another connection to be closed.
+                // The peer has disconnected, or the process has no file descriptor left. In the
+                // second case, wait until another connection is closed.
                 tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
@@ -116,9 +116,10 @@ async fn accept(
 }
 
 fn prepare(stream: &TcpStream, silence: Duration) -> io::Result<()> {
-    // A reply is one small packet. Otherwise the system waits 40 ms for more data to send with it.
+    // A reply is one small packet. Without this option, the system waits 40 ms for more data to
+    // send with it.
     stream.set_nodelay(true)?;
-    // The system ends a connection whose peer has received nothing for this long.
+    // The system ends a connection whose peer has confirmed nothing for this long.
     #[cfg(target_os = "linux")]
     rustix::net::sockopt::set_tcp_user_timeout(
         stream,
@@ -129,8 +130,8 @@ fn prepare(stream: &TcpStream, silence: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads the whole body before the route sees the request. A body that is too long or too slow is
-/// refused here.
+/// Reads the whole body before the route gets the request. A body that is too long or too slow is
+/// refused.
 pub(crate) async fn read_body(
     State(app): State<Arc<ServerState>>,
     request: Request,
@@ -161,8 +162,8 @@ pub(crate) async fn read_body(
     closing(reply::detail(status, message))
 }
 
-/// Reserves memory for a large answer until it is sent, or replaces the answer by a 503 if too
-/// little memory is left.
+/// Reserves memory for a large answer until it is sent. If too little memory is left, returns a 503
+/// instead.
 async fn bounded(app: &ServerState, answer: Response) -> Response {
     let bytes = answer.body().size_hint().exact().unwrap_or(0);
     let mut share = AnswerShare::default();
@@ -189,7 +190,7 @@ async fn bounded(app: &ServerState, answer: Response) -> Response {
     }
 }
 
-/// An answer with its share of the memory, which is freed when the last byte has been sent.
+/// An answer with its share of the memory. The share is freed when the last byte has been sent.
 struct HeldAnswer {
     bytes: Bytes,
     _share: AnswerShare,
@@ -201,7 +202,7 @@ impl AsRef<[u8]> for HeldAnswer {
     }
 }
 
-/// Closes the connection after the answer, because the rest of the request's body is not read.
+/// Closes the connection after the answer, because the rest of the request's body is never read.
 fn closing(refused: Response) -> Response {
     ([(header::CONNECTION, "close")], refused).into_response()
 }

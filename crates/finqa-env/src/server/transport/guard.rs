@@ -1,6 +1,6 @@
-//! Decides who may use the server, by the host and origin that a browser names and by the bearer
-//! token. This keeps web pages of other sites away from a server that listens on loopback (DNS
-//! rebinding, cross-site WebSockets). What a request asks for plays no part.
+//! Decides who may use the server, by the host and the origin that a browser names and by the
+//! bearer token. This protects a server that listens on loopback from web pages of other sites (DNS
+//! rebinding, cross-site WebSockets). The decision does not depend on the content of the request.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::server::state::ServerState;
 use crate::server::state::metrics::Rejection;
 use crate::server::transport::reply;
 
-/// Lets a request pass or refuses it, and counts refusals by their status, also those of the routes
-/// behind it. A 503 has several possible reasons and is counted where it is made.
+/// Accepts or refuses a request, and counts refusals by their status, including the refusals of the
+/// routes behind it. A 503 has several possible reasons, so it is counted where it is created.
 pub(crate) async fn check(
     State(app): State<Arc<ServerState>>,
     request: Request,
@@ -76,8 +76,8 @@ fn judge(options: &ServerOptions, request: &Request) -> Result<(), (StatusCode, 
     Ok(())
 }
 
-/// Paths that answer without a token: the liveness probe, the pages, and the description that a
-/// page shows. None of them shows data.
+/// True for paths that need no token: the liveness probe, the pages, and the API description that a
+/// page shows. None of them contains data.
 fn needs_no_token(path: &str) -> bool {
     matches!(
         path,
@@ -85,8 +85,8 @@ fn needs_no_token(path: &str) -> bool {
     )
 }
 
-/// A header that may be sent once. A repeated or unreadable one is refused, because it cannot be
-/// checked, and other software may read it differently.
+/// The value of a header that may be sent only once. A repeated or unreadable header is refused,
+/// because it cannot be checked and other software may read it differently.
 fn single<'a>(
     headers: &'a HeaderMap,
     name: &header::HeaderName,
@@ -117,8 +117,8 @@ fn is_listed(options: &ServerOptions, host: &str) -> bool {
         .any(|allowed| bare_host(allowed).eq_ignore_ascii_case(host))
 }
 
-/// A server on loopback answers only to loopback names and those that the operator listed. A server
-/// on another address answers to any name, unless the operator listed names.
+/// A server on loopback accepts only loopback names and names that the operator listed. A server on
+/// another address accepts any name, unless the operator listed names.
 fn host_allowed(options: &ServerOptions, authority: &str) -> bool {
     let host = bare_host(authority);
     if names_loopback(host) || is_listed(options, host) || host == options.host.to_string() {
@@ -127,8 +127,8 @@ fn host_allowed(options: &ServerOptions, authority: &str) -> bool {
     !options.host.is_loopback() && options.allowed_hosts.is_empty()
 }
 
-/// A page may use the server that served it, and any server if the operator listed the page's host.
-/// A loopback page may also use a server under a loopback name.
+/// A page may use the server that served it. It may use any server if the operator listed the
+/// page's host. A loopback page may also use a server under a loopback name.
 fn origin_allowed(options: &ServerOptions, origin: &str, host: Option<&str>) -> bool {
     let Some((_, authority)) = origin.split_once("://") else {
         return false;
@@ -141,8 +141,8 @@ fn origin_allowed(options: &ServerOptions, origin: &str, host: Option<&str>) -> 
         || (names_loopback(page) && host.is_some_and(|host| names_loopback(bare_host(host))))
 }
 
-/// The token of the header, or on `/ws` that of the query, because a page cannot set headers on a
-/// WebSocket.
+/// The token of the header. On `/ws` it may also be in the query, because a page cannot set headers
+/// on a WebSocket.
 fn token_of(request: &Request) -> Option<String> {
     if let Some(value) = request.headers().get(header::AUTHORIZATION) {
         let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
@@ -158,12 +158,12 @@ fn token_of(request: &Request) -> Option<String> {
         .query()?
         .split('&')
         .find_map(|pair| pair.strip_prefix("access_token="))
-        // Browsers write a space as a plus and escape special characters.
+        // Browsers may write a space as a plus sign, and escape special characters.
         .map(|token| token.replace('+', " "))
         .and_then(|token| Some(percent_decode_str(&token).decode_utf8().ok()?.into_owned()))
 }
 
-/// True if the tokens are equal. It compares hashes, so that the time does not depend on how many
+/// True if the tokens are equal. It compares hashes, so that the time does not reveal how many
 /// characters of a guess are right.
 fn same(given: &str, wanted: &str) -> bool {
     blake3::hash(given.as_bytes()) == blake3::hash(wanted.as_bytes())
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(status_of(&options, &[], "/ws?access_token=%FF"), 401);
     }
 
-    /// `/docs` needs `/openapi.json` to show anything, so neither requires a token.
+    /// `/docs` shows nothing without `/openapi.json`, so neither needs a token.
     #[rstest]
     #[case("/health", "", 200)]
     #[case("/docs", "", 200)]

@@ -8,8 +8,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 use tracing::{debug, info, warn};
 
-/// Logs a request when it is answered. A failure of the server is a warning. Probes and scrapes of
-/// metrics, which come every few seconds, are logged at level debug.
+/// Logs a request when it is answered. A failure of the server is logged as a warning. Probes and
+/// scrapes of metrics come every few seconds, so they are logged at level debug.
 pub(crate) async fn requests(request: Request, next: Next) -> Response {
     let started = Instant::now();
     let method = request.method().clone();

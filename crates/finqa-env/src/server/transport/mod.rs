@@ -1,5 +1,5 @@
-//! Bytes in and out: connections and their time limits, HTTP routes, WebSockets, and the check of
-//! who may use them.
+//! The transport: connections and their time limits, HTTP routes, WebSockets, and the check of who
+//! may use them.
 
 pub(crate) mod connections;
 mod guard;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::episode::TaskError;
 use crate::server::protocol::validate::RequestIssue;
 
-/// An answer that refuses a request. It is boxed, because it is the rare case and would make every
+/// An answer that refuses a request. It is boxed, because refusals are rare and would make every
 /// `Result` large.
 #[derive(Debug)]
 pub(crate) struct RefusedRequest(Box<Response>);
@@ -47,8 +47,8 @@ pub(crate) fn detail(status: StatusCode, text: impl Into<String>) -> Response {
     (status, Json(json!({"detail": text.into()}))).into_response()
 }
 
-/// Reads a JSON object from a body. Like FastAPI, it accepts only a JSON content type. `None` if
-/// the body is absent or `null`.
+/// Reads a JSON object from a body. Like FastAPI, it requires a JSON content type. `None` if the
+/// body is absent or `null`.
 pub(crate) fn object(
     headers: &HeaderMap,
     body: &Bytes,

@@ -1,5 +1,5 @@
 //! The HTTP routes. As in OpenEnv's `finqa_env`, `reset` and `step` are stateless: each request
-//! makes an environment, uses it once and drops it. Episodes need a WebSocket.
+//! creates an environment, uses it once and drops it. Episodes need a WebSocket.
 
 use std::sync::{Arc, Once};
 use std::time::Duration;
@@ -42,8 +42,8 @@ const OPENAPI: &str = include_str!("../assets/openapi.json");
 const DOCS: &str = include_str!("../assets/docs.html");
 const PLAY: &str = include_str!("../assets/play.html");
 
-/// All routes. The layers run from the last to the first: a request is logged, then checked by
-/// [`guard`], and only then is its body read.
+/// All routes. The layer that is added last runs first: a request is logged, then checked by
+/// [`guard`], and only then its body is read.
 pub(crate) fn router(app: Arc<ServerState>) -> Router {
     let task_post = |route| post(move |s, e, h, b| task_route(s, e, h, b, route));
     Router::new()
@@ -85,7 +85,7 @@ pub(crate) fn router(app: Arc<ServerState>) -> Router {
         .method_not_allowed_fallback(|| async {
             reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed")
         })
-        // `read_body` enforces the server's own limit.
+        // The limit of `read_body` applies instead.
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(
             Arc::clone(&app),
@@ -99,19 +99,20 @@ fn static_json(text: &'static str) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// One of the server's own pages. Its policy allows only the scripts and styles in the file, which
-/// carry the nonce of this answer, and connections to the host that the page came from.
+/// One of the server's own pages. Its content security policy allows only the scripts and styles in
+/// the file, which carry the nonce of this answer, and connections to the host that served the
+/// page.
 fn page(text: &'static str, headers: &HeaderMap) -> Response {
     let nonce = Uuid::new_v4().simple().to_string();
     let host = headers
         .get(header::HOST)
         .and_then(|host| host.to_str().ok());
-    // The host is copied into the policy, so it may contain nothing that ends a directive.
+    // The host is copied into the policy, so it must not contain a character that ends a directive.
     let host = host.filter(|host| {
         host.bytes()
             .all(|b| b.is_ascii_alphanumeric() || b".-:[]".contains(&b))
     });
-    // Not every browser includes WebSockets in 'self'.
+    // In some browsers, 'self' does not include WebSockets.
     let sockets = host.map_or(String::new(), |host| format!(" ws://{host} wss://{host}"));
     let policy = format!(
         "default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; \
@@ -157,7 +158,7 @@ async fn reset(
 }
 
 /// A reply of a stateless route. It warns that the route is stateless, because users of OpenEnv
-/// took these routes for an episode (its issue #1156).
+/// expected episodes from these routes (its issue #1156).
 fn episode_reply(outcome: &StepOutcome) -> Response {
     static LOGGED: Once = Once::new();
     LOGGED.call_once(|| tracing::warn!("/reset and /step were called over HTTP; {STATELESS}"));
@@ -199,11 +200,11 @@ async fn step(
 }
 
 async fn json_rpc(State(app): State<Arc<ServerState>>, body: Bytes) -> Response {
-    // A body that is not UTF-8 is answered like one that is not JSON.
+    // A body that is not UTF-8 gets the same error as a body that is not JSON.
     let text = std::str::from_utf8(&body).unwrap_or("");
     match json_rpc::answer_text(&app, text, None).await {
         Some(answer) => Json(answer).into_response(),
-        // MCP's streamable HTTP answers a notification like this.
+        // MCP's streamable HTTP answers a notification with this status too.
         None => StatusCode::ACCEPTED.into_response(),
     }
 }
@@ -224,7 +225,7 @@ async fn open_socket(
     let id = query.session_id.filter(|id| !id.is_empty());
     match handshake {
         Ok(handshake) => socket_loop::accept(handshake, app, place, SocketProtocol::OpenEnv, id),
-        // OpenEnv's `finqa_env` answers a request without a handshake like this.
+        // OpenEnv's `finqa_env` answers a request without a handshake in the same way.
         Err(_) => reply::detail(StatusCode::NOT_FOUND, "Not Found"),
     }
 }

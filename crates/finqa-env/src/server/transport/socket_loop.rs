@@ -1,6 +1,7 @@
 //! Serves one WebSocket: `/ws` with OpenEnv's messages, `/mcp` with JSON-RPC. Each message gets one
-//! reply, in order. The socket is still read while a reply is made, so that a client that goes away
-//! frees its slot at once. An idle socket costs its buffers and one timer.
+//! reply, in order. The server continues to read the socket while it prepares a reply, so that the
+//! slot of a client that disconnects is freed at once. An idle socket costs its buffers and one
+//! timer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,10 +35,10 @@ pub(crate) enum SocketProtocol {
 enum SocketEnd {
     /// The peer is gone.
     Gone,
-    /// The client closed the session, or was refused one.
+    /// The client closed the session, or its session was refused.
     Done,
     Shutdown,
-    /// A text that is not UTF-8.
+    /// A text is not UTF-8.
     NotText,
     /// A message is over the limit.
     TooLarge,
@@ -52,7 +53,7 @@ impl SocketEnd {
         }
     }
 
-    /// Code (RFC 6455, section 7.4) and reason with which the socket is closed.
+    /// The code (RFC 6455, section 7.4) and the reason with which the socket is closed.
     fn frame(self) -> Option<CloseFrame> {
         let (code, reason) = match self {
             Self::Gone => return None,
@@ -71,8 +72,8 @@ const SEND_LIMIT: Duration = Duration::from_secs(60);
 /// Time limit for the closing handshake.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// Answers a handshake. The socket runs on a task of its own, which outlives the request.
-/// `session_id` names the session to attach to; without it, the socket opens one.
+/// Answers a handshake. The socket runs on a separate task, which outlives the request.
+/// `session_id` names the session to attach to; if it is missing, the socket opens a session.
 pub(crate) fn accept(
     handshake: WebSocketUpgrade,
     app: Arc<ServerState>,
@@ -81,8 +82,8 @@ pub(crate) fn accept(
     session_id: Option<String>,
 ) -> Response {
     let tracked = app.tracker.token();
-    // The library's buffers are 128 KiB each by default, which is too much for ten thousand idle
-    // sockets. They grow when a message needs it.
+    // The library's buffers have 128 KiB each by default, which is too much for ten thousand idle
+    // sockets. They grow when a message needs more.
     handshake
         .read_buffer_size(2 * 1024)
         .write_buffer_size(0)
@@ -120,7 +121,8 @@ async fn run(
     };
     let ended = match handle {
         Ok(handle) => {
-            // Log only the beginning of the id: whoever knows the whole id may use the session.
+            // Log only the beginning of the id, because whoever knows the whole id may use the
+            // session.
             let random = handle.session.id.rsplit('.').next().unwrap_or_default();
             let (session, opened) = (head(random, 8), Instant::now());
             info!(session, "socket opened");
@@ -130,8 +132,8 @@ async fn run(
                 seconds = opened.elapsed().as_secs_f64(),
                 "socket closed"
             );
-            // The handle is dropped here, before the close frame is sent, so that the slot is free
-            // when the client learns that the socket is closing.
+            // Drop the handle before the close frame is sent, so that the slot is free when the
+            // client learns that the socket is closing.
             ended
         }
         Err(refused) => send(&mut socket, refused).await,
@@ -151,8 +153,8 @@ async fn run(
     }
 }
 
-/// Sends a close frame and waits for the peer's. If the server ended the connection at once, the
-/// last message could be lost to a reset.
+/// Sends a close frame and waits for the peer's close frame. If the server ended the connection at
+/// once, a reset could destroy the last message.
 async fn close(socket: &mut WebSocket, frame: CloseFrame) {
     if socket.send(Message::Close(Some(frame))).await.is_err() {
         return;
@@ -161,8 +163,8 @@ async fn close(socket: &mut WebSocket, frame: CloseFrame) {
         match socket.recv().await {
             Some(Ok(_)) => {}
             None => return,
-            // The rest of a refused message is not read. Wait for the time limit, so that the peer
-            // can read the refusal.
+            // The rest of a refused message is never read. Wait until the time limit, so that the
+            // peer can read the refusal.
             Some(Err(_)) => std::future::pending().await,
         }
     }
@@ -209,7 +211,7 @@ async fn converse(
             SocketReply::None => continue,
             SocketReply::Close => return Ok(()),
         };
-        // The library keeps a buffer of the longest answer, so the share is kept too.
+        // The library keeps a buffer as large as the longest answer, so keep the share too.
         if !app.answers.reserve(&mut share, text.len()) {
             app.metrics.rejected(Rejection::Memory);
             text = refusal(protocol, CROWDED);
@@ -218,7 +220,7 @@ async fn converse(
     }
 }
 
-/// The message that replaces an answer for which there is too little memory.
+/// The message that is sent instead of an answer for which too little memory is left.
 const CROWDED: &str = "The server holds too many large answers; ask for less, or try again";
 
 async fn receive(socket: &mut WebSocket) -> Result<Message, SocketEnd> {
@@ -226,7 +228,8 @@ async fn receive(socket: &mut WebSocket) -> Result<Message, SocketEnd> {
     message.map_err(SocketEnd::of)
 }
 
-/// Waits for the next message. Pings a silent peer, and ends the socket after `ping_timeout`.
+/// Waits for the next message. Sends pings to a silent peer, and ends the socket after
+/// `ping_timeout`.
 async fn listen(
     socket: &mut WebSocket,
     app: &Arc<ServerState>,
@@ -243,8 +246,8 @@ async fn listen(
             }
             () = app.shutdown.cancelled() => return Err(SocketEnd::Shutdown),
             () = tokio::time::sleep(interval) => {
-                // Count pings instead of time: if the server itself was stalled, its peers were
-                // not silent.
+                // Count pings instead of measuring time, because a stall of the server would look
+                // like silence of its peers.
                 *unanswered += 1;
                 if *unanswered >= pings || socket.send(Message::Ping(Default::default())).await.is_err() {
                     return Err(SocketEnd::Gone);
@@ -254,8 +257,8 @@ async fn listen(
     }
 }
 
-/// Waits for a reply and watches the socket meanwhile. One message that comes early is kept for its
-/// turn; until then, nothing more is read.
+/// Waits for a reply and watches the socket meanwhile. If a message arrives early, it is kept for
+/// its turn, and nothing more is read until then.
 async fn while_listening(
     socket: &mut WebSocket,
     mut work: BoxFuture<'_, SocketReply>,
@@ -282,7 +285,7 @@ enum SocketReply {
     Close,
 }
 
-/// Answers one message. The future is boxed, so that an idle socket holds no memory for it.
+/// Answers one message. The future is boxed, so that an idle socket takes no memory for it.
 fn answer<'a>(
     app: &'a Arc<ServerState>,
     protocol: SocketProtocol,

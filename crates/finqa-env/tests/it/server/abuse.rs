@@ -1,4 +1,4 @@
-//! Hostile and faulty clients: each gets one clear error, its session continues, and other sessions
+//! Hostile and faulty clients. Each gets one clear error, its session continues, and other sessions
 //! are not disturbed.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::support::running::RunningServer;
 
 const ENDLESS: &str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT MAX(x) AS m FROM c WHERE x > 0";
 
-/// In OpenEnv's `finqa_env`, an endless query occupies one of forty threads for ever.
+/// In OpenEnv's `finqa_env`, an endless query occupies one of forty threads forever.
 #[tokio::test]
 async fn endless_queries_of_many_sessions_delay_nobody() {
     let limits = ToolLimits {
@@ -51,7 +51,8 @@ async fn clients_that_vanish_in_a_step_free_their_slots() {
         let mut opened = Vec::new();
         while opened.len() < 8 {
             let mut socket = Socket::open(&server, "/ws").await;
-            // Refused until the server knows that the clients of the last round are gone.
+            // Requests are refused until the server notices that the clients of the last round are
+            // gone.
             let answer = socket.ask(json!({"type": "reset"})).await;
             if answer["type"] == "observation" {
                 opened.push(socket);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{JSON, get, options, post, request, start};
 use crate::support::schema::Schema;
 
-/// Every operation of `openapi.json` answers with a status and a body that the file describes.
+/// Every operation in `openapi.json` answers with a status and a body that the file describes.
 #[tokio::test]
 async fn the_api_is_as_its_description_says() {
     let server = start(options()).await;
@@ -208,7 +208,7 @@ async fn the_pages_hold_everything_they_need() {
             !text.contains("style=\"") && !text.contains("{nonce}"),
             "{path}"
         );
-        // The page may connect to no host but its own.
+        // The page may connect only to its own host.
         let own = server.address();
         let speaks = format!("connect-src 'self' ws://{own} wss://{own};");
         assert!(policy.contains(&speaks), "{policy}");

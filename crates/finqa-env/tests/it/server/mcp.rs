@@ -36,7 +36,7 @@ async fn bad_requests_are_answered_with_200_and_a_code() {
     server.stop().await;
 }
 
-/// JSON-RPC 2.0 forbids to answer a notification, even with an error.
+/// JSON-RPC 2.0 forbids an answer to a notification, even an error.
 #[tokio::test]
 async fn a_notification_is_not_answered() {
     let server = start(options()).await;
@@ -51,10 +51,10 @@ async fn a_notification_is_not_answered() {
         assert_eq!((status, &*body), (202, ""), "{text}");
         socket.send(text).await;
     }
-    // The next answer belongs to the next request, so the notifications got none.
+    // The next answer belongs to the next request, so the notifications got no answers.
     let listed = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list"});
     assert_eq!(socket.ask(listed).await["id"], 9);
-    // An object that is not a valid request is not a notification either: it gets an error.
+    // An object that is not a valid request is not a notification either, so it gets an error.
     let (status, answer) = post(&server, "/mcp", r#"{"method": "tools/list"}"#).await;
     assert_eq!((status, &answer["error"]["code"]), (200, &json!(-32600)));
     server.stop().await;

@@ -1,5 +1,5 @@
-//! The memory that clients together can make the server use: by half messages, and by answers that
-//! nobody reads.
+//! The server's memory stays limited when many clients send only half of a message or do not read
+//! their answers.
 
 use crate::support::running::RunningServer;
 use futures::SinkExt;
@@ -12,7 +12,7 @@ use super::{
     JSON, Socket, asking, options, post, request, start, start_changed, step_message, stop,
 };
 
-/// A session that has sent 124 KiB of a message in pieces, but not the rest.
+/// A session that has sent 124 KiB of a message in pieces, but not the end of it.
 async fn half_message(server: &RunningServer) -> Socket {
     let mut socket = Socket::open(server, "/ws").await;
     let mut kind = Data::Text;
@@ -24,7 +24,7 @@ async fn half_message(server: &RunningServer) -> Socket {
     socket
 }
 
-/// Other sessions are answered while forty wait for the rest of their messages.
+/// The server answers other sessions while forty sessions have sent only half of their messages.
 #[tokio::test]
 async fn half_messages_of_many_sessions_disturb_nobody() {
     let server = start(options()).await;
@@ -35,7 +35,7 @@ async fn half_messages_of_many_sessions_disturb_nobody() {
     let mut honest = Socket::open(&server, "/ws").await;
     let answer = honest.raw(&" ".repeat(100_000)).await;
     assert_eq!(answer["data"]["code"], "INVALID_JSON");
-    // The rest makes one message complete, and another too long.
+    // The missing part completes one message and makes another too long.
     let mut one = held.pop().expect("a socket");
     let last = Frame::message(vec![b' '; 4096], OpCode::Data(Data::Continue), true);
     one.0.send(Message::Frame(last)).await.expect("sent");
@@ -47,7 +47,8 @@ async fn half_messages_of_many_sessions_disturb_nobody() {
     stop(server, (held, honest)).await;
 }
 
-/// Arguments of a query with a result of about this size, which is in the answer three times.
+/// Arguments of a query whose result is about this long. The answer contains the result three
+/// times.
 fn large_result(bytes: usize) -> Value {
     let part = format!("replace(hex(zeroblob({})), '0', 'é')", bytes / 24);
     asking(&format!("SELECT {part} AS a, {part} AS b WHERE 1"))
@@ -102,8 +103,8 @@ async fn an_answer_without_memory_is_one_error_and_the_session_continues() {
     server.stop().await;
 }
 
-/// The longest query that is run stays within the limit of a message, even if JSON escapes nearly
-/// every byte of it.
+/// The longest query that the server runs fits into a message, even if JSON escapes nearly every
+/// byte of it.
 #[tokio::test]
 async fn the_longest_honest_messages_pass_one_after_the_other() {
     let server = start(options()).await;

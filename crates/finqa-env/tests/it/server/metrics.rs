@@ -1,4 +1,4 @@
-//! `/metrics`: the counts are right, and no client can choose the value of a label.
+//! `/metrics` counts correctly, and no client can choose the value of a label.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ async fn metrics(server: &RunningServer, sent: &[(&str, &str)]) -> String {
     text
 }
 
-/// The value of a series, which is named as in the text: with its labels.
+/// The value of a series. `series` is its name as in the text, with labels.
 fn value(text: &str, series: &str) -> f64 {
     let found = text
         .lines()
@@ -44,7 +44,7 @@ async fn metrics_count_what_was_done() {
     ] {
         socket.step(tool, arguments).await;
     }
-    // A submission after the end counts neither as an end nor as a reward.
+    // A submission after the end counts neither as an ending nor as a reward.
     socket
         .step("submit_answer", json!({"answer": "late"}))
         .await;

@@ -1,4 +1,4 @@
-//! The server, over real sockets and with messages written by hand. Tests of the root package use
+//! Tests the server over real sockets with hand-written messages. The tests of the root package use
 //! the public Python clients instead.
 
 mod abuse;

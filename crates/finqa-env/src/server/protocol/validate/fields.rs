@@ -1,5 +1,5 @@
 //! Reads the fields of an object by a table, as pydantic does in its lax mode: `"7"` and `7.0` are
-//! integers, `1.5` is not. The first fault ends it.
+//! integers, but `1.5` is not. Reading stops at the first fault.
 
 use finqa_core::text::head;
 use serde::de::DeserializeOwned;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::issue::RequestIssue;
 use crate::python;
 
-/// Name, type and presence of a field.
+/// The name, the type and the presence of a field.
 pub(super) type Field = (&'static str, FieldType, Presence);
 
 /// The values that a field may have.
@@ -16,45 +16,46 @@ pub(super) type Field = (&'static str, FieldType, Presence);
 pub(super) enum FieldType {
     Any,
     Text,
-    /// A text of at most 255 characters; an empty one counts as absent.
+    /// A text of at most 255 characters. An empty text counts as absent.
     ShortText,
-    /// One text and no other.
+    /// Exactly this text.
     Literal(&'static str),
     Object,
-    /// An object, or a JSON text of one, as some models write arguments.
+    /// An object, or the JSON text of an object, because some models write arguments as text.
     ObjectOrJson,
     Integer,
-    /// An integer of at least 0; one beyond 64 bits counts as `u64::MAX`.
+    /// An integer of at least 0. An integer that does not fit into 64 bits counts as `u64::MAX`.
     Natural,
-    /// Any value, for a seed. An integer counts without its sign; anything else counts as absent.
+    /// Any value, for a seed. An integer is used without its sign, and any other value counts as
+    /// absent.
     LaxSeed,
     /// A number above 0.
     Positive,
-    /// A text or an integer, kept as sent.
+    /// A text or an integer, which is not converted.
     JsonRpcId,
 }
 
-/// Whether a field must be there.
+/// Whether a field must be present.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Presence {
     Required,
-    /// It must be present if the other field has a value.
+    /// The field must be present if the other field has a value.
     RequiredWith(&'static str),
-    /// It may be absent or null.
+    /// The field may be absent or null.
     Optional,
-    /// It may be absent, but not null.
+    /// The field may be absent, but not null.
     NotNull,
 }
 
-/// What happens to fields that a table does not list, and how faults are located.
+/// How fields that a table does not list are treated, and how the location of a fault is written.
 #[derive(PartialEq)]
 pub(super) enum Rest {
-    /// The body of an HTTP route: other fields are ignored, and the location of a fault begins with
-    /// `body`.
+    /// The body of an HTTP route: unlisted fields are ignored, and the location of a fault begins
+    /// with `body`.
     Body,
-    /// Other fields are ignored.
+    /// Unlisted fields are ignored.
     Open,
-    /// Other fields are faults.
+    /// Unlisted fields are faults.
     Closed,
 }
 
@@ -102,7 +103,7 @@ pub(crate) fn read<T: DeserializeOwned>(
             )));
         }
     }
-    // This fails only if a table does not fit its structure, which is a bug.
+    // This fails only if a table does not match its structure, which is a bug.
     serde_json::from_value(values.into())
         .map_err(|bug| RequestIssue::new("value_error", "body").because(&bug.to_string()))
 }
@@ -146,13 +147,13 @@ fn convert(name: &str, kind: FieldType, value: &Value) -> Result<Value, RequestI
     }
 }
 
-/// An integer without its sign, at most `u64::MAX`; null for any other value.
+/// An integer without its sign, limited to `u64::MAX`; null for any other value.
 fn seed(value: &Value) -> Value {
     let size = integer(value).ok().map(i128::unsigned_abs);
     json!(size.map(|size| u64::try_from(size).unwrap_or(u64::MAX)))
 }
 
-/// The value as an integer, or the name of the fault.
+/// The value as an integer. The error is the name of the fault.
 fn integer(value: &Value) -> Result<i128, &'static str> {
     match value {
         Value::Bool(flag) => Ok(i128::from(*flag)),
@@ -175,7 +176,7 @@ fn integer(value: &Value) -> Result<i128, &'static str> {
     }
 }
 
-/// The value as a number, or the name of the fault.
+/// The value as a number. The error is the name of the fault.
 fn number(value: &Value) -> Result<f64, &'static str> {
     match value {
         Value::Bool(flag) => Ok(f64::from(u8::from(*flag))),

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-/// What is wrong with a request: the fault's name, the keys that lead to it, and a sentence, under
-/// the names by which FastAPI's clients find them.
+/// A fault of a request: its name, the keys that lead to it, and a sentence about it. The field
+/// names are those that FastAPI's clients expect.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct RequestIssue {
-    /// The name of the fault, e.g. `missing`.
+    /// The name of the fault, such as `missing`.
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// The keys that lead to the value.
@@ -25,7 +25,7 @@ impl RequestIssue {
         }
     }
 
-    /// Completes the message.
+    /// Appends the reason to the message.
     pub(super) fn because(mut self, why: &str) -> Self {
         self.msg = format!("{} {why}", self.msg).into();
         self
@@ -37,14 +37,14 @@ impl RequestIssue {
     }
 }
 
-/// The place and the message, on one line.
+/// Prints the place and the message on one line.
 impl std::fmt::Display for RequestIssue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.loc.join("."), self.msg)
     }
 }
 
-/// The message for a kind of fault. [`RequestIssue::because`] completes some of them.
+/// The message for a kind of fault. Some messages are completed by [`RequestIssue::because`].
 fn text_of(kind: &str) -> &'static str {
     match kind {
         "missing" => "Field required",

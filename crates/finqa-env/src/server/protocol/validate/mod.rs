@@ -1,6 +1,6 @@
-//! Reads requests (bodies of HTTP routes, messages of sockets, JSON-RPC), and reports the first
+//! Reads requests (bodies of HTTP routes, messages of sockets, JSON-RPC) and reports the first
 //! fault of each. The tables in this file list the fields of each request, `fields` reads them, and
-//! `issue` is the fault.
+//! `issue` describes a fault.
 
 mod fields;
 mod issue;
@@ -22,7 +22,7 @@ pub(crate) use issue::RequestIssue;
 type RequestResult<T> = Result<T, RequestIssue>;
 
 const SEED: Field = ("seed", Natural, Optional);
-/// A seed of any type passes, as in OpenEnv's `finqa_env`, but only an integer has an effect.
+/// A seed that may have any type, as in OpenEnv's `finqa_env`. Only an integer has an effect.
 const LAX_SEED: Field = ("seed", LaxSeed, Optional);
 const EPISODE_ID: Field = ("episode_id", ShortText, Optional);
 const INDEX: Field = ("index", Integer, Optional);
@@ -54,7 +54,7 @@ pub(crate) const STEP_BODY: RequestShape = RequestShape(Body, &[ACTION, TIMEOUT,
 const CALL_TOOL: RequestShape = RequestShape(Closed, &[METADATA, CALL, TOOL, ARGUMENTS]);
 const LIST_TOOLS: RequestShape = RequestShape(Closed, &[METADATA, TYPE]);
 pub(crate) const RPC: RequestShape = RequestShape(Closed, &[JSONRPC, METHOD, PARAMS, ID]);
-// Messages of a WebSocket, by whether they have data.
+// Messages of a WebSocket that must, may, or may not have data.
 pub(crate) const WITH_DATA: RequestShape = RequestShape(Closed, &[TYPE, DATA]);
 pub(crate) const MAY_HAVE_DATA: RequestShape = RequestShape(Closed, &[TYPE, OPTIONAL_DATA]);
 pub(crate) const BARE: RequestShape = RequestShape(Closed, &[TYPE]);
@@ -63,7 +63,7 @@ pub(crate) const BARE: RequestShape = RequestShape(Closed, &[TYPE]);
 pub(crate) struct ResetRequest {
     /// Makes the order of questions reproducible.
     pub seed: Option<u64>,
-    /// The client's own name for the episode.
+    /// The client's name for the episode.
     pub episode_id: Option<String>,
     /// The split of the requested question.
     pub split: Option<String>,
@@ -76,11 +76,11 @@ pub(crate) struct ResetRequest {
 pub(crate) struct StepRequest {
     /// The action as sent; [`tool_call`] validates it.
     pub action: Map<String, Value>,
-    /// The client's limit, in seconds.
+    /// The client's time limit in seconds.
     pub timeout_s: Option<f64>,
 }
 
-/// The body of a task route: a split, and for some routes which of its tasks.
+/// The body of a task route: a split, and for some routes the tasks of the split.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct TaskRequest {
     pub split: String,
@@ -110,7 +110,7 @@ impl TaskRoute {
     }
 }
 
-/// A step that calls a tool, with its name and arguments as sent.
+/// A step that calls a tool, with the name and the arguments that the client sent.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct CallStep {
     pub tool_name: String,
@@ -118,8 +118,8 @@ pub(crate) struct CallStep {
     pub arguments: Map<String, Value>,
 }
 
-/// Validates the action of a step. Returns `None` if it lists the tools, as clients up to core 0.4
-/// do it by a step.
+/// Validates the action of a step. Returns `None` for the action that lists the tools. Clients up
+/// to core 0.4 use this action instead of `tools/list`.
 pub(crate) fn tool_call(action: &Map<String, Value>) -> RequestResult<Option<CallStep>> {
     if action.get("type").and_then(Value::as_str) == Some("list_tools") {
         return read::<Value>(action, &LIST_TOOLS).map(|_| None);
@@ -127,7 +127,8 @@ pub(crate) fn tool_call(action: &Map<String, Value>) -> RequestResult<Option<Cal
     read(action, &CALL_TOOL).map(Some)
 }
 
-/// Validates the top level of a WebSocket message and returns its `data`, or an empty object.
+/// Validates the top level of a WebSocket message and returns its `data`, or an empty object if it
+/// has none.
 pub(crate) fn message_data(
     message: &Map<String, Value>,
     shape: &RequestShape,
@@ -158,7 +159,7 @@ mod tests {
         serde_json::from_value(value).expect("an object")
     }
 
-    /// Kind and place of the fault.
+    /// The kind and the place of the fault.
     fn fault<T: std::fmt::Debug>(read: RequestResult<T>) -> (&'static str, String) {
         let issue = read.expect_err("a fault");
         (issue.kind, issue.loc.join("."))
