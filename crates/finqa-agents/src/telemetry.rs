@@ -1,7 +1,7 @@
 //! Helpers that set attributes on `tracing` spans. Their names follow OpenTelemetry's GenAI
 //! conventions (1.41, in which all of `gen_ai.*` is still in development) and MLflow. On a span
-//! that nobody records, the setters are cheap no-ops. Prompts and replies are content, which is
-//! recorded only on request ([`Content`]).
+//! that nobody records, setting an attribute costs almost nothing. Prompts and replies are content,
+//! which is recorded only on request ([`Content`]).
 
 use opentelemetry::trace::Status;
 use opentelemetry::{Array, StringValue, Value};
@@ -10,8 +10,8 @@ use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::Layer;
 
-/// Sets an attribute. Call it once per key: the SDK does not replace the first value, it keeps
-/// both.
+/// Sets an attribute. Call this only once per key, because the SDK does not replace the first value
+/// but stores both.
 pub fn set(span: &Span, key: &'static str, value: impl Into<Value>) {
     if !span.is_disabled() {
         span.set_attribute(key, value);
@@ -31,12 +31,12 @@ pub(crate) fn set_list<'a>(
     }
 }
 
-/// A count as the integer that attributes take; `i64::MAX` if it does not fit.
+/// A count as an integer, the type that attributes have; `i64::MAX` if the count does not fit.
 pub fn count(n: impl TryInto<i64>) -> i64 {
     n.try_into().unwrap_or(i64::MAX)
 }
 
-/// The serialised name of a unit variant; empty for a value that does not serialise to a string.
+/// The serialised name of a unit variant; empty for a value that is not serialised as a string.
 pub fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
@@ -44,7 +44,7 @@ pub fn word(value: &impl serde::Serialize) -> String {
     }
 }
 
-/// Marks a span as failed. `kind` is a stable word that dashboards can group by; `message` is for
+/// Marks a span as failed. `kind` is a fixed word by which dashboards can group; `message` is for
 /// people.
 pub fn fail(span: &Span, kind: &str, message: &str) {
     if !span.is_disabled() {
@@ -53,24 +53,24 @@ pub fn fail(span: &Span, kind: &str, message: &str) {
     }
 }
 
-/// A marker: content is recorded if the subscriber has this layer, which is found by its type. The
+/// A marker. Content is recorded if the subscriber has this layer, which is found by its type. The
 /// layer itself does nothing.
 pub struct Content;
 
 impl<S: tracing::Subscriber> Layer<S> for Content {}
 
-/// True if questions, prompts and replies are to be recorded (`--trace-content`).
+/// True if questions, prompts and replies should be recorded (`--trace-content`).
 pub(crate) fn wants_content() -> bool {
     tracing::dispatcher::get_default(|subscriber| subscriber.downcast_ref::<Content>().is_some())
 }
 
-/// Returns a message that may quote a prompt or a reply, or an empty string if content is not
-/// recorded.
+/// Returns a message that may quote a prompt or a reply. If content is not recorded, returns an
+/// empty text.
 pub fn if_content(message: &str) -> &str {
     if wants_content() { message } else { "" }
 }
 
-/// Sets an attribute that is content; `make` is called only if content is recorded.
+/// Sets an attribute that is content. `make` is called only if content is recorded.
 pub(crate) fn set_content(span: &Span, key: &'static str, make: impl FnOnce() -> String) {
     if !span.is_disabled() && wants_content() {
         span.set_attribute(key, make());
@@ -88,7 +88,7 @@ pub(crate) fn set_question(span: &Span, text: &str) {
         json!([message("user", text)]).to_string()
     });
     set_content(span, "mlflow.spanInputs", || {
-        // MLflow's list shows the text of `messages`, but raw JSON for any other input.
+        // MLflow's list shows the text of `messages`, but shows any other input as raw JSON.
         json!({"messages": [{"role": "user", "content": text}]}).to_string()
     });
 }

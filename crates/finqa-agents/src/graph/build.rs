@@ -19,7 +19,7 @@ pub struct Graph<S, R, E> {
     start: Option<String>,
 }
 
-/// A vertex of the petgraph object.
+/// A vertex of the graph in petgraph's form.
 pub(super) enum Vertex<S, R, E> {
     Start,
     Work {
@@ -42,7 +42,7 @@ impl<S, R, E> Vertex<S, R, E> {
 /// A checked graph: every node is reachable and can reach the end, and every
 /// declared route has exactly one edge.
 pub struct CompiledGraph<S, R, E> {
-    /// Each edge carries its route, except the edge from the start, which carries `None`.
+    /// The route of each edge; `None` on the edge from the start, which has no route.
     pub(super) graph: DiGraph<Vertex<S, R, E>, Option<R>>,
     /// The node that runs first.
     pub(super) first: NodeIndex,
@@ -85,12 +85,11 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
         self
     }
 
-    /// Checks the graph and makes it runnable.
+    /// Checks the graph and makes it executable.
     ///
-    /// # Errors
-    /// Returns the first fault found: no start, a name that is used twice or not defined, two edges
-    /// for one route, a declared route without an edge, an edge for a route that is not declared, a
-    /// node that cannot be reached, or a node from which the end cannot be reached (a trap).
+    /// Returns the first fault: no start, a name that is used twice or not defined, two edges for
+    /// one route, a declared route without an edge, an edge for an undeclared route, a node that
+    /// cannot be reached, or a node from which the end cannot be reached (a trap).
     pub fn compile(self) -> Result<CompiledGraph<S, R, E>, GraphError> {
         let start_name = self.start.ok_or(GraphError::NoStart)?;
         let mut graph = DiGraph::new();

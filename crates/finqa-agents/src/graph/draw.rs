@@ -9,7 +9,7 @@ use super::build::{CompiledGraph, Vertex};
 
 impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
     /// The graph as a Mermaid flowchart, which GitHub renders. Names and routes are not escaped, so
-    /// they must be plain words.
+    /// they must consist of plain words.
     pub fn mermaid(&self) -> String {
         let mut out = String::from("flowchart LR\n");
         for vertex in self.graph.node_weights() {

@@ -3,7 +3,8 @@
 use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
 
-/// The errors of compiling a graph. Each names the node, and the route if there is one.
+/// The errors of compiling a graph. Each error names the node, and the route if it is about a
+/// route.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GraphError {
     #[error("the graph has no start: name one with `start`")]
@@ -13,8 +14,8 @@ pub enum GraphError {
     #[error("{referrer} names `{node}`, which is not a node")]
     UnknownNode {
         node: String,
-        /// What names the unknown node: `the start`, or an edge such as `the edge critic -revise->
-        /// analyst`.
+        /// The place that names the unknown node: `the start`, or an edge such as `the edge critic
+        /// -revise-> analyst`.
         referrer: String,
     },
     #[error("node `{node}` has two edges for route `{route}`: to `{first}` and to `{second}`")]
@@ -40,7 +41,7 @@ impl Kinded for GraphError {
     }
 }
 
-/// Why a run did not reach the end.
+/// The reason why a run did not reach the end.
 #[derive(Debug, Error)]
 pub enum GraphRunError<E> {
     /// The step limit was reached; the state holds the work so far.
@@ -48,7 +49,7 @@ pub enum GraphRunError<E> {
         "stopped after {limit} steps, before node `{next}`: raise the step limit, or end the loop earlier"
     )]
     StepLimit { limit: usize, next: String },
-    /// Cancelled between two steps; the state holds the work so far.
+    /// The run was cancelled between two steps. The state contains the work so far.
     #[error("cancelled before node `{next}`")]
     Cancelled { next: String },
     #[error("node `{node}` failed")]

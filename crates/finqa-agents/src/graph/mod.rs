@@ -1,13 +1,13 @@
-//! A typed state graph on petgraph: each node works on a shared state and returns a route, and an
-//! edge says to which node that route leads.
+//! A typed state graph on petgraph. Each node works on a shared state and returns a route, and the
+//! edge for that route leads to the next node.
 //!
 //! [`Graph`] collects nodes and edges, [`Graph::compile`] rejects a graph that cannot run, and the
-//! resulting [`CompiledGraph`] both runs and draws itself. The runner asks the petgraph object for
-//! the next node, so a drawing cannot differ from what runs.
+//! resulting [`CompiledGraph`] both runs and draws itself. The runner takes the next node from the
+//! petgraph object, so the drawing always shows the graph that runs.
 //!
-//! The state is a type of the caller's. This module knows nothing about finance or models, writes
-//! no checkpoints and prints nothing; a caller that needs such things passes a hook, which is
-//! called after every step.
+//! The caller chooses the type of the state. This module knows nothing about finance or models,
+//! writes no checkpoints and prints nothing. A caller that needs such things passes a hook, which
+//! is called after every step.
 //!
 //! ```
 //! use finqa_agents::graph::{END, Graph, Node, RunOptions};
@@ -55,9 +55,9 @@ pub use build::{CompiledGraph, Graph};
 pub use error::{GraphError, GraphRunError};
 pub use run::RunOptions;
 
-/// Name of the end: an edge to it finishes the run.
+/// Name of the end. An edge to it finishes the run.
 pub const END: &str = "END";
-/// Name of the entry in drawings.
+/// Name of the start in drawings.
 pub const START: &str = "START";
 
 /// A step of the graph, which works on the state and returns the route to take next.
@@ -66,7 +66,6 @@ pub trait Node<S, R, E>: Send + Sync {
     /// Every route that [`Node::run`] may return. [`Graph::compile`] requires an edge for each.
     fn routes(&self) -> &[R];
 
-    /// Works on the state. An error ends the run; changes that were already made to the state are
-    /// kept.
+    /// Works on the state. An error ends the run, but earlier changes of the state remain.
     async fn run(&self, state: &mut S) -> Result<R, E>;
 }

@@ -7,20 +7,19 @@ use tokio_util::sync::CancellationToken;
 use super::build::{CompiledGraph, Vertex, target};
 use super::error::GraphRunError;
 
-/// Stops a graph that never reaches its end. The two agents set a limit of their own.
+/// Step limit of a run without its own limit. It stops a graph that never reaches its end.
 const DEFAULT_STEP_LIMIT: usize = 50;
 
-/// Called after every step with the node's name and the state at that time.
+/// A function that is called after every step with the node's name and the current state.
 pub(crate) type Hook<'a, S> = &'a (dyn Fn(&str, &S) + Send + Sync);
 
 pub struct RunOptions<'a, S> {
-    /// Maximum number of node runs; instead of one more, the run ends with
-    /// [`GraphRunError::StepLimit`].
+    /// Maximum number of node runs. At the limit, the run ends with [`GraphRunError::StepLimit`].
     pub step_limit: usize,
-    /// Checked only between steps, so that a step in progress finishes and what it paid for is
-    /// kept. A node that must stop midway needs a token of its own.
+    /// Checked only between steps, so that a step in progress finishes and its paid result is kept.
+    /// A node that must stop in the middle of a step needs its own token.
     pub cancel: CancellationToken,
-    /// Called after every step, e.g. to record it in a trace.
+    /// Called after every step, for example to record it in a trace.
     pub hook: Option<Hook<'a, S>>,
 }
 

@@ -1,5 +1,4 @@
-//! The analyst node: turns a reply into a round, and asks again at most once for one that cannot be
-//! read.
+//! The analyst node. It turns a reply into a round. If a reply cannot be read, it asks once more.
 
 use std::ops::RangeInclusive;
 
@@ -21,10 +20,10 @@ use super::failure::QuestionFailure;
 use super::solution::{Round, StopReason};
 use super::trace;
 
-/// Sent to the model after a reply that was cut off at its limit.
+/// The message to the model after a reply that was cut off at its limit.
 const CUT: &str = "it was too long and was cut off; write fewer words";
 
-/// Who drafts the answers.
+/// The author of the drafts.
 pub(super) enum AnalystNode {
     Llm(LlmAgent),
     Embedded(Box<EmbeddedAgent>),
@@ -86,15 +85,16 @@ impl AnalystNode {
 }
 
 impl LlmAgent {
-    /// Drafts an answer. The first draft is the most common of the samples; a revision answers
-    /// criticism, and is sampled once.
+    /// Drafts an answer. The first draft is the most common one among the samples. A revision is an
+    /// answer to criticism and is sampled once.
     async fn draft(&self, exchange: &mut Exchange) -> Result<Round, QuestionFailure> {
         let samples = match exchange.so_far.rounds.is_empty() {
             true => self.samples.max(1),
             false => 1,
         };
-        // A live provider may serve the other samples from its prompt cache if one is requested
-        // first. In a batch all are requested together, so that they join one wave.
+        // A live provider can serve the other samples from its prompt cache if the first sample was
+        // requested earlier. In a batch, all samples are requested together, so that they are in
+        // the same wave.
         let together = match self.model.sends_batches() {
             true => samples,
             false => 1,
@@ -114,8 +114,8 @@ impl LlmAgent {
         Ok(draft)
     }
 
-    /// Samples the drafts with these numbers (from 1) in parallel. Their node names differ, so that
-    /// a resumed run gives each its own reply.
+    /// Samples the drafts with these numbers (from 1) in parallel. Each has its own node name, so
+    /// that a resumed run gives each sample its own reply.
     async fn sample(
         &self,
         exchange: &mut Exchange,
@@ -141,15 +141,16 @@ impl LlmAgent {
                 Err(failure) => Err(failure.clone()),
             };
             let (quoted, error) = match (reply, &draft) {
-                // A limit that the user has set is meant, so a reply that is cut off there is not
-                // asked for again.
+                // The user chose this limit, so a reply that is cut off at it is not requested
+                // again.
                 (Err(QuestionFailure { cut, .. }), _) => {
                     (cut.filter(|_| self.sampling.max_tokens.is_none()), CUT)
                 }
                 (Ok(reply), Err(failure)) => (Some(reply), failure.message.as_str()),
                 (Ok(_), Ok(_)) => (None, ""),
             };
-            // The model is asked again once, with the error. A second failure is the outcome.
+            // Ask the model once more, with the error. If that fails too, the failure is the
+            // outcome.
             if let Some(quoted) = quoted {
                 let mut messages = dialogue.clone();
                 messages.push(ChatMessage::assistant(quoted));
@@ -173,7 +174,8 @@ impl LlmAgent {
         Ok(drafts)
     }
 
-    /// The system prompt and the question, then each earlier reply with the criticism of it.
+    /// The conversation: the system prompt and the question, then each earlier reply with its
+    /// criticism.
     fn dialogue(&self, exchange: &Exchange) -> Result<Vec<ChatMessage>, QuestionFailure> {
         let mut messages = opening(self.prompts.analyst(&exchange.question)?);
         for round in &exchange.so_far.rounds {
@@ -184,8 +186,8 @@ impl LlmAgent {
     }
 }
 
-/// Reads the draft in a reply. The error is one line, for a reply that cannot be read or has no
-/// value.
+/// Reads the draft in a reply. If the reply cannot be read or has no value, the error says why in
+/// one line.
 fn read(exchange: &Exchange, reply: &str) -> Result<Round, QuestionFailure> {
     let analysis = parse::analysis(reply).map_err(|failure| parse_failure(failure.to_string()))?;
     let answer = Answer::from_analysis(&analysis, &exchange.question);
@@ -198,7 +200,8 @@ fn read(exchange: &Exchange, reply: &str) -> Result<Round, QuestionFailure> {
     }
 }
 
-/// True if an answer is only a sentence of the criticism before it, whose figures are the critic's.
+/// True if an answer only repeats a sentence of the criticism before it. Its figures are the
+/// critic's.
 fn is_echo(answer: &Answer, rounds: &[Round]) -> bool {
     let stated = single_spaced(&answer.stated);
     let is_sentence = answer.program.is_none() && stated.split(' ').count() > 4;
@@ -210,7 +213,7 @@ fn parse_failure(reason: String) -> QuestionFailure {
     QuestionFailure::new(Outcome::ParseFailure, reason)
 }
 
-/// Why an answer has no value; `None` if it has one.
+/// Says why an answer has no value; `None` if it has one.
 fn no_value(answer: &Answer) -> Option<String> {
     if answer.value.is_some() {
         return None;

@@ -1,4 +1,4 @@
-//! The record of an answer, which `from_analysis` makes.
+//! The record of an answer, which `from_analysis` creates.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,44 +8,44 @@ use finqa_core::question::{CitedEvidence, HistoryEntry, HistorySource};
 /// An answer with everything that supports it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The value before printing: the result of the program, or the stated answer read as a number
-    /// or a word.
+    /// The value before it is printed. It is the result of the program, or the stated answer read
+    /// as a number or a word.
     pub value: Option<Value>,
-    /// The answer as shown to a person, e.g. `14.1%` (rule: docs/scoring.md, section 0).
+    /// The answer as shown to a person, such as `14.1%` (rule: docs/scoring.md, section 0).
     pub printed: String,
-    /// The values that are joined in `printed`, in the order of the question, if it asks for
-    /// several.
+    /// If the question asks for several values, the values that are joined in `printed`, in the
+    /// order of the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<String>,
-    /// The answer as the analyst stated it, which is a cross-check of the program.
+    /// The answer that the analyst stated. It is a cross-check of the program.
     pub stated: String,
     pub unit: Unit,
-    /// True if the value is already in percent, because the program's last step multiplies by 100
-    /// or the program uses percentages as the page prints them.
+    /// True if the value is already in percent. This is so if the program's last step multiplies by
+    /// 100, or if the program uses percentages as the page prints them.
     #[serde(rename = "times_100")]
     pub in_percent: bool,
     pub program: Option<String>,
-    /// Why the program did not determine the value, so that the stated answer did. Absent if there
-    /// is no program, or if it was executed.
+    /// The reason why the value is not the program's result but the stated answer. Absent if there
+    /// is no program, or if the program was executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_error: Option<String>,
-    /// A name for the value, e.g. `net revenue, 2009`.
+    /// A description of the value, such as `net revenue, 2009`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The reasoning, one entry per step.
     pub steps: Vec<String>,
     pub evidence: Vec<CitedEvidence>,
-    /// The analyst's own confidence, 0 to 1.
+    /// The analyst's confidence in its answer, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// Why the embedded analyst calls the answer a guess.
+    /// The reason why the embedded analyst calls the answer a guess.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
 }
 
 impl Answer {
-    /// The value in units: 1250400000 for 1250.4 million, 44.0 for 44 %, and an amount without a
-    /// scale word as it is. `None` for words.
+    /// The value in units: 1250400000 for 1250.4 million, 44.0 for 44 %. An amount without a scale
+    /// word is unchanged. `None` for words.
     pub fn plain_value(&self) -> Option<f64> {
         let value = self.value.as_ref()?.number()?;
         if self.unit.kind == UnitKind::Percent {
@@ -71,12 +71,13 @@ impl Answer {
     }
 }
 
-/// Rounds to 13 significant digits, because 0.141 times 100 is not exactly 14.1 in binary.
+/// Rounds to 13 significant digits, because 0.141 times 100 is not exactly 14.1 in binary
+/// arithmetic.
 fn without_noise(value: f64) -> f64 {
     format!("{value:.12e}").parse().unwrap_or(value)
 }
 
-/// The entry of our own answer in the history that later turns see.
+/// The history entry of our own answer, for later turns.
 pub fn answer_history(question: &str, answer: Option<&Answer>) -> HistoryEntry {
     HistoryEntry {
         question: question.to_owned(),

@@ -1,32 +1,32 @@
-//! Estimates a model's accuracy without gold, to choose between its answer and the embedded
-//! analyst's where they differ (`--second-opinion arbitrate`).
+//! Estimates a model's accuracy without gold. If the model and the embedded analyst disagree, the
+//! estimate decides between their answers (`--second-opinion arbitrate`).
 //!
-//! Wrong answers seldom coincide, so the two agree mostly where both are right. With independent
-//! errors, a model of accuracy m and an analyst of (calibrated) confidence c agree on a share c × m
-//! of the questions. Where they differ, the odds that the analyst is right and not the model are c
-//! (1 - m) to (1 - c) m, which favours the analyst if c > m. Questions that are hard for both make
-//! m look larger than it is, and the upper end of its interval is used; both keep more of the
-//! model's answers.
+//! Wrong answers rarely coincide, so the two agree mostly if both are right. If errors are
+//! independent, a model of accuracy m and an analyst of (calibrated) confidence c agree on a share
+//! c × m of the questions. If they disagree, the odds of the analyst against the model are c (1 -
+//! m) to (1 - c) m, which favours the analyst if c > m. Questions that are hard for both make the
+//! estimate of m too large, and the upper end of its interval is used; both effects keep more of
+//! the model's answers.
 
 use finqa_core::stats::wilson;
 use serde::{Deserialize, Serialize};
 
 use super::opinion::SecondOpinion;
 
-/// How often a model's answers agree with the embedded analyst's.
+/// Counts how often a model's answers agree with the embedded analyst's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgreementCount {
-    /// Answers with a second opinion.
+    /// The number of answers with a second opinion.
     pub answers: usize,
-    /// Those of them that agree with it.
+    /// The number of these answers that agree with the second opinion.
     pub agreed: usize,
-    /// The number of answers that the embedded analyst is expected to have right: the sum of its
-    /// confidences.
+    /// The number of answers that the embedded analyst is expected to have right, which is the sum
+    /// of its confidences.
     pub expected: f64,
 }
 
 impl AgreementCount {
-    /// Counts an answer. Without an answer or an opinion, there is nothing to count.
+    /// Counts an answer. Does nothing if there is no answer or no opinion.
     pub fn add(&mut self, opinion: Option<&SecondOpinion>) {
         if let Some(opinion) = opinion
             && let Some(agrees) = opinion.agrees
@@ -37,15 +37,15 @@ impl AgreementCount {
         }
     }
 
-    /// The upper end of the 95 % interval of the model's accuracy; 1 if nothing is counted.
+    /// The upper end of the 95 % interval of the model's accuracy; 1 if no answer was counted.
     pub fn model_accuracy(&self) -> f64 {
         if self.expected <= 0.0 {
             return 1.0;
         }
         let answers = self.answers as f64;
         let estimate = (self.agreed as f64 / self.expected).min(1.0);
-        // The interval of the share that agrees, divided by the share that would agree at an
-        // accuracy of 1.
+        // The interval of the share of agreement, divided by the share of agreement that an
+        // accuracy of 1 would give.
         let most = wilson(self.agreed as f64 / answers, answers).1 * answers / self.expected;
         most.clamp(estimate, 1.0)
     }
@@ -73,13 +73,13 @@ mod tests {
         for accuracy in [0.1_f64, 0.5, 0.9] {
             let mut count = AgreementCount::default();
             for at in 0..1000 {
-                // The embedded analyst is right on every other question, and the model on the given
-                // share of those.
+                // The embedded analyst is right on every second question, and the model on the
+                // given share of these.
                 let agrees = at % 2 == 0 && f64::from(at / 2 % 10) < 10.0 * accuracy;
                 count.add(Some(&opinion(0.5, Some(agrees))));
             }
             let most = count.model_accuracy();
-            // Of 1,000 answers, at most half can agree.
+            // At most half of 1,000 answers can agree.
             assert!(
                 accuracy + 0.025 < most && most < accuracy + 0.07,
                 "{count:?}"
@@ -90,7 +90,7 @@ mod tests {
         count.add(None);
         count.add(Some(&opinion(0.5, None)));
         assert_eq!(count, AgreementCount::default());
-        // More agreement than the analyst's confidence explains does not raise the accuracy above
+        // More agreement than the analyst's confidence explains must not raise the accuracy above
         // 1.
         (0..10).for_each(|_| count.add(Some(&opinion(0.5, Some(true)))));
         assert_eq!(count.model_accuracy(), 1.0);

@@ -1,4 +1,4 @@
-//! Chooses which answer is returned, and whether it is withheld.
+//! Chooses the answer that is returned, and decides whether it is withheld.
 
 use finqa_core::outcome::Outcome;
 
@@ -7,8 +7,8 @@ use super::exchange::Exchange;
 use super::opinion::Arbitration;
 use super::solution::{Solution, StopReason, best_round};
 
-/// Closes an exchange. A failure before any answer is the outcome. After an answer (for example, if
-/// the critic cannot be reached), the best answer is kept.
+/// Closes an exchange. A failure before any answer becomes the outcome. If the failure comes after
+/// an answer (for example, because the critic cannot be reached), the best answer is kept.
 pub(super) fn close(exchange: Exchange) -> Solution {
     let Exchange {
         so_far: mut solution,
@@ -38,8 +38,8 @@ pub(super) fn close(exchange: Exchange) -> Solution {
     solution
 }
 
-/// Withholds an answer whose confidence is below `least`. If the answer states none, the confidence
-/// of the first round counts.
+/// Withholds an answer whose confidence is below `least`. If the answer states no confidence, that
+/// of the first round is used.
 pub(super) fn abstain(solution: Solution, least: f64) -> Solution {
     let Some(answer) = &solution.answer else {
         return solution;
@@ -84,7 +84,7 @@ pub(super) fn arbitrate(
     solution
 }
 
-/// Withholds an answer that no second opinion agrees with.
+/// Withholds an answer unless a second opinion agrees with it.
 pub(super) fn without_agreement(solution: Solution) -> Solution {
     let Some(answer) = &solution.answer else {
         return solution;

@@ -1,5 +1,5 @@
-//! The model calls about one question. A call is recorded before its reply is used, and recalled
-//! when an interrupted run is resumed.
+//! The model calls about one question. A call is recorded before its reply is used. When an
+//! interrupted run is resumed, recorded replies are recalled instead of requested again.
 
 use std::collections::BTreeMap;
 
@@ -13,34 +13,35 @@ use crate::llm::{
 use crate::telemetry::set;
 use finqa_core::question::Question;
 
-/// The node that answers. A repeated request is named `analyst_reask`, the second sample
-/// `analyst#2`.
+/// The node of the analyst. A repeated request has the node name `analyst_reask`, and the second
+/// sample has `analyst#2`.
 pub const ANALYST: &str = "analyst";
 pub const CRITIC: &str = "critic";
 
 /// A call of a model, as the journal stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
-    /// The node that asked, e.g. `analyst`, `analyst#2`, `analyst_reask` or `critic`.
+    /// The node that made the call, such as `analyst`, `analyst#2`, `analyst_reask` or `critic`.
     pub node: String,
-    /// From 1.
+    /// The round, from 1.
     pub round: u32,
-    /// blake3 of the request's JSON, by which a resumed run recognises the request.
+    /// blake3 of the request's JSON. A resumed run finds the call of a request by this hash.
     pub request_hash: String,
     pub messages: Vec<ChatMessage>,
     pub reply: Option<ChatReply>,
-    /// One line, if the call failed.
+    /// The error in one line, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The kind of that failure. With a reply, the reply itself shows that the provider failed.
+    /// The kind of the failure. Absent if there is a reply, because the reply itself shows that the
+    /// provider failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<ErrorKind>,
-    /// HTTP requests, retries included.
+    /// Number of HTTP requests, including retries.
     pub attempts: u32,
     /// Time from the first request to the reply, including retries but not the wait for a slot.
     pub seconds: f64,
-    /// Unknown in part if the model has no listed price, or if requests were lost that may have
-    /// been billed.
+    /// The cost of the call. A part of it is unknown if the model has no listed price, or if
+    /// requests were lost that may have been billed.
     pub cost: Cost,
 }
 
@@ -60,22 +61,22 @@ impl Call {
         self.reply.is_some() && self.failure.is_none()
     }
 
-    /// True if the call is not made again for the same question: it has an answer, or a refusal
-    /// that the question continued with or ended at.
+    /// True if the call is not repeated for the same question. It has an answer, or it was refused
+    /// and the question continued or ended with the refusal.
     pub fn is_settled(&self) -> bool {
         self.is_answered()
             || match self.failure {
                 Some(ErrorKind::ContentFilter) => true,
                 Some(ErrorKind::ContextTooLong | ErrorKind::BadRequest { .. }) => {
                     // An analyst's request is sent again, because the server may have refused all
-                    // requests then.
+                    // requests at that time.
                     self.node.starts_with(CRITIC)
                 }
                 _ => false,
             }
     }
 
-    /// The reply or the error that the call had when it was made.
+    /// The reply or the error that the call originally returned.
     fn outcome(&self) -> Result<ChatReply, Box<ModelError>> {
         match (&self.reply, &self.failure) {
             (Some(reply), None) => Ok(reply.clone()),
@@ -89,8 +90,8 @@ impl Call {
         }
     }
 
-    /// The number of the sample of the first draft that the call belongs to, from 1; `None` for
-    /// other calls.
+    /// The number of the first draft's sample to which the call belongs, from 1; `None` for other
+    /// calls.
     fn sample(&self) -> Option<u32> {
         let (node, number) = self.node.split_once('#').unwrap_or((&self.node, "1"));
         let is_draft = self.round == 1 && ["analyst", "analyst_reask"].contains(&node);
@@ -100,28 +101,28 @@ impl Call {
 
 pub(crate) type CallRecorder = Box<dyn Fn(&Call) + Send + Sync>;
 
-/// The calls that an interrupted run has already paid for, and where to record new ones.
+/// The calls that an interrupted run has already paid for, and a function that records new calls.
 #[derive(Default)]
 pub struct CallMemory {
-    /// Settled calls in the order in which they were made. Each is used once, because a question
-    /// may send the same request twice (a critic that is asked again about the same answer).
+    /// Settled calls in their order. Each is used only once, because a question may send the same
+    /// request twice (when a critic is asked again about the same answer).
     pub settled: Vec<Call>,
-    /// Calls of earlier attempts at the question that are not settled.
+    /// Calls of earlier attempts at the question that are not settled. Their cost still counts.
     pub failed: Vec<Call>,
     pub record: Option<CallRecorder>,
 }
 
 pub struct RecordedCalls {
-    /// Every call so far, failed ones included.
+    /// All calls so far, including failed ones.
     pub(crate) calls: Vec<Call>,
     memory: CallMemory,
     stop: Stop,
-    /// The question and the pass that the calls belong to.
+    /// The question and the epoch to which the calls belong.
     origin: RequestOrigin,
 }
 
 impl RecordedCalls {
-    /// Starts with the failed calls of earlier attempts.
+    /// Starts with the failed calls of earlier attempts, whose cost still counts.
     pub(crate) fn new(mut memory: CallMemory, stop: Stop, question: &Question, epoch: u32) -> Self {
         Self {
             origin: RequestOrigin {
@@ -135,8 +136,8 @@ impl RecordedCalls {
         }
     }
 
-    /// Asks a model, or recalls the reply that an interrupted run already received. The call is
-    /// recorded without the first `known` messages, which earlier calls contain.
+    /// Asks a model, or recalls the reply that an interrupted run already received. The record of
+    /// the call omits the first `known` messages, because earlier records contain them.
     pub(crate) async fn call(
         &mut self,
         model: &dyn ChatModel,
@@ -169,8 +170,8 @@ impl RecordedCalls {
         results
     }
 
-    /// Looks for the call that an interrupted run made with this request. A new request gets its
-    /// origin, which distinguishes it from equal ones.
+    /// Looks for the recorded call of an interrupted run with the same request. A new request gets
+    /// its origin, which distinguishes it from equal requests.
     fn prepare(&mut self, model: &dyn ChatModel, mut request: ChatRequest) -> PreparedCall {
         let hash = request_hash(&request);
         let mut recorded = self.memory.settled.iter();
@@ -193,7 +194,7 @@ impl RecordedCalls {
         }
     }
 
-    /// Sends the request unless its call was recalled, and records the call.
+    /// Sends the request, unless its call was recalled, and records the call.
     async fn ask(
         &self,
         model: &dyn ChatModel,
@@ -210,14 +211,15 @@ impl RecordedCalls {
             let outcome = call.outcome().map_err(|error| *error);
             return (Some(call), outcome);
         }
-        // After a stop, requests in flight finish and no new one begins.
+        // After a stop, requests in flight finish, but no new request begins.
         if self.stop.drain.is_cancelled() {
             return (None, Err(ModelError::new(ErrorKind::Cancelled, "stopped")));
         }
         let replied = model.chat(&request, &self.stop).await;
-        // The stop came before anything was sent, so there is nothing to record.
+        // The stop came before anything was sent, so no call is recorded.
         let is_unsent =
             |error: &ModelError| error.kind == ErrorKind::Cancelled && error.attempts == 0;
+        // Other errors are recorded, because they may have cost money.
         if replied.as_ref().is_err_and(is_unsent) {
             return (None, replied);
         }
@@ -248,7 +250,8 @@ impl RecordedCalls {
             seconds: latency.as_secs_f64(),
             cost,
         };
-        // Recorded before the reply is used, so that a paid reply survives if the process ends.
+        // Record the call before its reply is used, so that a paid reply is not lost if the process
+        // ends.
         if let Some(record) = &self.memory.record {
             record(&call);
         }
@@ -260,11 +263,11 @@ impl RecordedCalls {
 struct PreparedCall {
     request: ChatRequest,
     hash: String,
-    /// The call that an interrupted run made with this request.
+    /// The call that an interrupted run recorded for this request.
     recalled: Option<Call>,
 }
 
-/// Adds a recalled reply to the trace, as a call that took no time.
+/// Adds a recalled reply to the trace as a call that took no time.
 fn record_recalled(model: &dyn ChatModel, request: &ChatRequest, call: &Call) {
     if let Some(reply) = &call.reply {
         let span = crate::llm::trace::chat(model.name(), request);
@@ -273,8 +276,8 @@ fn record_recalled(model: &dyn ChatModel, request: &ChatRequest, call: &Call) {
     }
 }
 
-/// Sorts the samples of the first draft, which are first in `calls`, by their number. Several are
-/// requested at a time, and a journal stores them in the order of the replies.
+/// Sorts the samples of the first draft, which come first in `calls`, by their number. Samples are
+/// requested in parallel, and a journal stores them in the order of the replies.
 pub fn order_samples(calls: &mut [Call]) {
     let others = calls.iter().position(|call| call.sample().is_none());
     if let Some(samples) = calls.get_mut(..others.unwrap_or(calls.len())) {
@@ -282,8 +285,8 @@ pub fn order_samples(calls: &mut [Call]) {
     }
 }
 
-/// The time that the calls took: of samples that were requested in parallel the longest counts, and
-/// all others add up.
+/// The time that the calls took. Samples that were requested in parallel count as the longest of
+/// them; all other calls add up.
 pub fn total_seconds(calls: &[Call]) -> f64 {
     let mut alone = 0.0;
     let mut together: BTreeMap<_, BTreeMap<u32, f64>> = BTreeMap::new();
@@ -356,7 +359,7 @@ mod tests {
         let calls = [
             call("analyst", 1, 1.0),
             call("analyst#2", 1, 2.0),
-            // An earlier attempt, which failed.
+            // An earlier attempt that failed.
             call("analyst#2", 1, 4.0),
             call("analyst#3", 1, 5.0),
             call("analyst_reask#2", 1, 8.0),

@@ -1,4 +1,4 @@
-//! The critic node: the deterministic checks first, then the LLM critic.
+//! The critic node, which first runs the deterministic checks and then asks the LLM critic.
 
 use async_trait::async_trait;
 use tracing::Instrument;
@@ -15,18 +15,18 @@ use super::solution::{Round, StopReason};
 use super::trace;
 use super::verify::{self, Finding};
 
-/// Sent to a critic that asked for a revision with findings that cannot be read.
+/// The message to a critic that asked for a revision but whose findings cannot be read.
 const FINDINGS: &str = "The findings of this verdict could not be read. Give the same verdict \
                         again as one JSON object, with `findings` as a list of objects that have \
                         the keys `where`, `problem` and `fix`, and nothing else.";
 
 pub(super) struct CriticNode {
     pub(super) mode: CriticMode,
-    /// Make all deterministic checks. Otherwise only an answer that is unusable anyway gets a
+    /// Run all deterministic checks. If false, only an answer that is unusable in any case gets a
     /// finding.
     pub(super) checks: bool,
     pub(super) max_rounds: u32,
-    /// Make a finding of a second opinion that is sure and differs from the answer.
+    /// Turn a second opinion into a finding if it is sure and differs from the answer.
     pub(super) shows_opinion: bool,
     pub(super) llm: Option<LlmAgent>,
 }
@@ -51,7 +51,7 @@ impl Node<Exchange, Route, QuestionFailure> for CriticNode {
 }
 
 impl CriticNode {
-    /// Reviews the last round: sets its findings and its verdict.
+    /// Reviews the last round, and sets its findings and its verdict.
     async fn judge(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
         let Some(round) = exchange.so_far.rounds.last() else {
             return Ok(Route::Accept);
@@ -79,7 +79,7 @@ impl CriticNode {
             Some(critic) => match critic.verdict(exchange).await {
                 Ok((verdict, reply)) => (verdict, Some(reply), None),
                 Err(failure) if !failure.is_outcome() => return Err(failure),
-                // The answer is kept, and its round says that no critic reviewed it.
+                // Keep the answer. Its round records that no critic reviewed it.
                 Err(failure) => (CriticVerdict::Skipped, None, Some(failure.message)),
             },
             None if self.mode == CriticMode::Off => (CriticVerdict::Skipped, None, None),
@@ -101,8 +101,8 @@ impl CriticNode {
         Ok(Route::Accept)
     }
 
-    /// The second opinion as a finding, if it is shown to critics, is sure, and differs from the
-    /// answer.
+    /// The second opinion as a finding, if it may be shown to critics, is sure, and differs from
+    /// the answer.
     fn other_opinion(&self, exchange: &Exchange, round: &Round) -> Option<Finding> {
         let opinion = exchange.so_far.opinion.as_ref();
         let opinion = opinion.filter(|_| self.shows_opinion)?;
@@ -110,7 +110,7 @@ impl CriticNode {
         differs.then(|| opinion.finding())
     }
 
-    /// Why the loop ends after the last round; `None` if it continues.
+    /// The reason to end the loop after the last round; `None` to continue.
     fn stop(&self, rounds: &[Round], is_objected: bool) -> Option<StopReason> {
         let round = rounds.last()?;
         match &round.verdict {
@@ -125,8 +125,8 @@ impl CriticNode {
     }
 }
 
-/// True if the last round repeats the answer and the program of an earlier one, so that more rounds
-/// would only add cost.
+/// True if the last round has the answer and the program of an earlier round. More rounds would
+/// then only add cost.
 fn repeats(rounds: &[Round]) -> bool {
     rounds.split_last().is_some_and(|(last, earlier)| {
         earlier.iter().any(|round| {
@@ -164,7 +164,7 @@ impl LlmAgent {
         again.messages.push(ChatMessage::user(FINDINGS));
         let reply = match exchange.call(&*self.model, number, again).await {
             Err(failure) if !failure.is_outcome() => return Err(failure),
-            // Even if the second request fails, the first reply asked for a revision.
+            // If the second request fails, the first reply still asked for a revision.
             second => second.unwrap_or(reply),
         };
         let verdict = match parse::verdict(&reply) {

@@ -1,4 +1,4 @@
-//! Chooses among several drafts of an answer: the most common value wins (self-consistency).
+//! Chooses one of several drafts of an answer. The most common value wins (self-consistency).
 
 use finqa_core::number::{Value, round5};
 use finqa_core::outcome::Outcome;
@@ -8,16 +8,16 @@ use super::opinion::SecondOpinion;
 use super::solution::{Round, Vote, VoteTally};
 
 /// Returns the first draft with the most common value, and the votes. Values are compared after
-/// rounding to 5 decimals. On a tie, the value that agrees with the second opinion wins, otherwise
-/// the earliest. A draft without a value wins only if no draft has one.
+/// rounding to 5 decimals. On a tie, the value that agrees with the second opinion wins, and
+/// otherwise the earliest. A draft without a value wins only if no draft has a value.
 ///
 /// # Errors
-/// The first sample's failure if none has a draft.
+/// The failure of the first sample, if no sample has a draft.
 pub(super) fn most_common(
     samples: Vec<Result<Round, QuestionFailure>>,
     opinion: Option<&SecondOpinion>,
 ) -> Result<(Round, VoteTally), QuestionFailure> {
-    // Each value with its votes and its first draft, in the order of the samples.
+    // For each value, its votes and its first draft, in the order of the samples.
     let mut groups: Vec<(Vote, Round)> = Vec::new();
     let mut failures = Vec::new();
     for sample in samples {
@@ -69,8 +69,8 @@ mod tests {
 
     type Sample<'t> = (Option<f64>, &'t str);
 
-    /// Chooses among samples with these values and replies. One whose reply is "refused" has no
-    /// draft.
+    /// The choice among samples with these values and replies. A sample with the reply "refused"
+    /// has no draft.
     fn chosen(samples: &[Sample<'_>], opinion: Option<f64>) -> Result<(String, String), String> {
         let sample = |(value, reply): &Sample<'_>| {
             let answer = Answer {

@@ -1,5 +1,5 @@
-//! The embedded analyst as an agent: it drafts answers in place of a chat model, or gives a second
-//! opinion on the model's.
+//! The embedded analyst as an agent. It drafts answers instead of a chat model, or gives a second
+//! opinion on a chat model's answers.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,18 +19,19 @@ use super::percent;
 use super::solution::Round;
 use super::verify;
 
-/// Number of pages whose index is kept, because the turns of a conversation share a page.
+/// The number of pages whose index is kept. The turns of a conversation share a page, so its index
+/// is used several times.
 const PAGES_KEPT: usize = 16;
 
 #[derive(Default)]
 pub struct EmbeddedAgent {
     analyst: EmbeddedAnalyst,
-    /// The newest page first.
+    /// Indexed pages, the newest first.
     pages: Mutex<VecDeque<(Arc<Document>, PageIndex)>>,
 }
 
 impl EmbeddedAgent {
-    /// An agent whose analyst has other weights, for measurements.
+    /// An agent with other weights than the built-in ones, for measurements.
     pub fn new(analyst: EmbeddedAnalyst) -> Self {
         Self {
             analyst,
@@ -38,13 +39,13 @@ impl EmbeddedAgent {
         }
     }
 
-    /// `None` if the page has no number that fits.
+    /// The embedded analyst's answer; `None` if no number of the page fits.
     fn embedded_answer(&self, question: &Question) -> Option<EmbeddedAnswer> {
         self.analyst
             .answer(&self.page(&question.document), question)
     }
 
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     pub(super) fn reason(&self, question: &Question) -> String {
         let why = self
             .analyst
@@ -52,14 +53,15 @@ impl EmbeddedAgent {
         why.unwrap_or_else(|| "the document contains no number that fits the question".to_owned())
     }
 
-    /// The answer to a question, or why there is none.
+    /// The answer to a question, or the reason why there is none.
     pub fn answered(&self, question: &Question) -> Result<Answer, String> {
         let answer = self.answer(question).map(|(answer, _)| answer);
         answer.ok_or_else(|| self.reason(question))
     }
 
-    /// The second opinion on a question. `None` if there is no answer, or if the question names a
-    /// year that the page lacks, because the embedded analyst would then answer for another year.
+    /// The second opinion on a question. `None` if there is no answer. Also `None` if the question
+    /// names a year that is not on the page, because the embedded analyst would answer for another
+    /// year.
     pub fn opinion(&self, question: &Question) -> Option<SecondOpinion> {
         if verify::unnamed_year(question).is_some() {
             return None;
@@ -67,7 +69,8 @@ impl EmbeddedAgent {
         self.embedded_answer(question).map(SecondOpinion::from)
     }
 
-    /// The embedded analyst's answer, and the same answer in the form of an analyst's reply.
+    /// The embedded analyst's answer, together with the same answer in the form of an analyst's
+    /// reply.
     pub(super) fn answer(&self, question: &Question) -> Option<(Answer, Analysis)> {
         let EmbeddedAnswer {
             best,
@@ -87,8 +90,7 @@ impl EmbeddedAgent {
             confidence: Some(confidence),
         };
         let mut answer = Answer::from_analysis(&analysis, question);
-        // A label or a period is not read as a number, even if its words contain one; a year is a
-        // number.
+        // A label or a period is not a number, even if its words contain one. A year is a number.
         if let Some(words) = words.filter(|words| words.parse::<f64>().is_err()) {
             answer.printed.clone_from(&words);
             answer.value = Some(Value::Text(words));
@@ -101,7 +103,7 @@ impl EmbeddedAgent {
         Some((answer, analysis))
     }
 
-    /// The only draft. `None` if the page has no number that fits, or if the draft was sent back.
+    /// The only draft. `None` if no number of the page fits, or if the critic sent the draft back.
     pub(super) fn draft(&self, exchange: &Exchange) -> Option<Round> {
         if !exchange.so_far.rounds.is_empty() {
             return None;
@@ -116,8 +118,8 @@ impl EmbeddedAgent {
         if let Some((_, page)) = self.pages.lock().iter().find(known) {
             return page.clone();
         }
-        // Indexed without holding the lock, so that questions about other pages do not wait. Two
-        // questions about a new page may both index it.
+        // Index the page without holding the lock, so that questions about other pages do not wait.
+        // Two questions about a new page may therefore both index it.
         let page = self.analyst.index(document);
         let mut pages = self.pages.lock();
         pages.truncate(PAGES_KEPT - 1);

@@ -1,4 +1,4 @@
-//! The record of an episode, as the journal stores it with the answer.
+//! The record of an episode, which the journal stores with the answer.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use strum::IntoStaticStr;
 use crate::llm::ChatMessage;
 use finqa_core::outcome::Outcome;
 
-/// How an episode ended.
+/// The way in which an episode ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoStaticStr, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -16,15 +16,15 @@ pub enum EpisodeEnd {
     Submitted,
     /// The step limit was reached without an answer.
     StepLimit,
-    /// The model neither called a tool nor wrote any text, twice.
+    /// The model twice neither called a tool nor wrote any text.
     NoAnswer,
     /// The provider's filter stopped the prompt or the reply.
     ContentFilter,
-    /// The model declined.
+    /// The model refused to answer.
     Refusal,
     /// The conversation no longer fits the model's context.
     ContextFull,
-    /// The provider refused the request: the episode has no reward.
+    /// The provider refused the request. The episode has no reward.
     #[default]
     Failed,
 }
@@ -35,7 +35,7 @@ impl EpisodeEnd {
         self.into()
     }
 
-    /// The outcome of the question after this end.
+    /// The outcome of a question whose episode ended in this way.
     pub fn outcome(self) -> Outcome {
         match self {
             Self::Submitted => Outcome::Answered,
@@ -51,48 +51,48 @@ impl EpisodeEnd {
 /// One tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolStep {
-    /// The tool, as the model named it.
+    /// The name of the tool, as the model wrote it.
     pub tool: String,
     /// The arguments: an object, or the model's text if that is not an object.
     pub arguments: Value,
-    /// The kind of error, if the call reached no tool.
+    /// The kind of error, if no tool was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The reward; `null` on every step but the last.
+    /// The reward of the last step; `null` on every other step.
     pub reward: Option<f64>,
-    /// The episode is over.
+    /// True if the episode is over.
     pub done: bool,
 }
 
-/// An episode that was played.
+/// An episode that was played, with its answer, reward and steps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EpisodeRecord {
-    /// The question's id, as the environment names it.
+    /// The environment's id of the question.
     pub question_id: String,
-    /// The company whose tables answer it.
+    /// The company whose tables contain the answer.
     pub company: String,
     pub question: String,
     pub end: EpisodeEnd,
     /// The submitted answer.
     pub answer: Option<String>,
-    /// True if the answer is a text that the model wrote instead of calling a tool.
+    /// True if the model wrote the answer as text instead of calling a tool.
     pub answer_from_text: bool,
-    /// 1.0 or 0.0; 0.0 without a submission, `null` if the episode failed.
+    /// The reward, 1.0 or 0.0. It is 0.0 without a submission and `null` if the episode failed.
     pub reward: Option<f64>,
     /// The correct answer, which the environment reveals after the episode.
     pub ground_truth: Option<String>,
     /// The tool calls in order.
     pub steps: Vec<ToolStep>,
-    /// Replies without a tool call.
+    /// The number of replies without a tool call.
     pub text_replies: u32,
-    /// Tool calls that the model wrote as text.
+    /// The number of tool calls that the model wrote as text.
     pub calls_from_text: u32,
-    /// The messages after those that the recorded model calls contain.
+    /// The messages that come after those in the recorded model calls.
     pub messages: Vec<ChatMessage>,
 }
 
 impl EpisodeRecord {
-    /// Number of calls that reached no tool.
+    /// The number of calls that did not reach a tool.
     pub fn invalid_calls(&self) -> usize {
         let invalid = self.steps.iter().filter(|step| step.error.is_some());
         invalid.count()

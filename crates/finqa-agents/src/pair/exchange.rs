@@ -1,4 +1,4 @@
-//! The state that the two agents share while they answer one question, and their calls of a model.
+//! The state that the two agents share while they answer one question, and their model calls.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::failure::QuestionFailure;
 use super::settings::Sampling;
 use super::solution::{Solution, StopReason};
 
-/// Where the graph continues after a node.
+/// The route that a node returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum Route {
@@ -35,19 +35,19 @@ pub(super) struct LlmAgent {
     pub(super) model: Arc<dyn ChatModel>,
     pub(super) prompts: Arc<Prompts>,
     pub(super) sampling: Sampling,
-    /// Number of first drafts that the analyst samples.
+    /// The number of first drafts that the analyst samples.
     pub(super) samples: u32,
 }
 
-/// Everything about one question that the nodes read and change.
+/// All data about one question that the nodes read and change.
 pub struct Exchange {
     pub(super) question: Arc<Question>,
-    /// The result so far. Its outcome and answer are set when the exchange is closed.
+    /// The result so far. Closing the exchange sets its outcome and its answer.
     pub(super) so_far: Solution,
     pub(super) calls: RecordedCalls,
-    /// Set when the exchange cannot continue.
+    /// The failure because of which the exchange cannot continue.
     pub(super) failure: Option<QuestionFailure>,
-    /// The pass over the questions, from 0.
+    /// The epoch, from 0.
     pub(super) epoch: u32,
     /// The span of the last round.
     pub(super) round: Span,
@@ -73,8 +73,8 @@ impl Exchange {
             .saturating_add(1)
     }
 
-    /// Asks a model, or recalls the reply that an interrupted run already received. A reply that is
-    /// filtered, refused or cut off is returned as a failure.
+    /// Asks a model, or recalls the reply that an interrupted run already received. If the reply is
+    /// filtered, refused or cut off, a failure is returned.
     pub(super) async fn call(
         &mut self,
         model: &dyn ChatModel,
@@ -84,8 +84,8 @@ impl Exchange {
         content(self.calls.call(model, round, request, 0).await)
     }
 
-    /// Sends several requests in parallel; the replies are in the same order. Fails as a whole if
-    /// the provider or the run failed, because the other requests cannot change that.
+    /// Sends several requests in parallel; the replies are in the same order. If the provider or
+    /// the run failed, the whole call fails, because the other requests cannot change that.
     pub(super) async fn call_all(
         &mut self,
         model: &dyn ChatModel,
@@ -101,7 +101,7 @@ impl Exchange {
     }
 }
 
-/// The messages that a prompt opens a conversation with.
+/// The first messages of a conversation, made from a prompt.
 pub(super) fn opening(prompt: Prompt) -> Vec<ChatMessage> {
     vec![
         ChatMessage::system(prompt.system),
@@ -115,8 +115,8 @@ pub(super) fn opening(prompt: Prompt) -> Vec<ChatMessage> {
 fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailure> {
     let reply = reply.map_err(|error| QuestionFailure::from(&error))?;
     if let Some(refusal) = &reply.refusal {
-        // Control characters are kept, because a run records what the model wrote. A terminal shows
-        // them as symbols.
+        // Control characters are not removed, because a run records exactly what the model wrote. A
+        // terminal shows them as symbols.
         let words = text::cut(&text::single_spaced(refusal), 200, "…");
         return Err(QuestionFailure::new(
             Outcome::Refusal,
@@ -129,8 +129,8 @@ fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailu
             "the provider's content filter stopped the reply",
         )),
         FinishReason::Length if !is_whole(&reply.content) => Err(QuestionFailure {
-            // Cut, because it is quoted when the model is asked again: a model that repeats itself
-            // would be led to continue.
+            // The reply is quoted when the model is asked again, so cut it: a long quote would lead
+            // a model that repeats itself to continue.
             cut: Some(text::cut(reply.content.trim(), 1000, "…")).filter(|it| !it.is_empty()),
             ..QuestionFailure::new(
                 Outcome::Truncated,
@@ -141,8 +141,8 @@ fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailu
     }
 }
 
-/// True if a closed object is followed by nothing but white space and the end of a fence. A model
-/// that must write JSON may fill the rest of its limit with white space.
+/// True if only white space and the end of a fence follow a closed object. A model that must write
+/// JSON may fill the rest of its limit with white space.
 fn is_whole(reply: &str) -> bool {
     let is_filler = |c: char| c.is_whitespace() || c == '`';
     parse::after_object(reply).is_some_and(|rest| rest.chars().all(is_filler))

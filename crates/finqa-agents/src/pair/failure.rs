@@ -9,14 +9,14 @@ use finqa_core::outcome::Outcome;
 use super::solution::Solution;
 use finqa_core::error::{Kind, Kinded};
 
-/// The error that ends a question.
+/// An error that ends a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuestionFailure {
     pub outcome: Outcome,
-    /// One line.
+    /// The error in one line.
     pub message: String,
-    /// How far the failure reaches. It is the question's outcome only if this request alone is at
-    /// fault.
+    /// The scope of the failure. The failure is the question's outcome only if this request alone
+    /// is at fault.
     pub(crate) scope: Scope,
     /// The beginning of a reply that was cut off at its limit.
     pub(crate) cut: Option<String>,
@@ -32,8 +32,7 @@ impl QuestionFailure {
         }
     }
 
-    /// True if the failure is the question's outcome, rather than a failure of the provider or the
-    /// run.
+    /// True if the failure is the question's outcome, and not a failure of the provider or the run.
     pub(crate) fn is_outcome(&self) -> bool {
         self.scope == Scope::Request
     }
@@ -52,7 +51,7 @@ impl From<&ModelError> for QuestionFailure {
     }
 }
 
-/// A template that cannot be rendered fails every question, so it ends the run.
+/// A template that cannot be rendered would fail every question, so it ends the run.
 impl From<PromptError> for QuestionFailure {
     fn from(error: PromptError) -> Self {
         Self {
@@ -62,7 +61,7 @@ impl From<PromptError> for QuestionFailure {
     }
 }
 
-/// Why a question has no outcome yet and will be asked again.
+/// The reason why a question has no outcome yet and will be asked again.
 #[derive(Debug, Error)]
 pub enum Interruption {
     #[error("cancelled")]
@@ -75,11 +74,11 @@ pub enum Interruption {
     Fatal(RunFailure),
 }
 
-/// An error that every question of a run would meet.
+/// An error that every question of a run would have.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct RunFailure {
-    /// One line.
+    /// The error in one line.
     pub message: String,
     /// The party at fault.
     pub fault: Fault,
@@ -109,16 +108,16 @@ impl RunFailure {
 /// The party at fault when a run ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A provider or an environment's server, which may answer later.
+    /// A provider or an environment's server. It may answer later.
     Provider,
-    /// A provider that answered no question, and reported in its replies that it failed.
+    /// A provider that answered no question. Its replies reported failures.
     Failing,
-    /// The options: another model or address is needed.
+    /// The options, because another model or address is needed.
     Usage,
     /// The model, which does not support tool calls.
     NoTools,
-    /// A server, whose data cannot be used.
+    /// A server that sends unusable data.
     Data,
-    /// This program.
+    /// This program, because it has a bug.
     Bug,
 }

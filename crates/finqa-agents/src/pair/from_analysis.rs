@@ -1,4 +1,4 @@
-//! Makes the answer of an analysis.
+//! Creates the answer from an analysis.
 
 use crate::parse::Analysis;
 use finqa_core::number::{self, Unit, UnitKind, Value};
@@ -10,8 +10,8 @@ use super::percent::{self, is_in_percent};
 use super::stated::find_value;
 
 impl Answer {
-    /// Executes the analysis's program over the question's table and prints the value by its unit.
-    /// Without a program that can be executed, the value is the one that the analysis states.
+    /// Executes the analysis's program over the question's table and prints the value in its unit.
+    /// If no program can be executed, the value is the one that the analysis states.
     pub fn from_analysis(analysis: &Analysis, question: &Question) -> Self {
         let executed = analysis
             .program
@@ -62,18 +62,18 @@ impl Answer {
     }
 }
 
-/// True if an answer about the user's own table consists of names from it (`Consumer`, `Q4 2022`),
-/// separated by commas, or says that there is none (`n/a`). A number is not a name.
+/// True if an answer about the user's own table consists of names from the table (`Consumer`, `Q4
+/// 2022`), separated by commas, or says that there is no answer (`n/a`). A number is not a name.
 fn names_label(document: &Document, answer: &str) -> bool {
     let answer = answer.trim().to_lowercase();
     if !document.own || number::whole(&answer).is_ok() {
         return false;
     }
-    // A row that several columns name is answered with all of its names.
+    // If several columns name a row, the answer has all of their names.
     answer == "n/a" || answer.split(", ").all(|name| is_named(document, name))
 }
 
-/// True if a cell contains this name as whole words.
+/// True if a cell contains the name as whole words.
 fn is_named(document: &Document, answer: &str) -> bool {
     let mut cells = document.table.iter().flatten();
     cells.any(|label| {
@@ -93,7 +93,7 @@ fn is_named(document: &Document, answer: &str) -> bool {
 }
 
 /// Executes a program. Its literals and its value must be finite, although the official evaluator,
-/// which scores programs, accepts `nan` and `inf`.
+/// which scores programs, also accepts `nan` and `inf`.
 fn execute(text: &str, question: &Question) -> Result<(Program, Value), String> {
     let program = Program::parse(text).map_err(|error| error.to_string())?;
     if let Some(literal) = program

@@ -1,11 +1,11 @@
-//! Answers a question with two agents: an analyst drafts an answer, deterministic checks and a
-//! critic review it, and a graph connects the two. Nothing here may name gold.
+//! Answers a question with two agents. An analyst drafts an answer, deterministic checks and a
+//! critic review it, and a graph connects the two. The code here cannot use gold.
 //!
-//! Reading order: `wiring` (the graph, and how a question runs through it), `analyst` and `critic`
-//! (its nodes), `exchange` (the state that they share), `from_analysis` (from a reply to an
-//! answer), `verify` (the checks), `best` (which answer is returned) and `solution` (the result).
-//! `calls` records and recalls model calls, and `opinion` compares a model's answer with the
-//! embedded analyst's.
+//! Reading order: `wiring` (the graph, and the way of a question through it), `analyst` and
+//! `critic` (its nodes), `exchange` (the state that they share), `from_analysis` (turns a reply
+//! into an answer), `verify` (the checks), `best` (chooses the returned answer) and `solution` (the
+//! result). `calls` records and recalls model calls, and `opinion` compares a model's answer with
+//! the embedded analyst's.
 
 mod analyst;
 mod answer;

@@ -1,9 +1,9 @@
-//! A second opinion on a chat model's answer: the embedded analyst's answer to the same question.
-//! It costs no call. Whether the two agree says more about an answer than the model's own
-//! confidence (docs/embedded-analyst.md, "As a second opinion").
+//! A second opinion on a chat model's answer, which is the embedded analyst's answer to the same
+//! question. It costs no call. Agreement between the two says more about an answer than the model's
+//! own confidence (docs/embedded-analyst.md, "As a second opinion").
 //!
-//! It breaks ties between samples, is shown to the critic if it is confident and differs, and is
-//! recorded with the answer. It replaces answers only on request (`arbitration`).
+//! The opinion breaks ties between samples, is shown to the critic if it is confident and differs,
+//! and is recorded with the answer. It replaces answers only on request (`arbitration`).
 
 use std::fmt;
 
@@ -38,25 +38,25 @@ pub struct SecondOpinion {
     pub value: Value,
     /// The answer as shown to a person.
     pub printed: String,
-    /// The calculation in the dataset's language; empty for a label of the page.
+    /// The calculation in the dataset's language; empty if the answer is a label of the page.
     pub program: String,
     pub evidence: Vec<CitedEvidence>,
-    /// Probability that the opinion is right, calibrated on the embedded analyst's own runs.
+    /// The probability that the opinion is right, calibrated on the embedded analyst's runs.
     pub confidence: f64,
-    /// True if the opinion agrees with the answer; absent without an answer.
+    /// True if the opinion agrees with the answer; absent if there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agrees: Option<bool>,
-    /// Whose answer was returned, if the two were compared.
+    /// The choice between the model's answer and the opinion, if the two were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<Arbitration>,
 }
 
-/// Least confidence of an opinion that is shown to the critic. docs/embedded-analyst.md counts, by
-/// confidence, how often an answer that differs from the opinion was wrong.
+/// Minimum confidence of an opinion that is shown to the critic. docs/embedded-analyst.md says for
+/// each level of confidence how often an answer that differed from the opinion was wrong.
 const SURE: f64 = 0.85;
 
 impl SecondOpinion {
-    /// True if the opinion is seldom wrong at its confidence.
+    /// True if the opinion has a confidence at which it is rarely wrong.
     pub fn is_sure(&self) -> bool {
         self.confidence >= SURE
     }
@@ -66,7 +66,7 @@ impl SecondOpinion {
         value.is_some_and(|value| self.is(value, &answer.printed))
     }
 
-    /// True if the opinion is the same answer as this value with its printed form.
+    /// True if this value with its printed form is the same answer as the opinion.
     pub fn is(&self, value: &Value, printed: &str) -> bool {
         is_same_answer((value, printed), (&self.value, &self.printed))
     }
@@ -99,8 +99,8 @@ impl SecondOpinion {
 }
 
 impl Answer {
-    /// True if another answer is the same: as printed or within half a percent, with or without the
-    /// scale.
+    /// True if the other answer is the same as printed or within half a percent, with or without
+    /// its scale.
     pub fn is_same(&self, other: &Self) -> bool {
         let (Some(own), Some(value)) = (&self.value, &other.value) else {
             return false;
@@ -114,19 +114,19 @@ impl Answer {
     }
 }
 
-/// Whose answer was returned, and why.
+/// The choice between the model's answer and the embedded analyst's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arbitration {
     /// True if the embedded analyst's answer was returned.
     pub taken: bool,
-    /// The model's accuracy (`--model-accuracy`) that the embedded analyst's confidence was
-    /// compared with.
+    /// The model's accuracy (`--model-accuracy`), with which the embedded analyst's confidence was
+    /// compared.
     pub model_accuracy: f64,
 }
 
 impl Arbitration {
-    /// Chooses the embedded analyst's answer if the model has none, or if the two differ and the
-    /// opinion's confidence is above the model's accuracy.
+    /// Chooses the embedded analyst's answer if the model has none. If the two differ, chooses it
+    /// if the opinion's confidence is above the model's accuracy.
     pub fn choose(opinion: &SecondOpinion, model_accuracy: f64) -> Self {
         Self {
             taken: match opinion.agrees {
@@ -153,10 +153,10 @@ impl fmt::Display for Arbitration {
     }
 }
 
-/// True if two answers, each a value with its printed form, are the same: the same word, or numbers
-/// that are equal as printed (a percentage with 1 decimal, another number with 3) or differ by at
-/// most half a percent. A percentage and its fraction are the same only if exactly one of the two
-/// is printed as a percentage. The sign counts.
+/// True if two answers, each a value with its printed form, are the same. They are the same word,
+/// or numbers that are equal as printed (a percentage with 1 decimal, another number with 3) or
+/// differ by at most half a percent. A percentage and its fraction are the same only if exactly one
+/// of the two is printed as a percentage. The sign counts.
 pub(crate) fn is_same_answer(one: (&Value, &str), other: (&Value, &str)) -> bool {
     match (one.0, other.0) {
         (Value::Number(a), Value::Number(b)) => {
@@ -173,7 +173,7 @@ pub(crate) fn is_same_answer(one: (&Value, &str), other: (&Value, &str)) -> bool
     }
 }
 
-/// A number on the scale of its printed form, but not rounded.
+/// A number on the scale of its printed form, without rounding.
 struct PrintedNumber {
     number: f64,
     is_percent: bool,
@@ -192,7 +192,7 @@ impl PrintedNumber {
     }
 }
 
-/// True if a number that is printed without a percent sign equals a percentage or its fraction.
+/// True if a number printed without a percent sign equals a percentage or its fraction.
 fn is_percent_of(percent: f64, number: f64) -> bool {
     let reading = PercentReading::of(percent, true);
     close(reading.percent, number, 1) || close(reading.fraction, number, 3)
@@ -210,13 +210,13 @@ mod tests {
     #[test]
     fn answers_are_the_same_as_printed_or_within_half_a_percent() {
         for (a, b, same) in [
-            // 1.27 % and 1.34 % are 5 % apart and both print as 1.3 %.
+            // 1.27 % and 1.34 % differ by 5 %, but both are printed as 1.3 %.
             ((0.0127, "1.3%"), (0.0134, "1.3%"), true),
             ((1.3, "1.3%"), (0.0134, "1.3%"), true),
             ((0.0127, "1.3%"), (0.0141, "1.4%"), false),
             ((0.012_34, "0.012"), (0.0117, "0.012"), true),
             ((1.0, "1"), (1.4, "1.4"), false),
-            // A factor of 100 needs a percent.
+            // Numbers may differ by a factor of 100 only if one of them is a percentage.
             ((0.14136, "14.1%"), (14.1, "14.1"), true),
             ((0.14136, "0.141"), (0.14136, "14.1%"), true),
             ((0.14136, "0.141"), (14.1, "14.1"), false),
@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    /// The critic once read "calculated as , from r3c2".
+    /// The critic once got the note "calculated as , from r3c2".
     #[test]
     fn an_opinion_without_a_program_is_said_in_words() {
         let mut label = opinion("North", "", 0.95);

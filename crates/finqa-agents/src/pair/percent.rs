@@ -1,9 +1,9 @@
-//! Decides whether an executed value is already in percent, so that printing must not multiply it
+//! Decides whether an executed value is already in percent. If it is, printing must not multiply it
 //! by 100.
 //!
-//! A page prints `5.6%`, and a program that copies the figure as `5.6` has the value 5.6, not the
-//! fraction 0.056. Sums, differences and averages of such figures are in percent too; a quotient of
-//! two of them is a fraction again.
+//! A page prints `5.6%`. A program that copies the figure as `5.6` has the value 5.6, not the
+//! fraction 0.056. Sums, differences and averages of such figures are in percent too, but a
+//! quotient of two of them is a fraction.
 
 use std::cell::OnceCell;
 
@@ -15,13 +15,13 @@ use finqa_core::question::{CitedEvidence, Question};
 
 use super::verify::{LiteralPlaces, is_constant, is_number};
 
-/// A number that is copied from the page counts as a fraction up to this size, unless something
-/// else shows that it is in percent: a page prints `150%` rather than 1.5.
+/// A number copied from the page counts as a fraction up to this size, unless something else shows
+/// that it is in percent. Above it, a page prints `150%` rather than 1.5.
 const LARGEST_FRACTION: f64 = 1.5;
-/// Maximum decimals that a printed percentage takes over from the page.
+/// Maximum number of decimals that a printed percentage takes over from the page.
 const MOST_DECIMALS: usize = 3;
 
-/// Whether a value is in percent, as far as the figures that it is computed from show.
+/// Whether a value is in percent, judged by the figures from which it is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PercentForm {
     /// In percent, as the page prints it.
@@ -32,8 +32,8 @@ enum PercentForm {
     Unmarked,
 }
 
-/// Prints a program's value. A percentage that is copied from the page, or a sum or difference of
-/// such, keeps the page's decimals.
+/// Prints a program's value. A percentage copied from the page, or a sum or difference of such
+/// percentages, has the decimals of the page.
 pub(super) fn print(program: &Program, value: &Value, unit: Unit, in_percent: bool) -> String {
     let copies = program.steps().iter().all(|step| {
         let mut arguments = step.arguments.iter();
@@ -58,8 +58,8 @@ pub(super) fn print(program: &Program, value: &Value, unit: Unit, in_percent: bo
     }
 }
 
-/// True if `value`, the result of `program`, is already in percent. Called only if the answer's
-/// unit is percent.
+/// True if `value`, the result of `program`, is already in percent. Called only if the unit of the
+/// answer is percent.
 pub(super) fn is_in_percent(
     program: &Program,
     value: &Value,
@@ -89,8 +89,8 @@ pub(super) fn is_in_percent(
     }
 }
 
-/// Whether the stated answer implies that `value` is in percent: with `5.6%`, 5.6 is, and 0.056 is
-/// a fraction. `None` if it implies neither.
+/// Whether the stated answer implies that `value` is in percent. With the stated answer `5.6%`, 5.6
+/// is in percent and 0.056 is a fraction. `None` if the stated answer implies neither.
 fn stated_in_percent(stated: &str, value: f64) -> Option<bool> {
     let stated = number::answer(stated).ok()?;
     let stated = Some(stated).filter(|reading| reading.percent)?;
@@ -107,14 +107,14 @@ fn stated_in_percent(stated: &str, value: f64) -> Option<bool> {
 struct ProgramFigures<'a> {
     evidence: &'a [CitedEvidence],
     question: &'a Question,
-    /// Collected only when a figure is looked up.
+    /// The places of numbers, collected only when a figure is looked up.
     places: OnceCell<LiteralPlaces>,
 }
 
 impl ProgramFigures<'_> {
-    /// The form of the last step's result; `None` without steps. The forms of earlier steps are
-    /// kept, because following the references of a step that uses an earlier one twice would double
-    /// the work with each step.
+    /// The form of the last step's result; `None` if there are no steps. The forms of earlier steps
+    /// are stored, because a step that uses an earlier step twice would otherwise double the work
+    /// each time.
     fn steps(&self, steps: &[ProgramStep]) -> Option<PercentForm> {
         let mut known = Vec::with_capacity(steps.len());
         for step in steps {
@@ -133,7 +133,7 @@ impl ProgramFigures<'_> {
                 _ => PercentForm::Unmarked,
             },
             Op::Multiply | Op::Divide => match (self.count(first), self.count(second)) {
-                // 100 turns a percentage into a fraction, or the reverse.
+                // Dividing by 100 turns a percentage into a fraction.
                 (_, Some(100.0)) if step.op == Op::Divide => PercentForm::Fraction,
                 (_, Some(100.0)) | (Some(100.0), _) if step.op == Op::Multiply => {
                     PercentForm::Percent
@@ -155,9 +155,9 @@ impl ProgramFigures<'_> {
         }
     }
 
-    /// The form of a figure. A percent sign in the evidence that is cited for it decides. Otherwise
-    /// its places must all be percentages: the cited ones or, if none of them has the figure, all
-    /// on the page.
+    /// The form of a figure. A percent sign in the evidence cited for it decides. Otherwise, all of
+    /// its places must be percentages. Its places are the cited ones, or all places on the page if
+    /// no cited place has the figure.
     fn literal(&self, literal: &str) -> PercentForm {
         if literal.contains('%') {
             return PercentForm::Fraction;
@@ -189,8 +189,8 @@ impl ProgramFigures<'_> {
         self.places.get_or_init(|| LiteralPlaces::of(self.question))
     }
 
-    /// The value of an argument that only counts or scales: a constant, or a small whole number or
-    /// power of ten that is not a figure of the page.
+    /// The value of an argument that only counts or scales. This is a constant, or a small whole
+    /// number or power of ten that is not a figure of the page.
     fn count(&self, argument: &Argument) -> Option<f64> {
         match argument {
             Argument::Literal { text, value }

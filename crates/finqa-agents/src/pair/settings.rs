@@ -75,7 +75,7 @@ pub struct AgentSettings {
 }
 
 impl AgentSettings {
-    /// Who reviews answers. Without a chat model, the checks alone do.
+    /// The reviewer of answers. Without a chat model, only the checks review them.
     pub fn critic(&self, has_chat_model: bool) -> CriticMode {
         match self.critic.unwrap_or(CriticMode::Llm) {
             CriticMode::Llm | CriticMode::Auto if !has_chat_model => CriticMode::Rules,
@@ -83,7 +83,7 @@ impl AgentSettings {
         }
     }
 
-    /// True if the critic's model is on a server of its own.
+    /// True if the critic's model is on a different server than the analyst's.
     pub fn has_critic_server(&self) -> bool {
         self.critic_provider.is_some() || self.critic_base_url.is_some()
     }
@@ -111,9 +111,9 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// The sampling of draft `number` (from 1) of `samples` in pass `epoch` (from 0). Each draft
-    /// has a different seed (`seed + epoch × samples + (number − 1)`), because a provider that
-    /// honours seeds would give the same reply again.
+    /// The sampling of draft `number` (from 1) of `samples` drafts in pass `epoch` (from 0). Each
+    /// draft has a different seed (`seed + epoch × samples + (number − 1)`), because a provider
+    /// that uses seeds would otherwise return the same reply again.
     pub fn nth(&self, epoch: u32, samples: u32, number: u32) -> Self {
         let passed = u64::from(epoch) * u64::from(samples.max(1));
         let offset = passed + u64::from(number.saturating_sub(1));
@@ -155,7 +155,7 @@ impl Sampling {
     }
 }
 
-/// Who answers.
+/// The source of the answers.
 #[derive(Clone)]
 pub enum Backend {
     Embedded,
@@ -166,14 +166,14 @@ pub enum Backend {
     },
 }
 
-/// Everything that a [`Pair`](super::Pair) is made from.
+/// All options from which a [`Pair`](super::Pair) is made.
 #[derive(Clone)]
 pub struct PairOptions {
     pub backend: Backend,
     pub settings: AgentSettings,
     pub sampling: Sampling,
     pub prompts: Arc<Prompts>,
-    /// Make the deterministic checks. They are off where only the length of prompts is measured,
+    /// Run the deterministic checks. They are turned off if only the length of prompts is measured,
     /// because there are no answers to check.
     pub checks: bool,
 }
@@ -190,7 +190,7 @@ impl PairOptions {
         }
     }
 
-    /// Who reviews answers with this backend.
+    /// The reviewer of answers for this backend.
     pub fn critic(&self) -> CriticMode {
         let has_chat_model = matches!(self.backend, Backend::Llm { .. });
         self.settings.critic(has_chat_model)

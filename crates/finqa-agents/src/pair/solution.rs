@@ -1,4 +1,5 @@
-//! The records of a result: the rounds, the votes of the samples, and why the agents stopped.
+//! The records of a result: the rounds, the votes of the samples, and the reason why the agents
+//! stopped.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,19 +16,19 @@ use super::verify::Finding;
 /// An answer of the analyst, with its review.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
-    /// From 1.
+    /// The number of the round, from 1.
     pub number: u32,
     /// The analyst's reply as received.
     pub reply: String,
     pub answer: Answer,
-    /// True if the reply is the second attempt, after one that could not be read.
+    /// True if the reply is the second attempt after a reply that could not be read.
     pub reasked: bool,
     pub findings: Vec<Finding>,
-    /// The critic's reply as received, if an LLM was asked.
+    /// The critic's reply as received; absent if no LLM was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critic_reply: Option<String>,
     pub verdict: CriticVerdict,
-    /// The error of the LLM critic's call, if that failed.
+    /// The error of the LLM critic's call, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) critic_error: Option<String>,
 }
@@ -47,7 +48,7 @@ impl Round {
         }
     }
 
-    /// Number of findings of the checks that send the answer back.
+    /// The number of findings of the checks that send the answer back.
     pub fn objections(&self) -> usize {
         self.findings
             .iter()
@@ -55,7 +56,7 @@ impl Round {
             .count()
     }
 
-    /// Why no critic reviewed the answer, although one was asked.
+    /// The reason why no critic reviewed the answer, although one was asked.
     pub fn not_reviewed(&self) -> Option<&str> {
         match &self.verdict {
             CriticVerdict::Unparsable { reason } => Some(reason),
@@ -67,8 +68,8 @@ impl Round {
         self.verdict == CriticVerdict::Ok && self.objections() == 0
     }
 
-    /// The criticism that the analyst is sent, one entry per finding: first those of the checks,
-    /// then the critic's.
+    /// The criticism that is sent to the analyst, one entry per finding: first the findings of the
+    /// checks, then the critic's.
     pub(crate) fn criticism(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.findings.iter().map(ToString::to_string).collect();
         if let CriticVerdict::Revise { findings } = &self.verdict {
@@ -78,7 +79,7 @@ impl Round {
     }
 }
 
-/// Why the two agents stopped.
+/// The reason why the two agents stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
@@ -86,14 +87,14 @@ pub enum StopReason {
     Accepted,
     /// The round limit is reached, and the best round's answer is returned.
     RoundLimit,
-    /// The analyst repeated an answer, or has no other.
+    /// The analyst repeated an answer, or has no other answer.
     NoNewAnswer,
     /// The critic is off, or its reply could not be read or obtained.
     NoVerdict,
     /// A call failed, or its reply could not be read; the outcome says more.
     Failed,
-    /// The embedded analyst's answer was returned in place of the model's, or of the one that it
-    /// failed to give.
+    /// The embedded analyst's answer was returned instead of the model's, or because the model had
+    /// none.
     Arbitrated,
 }
 
@@ -104,37 +105,37 @@ pub struct Solution {
     pub stop: StopReason,
     /// The answer that is returned; absent unless the outcome is `answered`.
     pub answer: Option<Answer>,
-    /// The round that the answer is from; absent without an answer, and if the embedded analyst's
-    /// was taken.
+    /// The number of the round with the returned answer. Absent if there is no answer, or if the
+    /// embedded analyst's answer was chosen.
     pub chosen_round: Option<u32>,
-    /// What went wrong, in one line, if anything did.
+    /// The error in one line, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The votes of the samples of the first draft, if there were several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub votes: Option<VoteTally>,
-    /// The embedded analyst's answer to the same question, if a chat model was asked.
+    /// The embedded analyst's answer to the same question, if a chat model answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opinion: Option<SecondOpinion>,
     /// The episode, if the question was played in an environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episode: Option<Box<EpisodeRecord>>,
-    /// The probability that the answer is right, by a calibration.
+    /// The probability that the answer is right, computed by a calibration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
-    /// The answer that was withheld by a calibration's limit.
+    /// The answer that a calibration's limit withheld.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Box<Answer>>,
     /// All rounds, oldest first.
     pub rounds: Vec<Round>,
-    /// Every model call, in order. Not part of the row's JSON, because the journal stores calls as
-    /// entries of their own, before the row.
+    /// Every model call, in order. Calls are not part of the row's JSON, because the journal stores
+    /// them as separate entries before the row.
     #[serde(skip)]
     pub calls: Vec<Call>,
 }
 
 impl Solution {
-    /// A solution with nothing but its outcome.
+    /// A solution that has only an outcome and a reason to stop.
     pub fn new(outcome: Outcome, stop: StopReason) -> Self {
         Self {
             outcome,
@@ -152,25 +153,25 @@ impl Solution {
         }
     }
 
-    /// The answer of the best round, even if the embedded analyst's was returned.
+    /// The answer of the best round, even if the embedded analyst's answer was returned.
     pub fn model_answer(&self) -> Option<&Answer> {
         best_round(&self.rounds).map(|round| &round.answer)
     }
 
     /// The answer, even if a calibration's limit withheld it. Later turns of the conversation see
-    /// it, so that their answers stay like those that the calibration was fitted on.
+    /// it, so that their answers are comparable with those on which the calibration was fitted.
     pub fn answer_or_withheld(&self) -> Option<&Answer> {
         self.answer.as_ref().or(self.withheld.as_deref())
     }
 
-    /// Withholds the answer because of a calibration's limit, for this reason.
+    /// Withholds the answer because of a calibration's limit. `reason` becomes the error.
     #[must_use]
     pub fn withhold(mut self, reason: String) -> Self {
         self.withheld = self.answer.take().map(Box::new);
         self.without_answer(reason)
     }
 
-    /// Removes the answer, for this reason.
+    /// Removes the answer. `reason` becomes the error.
     pub(super) fn without_answer(self, reason: String) -> Self {
         Self {
             outcome: Outcome::Abstained,
@@ -181,13 +182,13 @@ impl Solution {
         }
     }
 
-    /// Number of calls that were answered by stored replies.
+    /// The number of calls that stored replies answered.
     pub fn cached_calls(&self) -> usize {
         let replies = self.calls.iter().filter_map(|call| call.reply.as_ref());
         replies.filter(|reply| reply.cached).count()
     }
 
-    /// Tokens read and written by all calls that report them.
+    /// The tokens read and written by all calls that report tokens.
     pub fn tokens(&self) -> (u64, u64) {
         let usages = self
             .calls
@@ -199,9 +200,9 @@ impl Solution {
     }
 }
 
-/// Returns an accepted round, or else the one with the fewest objections of the checks. On a tie,
-/// the latest wins, because it has answered the most criticism. A revision that adds an objection
-/// is thereby dropped.
+/// Returns an accepted round. If there is none, returns the round with the fewest objections of the
+/// checks. On a tie, the latest round wins, because it answered the most criticism. A revision that
+/// adds an objection is therefore dropped.
 pub(super) fn best_round(rounds: &[Round]) -> Option<&Round> {
     let newest_first = || rounds.iter().rev();
     newest_first()
@@ -212,13 +213,13 @@ pub(super) fn best_round(rounds: &[Round]) -> Option<&Round> {
 /// The votes of several drafts of one answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VoteTally {
-    /// The sampled values in the order of their first samples.
+    /// The sampled values, in the order of their first samples.
     pub votes: Vec<Vote>,
-    /// Number of samples without a draft: refused, filtered, or unreadable.
+    /// The number of samples without a draft, because they were refused, filtered, or unreadable.
     pub failed: usize,
 }
 
-/// A value, and how often it was sampled.
+/// A value, and the number of samples that have it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vote {
     /// Rounded to 5 decimals; absent for drafts without a value.
@@ -226,8 +227,8 @@ pub struct Vote {
     pub count: usize,
 }
 
-/// Writes `0.14136:2 0.2:1`; `none` counts drafts without a value, and `failed` samples without a
-/// draft.
+/// Writes votes such as `0.14136:2 0.2:1`. `none` counts drafts without a value, and `failed`
+/// counts samples without a draft.
 impl std::fmt::Display for VoteTally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let failed = (self.failed > 0).then(|| format!("failed:{}", self.failed));

@@ -1,4 +1,4 @@
-//! The interface through which a run asks for answers.
+//! The interface by which a run gets answers.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::failure::Interruption;
 use super::solution::{Round, Solution};
 use super::trace;
 
-/// Something that answers questions, which a run uses through this trait alone.
+/// A way to answer questions. A run uses it only through this trait.
 #[async_trait]
 pub trait Solver: Send + Sync {
     /// Answers one question in pass `epoch` (from 0). `on_round` is called for every round after
@@ -31,8 +31,8 @@ pub trait Solver: Send + Sync {
         on_round: &(dyn for<'r> Fn(&'r Round) + Send + Sync),
     ) -> Result<Solution, Interruption>;
 
-    /// The span of a question, which is the root of its trace; `run` is the id of the run that asks
-    /// it, if any.
+    /// The span of a question, which is the root of its trace. `run` is the id of the run that asks
+    /// the question, if there is one.
     fn span(&self, question: &Question, run: Option<&str>) -> Span {
         trace::question(question, run)
     }

@@ -1,22 +1,23 @@
-//! Reads the value that an answer states in words.
+//! Reads the value that an answer states in words or digits.
 //!
-//! A value is read only if it is certain which number is meant. In a sentence with several numbers,
-//! or one that says why there is no answer, nothing is guessed.
+//! A value is read only if it is certain which number is meant. Nothing is guessed from a sentence
+//! with several numbers, or from one that explains why there is no answer.
 
 use finqa_core::number::{self, Value};
 
 /// The value of a stated answer, and the words that state it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StatedValue {
-    /// A percentage as its fraction, a yes or no as the word, a number without its scale word.
+    /// The value: a percentage as its fraction, a yes or no as the word, a number without its scale
+    /// word.
     pub(super) value: Value,
-    /// The part of the text that is the value, without emphasis: `14.1%` of `about **14.1%**`. A
+    /// The part of the text that is the value, without emphasis: `14.1%` for `about **14.1%**`. A
     /// sign that is written as a word becomes a minus: `-12.5%` for `a loss of 12.5%`.
     pub(super) text: String,
 }
 
-/// The value that an answer to `question` states; `None` if it states none, or does not show which
-/// of its numbers is meant.
+/// The value that an answer to `question` states. `None` if it states no value, or if it is not
+/// clear which of its numbers is meant.
 pub(super) fn find_value(text: &str, question: &str) -> Option<StatedValue> {
     if let Some(yes) = number::yes_or_no(text) {
         let word = if yes { "yes" } else { "no" };
@@ -38,8 +39,8 @@ pub(super) fn find_value(text: &str, question: &str) -> Option<StatedValue> {
 }
 
 /// The value that a printed answer states: a percentage as its fraction, a yes or no as the word, a
-/// number without its scale word. `None` if the text states no value, or does not show which of its
-/// numbers is meant.
+/// number without its scale word. `None` if the text states no value, or if it is not clear which
+/// of its numbers is meant.
 pub fn printed_value(text: &str) -> Option<Value> {
     find_value(text, "").map(|stated| stated.value)
 }

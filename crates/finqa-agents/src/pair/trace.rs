@@ -1,5 +1,5 @@
-//! Creates and fills the spans of a question, its rounds, and the two agents within them. A round
-//! lasts from the analyst's first call to the critic's verdict.
+//! Creates and fills the spans of a question, of its rounds, and of the two agents in each round. A
+//! round lasts from the analyst's first call to the critic's verdict.
 
 use serde_json::json;
 use tracing::{Span, info_span};
@@ -17,10 +17,11 @@ use super::exchange::Route;
 use super::failure::{Interruption, QuestionFailure};
 use super::solution::{Round, Solution};
 
-/// Name of the loop of the two agents in traces.
+/// The name of the two agents' loop in traces.
 const WORKFLOW: &str = "analyst_critic";
 
-/// The span of one question, which is the root of a trace; `run` is the id of its run, if any.
+/// The span of one question, which is the root of a trace. `run` is the id of its run, if there is
+/// one.
 pub fn question(question: &Question, run: Option<&str>) -> Span {
     let QuestionKey { id, part } = &question.key;
     let span = info_span!(
@@ -86,12 +87,12 @@ pub fn solution(span: &Span, solution: &Solution) {
     }
 }
 
-/// Why there is no answer. A refusal, an unreadable reply, a withheld answer and a provider's words
-/// may quote content, so they are empty unless content is recorded.
+/// The reason why there is no answer. A refusal, an unreadable reply, a withheld answer and a
+/// provider's message may quote content. For these, the reason is empty unless content is recorded.
 pub fn reason(solution: &Solution) -> &str {
     let reason = solution.error.as_deref().unwrap_or_default();
     match &solution.episode {
-        // Only the step limit is always described in our own words.
+        // Only the message about the step limit never quotes content.
         Some(episode) if episode.end != EpisodeEnd::StepLimit => if_content(reason),
         _ => recordable(solution.outcome, reason),
     }
@@ -99,7 +100,7 @@ pub fn reason(solution: &Solution) -> &str {
 
 fn recordable(outcome: Outcome, message: &str) -> &str {
     match outcome {
-        // These reasons are always our own words.
+        // The messages of these outcomes never quote content.
         Outcome::Truncated | Outcome::BudgetStop => message,
         _ => if_content(message),
     }
@@ -116,7 +117,7 @@ pub fn record_interruption(span: &Span, why: &Interruption) {
     }
 }
 
-/// The span of a round, within the current question's.
+/// The span of a round, as a child of the current question's span.
 pub(super) fn round(number: u32) -> Span {
     let span = info_span!(
         "round",
@@ -127,7 +128,7 @@ pub(super) fn round(number: u32) -> Span {
     span
 }
 
-/// The span of an agent's part in a round.
+/// The span of an agent's work in a round.
 pub(super) fn agent(round: &Span, name: &'static str) -> Span {
     let span = info_span!(
         parent: round,
@@ -139,7 +140,7 @@ pub(super) fn agent(round: &Span, name: &'static str) -> Span {
     span
 }
 
-/// Records an agent's part in a round: its route, or why it failed, and its reply.
+/// Records an agent's work in a round: its reply, and its route or the reason why it failed.
 pub(super) fn record_step(
     span: &Span,
     taken: &Result<Route, QuestionFailure>,

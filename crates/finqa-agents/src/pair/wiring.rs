@@ -1,4 +1,4 @@
-//! Wires the two agents: `START → analyst → critic → END`, with `critic → analyst` on *revise*.
+//! Connects the two agents: `START → analyst → critic → END`, with `critic → analyst` on *revise*.
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ use super::solver::Solver;
 pub struct Pair {
     graph: CompiledGraph<Exchange, Route, QuestionFailure>,
     settings: AgentSettings,
-    /// True if the embedded analyst answers. Its confidence is calibrated, so answers are withheld
-    /// by it; a chat model's is not.
+    /// True if the embedded analyst answers. Its confidence is calibrated, so it can decide which
+    /// answers are withheld; a chat model's confidence cannot.
     is_calibrated: bool,
     /// The embedded analyst that gives second opinions on a chat model's answers.
     second_opinion: Option<EmbeddedAgent>,
@@ -33,7 +33,7 @@ pub struct Pair {
 
 impl Pair {
     /// # Errors
-    /// A [`GraphError`] if the wiring is wrong, which a test rules out.
+    /// A [`GraphError`] if the wiring is wrong. A test makes sure that it is not.
     pub fn new(options: &PairOptions) -> Result<Self, GraphError> {
         let graph = Graph::builder()
             .node(ANALYST, Box::new(analyst(options)))
@@ -58,8 +58,8 @@ impl Pair {
         &self.graph
     }
 
-    /// Replaces an answer by the embedded analyst's if that is more likely right, and withholds one
-    /// that is not certain enough.
+    /// Replaces an answer by the embedded analyst's if that is more likely to be right, and
+    /// withholds an answer that is not certain enough.
     fn choose(&self, solution: Solution, question: &Question) -> Solution {
         let Some(embedded) = &self.second_opinion else {
             return match self.is_calibrated {
@@ -95,7 +95,7 @@ impl Solver for Pair {
                 on_round(round);
             }
         };
-        // Each round takes two steps, and an analyst that stops takes one more.
+        // Each round takes two steps, and an analyst that stops takes one more step.
         let rounds = usize::try_from(self.settings.max_rounds).unwrap_or(usize::MAX);
         let options = RunOptions {
             step_limit: rounds.saturating_mul(2).saturating_add(1),

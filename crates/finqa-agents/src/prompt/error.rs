@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
 
-/// Why templates cannot be used. Each message is one line that begins with the file or folder.
+/// The reason why templates cannot be used. Each message is one line that begins with the file or
+/// folder.
 #[derive(Debug, Error)]
 pub enum PromptError {
     #[error("{}: cannot read the templates: {source}", path.display())]
@@ -14,10 +15,10 @@ pub enum PromptError {
         #[source]
         source: std::io::Error,
     },
-    /// A file that would replace nothing, because no template has its name.
+    /// A file that would not replace anything, because no template has its name.
     #[error("{}: no template has this name; the templates are {known} (a name starting with `_` may be included)", path.display())]
     Unknown { path: PathBuf, known: String },
-    /// A template that does not parse or render; `reason` names the template and the line.
+    /// A template that cannot be parsed or rendered; `reason` names the template and the line.
     #[error("{}: {reason}", folder.display())]
     Template { folder: PathBuf, reason: String },
 }

@@ -1,13 +1,14 @@
-//! Renders the prompts of analyst and critic: what a model is shown of a question.
+//! Renders the prompts of the analyst and the critic, which contain everything about a question
+//! that a model is shown.
 //!
-//! [`Prompts`] holds the templates of `prompts/*.j2`, which are embedded in the program; files of
-//! the same name in a folder can replace them. An undefined variable is an error, which is found
-//! when a folder's templates are loaded. Nothing is escaped: a page's braces, quotes and `&` reach
-//! the model unchanged.
+//! [`Prompts`] contains the templates of `prompts/*.j2`, which are embedded in the program. Files
+//! of the same name in a folder can replace them. An undefined variable is an error, which is found
+//! when the templates of a folder are loaded. Nothing is escaped, so the braces, quotes and `&` of
+//! a page reach the model unchanged.
 //!
-//! Long text that does not change comes first (conventions, then the page), changing text last
-//! (earlier turns, the question, the analysis). A provider's prefix cache then serves all rounds
-//! and turns about one page.
+//! Long text that does not change comes first (conventions, then the page), and changing text last
+//! (earlier turns, the question, the analysis). This lets a provider's prefix cache serve all
+//! rounds and turns about a page.
 //!
 //! A prompt cannot contain gold, because a [`Question`](finqa_core::question::Question) has none.
 

@@ -1,4 +1,4 @@
-//! Loads the templates, tries them out, renders prompts from them, and hashes them.
+//! Loads and tests the templates, renders prompts from them, and hashes them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ const EMBEDDED: [(&str, &str); 8] = [
 pub struct Prompts {
     environment: Environment<'static>,
     sources: BTreeMap<String, String>,
-    /// The folder whose files replace templates, which errors name.
+    /// The folder whose files replace templates; errors name it.
     folder: Option<PathBuf>,
 }
 
@@ -57,15 +57,15 @@ impl Prompts {
             folder: None,
         };
         for (name, source) in EMBEDDED {
-            // They parse, because a test renders them all. If one did not, rendering it would fail
-            // because the template is missing.
+            // Adding a template cannot fail, because a test renders all of them. If it failed,
+            // rendering would report that the template is missing.
             let _ = prompts.add(name, source.to_string());
         }
         prompts
     }
 
     /// Replaces each template for which `folder` has a file of the same name. Files whose names
-    /// begin with `_` are added, so that templates can include them.
+    /// begin with `_` are added too, so that templates can include them.
     ///
     /// # Errors
     /// If the folder or a file cannot be read, a `.j2` file has an unknown name, or a template
@@ -86,7 +86,7 @@ impl Prompts {
                 paths.push(path);
             }
         }
-        // Sorted, so that if several files have errors, the same one is reported every time.
+        // Sort the files, so that if several have errors, the same error is reported every time.
         paths.sort();
         for path in paths {
             let name = path.file_name().unwrap_or_default();
@@ -106,11 +106,12 @@ impl Prompts {
     }
 
     /// The blake3 hash of the names and contents of all templates, in hex. A run records it, and
-    /// refuses to resume with other prompts.
+    /// refuses to resume with different prompts.
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         for (name, source) in &self.sources {
-            // Without the lengths, `a` + `bc` and `ab` + `c` would have the same hash.
+            // Hash the lengths too, because otherwise `a` + `bc` and `ab` + `c` would have the same
+            // hash.
             for part in [name, source] {
                 hasher.update(&(part.len() as u64).to_le_bytes());
                 hasher.update(part.as_bytes());
@@ -119,7 +120,7 @@ impl Prompts {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// The text that is the same for every question, by file name: the templates, and the system
+    /// The texts that are the same for every question, by file name: the templates, and the system
     /// prompts of both agents as they are sent.
     pub fn texts(&self) -> Result<BTreeMap<String, String>, PromptError> {
         let mut texts = self.sources.clone();
@@ -159,12 +160,13 @@ impl Prompts {
         })
     }
 
-    /// The message that asks again after a reply that could not be read, with the reader's error.
+    /// The message that asks again after a reply that could not be read. It contains the reader's
+    /// error.
     pub fn reask(&self, error: &str) -> Result<String, PromptError> {
         self.render("reask.j2", context! { error })
     }
 
-    /// The message that sends findings back to the analyst, one per line.
+    /// The message that sends findings back to the analyst, one finding per line.
     pub fn revise(&self, findings: &[String]) -> Result<String, PromptError> {
         self.render("revise.j2", context! { findings => findings.to_vec() })
     }
@@ -185,7 +187,7 @@ impl Prompts {
             .map_err(|error| self.failure(&error))
     }
 
-    /// Converts the innermost error, which names the template and the line.
+    /// Converts the innermost error, because it names the template and the line.
     fn failure(&self, mut error: &minijinja::Error) -> PromptError {
         while let Some(source) = std::error::Error::source(error).and_then(|it| it.downcast_ref()) {
             error = source;
@@ -198,8 +200,8 @@ impl Prompts {
     }
 
     /// Renders every template, so that a bad one stops a run before its first call. Prompts are
-    /// rendered without earlier turns and findings and then with them, because templates branch on
-    /// both.
+    /// rendered once without earlier turns and findings and once with them, because templates
+    /// branch on both.
     fn rehearse(&self) -> Result<(), PromptError> {
         let mut question = rehearsed();
         self.analyst(&question)?;
@@ -223,7 +225,7 @@ impl Prompts {
     }
 }
 
-/// A made-up question to try templates with.
+/// An invented question with which templates are tested.
 fn rehearsed() -> Question {
     Question {
         key: QuestionKey {
@@ -249,10 +251,11 @@ fn environment() -> Environment<'static> {
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
         .lstrip_blocks(true)
-        // Keeps the newline at the end of an included template, which minijinja would strip.
+        // Keep the newline at the end of an included template, which minijinja would otherwise
+        // remove.
         .keep_trailing_newline(true)
         .build();
-    // With the default delimiters this cannot fail.
+    // This cannot fail with the default delimiters.
     if let Ok(syntax) = syntax {
         environment.set_syntax(syntax);
     }

@@ -1,4 +1,4 @@
-//! Makes the template variables of a question: its text, with the ids by which a model cites it.
+//! Creates the template variables for a question: its text, with the ids by which a model cites it.
 
 use minijinja::context;
 
@@ -8,20 +8,21 @@ use finqa_core::question::{Document, HistoryEntry, Question};
 /// A rendered prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
-    /// The same for every question.
+    /// The system prompt, which is the same for every question.
     pub system: String,
-    /// The page, earlier turns and the question; for the critic also the analysis.
+    /// The user message: the page, earlier turns and the question; for the critic also the
+    /// analysis.
     pub user: String,
-    /// Number of bytes at the start of `user` that are the same for all questions about the page; 0
-    /// if the templates do not begin with the page.
+    /// The number of bytes at the start of `user` that are the same for all questions about the
+    /// page. It is 0 if the templates do not begin with the page.
     pub page_bytes: usize,
 }
 
-/// What the critic is shown in addition to the page and the question.
+/// The information that the critic is shown in addition to the page and the question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CriticView {
     pub analysis: String,
-    /// The answer's value; `None` if it has none.
+    /// The answer's value; `None` if the answer has none.
     pub value: Option<String>,
     pub printed: String,
     /// The findings of the deterministic checks, one line each.
@@ -31,8 +32,8 @@ pub struct CriticView {
 /// The variables of the user templates.
 pub(super) fn variables(question: &Question, critic: &CriticView) -> minijinja::Value {
     let document = &*question.document;
-    // The dataset's sentences lost apostrophes, quotes and dashes; those of a user's own document
-    // did not.
+    // The dataset's sentences lost apostrophes, quotes and dashes. Sentences of a user's own
+    // document did not.
     let repaired = !document.own;
     let boundary = document.pre_text.len();
     let value = critic.value.as_deref();
@@ -49,7 +50,7 @@ pub(super) fn variables(question: &Question, critic: &CriticView) -> minijinja::
     }
 }
 
-/// The sentences with their ids, which continue after the first `before` sentences of the page.
+/// The sentences with their ids. The ids continue after the first `before` sentences of the page.
 /// Blank sentences are left out but counted, so that an id is a position on the page.
 fn sentences(text: &[String], before: usize, repaired: bool) -> Vec<minijinja::Value> {
     text.iter()

@@ -1,4 +1,4 @@
-//! The interface between the tool-using agent and its environment: an environment begins an episode
+//! The interface between the tool-using agent and its environment. An environment begins an episode
 //! on a question, and its session runs tools and grades the answer.
 
 use async_trait::async_trait;
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use crate::pair::{Fault, Interruption, RunFailure, Solution};
 use finqa_core::question::Question;
 
-/// A question as an environment asks it.
+/// A question in the environment's form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EpisodeQuestion {
     /// The question's id; empty if the data have none.
     pub id: String,
     pub text: String,
-    /// The company whose tables answer it.
+    /// The company whose tables contain the answer.
     pub company: String,
 }
 
@@ -27,13 +27,13 @@ impl EpisodeQuestion {
 /// The environment's reply to a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReply {
-    /// The text that the tool returned; none on the step that ends the episode.
+    /// The text that the tool returned; `None` on the step that ends the episode.
     pub text: Option<String>,
-    /// The kind and the text of the error, if the call reached no tool.
+    /// The kind and the text of the error, if no tool was called.
     pub error: Option<(String, String)>,
-    /// The reward, on the last step.
+    /// The reward; set on the last step only.
     pub reward: Option<f64>,
-    /// The episode is over.
+    /// True if the episode is over.
     pub done: bool,
     /// The correct answer, if the reply to a submission reveals it.
     pub ground_truth: Option<String>,
@@ -49,18 +49,19 @@ impl StepReply {
     }
 }
 
-/// The error that ends an episode.
+/// An error that ends an episode.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct EnvironmentError {
-    /// One line.
+    /// The error in one line.
     pub message: String,
-    /// Who must act before any episode can succeed; `None` if another episode may.
+    /// The party that must act before any episode can succeed; `None` if another episode may
+    /// succeed.
     pub fatal: Option<Fault>,
 }
 
 impl EnvironmentError {
-    /// The interruption of a question whose solution so far is `so_far`.
+    /// The interruption of a question. `so_far` is its solution so far.
     pub(super) fn interrupts(self, so_far: Solution) -> Interruption {
         let Self { message, fatal } = self;
         match fatal {
@@ -73,16 +74,16 @@ impl EnvironmentError {
     }
 }
 
-/// The question as the environment asks it, and its session.
+/// The question in the environment's form, and its session.
 pub type StartedEpisode = (EpisodeQuestion, Box<dyn EpisodeSession>);
 
-/// Something that asks questions, runs tools and grades answers.
+/// An environment that asks questions, runs tools and grades answers.
 #[async_trait]
 pub trait ToolEnvironment: Send + Sync {
     /// Begins the episode of a question.
     ///
     /// # Errors
-    /// [`EnvironmentError`] if it cannot.
+    /// [`EnvironmentError`] if the episode cannot begin.
     async fn begin(&self, question: &Question) -> Result<StartedEpisode, EnvironmentError>;
 }
 
@@ -99,7 +100,7 @@ pub trait EpisodeSession: Send {
         arguments: Map<String, Value>,
     ) -> Result<StepReply, EnvironmentError>;
 
-    /// The correct answer of an episode that is over, if the environment reveals it.
+    /// The correct answer after the end of the episode, if the environment reveals it.
     ///
     /// # Errors
     /// [`EnvironmentError`] if the session is lost.

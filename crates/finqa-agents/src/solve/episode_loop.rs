@@ -1,4 +1,4 @@
-//! Plays one episode: asks the model, runs its calls and shows it what they returned, until the
+//! Plays one episode: asks the model, executes its tool calls and shows it the results, until the
 //! episode is over.
 
 use std::time::Instant;
@@ -22,7 +22,7 @@ use crate::parse::Analysis;
 use finqa_core::question::Question;
 use finqa_core::text::counted;
 
-/// Sent to the model after its first reply without a tool call.
+/// The message to the model after its first reply without a tool call.
 const NUDGE: &str = "You called no tool. Continue with a tool call, or call submit_answer with your \
                      final answer; your next text is taken as the answer.";
 
@@ -32,14 +32,14 @@ pub(super) struct EpisodeLoop<'a> {
     options: &'a ToolAgentOptions,
     /// The next request. Its messages are the conversation so far.
     request: ChatRequest,
-    /// Number of these messages that recorded calls with a reply already contain.
+    /// The number of these messages that recorded calls with a reply already contain.
     recorded: usize,
     calls: RecordedCalls,
-    /// Characters of tool results shown so far.
+    /// The number of characters of tool results that the model was shown so far.
     shown: usize,
     record: EpisodeRecord,
     has_ended: bool,
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     error: Option<String>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> EpisodeLoop<'a> {
                         taken = self.turn(session, reply) => taken,
                     }
                 }
-                // Interrupts the question, as an environment that fails does, so that it is asked
+                // Interrupt the question, as for an environment that fails, so that it is asked
                 // again.
                 Err(error) if error.scope() == Scope::Provider => Err(EnvironmentError {
                     message: error.to_string(),
@@ -122,7 +122,7 @@ impl<'a> EpisodeLoop<'a> {
             }
         }
         if self.record.ground_truth.is_none() {
-            // If the server fails now, the episode is graded nevertheless.
+            // The episode is already graded, so a failure of the server does no harm here.
             self.record.ground_truth = session.ground_truth().await.unwrap_or_default();
         }
         Ok(self.into_solution(question))
@@ -141,7 +141,7 @@ impl<'a> EpisodeLoop<'a> {
         Ok(reply)
     }
 
-    /// Ends the episode after a reply that the provider or the model withheld.
+    /// Ends the episode after the provider filtered or the model refused a reply.
     fn end_withheld(&mut self, refusal: Option<String>) {
         match refusal {
             Some(words) => self.finish(EpisodeEnd::Refusal, Some(words)),
@@ -161,7 +161,7 @@ impl<'a> EpisodeLoop<'a> {
             (_, Scope::Cancelled) => return Err(Interruption::Cancelled),
             (ErrorKind::ContentFilter, _) => EpisodeEnd::ContentFilter,
             (ErrorKind::ContextTooLong, _) => EpisodeEnd::ContextFull,
-            // After the first step it is known that the model takes tools.
+            // After a first step, the model is known to support tools.
             (ErrorKind::ToolsUnsupported, _) if self.record.steps.is_empty() => {
                 let model = self.model.name();
                 return fatal(format!("{model}: {message}"), Fault::NoTools);
@@ -174,7 +174,7 @@ impl<'a> EpisodeLoop<'a> {
         Ok(())
     }
 
-    /// Handles a reply: runs its tool calls, which it may have written as text, or takes its text.
+    /// Handles a reply. Runs its tool calls, which may be written as text, or else uses its text.
     async fn turn(
         &mut self,
         session: &mut dyn EpisodeSession,
@@ -193,8 +193,8 @@ impl<'a> EpisodeLoop<'a> {
         self.tool_calls(session, reply).await
     }
 
-    /// Handles a reply without a tool call: the first gets a reminder, a second is taken as the
-    /// answer.
+    /// Handles a reply without a tool call. After the first such reply the model gets a reminder;
+    /// the second is used as the answer.
     async fn text(
         &mut self,
         session: &mut dyn EpisodeSession,
@@ -218,8 +218,8 @@ impl<'a> EpisodeLoop<'a> {
         Ok(())
     }
 
-    /// Runs the calls of one reply in their order. Each gets a result, even once the episode is
-    /// over, because providers require one for every call.
+    /// Runs the calls of one reply in order. Each call gets a result, even after the end of the
+    /// episode, because providers require a result for every call.
     async fn tool_calls(
         &mut self,
         session: &mut dyn EpisodeSession,
@@ -265,8 +265,8 @@ impl<'a> EpisodeLoop<'a> {
         Ok(self.truncate_result(text))
     }
 
-    /// Records a step and ends the episode if it was the last that is allowed. An answer that the
-    /// environment refuses counts too; otherwise a model could submit one without end.
+    /// Records a step, and ends the episode if it was the last allowed step. An answer that the
+    /// environment refuses counts too, because a model could otherwise submit it again and again.
     fn count_step(&mut self, step: ToolStep) {
         self.record.steps.push(step);
         let limit = self.options.max_steps;
@@ -332,8 +332,8 @@ impl<'a> EpisodeLoop<'a> {
         Ok(shown)
     }
 
-    /// Cuts a tool result to what one result, and all results together, may show. A cut result says
-    /// so.
+    /// Cuts a tool result to the limit for one result and to the limit for all results together. A
+    /// cut result says that it was cut.
     fn truncate_result(&mut self, text: String) -> String {
         let options = self.options;
         let most = options
@@ -353,11 +353,11 @@ impl<'a> EpisodeLoop<'a> {
         text
     }
 
-    /// The solution of the question that the episode was played for.
+    /// The solution of the question for which the episode was played.
     fn into_solution(mut self, question: &Question) -> Solution {
         let mut record = self.record;
         record.messages = self.request.messages.split_off(self.recorded);
-        // An episode without a submission has a reward of 0; one that failed has none.
+        // An episode without a submission has the reward 0. An episode that failed has no reward.
         record.reward = match record.end {
             EpisodeEnd::Failed => None,
             _ => record.reward.or(Some(0.0)),
@@ -386,7 +386,7 @@ impl<'a> EpisodeLoop<'a> {
     }
 }
 
-/// A count in the type that records use.
+/// Converts a count to the type that records use.
 fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }

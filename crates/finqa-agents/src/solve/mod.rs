@@ -1,6 +1,6 @@
-//! Solvers. A question goes in, with the calls that an interrupted run already made for it; a
-//! solved answer with its calls comes out. There are two: the pair of analyst and critic in `pair`,
-//! and the agent here that uses an environment's tools.
+//! Solvers. The input is a question with the calls that an interrupted run already made for it. The
+//! output is a solved answer with its calls. There are two solvers: the pair of analyst and critic
+//! in `pair`, and the agent in this module, which uses an environment's tools.
 //!
 //! Reading order: `environment` (the traits of an environment), `tool_agent` (the solver),
 //! `episode_loop` (one episode), and `written` (calls that a model writes as text).

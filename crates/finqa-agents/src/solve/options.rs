@@ -10,21 +10,21 @@ pub(super) const INSTRUCTIONS: &str = include_str!("../../../../prompts/tool_age
 pub struct ToolAgentOptions {
     /// The tools that the environment offers.
     pub tools: Vec<ToolSpec>,
-    /// Number of tool calls after which an episode is given up; at least 1.
+    /// The number of tool calls after which an episode is ended; at least 1.
     pub max_steps: u32,
     pub sampling: Sampling,
-    /// Maximum characters of one tool result that the model is shown.
+    /// Maximum number of characters of one tool result that the model is shown.
     pub result_chars: usize,
-    /// Maximum characters of all tool results of an episode together.
+    /// Maximum number of characters of all tool results of an episode together.
     pub total_chars: usize,
-    /// Record the model's calls. Those of a model inside this process cost nothing, and are made
-    /// again instead.
+    /// Record the model's calls. Calls of a model inside this process are not recorded, because
+    /// they cost nothing and can be made again.
     pub recorded: bool,
 }
 
-/// Maximum characters of one tool result, and of all results of an episode, that a model is shown:
-/// about 4,000 and 50,000 tokens. The first is enough for the sentences of ConvFinQA's longest
-/// page; the second fits into any model's context.
+/// Maximum number of characters of one tool result, and of all results of an episode, that a model
+/// is shown: about 4,000 and 50,000 tokens. The first is enough for the sentences of ConvFinQA's
+/// longest page, and the second fits into the context of any model.
 pub const SHOWN_CHARS: (usize, usize) = (16_000, 200_000);
 
 /// The blake3 hash of the system prompt, which is part of a run's identity.

@@ -1,6 +1,6 @@
-//! The tool-using agent: a model that reasons, calls a tool, sees the result and continues
-//! (`ReAct`), by the provider's tool calling. Bad calls, missing calls and floods of text are
-//! handled in the same way for every model (`episode_loop`).
+//! The tool-using agent. A model reasons, calls a tool by the provider's tool calling, sees the
+//! result and continues (`ReAct`). Bad calls, missing calls and very long texts are handled in the
+//! same way for every model (`episode_loop`).
 
 use std::sync::Arc;
 

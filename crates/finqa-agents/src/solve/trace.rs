@@ -1,6 +1,6 @@
 //! Creates and fills the spans of an episode and of its tool calls. The model calls between them
-//! are spans of `llm`. Neither the correct answer nor the reward is recorded on a span: a trace
-//! says what the agent did.
+//! have spans of `llm`. Neither the correct answer nor the reward is recorded on a span, because a
+//! trace shows only what the agent did.
 
 use std::time::Instant;
 
@@ -36,7 +36,8 @@ pub(super) fn episode(question: &Question, run: Option<&str>) -> Span {
     span
 }
 
-/// The name if it is that of a tool. Any other name is free text by a model, which is not recorded.
+/// The name, if a tool has this name. Any other name is free text of a model, which is not
+/// recorded.
 pub(super) fn shown_name<'n>(name: &'n str, tools: &[ToolSpec]) -> &'n str {
     match tools.iter().any(|tool| tool.name == name) {
         true => name,
@@ -59,7 +60,7 @@ pub(super) fn tool(name: &str, tools: &[ToolSpec], arguments: &Value) -> Span {
     span
 }
 
-/// Records the result of a call; `text` is what the model is shown.
+/// Records the result of a call. `text` is the text that the model is shown.
 pub(super) fn record_step(span: &Span, step: &ToolStep, text: &str, started: Instant) {
     if span.is_disabled() {
         return;

@@ -1,7 +1,7 @@
 //! Reads the arguments of tool calls, and calls that a model writes as text. Small models do that,
-//! and a server that does not know a model's format of calls passes them on as text. A reply that
-//! ends in such calls, with nothing after them, is read as these calls. Whether they can be made is
-//! decided as for any other call.
+//! and so do servers that do not know a model's format of calls and pass them on as text. A reply
+//! counts as calls if it ends in such calls, with nothing after them. They are then checked like
+//! all other calls.
 
 use serde_json::{Map, Value};
 
@@ -10,8 +10,8 @@ use crate::llm::{ToolCall, ToolSpec};
 /// The tool that ends an episode.
 pub(super) const SUBMIT: &str = "submit_answer";
 
-/// Splits a reply into the text before the calls, and the calls, whose ids are numbered from
-/// `first`. `None` if it does not end in calls of known tools.
+/// Splits a reply into the text before the calls and the calls, whose ids are numbered from
+/// `first`. `None` if the reply does not end in calls of known tools.
 pub(super) fn calls(
     content: &str,
     first: usize,
@@ -34,7 +34,7 @@ pub(super) fn calls(
 }
 
 /// The first block of a text (tagged, fenced, or bare JSON) without its marks, and the text after
-/// it.
+/// the block.
 fn block(text: &str) -> Option<(&str, &str)> {
     if let Some(tagged) = text.strip_prefix("<tool_call>") {
         return Some(tagged.split_once("</tool_call>").unwrap_or((tagged, "")));
@@ -48,7 +48,7 @@ fn block(text: &str) -> Option<(&str, &str)> {
     text.split_at_checked(values.byte_offset())
 }
 
-/// Reads a call such as `{"name": "…", "arguments": {…}}`, which may be wrapped as in chat
+/// Reads a call such as `{"name": "…", "arguments": {…}}`. It may be wrapped as in chat
 /// completions. `None` if the tool is unknown, or if there are other fields.
 fn call(text: &str, number: usize, tools: &[ToolSpec]) -> Option<ToolCall> {
     let value: Value = serde_json::from_str(text).ok()?;
@@ -72,17 +72,17 @@ fn call(text: &str, number: usize, tools: &[ToolSpec]) -> Option<ToolCall> {
 }
 
 /// The arguments of a call as a JSON object. A submission must have a text as its `answer`, because
-/// anything else would be graded as no answer; a number is converted to its text.
+/// any other value would be graded as no answer. A number is converted to its text.
 ///
 /// # Errors
-/// Says to the model what is wrong with the arguments.
+/// Tells the model what is wrong with the arguments.
 pub(super) fn arguments(call: &ToolCall) -> Result<Map<String, Value>, String> {
     let text = call.arguments.trim();
     let mut arguments = if text.is_empty() {
         Map::new()
     } else {
         let mut read = serde_json::from_str(text);
-        // Some models write the object as a JSON string, even twice.
+        // Some models write the object as a JSON string, some of them even twice.
         while let Ok(Value::String(inner)) = &read {
             read = serde_json::from_str(inner);
         }

@@ -1,4 +1,4 @@
-//! The checks, one function each.
+//! The deterministic checks. Each is one function.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,10 @@ use super::places::LiteralPlaces;
 use super::question::QuestionCues;
 use super::{Answer, Finding, FindingKind};
 
-/// A share above this is suspect, because a part is rarely half as large again as its whole.
+/// A share above this is suspect, because a part is rarely more than half as large again as its
+/// whole.
 const LARGEST_SHARE: f64 = 1.5;
-/// A percentage above this (as a fraction, so 1,000 %) is suspect.
+/// A percentage above this is suspect. It is a fraction, so 10.0 means 1,000 %.
 const LARGEST_PERCENT: f64 = 10.0;
 
 pub(super) fn finding(kind: FindingKind, place: &str, problem: String, fix: &str) -> Finding {
@@ -53,8 +54,8 @@ pub(super) fn invalid_program(error: &str) -> Finding {
     )
 }
 
-/// Every literal must occur in the page, the question or the earlier answers. Constants are exempt,
-/// in any notation.
+/// Every literal must occur on the page, in the question or in the earlier answers. Constants are
+/// exempt in every notation.
 pub(super) fn literals(program: &Program, places: &LiteralPlaces) -> Vec<Finding> {
     let mut seen = BTreeSet::new();
     let literals = program.literals().filter(|literal| {
@@ -83,8 +84,8 @@ pub(super) fn literals(program: &Program, places: &LiteralPlaces) -> Vec<Finding
     findings.collect()
 }
 
-/// True for a number that a calculation may use without a source: a whole number up to 12, or one
-/// of the usual powers of ten.
+/// True for a number that a calculation may use without a source, which is a whole number up to 12
+/// or one of the usual powers of ten.
 pub(in crate::pair) fn is_constant(literal: &str) -> bool {
     number::python_float(literal).is_some_and(|x| {
         let x = x.abs();
@@ -92,8 +93,8 @@ pub(in crate::pair) fn is_constant(literal: &str) -> bool {
     })
 }
 
-/// The page must name every year that the question names, because a figure of another year does not
-/// answer it.
+/// The page must name every year that the question names, because a figure of another year cannot
+/// be the answer.
 pub(super) fn period_unknown(missing: u16) -> Finding {
     finding(
         FindingKind::PeriodMissing,
@@ -103,8 +104,8 @@ pub(super) fn period_unknown(missing: u16) -> Finding {
     )
 }
 
-/// A year that the question names and the table has must be among the years of the program's
-/// numbers. Not checked if a number is from elsewhere, if the program uses a whole row, or if the
+/// If the question names a year that the table has, the program's numbers must include that year.
+/// Not checked if a number comes from elsewhere, if the program uses a whole row, or if the
 /// question names more than two years.
 pub(super) fn periods_named(
     program: &Program,
@@ -130,8 +131,8 @@ pub(super) fn periods_named(
     ))
 }
 
-/// Convention 1 of `prompts/conventions.j2`: a change is later minus earlier, and a percent change
-/// is divided by the earlier value.
+/// Convention 1 of `prompts/conventions.j2`: a change is the later value minus the earlier one, and
+/// a percent change is divided by the earlier value.
 pub(super) fn period_order(
     program: &Program,
     places: &LiteralPlaces,
@@ -171,8 +172,8 @@ pub(super) fn period_order(
     })
 }
 
-/// If the question speaks of an increase and the result is negative, the subtraction is probably
-/// swapped, unless the columns prove that it is later minus earlier.
+/// If the question asks about an increase and the result is negative, the operands of the
+/// subtraction are probably swapped, unless the columns prove that it is later minus earlier.
 pub(super) fn direction(
     program: &Program,
     places: &LiteralPlaces,
@@ -203,7 +204,7 @@ pub(super) fn direction(
     })
 }
 
-/// The year of a literal, if all cells with this number are of the same year.
+/// The year of a literal, if all cells with this number have the same year.
 fn only_year(argument: &Argument, places: &LiteralPlaces) -> Option<u16> {
     let Argument::Literal { text, .. } = argument else {
         return None;
@@ -220,9 +221,9 @@ fn only_year(argument: &Argument, places: &LiteralPlaces) -> Option<u16> {
     }
 }
 
-/// The stated answer must agree with the executed value, up to rounding and the percent sign. Small
-/// models compute badly and write good programs, so a difference within an order of magnitude is
-/// only a slip.
+/// The stated answer must agree with the executed value, except for rounding and the percent sign.
+/// Small models compute badly but write good programs, so a difference within an order of magnitude
+/// is only a slip.
 pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
     let executed = answer.value.as_ref()?;
     if answer.stated.is_empty() || answer.stated == answer.printed {
@@ -249,8 +250,8 @@ pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
     ))
 }
 
-/// The numbers that an executed value may be stated as. A factor of 100 is allowed only if a
-/// percent sign, basis points or the unit calls for it.
+/// The numbers by which an executed value may be stated. A factor of 100 is allowed only with a
+/// percent sign, basis points or the unit percent.
 fn forms(stated: &number::NumberReading, answer: &Answer, executed: f64) -> Vec<f64> {
     let is_percent = answer.unit.kind == UnitKind::Percent;
     let PercentReading { percent, fraction } = PercentReading::of(executed, answer.in_percent);
@@ -260,14 +261,15 @@ fn forms(stated: &number::NumberReading, answer: &Answer, executed: f64) -> Vec<
     match (is_percent, stated.percent) {
         (true, true) => vec![percent],
         (true, false) => vec![percent, fraction],
-        // `14.1%` may state the fraction 0.141, or 14.1 that is printed without its sign.
+        // `14.1%` may state the fraction 0.141, or the value 14.1 that was printed without its
+        // sign.
         (false, true) => vec![executed * 100.0, executed],
         (false, false) => vec![executed],
     }
 }
 
 /// Compares a stated number, with and without its scale word, with all forms of the executed value.
-/// `None` if one agrees. Signs are ignored, because conventions decide them.
+/// `None` if one of them agrees. Signs are ignored, because they follow conventions.
 fn numbers_differ(stated: &number::NumberReading, forms: &[f64]) -> Option<FindingKind> {
     let readings = [(stated.value, stated.decimals), (stated.scaled(), 0)];
     let agrees = |form: &f64| {
@@ -287,14 +289,14 @@ fn numbers_differ(stated: &number::NumberReading, forms: &[f64]) -> Option<Findi
     })
 }
 
-/// True if the two are equal to the stated decimals, or differ by at most half a percent.
+/// True if the two are equal at the stated decimals, or differ by at most half a percent.
 fn close(stated: f64, executed: f64, decimals: u32) -> bool {
     let unit = number::last_digit(decimals);
     (stated - executed).abs() <= unit || number::within(stated, executed, number::NEAR)
 }
 
 /// Convention 2 of `prompts/conventions.j2`: if the question asks for a percent, the answer is
-/// printed as one.
+/// printed as a percent.
 pub(super) fn unit(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     let is_percent = answer.unit.kind == UnitKind::Percent || answer.printed.contains('%');
     (asked.percent && !asked.yes_no && !is_percent && answer.value.is_some()).then(|| {
@@ -327,7 +329,8 @@ pub(super) fn yes_no(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     }
 }
 
-/// A share above 1.5 or a percentage above 1,000 % is more often a swapped division than a fact.
+/// Doubts a share above 1.5 or a percentage above 1,000 %, because it is more often the result of a
+/// swapped division than a fact.
 pub(super) fn magnitude(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     let value = answer.value.as_ref()?.number()?.abs();
     let fraction = PercentReading::of(value, answer.in_percent).fraction;
@@ -349,7 +352,7 @@ pub(super) fn magnitude(answer: &Answer, asked: &QuestionCues) -> Option<Finding
         let fix = "check the base, and that both numbers are in one unit.";
         return Some(found(format!("{printed} is beyond 1,000 %."), fix));
     }
-    // Without a percent sign, the value was probably meant as a percentage already.
+    // Without a percent sign, the value was probably a percentage already.
     let percent = 100.0 * answer.value.as_ref()?.number()?;
     let problem = format!("{printed} without a % sign means {percent:.0} %.");
     let fix = format!("write {printed}%, or let the program yield the fraction.");

@@ -1,4 +1,4 @@
-//! Checks that the cited cells and sentences contain the program's figures.
+//! Checks that the cited cells and sentences contain the figures of the program.
 
 use finqa_core::number;
 use finqa_core::program::Program;
@@ -8,8 +8,8 @@ use finqa_core::question::Question;
 use super::places::{LiteralPlaces, is_number};
 use super::{Finding, FindingKind, checks, is_constant};
 
-/// Finds the literals that none of the places cited for them contains. If the evidence consists of
-/// ids alone, one of those places must contain each literal.
+/// Finds the literals that are in none of the places cited for them. If the evidence has only ids,
+/// one of these places must contain each literal.
 pub(super) fn check(
     program: &Program,
     evidence: &[CitedEvidence],

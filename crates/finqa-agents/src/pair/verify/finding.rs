@@ -1,4 +1,4 @@
-//! The record of what a check has found.
+//! The record of a check's finding.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,18 +14,20 @@ pub enum FindingKind {
     UnsupportedLiteral,
     /// The cell or sentence cited for a literal does not contain it.
     CitationMismatch,
-    /// The literal is a dash that lost its escape: `2014` is what is left of `\u2014` (—).
+    /// The literal is a dash that lost its escape: `2014` is the remainder of `\u2014` (—).
     DashLiteral,
-    /// The stated answer differs from the program's result, within an order of magnitude.
+    /// The stated answer and the program's result differ by less than an order of magnitude.
     ArithmeticSlip,
-    /// The stated answer differs from the program's result by an order of magnitude or more, so one
+    /// The stated answer and the program's result differ by an order of magnitude or more, so one
     /// of the two is wrong.
     AnswerMismatch,
-    /// A year that the question names is not a year of the numbers used, or is nowhere on the page.
+    /// A year that the question names is not among the years of the numbers used, or is not on the
+    /// page.
     PeriodMissing,
-    /// The program subtracts later from earlier, or divides a change by the later value.
+    /// The program subtracts the later value from the earlier one, or divides a change by the later
+    /// value.
     PeriodOrder,
-    /// The question asks for a percent, and the answer is not one.
+    /// The question asks for a percent, but the answer is not a percent.
     Unit,
     /// A yes/no question is not answered with yes or no, or another question is.
     YesNo,
@@ -33,25 +35,25 @@ pub enum FindingKind {
     Magnitude,
     /// The embedded analyst calls its answer a guess.
     Doubt,
-    /// The embedded analyst gives another answer, and is seldom wrong at this confidence.
+    /// The embedded analyst has another answer, with a confidence at which it is rarely wrong.
     SecondOpinion,
 }
 
 impl FindingKind {
-    /// True if the finding sends an answer back. A slip of arithmetic does not: the program decides
-    /// the value, so the slip is already corrected, and another round would only add cost. Nor does
-    /// a second opinion, which is another reading and not an error. The LLM critic sees both
-    /// anyway.
+    /// True if the finding sends an answer back. An arithmetic slip does not: the program decides
+    /// the value, so the slip is already corrected, and another round would only add cost. A second
+    /// opinion does not either, because it is another reading and not an error. The LLM critic sees
+    /// both.
     pub fn sends_back(self) -> bool {
         !matches!(self, Self::ArithmeticSlip | Self::SecondOpinion)
     }
 }
 
-/// A finding: what, where, and how to fix it.
+/// A finding of a check: the fault, its place, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     pub kind: FindingKind,
-    /// What the finding is about: `program`, `answer`, `unit`, `evidence`, a literal, or the id of
+    /// The subject of the finding: `program`, `answer`, `unit`, `evidence`, a literal, or the id of
     /// a cited place.
     #[serde(rename = "where")]
     pub place: String,

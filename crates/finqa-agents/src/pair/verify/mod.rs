@@ -1,7 +1,8 @@
-//! The deterministic checks, the first of the critic's two layers: free, reproducible, and silent
-//! unless they are certain (docs/decisions.md, "The critic has two layers and three verdicts").
+//! The deterministic checks, which are the first of the critic's two layers. They cost nothing, are
+//! reproducible, and report only what is certain (docs/decisions.md, "The critic has two layers and
+//! three verdicts").
 //!
-//! They look at the program, its literals and the cited evidence. They do not know gold, and they
+//! The checks look at the program, its literals and the cited evidence. They do not know gold and
 //! never change an answer. Reading order: `question` (what a question asks for), `places` (where a
 //! number occurs), `checks`, `citations`, and `finding` (the record of a finding).
 
@@ -24,7 +25,7 @@ pub(crate) use question::{QuestionCues, question_cues};
 pub(super) use checks::is_constant;
 pub(super) use places::is_number;
 
-/// The findings that make an answer unusable whatever a critic says: it has no value, or its
+/// The findings that make an answer unusable, whatever a critic says: it has no value, or its
 /// program cannot be executed.
 pub fn unusable(answer: &Answer) -> Vec<Finding> {
     let invalid = answer.program_error.as_deref();
@@ -34,8 +35,8 @@ pub fn unusable(answer: &Answer) -> Vec<Finding> {
         .collect()
 }
 
-/// A year that the question names and the page lacks, if there is one. A hypothetical question may
-/// name any year.
+/// A year that the question names but the page does not; `None` if there is no such year. A
+/// hypothetical question may name any year.
 pub(crate) fn unnamed_year(question: &Question) -> Option<u16> {
     let asked = question_cues(&question.text);
     if asked.years.is_empty() {
@@ -45,8 +46,9 @@ pub(crate) fn unnamed_year(question: &Question) -> Option<u16> {
     unknown_year(&asked, &places, years_behind(question))
 }
 
-/// How many years lie between the end of the report's fiscal years and the years that name them: 1
-/// for a retailer whose column of February 2032 belongs to its fiscal 2031. 0 if no cover says so.
+/// The number of years between the end of the report's fiscal years and the years after which they
+/// are named. It is 1 for a retailer whose column of February 2032 belongs to its fiscal 2031. It
+/// is 0 if no cover states it.
 fn years_behind(question: &Question) -> u16 {
     let cover = question.document.cover.as_ref();
     cover.map_or(0, |cover| FiscalYears::read(cover, &[], false).behind())
@@ -58,16 +60,16 @@ fn unknown_year(asked: &QuestionCues, places: &LiteralPlaces, behind: u16) -> Op
     years.find(|year| !names(**year)).copied()
 }
 
-/// The findings of all checks.
+/// The findings of all checks on an answer.
 pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
     let mut asked = question_cues(&question.text);
     let places = LiteralPlaces::of(question);
     let behind = years_behind(question);
     let mut findings = unusable(answer);
     findings.extend(unknown_year(&asked, &places, behind).map(checks::period_unknown));
-    // A later turn takes its periods and their order from the conversation, so only the years that
-    // it names itself count against its answer. One year is not enough: with it, the checks would
-    // object to the gold program of 16 of 742 later turns (2.2 %).
+    // A later turn takes its periods and their order from the conversation, so only years that the
+    // turn itself names count against its answer. A single year is not enough: with it, the checks
+    // would object to the gold programs of 16 of 742 later turns (2.2 %).
     if !question.history.is_empty() && asked.years.len() < 2 {
         asked.change = false;
         asked.increase = false;
@@ -83,8 +85,8 @@ pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
             &program, &answer.evidence, &places, question,
         ));
         let named = checks::periods_named(&program, &places, &asked);
-        // If fiscal years are named after an earlier year than they end in, the year of a column is
-        // not that of the question, so this check is skipped.
+        // If fiscal years are named after an earlier year than the one in which they end, the year
+        // of a column is not the year of the question, so this check is skipped.
         findings.extend(named.filter(|_| behind == 0));
         let order = checks::period_order(&program, &places, &asked);
         let direction = || checks::direction(&program, &places, &asked, answer);

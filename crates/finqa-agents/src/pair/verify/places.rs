@@ -1,4 +1,4 @@
-//! Finds where a program's number occurs: in cells, sentences, earlier answers, or the question
+//! Finds the places of a program's number: cells, sentences, earlier answers, or the question
 //! itself.
 
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use finqa_core::number::{self, Value};
 use finqa_core::page::{NumberPlace, years_in};
 use finqa_core::question::{Document, Question};
 
-/// The places of all numbers of a page, which its questions share, and of one question.
+/// The places of the numbers of a page, which all its questions share, and of one question.
 #[derive(Clone, Debug)]
 pub struct LiteralPlaces {
     document: Arc<Document>,
@@ -28,7 +28,7 @@ impl LiteralPlaces {
                     percent,
                     dash: false,
                 };
-                // A later turn may use an earlier answer as a fraction or in percent.
+                // A later turn may use an earlier answer as a fraction or as a percentage.
                 let both = [place(value, false), place(value * 100.0, true)];
                 places.of_question.extend(both);
             }
@@ -51,7 +51,7 @@ impl LiteralPlaces {
     }
 
     /// The places of a program's literal. Signs and percent signs are ignored, because the
-    /// dataset's programs use outflows without their sign, and percentages as fractions.
+    /// dataset's programs use outflows without their sign and percentages as fractions.
     pub fn find(&self, literal: &str) -> Vec<&NumberPlace> {
         let Some(value) = magnitude(literal) else {
             return Vec::new();
@@ -76,13 +76,13 @@ impl LiteralPlaces {
     }
 }
 
-/// A literal's magnitude, without sign and percent sign.
+/// The absolute value of a literal, without its percent sign.
 fn magnitude(literal: &str) -> Option<f64> {
     let bare = literal.trim().trim_end_matches('%').trim();
     number::python_float(&bare.replace(',', "")).map(f64::abs)
 }
 
-/// True if a program's literal is this number, ignoring signs and percent signs.
+/// True if a program's literal is this number. Signs and percent signs are ignored.
 pub(crate) fn is_number(literal: &str, value: f64) -> bool {
     magnitude(literal).is_some_and(|of_literal| number::same(of_literal, value.abs()))
 }

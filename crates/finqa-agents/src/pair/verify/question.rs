@@ -1,4 +1,4 @@
-//! Reads what a question asks for, as far as its words leave no doubt.
+//! Determines what a question asks for. Only words without ambiguity count.
 
 use std::sync::LazyLock;
 
@@ -10,19 +10,19 @@ use finqa_core::regex;
 /// What a question asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QuestionCues {
-    /// The years that it names, in order.
+    /// The years that the question names, in order.
     pub(crate) years: Vec<u16>,
-    /// Asks for yes or no.
+    /// True if it asks for yes or no.
     pub yes_no: bool,
-    /// Asks explicitly for a percent.
+    /// True if it explicitly asks for a percent.
     pub percent: bool,
-    /// Asks for a change over time.
+    /// True if it asks for a change over time.
     pub(crate) change: bool,
-    /// Mentions an increase, and no other change.
+    /// True if it mentions an increase and no other change.
     pub(crate) increase: bool,
-    /// Asks for a share of a whole, and not for a change.
+    /// True if it asks for a share of a whole and not for a change.
     pub share: bool,
-    /// Asks what would or will be.
+    /// True if it asks about a hypothetical or future situation.
     pub(crate) hypothetical: bool,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn question_cues(question: &str) -> QuestionCues {
 mod tests {
     use super::*;
 
-    /// "How many products have a margin above 20%?" once counted as a question for a percent.
+    /// "How many products have a margin above 20%?" was once read as a question for a percent.
     #[test]
     fn a_count_with_a_percentage_in_it_asks_for_no_percent() {
         for (question, percent) in [

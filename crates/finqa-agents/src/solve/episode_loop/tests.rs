@@ -1,4 +1,4 @@
-//! Episodes with scripted replies and results.
+//! Tests episodes with scripted replies and results.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::*;
 use crate::llm::ToolSpec;
 use crate::pair::{CallMemory, Sampling};
 
-/// Replies and results in their order; the last one is repeated.
+/// Replies or results in order. The last one is repeated.
 struct Script<T>(Mutex<Vec<T>>);
 
 impl<T: Clone> Script<T> {
@@ -109,7 +109,7 @@ fn calling(name: &str, arguments: &str) -> ChatReply {
     }
 }
 
-/// A server that kept refusing an answer given as text was once asked without end.
+/// A server that kept refusing an answer given as text was once asked again without end.
 #[tokio::test]
 async fn an_answer_as_text_that_is_refused_counts_as_a_step() {
     let refused = StepReply::refused("invalid_args", "no".to_owned());
@@ -148,7 +148,7 @@ async fn a_submission_ends_an_episode_with_its_reward_and_results_are_cut() {
     assert_eq!((shown(2), record.calls_from_text), ("I look.", 1));
     let cut = "\n[cut here: 50 more characters; ask for fewer rows or columns]";
     assert_eq!(shown(3), format!("{}{cut}", "x".repeat(100)));
-    // The limit of all results together is used up.
+    // The limit for all results together is used up.
     assert!(shown(5).starts_with("\n[cut here: "), "{}", shown(5));
 }
 
