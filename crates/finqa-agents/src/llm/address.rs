@@ -1,7 +1,8 @@
-//! Where requests to a provider go, and with which headers.
+//! The address of requests to a provider, and their headers.
 //!
 //! async-openai's own configurations read environment variables, panic on a key that is not a valid
-//! header, and on Azure support only the path of chat completions. This one does none of that.
+//! header, and on Azure support only the path of chat completions. This configuration has none of
+//! these faults.
 
 use async_openai::config::Config;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -9,11 +10,11 @@ use secrecy::SecretString;
 
 use super::settings::{ModelConnection, SettingsError};
 
-/// The key that is sent if none is set. Servers that need no key ignore it, and some refuse an
-/// empty one.
+/// The key that is sent if the user sets none. Servers that need no key ignore it, but some refuse
+/// an empty key.
 const NO_KEY: &str = "none";
 
-/// The address of one model's server, in the form that async-openai takes.
+/// The address of one model's server, in the form that async-openai requires.
 #[derive(Debug, Clone)]
 pub(super) struct ServerAddress {
     settings: ModelConnection,
@@ -58,7 +59,7 @@ impl Config for ServerAddress {
             true if path.starts_with("/chat/") => {
                 format!("{base}/openai/deployments/{}{path}", self.settings.model)
             }
-            // The other APIs belong to the resource, and name the deployment in the body.
+            // The other APIs have paths of the resource, and name the deployment in the body.
             true => format!("{base}/openai{path}"),
         }
     }

@@ -1,5 +1,5 @@
-//! Reads the JSON in a body. It accepts what the parsers of JavaScript and Python accept, and an
-//! event stream of a server that was asked for one reply.
+//! Reads the JSON in a body. It accepts everything that the parsers of JavaScript and Python
+//! accept, and an event stream from a server that was asked for a single reply.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -9,14 +9,14 @@ use finqa_core::text::{NOT_FINITE, one_line, single_spaced, with_nulls};
 use regex::{Captures, Regex};
 use serde_json::{Value, json};
 
-/// Reads a body. Strings and numbers keep their values; a lone surrogate and bytes that are not
+/// Reads a body. Strings and numbers keep their values. A lone surrogate and bytes that are not
 /// UTF-8 become `U+FFFD`, and a number that is not finite becomes null.
 ///
 /// # Errors
-/// If the body is not JSON; says what it probably is.
+/// If the body is not JSON. The error says what the body probably is.
 pub(super) fn json(body: &[u8]) -> Result<Value, String> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-    // Strict JSON first, which nearly every body is.
+    // Try strict JSON first, because nearly every body is strict JSON.
     if let Ok(value) = serde_json::from_slice(body) {
         return Ok(value);
     }
@@ -24,7 +24,7 @@ pub(super) fn json(body: &[u8]) -> Result<Value, String> {
     lenient(&text).or_else(|error| streamed(&text).ok_or_else(|| nature(body, &text, &error)))
 }
 
-/// Reads the JSON that Python's `json` writes and accepts.
+/// Reads JSON in the form that Python's `json` writes and accepts.
 fn lenient(text: &str) -> serde_json::Result<Value> {
     static TOKEN: LazyLock<Regex> =
         LazyLock::new(|| regex!(r#"(?s)"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*"#));
@@ -51,12 +51,12 @@ fn without_lone_surrogates(token: &str) -> Cow<'_, str> {
     })
 }
 
-/// The reply in an event stream: its only object, the response in its last event, or a reply that
-/// is put together from its chunks.
+/// The reply in an event stream. It is the stream's only object, the response in its last event, or
+/// is assembled from its chunks.
 fn streamed(text: &str) -> Option<Value> {
     let mut events = Vec::new();
     let mut data = String::new();
-    // An empty line ends an event; one is added, because the last event may lack it.
+    // An empty line ends an event. One is added, because the last event may lack it.
     for line in text.lines().chain([""]) {
         if let Some(part) = line.strip_prefix("data:") {
             data.push_str(part);
@@ -90,7 +90,7 @@ fn streamed(text: &str) -> Option<Value> {
     Some(whole)
 }
 
-/// Anthropic's message, put together from its events. Its blocks come one after another.
+/// Anthropic's message, assembled from its events. The blocks of a message follow each other.
 fn message(events: Vec<Value>) -> Option<Value> {
     let (mut whole, mut blocks) = (Value::Null, Vec::new());
     for mut event in events {
@@ -121,8 +121,8 @@ fn message(events: Vec<Value>) -> Option<Value> {
     Some(whole)
 }
 
-/// Adds a part of a chunk to `whole`: texts and lists grow, and any other value is replaced, but
-/// not by null or an empty text.
+/// Adds a part of a chunk to `whole`. Texts and lists grow. Any other value is replaced, but not by
+/// null or an empty text.
 fn add(whole: &mut Value, name: &str, part: Value) {
     const TEXTS: [&str; 8] = [
         "content", "reasoning_content", "reasoning", "refusal", "arguments", "text", "thinking",
@@ -152,7 +152,7 @@ fn add(whole: &mut Value, name: &str, part: Value) {
 }
 
 /// True if `part`, from the list `name`, continues `item`. Some servers leave out the index, or
-/// give the same one to every call.
+/// send the same index for every call.
 fn is_continued<'a>(name: &str, item: &'a Value, part: &'a Value) -> bool {
     let is_there = |it: &&Value| !it.is_null() && it.as_str() != Some("");
     let given = |of: &'a Value, path| of.pointer(path).filter(is_there);
@@ -171,7 +171,7 @@ fn is_continued<'a>(name: &str, item: &'a Value, part: &'a Value) -> bool {
     }
 }
 
-/// What a body that is not JSON probably is.
+/// Describes what a body that is not JSON probably is.
 fn nature(body: &[u8], text: &str, error: &serde_json::Error) -> String {
     let start = text.trim_start();
     let strange = text.chars().filter(|&c| is_strange(c)).count();
@@ -191,7 +191,7 @@ fn nature(body: &[u8], text: &str, error: &serde_json::Error) -> String {
     }
 }
 
-/// What an HTML page probably is, and its title.
+/// Describes what an HTML page probably is, with its title.
 pub(super) fn page(text: &str) -> String {
     static TITLE: LazyLock<Regex> =
         LazyLock::new(|| regex!(r"(?is)<(?:title|h1)[^>]*>\s*([^<]{0,100}\S)\s*</"));
@@ -222,7 +222,7 @@ pub(super) fn page(text: &str) -> String {
     )
 }
 
-/// The beginning of a body in printable characters.
+/// The beginning of a body, in printable characters.
 pub(super) fn beginning(body: &str) -> String {
     const QUOTED: usize = 80;
     one_line(&body.replace(is_strange, "·"), QUOTED)

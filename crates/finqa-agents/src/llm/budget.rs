@@ -1,14 +1,14 @@
-//! Limits what a run may spend: every HTTP request is reserved at its upper bound before it is
-//! sent, and then counted with what it used.
+//! Limits the spending of a run. Every HTTP request is reserved at its upper bound before it is
+//! sent, and is later counted at its actual cost.
 //!
-//! The upper bound must hold. A token is at least one byte of the text that it represents, and the
-//! body of a request contains all of that text. The frame of a chat template (role names,
-//! separators, a default system message, the preamble of tools) is covered by the JSON around the
-//! texts and by `EncodedRequest::most_input_tokens`, which adds tokens for it. The output limit
-//! bounds the rest.
+//! The upper bound must never be too low. A token is at least one byte of the text that it
+//! represents, and the body of a request contains all of that text. A chat template adds a frame
+//! (role names, separators, a default system message, the preamble of tools). It is covered by the
+//! JSON around the texts and by the tokens that `EncodedRequest::most_input_tokens` adds. The
+//! output limit bounds the rest.
 //!
-//! A request that was lost, and one whose reply does not say what it used, stay counted at their
-//! upper bound, because they may have been billed.
+//! A request that was lost, and a request whose reply does not state its usage, stay counted at
+//! their upper bound, because they may have been billed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub struct BudgetLimits {
 }
 
 impl BudgetLimits {
-    /// The limits of each of `count` processes: an equal part of the cost, and the whole time.
+    /// The limits of each of `count` processes: an equal share of the cost, and the full time.
     #[must_use]
     pub fn for_each_of(self, count: u32) -> Self {
         let count = count.max(1);
@@ -51,7 +51,7 @@ pub enum BudgetLimit {
 }
 
 impl BudgetLimit {
-    /// The option that sets it.
+    /// The name of the option that sets the limit.
     pub fn option(self) -> &'static str {
         match self {
             Self::Cost => "--max-cost",
@@ -59,8 +59,8 @@ impl BudgetLimit {
         }
     }
 
-    /// What must be added to `--resume` to continue: a higher limit of cost. Time starts again by
-    /// itself.
+    /// The option that must be added to `--resume` to continue: a higher cost limit. The time limit
+    /// starts again by itself.
     pub fn more(self) -> String {
         match self {
             Self::Time => String::new(),
@@ -69,8 +69,8 @@ impl BudgetLimit {
     }
 }
 
-/// Stores what request `id` of the run may have spent, in place of an earlier amount of the same
-/// id. Resolves once that is durable, or to `false` if it cannot be stored.
+/// Stores the amount that request `id` of the run may have spent, replacing an earlier amount of
+/// this id. Resolves when the amount is durable, or to `false` if it cannot be stored.
 pub(crate) type SpendingRecorder =
     Arc<dyn Fn(u64, Decimal) -> BoxFuture<'static, bool> + Send + Sync>;
 
@@ -79,14 +79,14 @@ pub(crate) type SpendingRecorder =
 pub struct Budget {
     limits: BudgetLimits,
     state: Mutex<BudgetState>,
-    /// Notified when a request has ended, so that others may fit.
+    /// Notified when a request has ended, because waiting requests may then fit.
     changed: Notify,
     recorder: Mutex<Option<SpendingRecorder>>,
 }
 
 #[derive(Debug, Default)]
 struct BudgetState {
-    /// Dollars of the requests that ended; lost ones at their upper bound.
+    /// Dollars of the requests that have ended. Lost requests count with their upper bound.
     spent: Decimal,
     in_flight: Decimal,
     next_id: u64,
@@ -95,20 +95,20 @@ struct BudgetState {
     refused: Option<Decimal>,
 }
 
-/// Permission to send one request. If it is dropped without [`BudgetReservation::record_actual`],
-/// the request stays counted at its upper bound.
+/// The permission to send one request. If it is dropped without
+/// [`BudgetReservation::record_actual`], the request stays counted at its upper bound.
 pub(super) struct BudgetReservation {
     budget: Arc<Budget>,
     id: u64,
     upper: Decimal,
-    /// What the request cost, once that is known.
+    /// The cost of the request, as soon as it is known.
     actual: Option<Decimal>,
 }
 
-/// Why a request cannot be reserved.
+/// The reason why a request cannot be reserved.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BudgetRefusal {
-    /// It may fit once other requests in flight have ended.
+    /// The request may fit after other requests in flight have ended.
     Temporary,
     Permanent,
 }
@@ -122,12 +122,12 @@ impl BudgetReservation {
         self.upper
     }
 
-    /// Stores the upper bound; resolves once that is durable. `None` if the run is not recorded.
+    /// Stores the upper bound, and resolves when it is durable. `None` if the run is not recorded.
     pub(super) fn store(&self) -> Option<BoxFuture<'static, bool>> {
         self.budget.record(self.id, self.upper)
     }
 
-    /// Counts what the request used in place of its upper bound.
+    /// Counts the actual cost of the request instead of its upper bound.
     pub(super) fn record_actual(mut self, actual: Decimal) {
         self.actual = Some(actual);
     }
@@ -141,7 +141,7 @@ impl Drop for BudgetReservation {
             state.spent += self.actual.unwrap_or(self.upper);
         }
         if let Some(actual) = self.actual {
-            // The upper bound is already durable; the lower amount may follow later.
+            // The upper bound is already durable, so nobody has to wait for the lower amount.
             drop(self.budget.record(self.id, actual));
         }
         self.budget.changed.notify_waiters();
@@ -166,14 +166,14 @@ impl Budget {
         self.limits.cost.is_some()
     }
 
-    /// Adds what earlier processes of the run have spent, on requests with ids up to `last_id`.
+    /// Adds the spending of earlier processes of the run, for requests with ids up to `last_id`.
     pub fn add_earlier(&self, spent: Decimal, last_id: u64) {
         let mut state = self.state.lock();
         state.spent += spent;
         state.next_id = last_id;
     }
 
-    /// Stores every amount from now on, before its request is sent; `None` ends that.
+    /// From now on, stores every amount before its request is sent. `None` ends this.
     pub fn record_with(&self, recorder: Option<SpendingRecorder>) {
         *self.recorder.lock() = recorder;
     }
@@ -183,9 +183,9 @@ impl Budget {
         recorder.as_ref().map(|record| record(id, amount))
     }
 
-    /// Reserves a request that may spend `upper`. Waits for requests in flight if it fits only once
-    /// they have ended. `None` if the run is stopped, which also happens here if the request can
-    /// never fit or its amount cannot be stored.
+    /// Reserves a request that may spend `upper`. If it fits only after requests in flight have
+    /// ended, waits for them. `None` if the run is stopped. This function stops the run itself if
+    /// the request can never fit or its amount cannot be stored.
     pub(super) async fn reserve(
         self: &Arc<Self>,
         upper: Decimal,
@@ -194,7 +194,7 @@ impl Budget {
         let reservation = loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
-            // Registered before the state is read, so that no change is missed.
+            // Register before reading the state, so that no change is missed.
             changed.as_mut().enable();
             if stop.drain.is_cancelled() {
                 return None;
@@ -214,8 +214,8 @@ impl Budget {
                 () = changed => {}
             }
         };
-        // The amount must be durable before the request is sent, because a process that is killed
-        // then may have spent it.
+        // The amount must be durable before the request is sent, because the process may be killed
+        // while the request is in flight.
         if let Some(durable) = reservation.store()
             && !durable.await
         {
@@ -226,7 +226,7 @@ impl Budget {
         Some(reservation)
     }
 
-    /// Reserves a request that may spend `upper`, if it fits now; it is not stored.
+    /// Reserves a request that may spend `upper`, if it fits now. Nothing is stored.
     pub(super) fn try_reserve(
         self: &Arc<Self>,
         upper: Decimal,
@@ -244,12 +244,12 @@ impl Budget {
         Ok(self.reserved(&mut state, None, upper))
     }
 
-    /// Takes over the reservation of a request that an earlier process sent. Without an id, the
-    /// request had none, and is counted from now on.
+    /// Takes over the reservation of a request that an earlier process sent. If the request had no
+    /// reservation (no id), it is counted from now on.
     pub(super) fn adopt(self: &Arc<Self>, id: Option<u64>, upper: Decimal) -> BudgetReservation {
         let mut state = self.state.lock();
         match id {
-            // `add_earlier` counted it as spent.
+            // `add_earlier` counted the amount as spent.
             Some(_) => state.spent -= upper,
             None => state.next_id += 1,
         }
@@ -271,13 +271,13 @@ impl Budget {
         }
     }
 
-    /// Ends the run because the next request would pass a limit.
+    /// Ends the run because the next request would exceed a limit.
     pub(super) fn reach(&self, limit: BudgetLimit, stop: &Stop) {
         self.state.lock().reached.get_or_insert(limit);
         stop.drain.cancel();
     }
 
-    /// Ends the run because its time is over.
+    /// Ends the run because its time limit is reached.
     pub fn end_time(&self, stop: &Stop) {
         if !stop.drain.is_cancelled() {
             self.state.lock().reached.get_or_insert(BudgetLimit::Time);
@@ -290,8 +290,8 @@ impl Budget {
         self.state.lock().reached
     }
 
-    /// The spending in one line, requests of unknown cost at their upper bound. `None`
-    /// without a limit, because nothing is counted then.
+    /// The spending in one line. Requests of unknown cost count at their upper bound. `None` if
+    /// there is no limit, because then nothing is counted.
     pub fn spent_line(&self) -> Option<String> {
         if !self.counts_requests() {
             return None;

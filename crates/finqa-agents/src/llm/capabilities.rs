@@ -1,8 +1,8 @@
-//! What a model accepts: what is published, as data, and what is learnt when a server refuses a
-//! request.
+//! The features that a model accepts. They are published as data, and corrected when a server
+//! refuses a request.
 //!
-//! `data/models.json` has what is published; a 400 that names a parameter corrects it for the rest
-//! of the process. Neither changes the question, only the names and modes of the request.
+//! `data/models.json` has the published features. A 400 that names a parameter corrects them for
+//! the rest of the process. Neither changes the question, only the names and modes of the request.
 
 use std::sync::OnceLock;
 
@@ -15,16 +15,16 @@ use super::settings::OpenAiApi;
 
 const TABLE: &str = include_str!("../../../../data/models.json");
 
-/// Default limit of a reply, in output tokens. It ends a reply that repeats itself.
+/// Default output limit of a reply in tokens. It ends a reply that repeats itself without end.
 pub(super) const MAX_TOKENS: u32 = 4096;
-/// Default limit of a reply of a model that reasons, reasoning included.
+/// Default output limit of a reply by a reasoning model in tokens, including the reasoning.
 const MAX_TOKENS_OF_REASONING: u32 = 32_768;
 
 /// The published features of a model. A feature that is not listed is assumed to be accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Capabilities {
-    /// The name, or with a final `*` the beginning of the names, that this applies to.
+    /// The name of the models, or the beginning of their names followed by `*`.
     #[serde(rename = "match")]
     pattern: String,
     /// True if the model reasons before it answers. It then does not accept `max_tokens`.
@@ -58,7 +58,7 @@ struct CapabilityTable {
     models: Vec<Capabilities>,
 }
 
-/// The embedded table; empty only if it does not parse, which a test rules out.
+/// The embedded table. It is empty only if it cannot be parsed, which a test rules out.
 fn table() -> &'static [Capabilities] {
     static PARSED: OnceLock<Vec<Capabilities>> = OnceLock::new();
     PARSED.get_or_init(|| {
@@ -74,8 +74,8 @@ pub fn reply_limit(model: &str) -> u32 {
 }
 
 impl Capabilities {
-    /// What is known about `model`; the defaults for a model that is not in the table. The longest
-    /// pattern that matches counts.
+    /// The features of `model`; the defaults if the table does not have the model. The longest
+    /// matching pattern counts.
     ///
     /// A vendor's prefix (`openai/gpt-4o`) is ignored.
     pub(crate) fn for_model(model: &str) -> Self {
@@ -98,18 +98,18 @@ impl Capabilities {
         }
     }
 
-    /// The first dialect that is tried for the model at `endpoint`: it uses everything that is not
-    /// known to be refused.
+    /// The first dialect to try for the model at `endpoint`. It uses everything that is not known
+    /// to be refused.
     pub(super) fn dialect(&self, endpoint: Endpoint, protocol: Protocol) -> ApiDialect {
         let foreign = matches!(endpoint, Endpoint::Compatible | Endpoint::Loopback);
         ApiDialect {
-            // Compatible servers silently ignore the newer name, and with it the limit.
+            // Compatible servers ignore the newer name silently, so the limit would have no effect.
             token_limit: if foreign && !self.reasoning {
                 TokenLimit::MaxTokens
             } else {
                 TokenLimit::MaxCompletionTokens
             },
-            // The chat templates of compatible servers mostly do not know `developer`.
+            // The chat templates of most compatible servers do not know the role `developer`.
             system_role: match self.system_role {
                 SystemRole::Developer if foreign => SystemRole::System,
                 role => role,
@@ -130,11 +130,12 @@ impl Capabilities {
     }
 }
 
-/// The dialect to try after a refusal in these `words`, and the parameter that it drops or renames.
-/// `None` if they name no such parameter. `formatted` is true if a JSON format was requested.
+/// The dialect to try after a refusal with this message, and the parameter that it drops or
+/// renames. `None` if the message names no such parameter. `formatted` is true if a JSON format was
+/// requested.
 ///
-/// A server that refuses both names of the token limit would have it changed back and forth, so the
-/// caller stops at a dialect that it has already used.
+/// A server that refuses both names of the token limit would cause endless changes back and forth,
+/// so the caller stops at a dialect that it has already used.
 pub(super) fn corrected(
     protocol: Protocol,
     dialect: ApiDialect,
@@ -163,7 +164,7 @@ pub(super) fn corrected(
         };
         protocol.format_parameter()
     } else if !is_unsupported(words, &message) {
-        // A value out of range is the caller's to fix, not ours to drop.
+        // The caller must correct a value that is out of range. The parameter must not be dropped.
         return None;
     } else if dialect.temperature && names("temperature") {
         better.temperature = false;
@@ -175,7 +176,7 @@ pub(super) fn corrected(
         better.cache_marks = false;
         "cache_control"
     } else if protocol != Protocol::ChatCompletions {
-        // In the other protocols, the names of roles and limits are the same everywhere.
+        // In the other protocols, all servers use the same names of roles and limits.
         return None;
     } else if names(".role") || (parameter.is_empty() && message.contains("role")) {
         better.system_role = match dialect.system_role {
@@ -201,7 +202,7 @@ pub(super) fn corrected(
 fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {
     const WORDS: [&str; 8] = [
         "response_format", "text.format", "response_schema",
-        // A model that reasons may refuse to be made to call a tool.
+        // A reasoning model may refuse to be forced to call a tool.
         "tool_choice", "json_schema", "json_object", "structured output", "grammar",
     ];
     parameter.starts_with(protocol.format_parameter())

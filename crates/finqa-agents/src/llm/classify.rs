@@ -1,4 +1,4 @@
-//! Reads a failed HTTP exchange: its kind, its words, and the wait that it asks for.
+//! Reads a failed HTTP exchange: its kind, its message, and the wait that the server asks for.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::transport::HttpReply;
 use tokio_util::bytes::Bytes;
 
 /// Returns a successful reply without `secret`. The secret is removed before anything is read, cut
-/// or kept, because a cut in the middle of it would leave its beginning.
+/// or stored, because a cut inside the secret would leave its beginning.
 ///
 /// # Errors
 /// If the reply is incomplete, or its status is not a success.
@@ -33,7 +33,7 @@ pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<HttpReply, B
                 let cause = std::mem::take(&mut error.message);
                 error.message = format!("the body cannot be decompressed: {cause}");
             }
-            // rustls reports this if the answer is not encrypted.
+            // rustls reports this error if the answer is not encrypted.
             if error.message.contains("InvalidContentType") {
                 error.message.push_str("; does the server speak http?");
             }
@@ -51,8 +51,8 @@ pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<HttpReply, B
     words.wait = server_hint(&exchange.headers).or(words.wait);
     let kind = match kind_of(exchange.status, &words) {
         ErrorKind::Unknown => {
-            // A gateway may report the status of the server behind it only as a code. It counts if
-            // the failure may pass.
+            // A gateway may report the status of the server behind it only as a code. The code is
+            // used if the failure may pass.
             let hidden = words.status().map(|status| kind_of(status, &words));
             let hidden = hidden.filter(ErrorKind::is_transient);
             hidden.unwrap_or(ErrorKind::Unknown)
@@ -68,7 +68,7 @@ pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<HttpReply, B
     Err(error)
 }
 
-/// Removes `secret` from a body, even if the body's JSON escapes some of its characters.
+/// Removes `secret` from a body, even if the JSON of the body escapes some of its characters.
 fn without(body: &Bytes, secret: &str) -> Bytes {
     let text = String::from_utf8_lossy(body);
     let mut clean = redact(&text, &[secret]);
@@ -87,7 +87,7 @@ fn without(body: &Bytes, secret: &str) -> Bytes {
     }
 }
 
-/// Makes the error of a reply from which `secret` was already removed.
+/// Creates the error for a reply from which `secret` was already removed.
 pub(super) fn refusal(
     kind: ErrorKind,
     message: &str,
@@ -122,7 +122,7 @@ fn with_exchange(mut error: ModelError, exchange: &HttpReply, secret: &str) -> M
     error
 }
 
-/// The wait that the server asks for, which the caller limits.
+/// The wait that the server asks for. The caller limits it.
 fn server_hint(headers: &HeaderMap) -> Option<Duration> {
     let millis = headers.get("retry-after-ms");
     millis
@@ -139,7 +139,7 @@ mod tests {
     fn every_form_of_a_wait_is_read_and_nonsense_is_not() {
         let hint = |headers: &[(&'static str, &str)]| {
             let mut map = HeaderMap::new();
-            // The server's clock counts, however wrong ours is.
+            // The server's clock counts, even if ours is wrong.
             map.insert("date", "Sun, 06 Nov 1994 08:49:37 GMT".parse().unwrap());
             for (name, value) in headers {
                 map.insert(*name, value.parse().unwrap());
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(said(wrong.to_owned()), "wrong key [redacted]");
         let escaped = wrong.replace("sk-v", r"sk\u002dv");
         assert_eq!(said(escaped), "wrong key [redacted]");
-        // A cut in the middle of it leaves its beginning.
+        // A cut inside the secret leaves its beginning.
         for before in (280..310).chain(ModelError::MAX_BODY - 40..ModelError::MAX_BODY) {
             let before = "x".repeat(before);
             let page = format!("<title>{}sk-very-secret</title>", &before[..95]);

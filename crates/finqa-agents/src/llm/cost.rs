@@ -1,4 +1,4 @@
-//! The cost of requests in US dollars, as far as it is known.
+//! The cost of requests in US dollars. Parts of it may be unknown.
 
 use std::fmt;
 use std::iter::Sum;
@@ -11,20 +11,20 @@ use finqa_core::text::counted;
 
 use super::types::ChatReply;
 
-/// A sum of costs with unknown parts.
+/// A sum of costs, of which parts may be unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Dollars of the requests whose cost is known, and a lower bound of the others.
+    /// Dollars of the requests with known cost, and a lower bound for the other requests.
     pub known: Decimal,
-    /// Number of requests whose whole cost is in `known`.
+    /// Number of requests whose full cost is in `known`.
     pub priced: u64,
-    /// Number of requests whose cost is not, or not wholly, known.
+    /// Number of requests whose cost is not fully known.
     pub unpriced: u64,
 }
 
 impl Cost {
     /// The cost of an answered call: `dollars` for the reply, if known, and an unknown cost for
-    /// each request that was lost before it. A reply for which nothing was sent costs nothing.
+    /// each request that was lost before. A reply that needed no request costs nothing.
     pub(crate) fn of_reply(reply: &ChatReply, dollars: Option<Decimal>) -> Self {
         let dollars = match reply.attempts {
             0 => Some(Decimal::ZERO),
@@ -57,12 +57,12 @@ impl Cost {
         }
     }
 
-    /// The sum in dollars; `None` if any part is unknown.
+    /// The sum in dollars; `None` if a part of it is unknown.
     pub fn total(&self) -> Option<Decimal> {
         (self.unpriced == 0).then_some(self.known)
     }
 
-    /// The sum in a few words; `None` for a sum of zero.
+    /// The sum in a few words; `None` if it is zero.
     pub fn brief(&self) -> Option<String> {
         match (self.known.is_zero(), self.unpriced) {
             (true, 0) => None,
@@ -95,7 +95,8 @@ impl fmt::Display for Cost {
         match (self.priced, self.unpriced) {
             (0, 1..) if self.known.is_zero() => f.write_str("unknown"),
             (_, 0) => write!(f, "${:.4}", self.known),
-            // How many requests were sent is said next to it, with those that were not billed.
+            // The number of requests is printed next to this text, and includes requests that were
+            // not billed.
             (_, unpriced) => write!(
                 f,
                 "at least ${:.4} (unknown for {})",

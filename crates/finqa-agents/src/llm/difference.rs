@@ -1,22 +1,22 @@
-//! Compares two requests: how far a stored one is from the one that is asked, and in which fields
-//! they differ.
+//! Compares a stored request with a new one: measures how much they differ, and names the fields
+//! that differ.
 
 use finqa_core::text;
 use serde_json::Value;
 
-/// Maximum characters of a value that are shown.
+/// Maximum number of characters that are shown of a value.
 const SHOWN: usize = 40;
 
-/// Maximum characters that are shown before the first one that differs.
+/// Maximum number of characters that are shown before the first difference.
 const BEFORE: usize = 12;
 
-/// Maximum number of fields that are named; the others are counted.
+/// Maximum number of fields that are named. Further fields are only counted.
 const NAMED: usize = 4;
 
-/// How two requests differ.
+/// The difference between two requests.
 #[derive(Debug, Default)]
 pub(super) struct RequestDifference {
-    /// The fields in words, in the order of the request that is asked.
+    /// The fields in words, in the order of the new request.
     fields: Vec<String>,
     /// The total number of characters that differ: 0 for equal requests.
     pub distance: usize,
@@ -38,7 +38,7 @@ impl RequestDifference {
         }
     }
 
-    /// Compares two values; an absent field equals null.
+    /// Compares two values. An absent field equals null.
     fn compare(&mut self, stored: &Value, asked: &Value, pointer: &str) {
         match (stored, asked) {
             (Value::Object(was), Value::Object(now)) => {
@@ -67,7 +67,7 @@ impl RequestDifference {
         let ends = was.chars().rev().zip(now.chars().rev());
         let ends = ends.take(lengths[0].min(lengths[1]));
         let same_end = ends.take_while(|(a, b)| a == b).count();
-        // What both begin or end with does not count.
+        // The beginning and the end that both texts share do not count.
         self.distance += (lengths[0].max(lengths[1]) - same_end).max(1);
         let [was, now] = [(stored, was), (asked, now)].map(|(value, text)| cut(value, &text, same));
         self.fields

@@ -1,5 +1,5 @@
-//! The errors of model calls: a kind for callers to branch on, and the server's words for people to
-//! find the cause.
+//! The errors of model calls. They have a kind for callers to branch on, and the server's message
+//! for people who look for the cause.
 
 use std::error::Error;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use finqa_core::error::{Kind, Kinded};
 use serde::{Deserialize, Serialize};
 
-/// The kind of an error; callers branch on it, never on the text.
+/// The kind of an error. Callers branch on the kind, never on the text.
 #[derive(
     Debug,
     Clone,
@@ -24,37 +24,38 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum ErrorKind {
-    /// The key is missing, wrong, or not allowed here (401, 403).
+    /// The key is missing, wrong, or not allowed for this use (401, 403).
     #[error("the provider refused access")]
     Unauthorized,
-    /// No such model, deployment or path (404).
+    /// The model, deployment or path does not exist (404).
     #[error("the provider has no such model, deployment or path")]
     NotFound,
     /// The server refused the request itself (400, 413, 422 and the like).
     #[error("the provider refused the request")]
     BadRequest { parameter: Option<String> },
-    /// The model does not take tools, or its server was started without support for them.
+    /// The model does not support tools, or its server was started without tool support.
     #[error("the model does not support tool calls")]
     ToolsUnsupported,
     /// Too many requests or tokens per minute (429).
     #[error("the provider's rate limit was hit")]
     RateLimited,
-    /// The account has no money or quota left (`insufficient_quota`): waiting does not help.
+    /// The account has no money or quota left (`insufficient_quota`), so waiting does not help.
     #[error("the account's quota is used up")]
     QuotaExceeded,
     /// The server failed (408, 409, 425, 498 and 5xx).
     #[error("the provider failed")]
     ServerError,
-    /// No complete answer within the time of an attempt.
+    /// No complete answer arrived within the time of an attempt.
     #[error("no complete answer in time")]
     Timeout,
-    /// No connection: dead host, refused port, unknown name, certificate that is not trusted.
+    /// There is no connection: the host is down, the port refuses, the name is unknown, or the
+    /// certificate is not trusted.
     #[error("no connection to the provider")]
     Connect,
     /// The connection broke, or the body ended before its announced length.
     #[error("the connection broke before the answer was complete")]
     CutOff,
-    /// A success status with a body that is not an answer in the server's protocol.
+    /// The status is a success, but the body is not an answer in the server's protocol.
     #[error("the provider's answer could not be read")]
     Malformed,
     /// The provider's filter refused the prompt (400 `content_filter`).
@@ -63,33 +64,34 @@ pub enum ErrorKind {
     /// The prompt does not fit into the model's context.
     #[error("the prompt is longer than the model's context")]
     ContextTooLong,
-    /// The limit of the reply, alone or together with the prompt, is above what the model or a
-    /// minute's quota allows.
+    /// The output limit of the reply, alone or together with the prompt, is above what the model or
+    /// the quota of a minute allows.
     #[error("the limit of output tokens is too high")]
     OutputLimitTooHigh,
-    /// The provider refused what its model wrote, because it is not the JSON that was asked for.
+    /// The provider refused its model's output, because it is not the requested JSON.
     #[error("the provider refused its model's reply")]
     BadGeneration,
-    /// A success status with the report that the provider failed while it replied. The reply counts
-    /// as paid.
+    /// The status is a success, but the reply reports that the provider failed during the reply.
+    /// The reply counts as paid.
     #[error("the provider failed while it replied")]
     GatewayFailed,
     /// A failure that `data/failures.json` does not know.
     #[error("the provider failed in an unknown way")]
     Unknown,
-    /// The caller's token was cancelled.
+    /// The caller cancelled the call.
     #[error("cancelled")]
     Cancelled,
-    /// The folder that is replayed has no reply to the request.
+    /// In a replay, the folder has no reply to the request.
     #[error("the reply is not stored")]
     NotStored,
-    /// The settings cannot work, e.g. a malformed address, or one that redirects elsewhere.
+    /// The settings cannot work, because an address is malformed or redirects elsewhere, for
+    /// example.
     #[error("the model's settings cannot work")]
     Settings,
 }
 
 impl ErrorKind {
-    /// True if the same request is worth another attempt.
+    /// True if another attempt of the same request may succeed.
     pub(crate) fn is_transient(&self) -> bool {
         matches!(
             self,
@@ -103,61 +105,61 @@ impl ErrorKind {
         )
     }
 
-    /// True for a failure that ends a call once it was met twice, because each attempt may be
-    /// billed.
+    /// True for a failure that ends a call when it occurs a second time, because each attempt may
+    /// be billed.
     pub fn may_repeat_at_cost(&self) -> bool {
         matches!(self, Self::Malformed | Self::BadGeneration | Self::Timeout)
     }
 
-    /// A stable word for the kind, used in the journal, CSV and metrics.
+    /// A fixed word for the kind, used in the journal, CSV and metrics.
     pub fn as_str(&self) -> &'static str {
         self.into()
     }
 }
 
-/// How far a failure reaches.
+/// The scope of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Only this request: another one may succeed, but the same one will not.
+    /// Only this request. Other requests may succeed, but this one will not.
     Request,
-    /// The provider, for now: the same request may succeed later.
+    /// The provider, at present. The same request may succeed later.
     Provider,
     /// Every request of this run.
     Run,
-    /// No failure: the caller stopped the call.
+    /// The caller stopped the call, so nothing failed.
     Cancelled,
 }
 
-/// A call without an answer.
+/// The error of a call without an answer.
 #[derive(Debug, Clone, thiserror::Error, Serialize, Deserialize)]
 pub struct ModelError {
     pub kind: ErrorKind,
-    /// The server's or the transport's words, one line.
+    /// The message of the server or the transport, on one line.
     pub message: String,
-    /// The HTTP status of the last attempt that had one.
+    /// The HTTP status of the last attempt with a status.
     pub status: Option<u16>,
-    /// The provider's id of that attempt.
+    /// The provider's id of the same attempt.
     pub request_id: Option<String>,
-    /// The body as sent, cut at [`ModelError::MAX_BODY`] bytes.
+    /// The body as the server sent it, cut at [`ModelError::MAX_BODY`] bytes.
     pub body: Option<String>,
-    /// HTTP requests sent for this call.
+    /// Number of HTTP requests sent for this call.
     pub attempts: u32,
-    /// Those of them that may have been billed although no answer arrived.
+    /// Number of these requests that may have been billed although no answer arrived.
     pub lost: u32,
     /// True if the model has answered another call of the run.
     pub after_success: bool,
-    /// Time from the first request to the failure, measured as
+    /// Time from the first request to the failure, measured like
     /// [`ChatReply::latency`](super::ChatReply).
     pub latency: Duration,
     /// The wait that the server asked for before another attempt.
     #[serde(skip)]
     pub retry_after: Option<Duration>,
-    /// How long the server had not answered, if it is down.
+    /// The time for which the server had not answered, if it is down.
     #[serde(skip)]
     pub outage: Option<Duration>,
-    /// How long the attempt waited for the limits before it was sent.
+    /// The time that the attempt waited for the limits before it was sent.
     pub queued: Duration,
-    /// True if another wait would exceed `give_up_after`, which ends the run.
+    /// True if another wait would exceed `give_up_after`. This ends the run.
     #[serde(skip)]
     pub is_given_up: bool,
     #[source]
@@ -174,7 +176,7 @@ impl Kinded for ModelError {
     }
 }
 
-/// The words of an error without numbers and ids, which differ each time.
+/// The message of an error without numbers and ids, because these differ each time.
 pub fn constant_words(error: &str) -> String {
     let words = error.split_whitespace();
     let words = words.filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
@@ -184,7 +186,7 @@ pub fn constant_words(error: &str) -> String {
 impl ModelError {
     pub const MAX_BODY: usize = 16 * 1024;
 
-    /// An error of this kind, with everything else unset.
+    /// An error of this kind without any further information.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -213,9 +215,9 @@ impl ModelError {
     }
 
     /// True if the failed attempt may have been billed although no answer arrived. A refused
-    /// request is not billed, nor is one that a server rejects because it is busy (429, 503, 529).
-    /// An answer that was lost may be billed, as may one that the server failed to finish (500),
-    /// and on Azure a prompt that its filter or its length stopped.
+    /// request is not billed, and neither is a request that a server rejects because it is busy
+    /// (429, 503, 529). The following may be billed: a lost answer, an answer that the server
+    /// failed to finish (500), and on Azure a prompt that was stopped by its filter or its length.
     pub(super) fn lost_an_answer(&self) -> bool {
         match self.kind {
             ErrorKind::Timeout
@@ -230,20 +232,20 @@ impl ModelError {
         }
     }
 
-    /// True if the server did not answer, rather than failed at this request.
+    /// True if the server did not answer at all. False if it failed at this request.
     pub(super) fn is_unanswered(&self) -> bool {
         match self.kind {
             ErrorKind::Connect | ErrorKind::CutOff => true,
-            // A gateway answers these for a server that does not; 529 is that of an overloaded
-            // server.
+            // A gateway sends 502 to 504 for a server that does not answer. An overloaded server
+            // sends 529.
             ErrorKind::ServerError => matches!(self.status, Some(502..=504 | 529)),
             _ => false,
         }
     }
 
     /// The scope of the error. Before the first answer, a wrong key, an unknown model or a dead
-    /// host affects every call. Once the model has answered, the same refusal affects one request
-    /// only, and a failed connection is an outage.
+    /// host affects every call. After the model has answered once, the same refusal affects only
+    /// one request, and a failed connection is an outage.
     pub fn scope(&self) -> Scope {
         match self.kind {
             _ if self.is_given_up => Scope::Run,
@@ -262,7 +264,7 @@ impl ModelError {
             | ErrorKind::BadGeneration
             | ErrorKind::GatewayFailed => Scope::Provider,
             ErrorKind::QuotaExceeded | ErrorKind::NotStored => Scope::Run,
-            // The key itself is refused, and not one use of it (403).
+            // A 401 refuses the key itself, while a 403 refuses only one use of it.
             ErrorKind::Unauthorized if self.status == Some(401) => Scope::Run,
             ErrorKind::Connect if self.after_success => Scope::Provider,
             ErrorKind::Unauthorized | ErrorKind::NotFound | ErrorKind::Settings
@@ -344,11 +346,12 @@ mod tests {
             (Malformed, 200, true),
             (ServerError, 502, true),
             (ServerError, 504, true),
-            // What the server began before it failed may be billed; what it turned away is not.
+            // A request that the server began to answer before it failed may be billed. A request
+            // that it turned away is not.
             (ServerError, 500, true),
             (ServerError, 503, false),
             (ServerError, 529, false),
-            // Azure bills a prompt that it filters.
+            // Azure bills prompts that its filter stops.
             (ContentFilter, 400, true),
             (ContextTooLong, 429, false),
             (RateLimited, 429, false),

@@ -1,7 +1,7 @@
-//! Reads a server's description of a failure, whatever its shape.
+//! Reads a server's description of a failure, in any of its forms.
 //!
-//! Servers disagree on the shape (`error` as object, as string, absent) and on the type of `code`
-//! (string, integer, null). Gateways put the words of the server behind them into a text.
+//! Servers disagree on the form (`error` as an object, as a string, or absent) and on the type of
+//! `code` (string, integer, null). Gateways quote the message of the server behind them in a text.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ use super::body::{self, page};
 /// A server's description of a failure.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct ErrorDetails {
-    /// One line; may be empty.
+    /// The message on one line; may be empty.
     pub message: String,
-    /// The whole message and what it quotes, in lower case and without backticks.
+    /// The whole message and the messages that it quotes, in lower case and without backticks.
     pub text: String,
-    /// The codes, types, states, reasons, quota ids and parameters that it contains, and the names
-    /// of its fields; in lower case.
+    /// All codes, types, states, reasons, quota ids and parameters in the description, and the
+    /// names of its fields, in lower case.
     pub codes: Vec<String>,
     pub parameter: Option<String>,
     /// The wait that the body asks for.
@@ -33,11 +33,12 @@ const CODES: [&str; 9] = [
     "/metadata/error_type", "/error_code", "/__type",
 ];
 
-/// Members of a body that contain the error. Without them, the body is the error.
+/// Members of a body that contain the error. If there is no such member, the body itself is the
+/// error.
 pub(super) const ERRORS: [&str; 3] = ["error", "errors", "base_resp"];
 
 impl ErrorDetails {
-    /// Reads a body: JSON of any of the known shapes, an HTML page, or plain text.
+    /// Reads a body, which is JSON in any of the known forms, an HTML page, or plain text.
     pub(crate) fn read(body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(body);
         match body::json(body) {
@@ -54,7 +55,7 @@ impl ErrorDetails {
         }
     }
 
-    /// Reads JSON of any of the known shapes.
+    /// Reads JSON in any of the known forms.
     pub(crate) fn of(value: &Value) -> Self {
         let mut details = Self::default();
         if let Value::Array(list) = value {
@@ -66,7 +67,7 @@ impl ErrorDetails {
         let places = ERRORS.iter().filter_map(|name| value.get(*name));
         let mut places = places.map(|place| place.get(0).unwrap_or(place));
         let error = places.find(|error| error.is_object()).unwrap_or(value);
-        // xAI and TGI write the message as `error`, with the code next to it.
+        // xAI and TGI write the message in `error`, with the code next to it.
         let words = ["message", "detail", "error", "errors", "msg", "status_msg"];
         let mut words = words.iter().filter_map(|name| error.get(*name));
         let message = match words.find(|words| !words.is_null()) {
@@ -78,7 +79,7 @@ impl ErrorDetails {
         details.say(&message);
         let named = CODES.iter().filter_map(|path| error.pointer(path));
         details.codes.extend(named.filter_map(word));
-        // A field may say by its presence what failed: `failed_generation`, `flagged_input`.
+        // The presence of some fields tells what failed: `failed_generation`, `flagged_input`.
         for fields in [Some(error), error.get("metadata")] {
             let fields = fields.and_then(Value::as_object).into_iter().flatten();
             let fields = fields.filter(|(_, value)| !value.is_null());
@@ -105,26 +106,26 @@ impl ErrorDetails {
             details.add_google(part);
         }
         let text = |path| error.pointer(path).and_then(Value::as_str);
-        // OpenRouter quotes the server behind it.
+        // OpenRouter quotes the message of the server behind it.
         if let Some(raw) = text("/metadata/raw") {
             details.say(raw);
         }
-        // Groq quotes what its model wrote.
+        // Groq quotes the output of its model.
         if let Some(written) = text("/failed_generation") {
             details.message = one_line(&format!("{}: {written}", details.message));
         }
         details
     }
 
-    /// The first code that is an HTTP status of a failure. A gateway may report the status of the
+    /// The first code that is the HTTP status of a failure. A gateway may report the status of the
     /// server behind it only as a code.
     pub(super) fn status(&self) -> Option<u16> {
         let mut codes = self.codes.iter().filter_map(|code| code.parse().ok());
         codes.find(|status| (400..600).contains(status))
     }
 
-    /// Adds a text, and the error that it may contain as JSON, because a gateway quotes the error
-    /// of another server.
+    /// Adds a text. If the text contains an error as JSON, adds this error too, because a gateway
+    /// quotes the error of another server.
     fn say(&mut self, text: &str) {
         self.message = one_line(&format!("{} {text}", self.message));
         let plain = text.to_lowercase().replace('`', "");
@@ -140,7 +141,7 @@ impl ErrorDetails {
         }
     }
 
-    /// Adds an item of Google's `details`.
+    /// Adds an item of the list `details` in Google's errors.
     fn add_google(&mut self, part: &Value) {
         let delay = part.get("retryDelay").and_then(Value::as_str);
         self.wait = delay.and_then(duration).or(self.wait);
@@ -161,7 +162,7 @@ fn word(value: &Value) -> Option<String> {
     }
 }
 
-/// The wait in a sentence in lower case: `please retry in 36s.`, `try again in 1m30.5s`,
+/// The wait that a sentence (in lower case) states: `please retry in 36s.`, `try again in 1m30.5s`,
 /// `retry after 20 seconds`.
 fn stated_wait(text: &str) -> Option<Duration> {
     let asked = ["retry in ", "try again in ", "retry after "];

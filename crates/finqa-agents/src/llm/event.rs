@@ -1,4 +1,4 @@
-//! Events during a model call that a waiting user wants to see.
+//! Events during a model call that are of interest to a waiting user.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use super::retry::RetryNotice;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallEvent {
-    /// An attempt failed and is repeated.
+    /// An attempt failed and will be repeated.
     Retry(RetryNotice),
-    /// Something happened to a batch; the text is one line.
+    /// Something happened to a batch. The text is one line.
     Batch(String),
 }
 

@@ -1,7 +1,7 @@
-//! Looks up what a failure means in the table `data/failures.json`.
+//! Determines the meaning of a failure by the table `data/failures.json`.
 //!
-//! Each row says what a reply means, which provider sends it, and what was read for the row. The
-//! provider is never a condition, because the same reply also comes through gateways.
+//! Each row states the meaning of a reply, the provider that sends it, and the source of the row.
+//! The provider is never a condition, because gateways pass on the same replies.
 
 use std::sync::OnceLock;
 
@@ -18,16 +18,17 @@ struct FailureTable {
     finish_words: Vec<FinishRow>,
 }
 
-/// A row, which fits if every column that is not empty fits. The first row that fits decides.
+/// A row of the table. It matches if all of its non-empty columns match. The first matching row
+/// decides.
 #[derive(Deserialize)]
 struct FailureRow {
-    /// HTTP statuses; `5xx` means all of a class.
+    /// HTTP statuses; `5xx` means all statuses of the class.
     #[serde(default)]
     status: String,
     /// One of the reply's codes; `*` matches any text.
     #[serde(default)]
     code: String,
-    /// Words of the message in lower case; `…` matches any text between them.
+    /// Words of the message in lower case; `…` matches any text between the words.
     #[serde(default)]
     phrase: String,
     kind: ErrorKind,
@@ -39,7 +40,7 @@ struct FinishRow {
     means: FinishMeaning,
 }
 
-/// The meaning of a finish word, with which a provider says why a reply ended.
+/// The meaning of a finish word, by which a provider says why a reply ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FinishMeaning {
@@ -47,22 +48,22 @@ pub(super) enum FinishMeaning {
     Length,
     ContentFilter,
     ToolCalls,
-    /// The provider refused what its model wrote.
+    /// The provider refused its model's output.
     BadGeneration,
-    /// The provider failed after it had begun to reply.
+    /// The provider failed after it had started to reply.
     Failed,
 }
 
-/// The embedded table; empty only if it does not parse, which a test rules out.
+/// The embedded table. It is empty only if it cannot be parsed, which a test rules out.
 fn table() -> &'static FailureTable {
     static PARSED: OnceLock<FailureTable> = OnceLock::new();
     PARSED.get_or_init(|| serde_json::from_str(TABLE).unwrap_or_default())
 }
 
-/// The kind of a failure with this status (0 for none) and these words.
+/// The kind of a failure with this status (0 for none) and this message.
 ///
-/// A failure that the table does not know is [`ErrorKind::Unknown`], or a bad request if the server
-/// names a parameter.
+/// If the table does not have the failure, the result is [`ErrorKind::Unknown`], or a bad request
+/// if the server names a parameter.
 pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
     let parameter = words.parameter.clone();
     let row = table().failures.iter().find(|row| row.fits(status, words));
@@ -75,8 +76,8 @@ pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
     }
 }
 
-/// What a finish word means; `None` if the table lacks it. Gemini's compatible endpoint appends its
-/// own word: `content_filter: SAFETY`.
+/// The meaning of a finish word; `None` if the table does not have it. Gemini's compatible endpoint
+/// appends its own word: `content_filter: SAFETY`.
 pub(super) fn finish_meaning(word: &str) -> Option<FinishMeaning> {
     let word = word.split(": ").next()?.replace('-', "_");
     let mut rows = table().finish_words.iter();
@@ -97,12 +98,12 @@ impl FailureRow {
         (self.status.is_empty() || self.status.split(' ').any(is_status))
             && (self.code.is_empty() || words.codes.iter().any(is_code))
             && (self.phrase.is_empty()
-                // A wait that the server asks for says more than a phrase.
+                // A wait that the server asks for is more reliable than a phrase.
                 || words.wait.is_none() && holds_in_order(&words.text, self.phrase.split('…')))
     }
 }
 
-/// True if a text contains these parts one after another.
+/// True if a text contains these parts in this order.
 fn holds_in_order<'t, 'p>(text: &'t str, mut parts: impl Iterator<Item = &'p str>) -> bool {
     let after = |rest: &'t str, part| Some(rest.split_once(part)?.1);
     parts.try_fold(text, after).is_some()

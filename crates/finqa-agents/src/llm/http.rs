@@ -1,8 +1,8 @@
-//! Builds HTTP clients: encryption, certificates, connections.
+//! Builds HTTP clients, with their encryption, certificates and connections.
 //!
-//! Clients are built only here, because each default fails somewhere: without an installed crypto
-//! provider, and without certificates on the machine (a bare container), building a client panics
-//! or fails even for `http://localhost`.
+//! Clients are built only in this file, because the defaults fail on some machines. Without an
+//! installed crypto provider, or on a machine without certificates (a bare container), building a
+//! client panics or fails even for `http://localhost`.
 
 use std::time::Duration;
 
@@ -12,36 +12,38 @@ use reqwest::redirect::Policy;
 
 use super::settings::SettingsError;
 
-/// A host that does not respond fails after this time, and not only after that of a whole attempt.
+/// Time limit for connecting. It is shorter than that of a whole attempt, so that a host that does
+/// not respond is noticed early.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Installs the process's crypto provider (ring); it is safe to call more than once.
+/// Installs the process's crypto provider (ring). It can be called several times.
 ///
-/// The first line of `main` calls it, and so does everything here that builds a client.
+/// The first line of `main` calls this, and so does every function in this file that builds a
+/// client.
 pub fn install_crypto() {
-    // It fails only if a provider is already installed, which is fine.
+    // This fails only if a provider is already installed, which is no problem.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// A client for model servers. It refuses redirects, because they would send the prompt, and on
-/// Azure the key, to a host that the user did not name. With `direct` it bypasses the proxy of the
-/// environment, for servers on this machine.
+/// Azure the key, to a host that the user did not name. With `direct`, it does not use the
+/// environment's proxy; this is for servers on this machine.
 pub fn client(direct: bool) -> Result<reqwest::Client, SettingsError> {
     build(direct, |builder| builder)
 }
 
-/// A client for connections that are upgraded to a WebSocket, which HTTP/2 does not support in this
-/// form.
+/// A client for connections that are upgraded to a WebSocket. It does not use HTTP/2, which does
+/// not support this upgrade.
 pub fn upgrade_client(direct: bool) -> Result<reqwest::Client, SettingsError> {
     build(direct, ClientBuilder::http1_only)
 }
 
-/// A client for public files whose bytes are verified. It follows redirects, because a hub keeps
+/// A client for public files whose bytes are verified. It follows redirects, because a hub stores
 /// large files on other hosts.
 pub fn download_client() -> Result<reqwest::Client, SettingsError> {
     const REDIRECTS: usize = 5;
     build(false, |builder| {
-        // A compressed file is verified and stored as it is.
+        // Do not decode compressed files, because they are verified and stored in compressed form.
         builder
             .redirect(Policy::limited(REDIRECTS))
             .no_gzip()
@@ -58,19 +60,20 @@ fn build(
     let uncompressed = HeaderMap::from_iter([(ACCEPT_ENCODING, identity)]);
     let builder = || {
         let builder = ClientBuilder::new()
-            // Some gateways compress anyway, so gzip and deflate are decoded.
+            // Some gateways compress their replies in spite of this header, so gzip and deflate are
+            // decoded.
             .default_headers(uncompressed.clone())
             .user_agent(concat!("convfinqa/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .redirect(Policy::none())
-            // The only retry loop is `llm::retry`; reqwest's would hide requests from the count.
+            // The only retry loop is `llm::retry`. Retries by reqwest would not be counted.
             .retry(reqwest::retry::never())
             .tcp_keepalive(Duration::from_secs(30));
         change(if direct { builder.no_proxy() } else { builder })
     };
     builder()
         .build()
-        // A machine without certificates uses the built-in ones.
+        // A machine without certificates uses the built-in certificates.
         .or_else(|_| builder().tls_certs_only(built_in_roots()?).build())
         .map_err(|source| SettingsError::Client { source })
 }

@@ -1,4 +1,4 @@
-//! A model behind an HTTP server, whatever its protocol.
+//! A model on an HTTP server, for all protocols.
 //!
 //! A call writes the request in the model's dialect, sends it with retries, and reads the answer.
 //! If the server refuses a parameter by name, the dialect is changed for the rest of the process,
@@ -34,24 +34,24 @@ pub struct HttpModel {
     transport: Transport,
     protocol: Protocol,
     settings: ModelConnection,
-    /// The current dialect, which a refusal changes for the rest of the process.
+    /// The current dialect. A refusal changes it for the rest of the process.
     dialect: Mutex<ApiDialect>,
     /// Called for every retry.
     pub observer: Option<Observer>,
     batches: Option<BatchSender>,
     /// The user's prices, which take precedence over the built-in ones.
     pub prices: Arc<PriceList>,
-    /// The budget that its requests spend from.
+    /// The budget from which its requests are paid.
     pub budget: Arc<Budget>,
-    /// Tokens of the longest reply that exceeded its limit, because hidden reasoning is not bound
-    /// by the limit. Later requests are reserved with at least as many.
+    /// The tokens of the longest reply that exceeded its limit. This can happen because the limit
+    /// does not apply to hidden reasoning. Later requests reserve at least as many tokens.
     most_written: AtomicU64,
-    /// Limits its requests once a run has set it; nothing does before.
+    /// The limiter of its requests. It limits nothing until a run sets its limits.
     pub limiter: Limiter,
 }
 
 impl HttpModel {
-    /// Makes a model from settings; nothing is sent yet.
+    /// Creates a model from settings. Nothing is sent yet.
     pub fn new(settings: ModelConnection) -> Result<Self, SettingsError> {
         let endpoint = settings.endpoint();
         let protocol = settings.protocol();
@@ -72,15 +72,15 @@ impl HttpModel {
         })
     }
 
-    /// Sends the requests in batches, if there is a queue.
+    /// Sends the requests in batches if there is a queue.
     #[must_use]
     pub fn with_batches(mut self, queue: Option<&BatchQueue>) -> Self {
         if let Some(queue) = queue {
             let client = self.client.clone();
             let client = BatchClient::new(&self.settings, client, &self.transport);
             self.batches = Some(queue.sender(client));
-            // A failed request is repeated in the next wave, and a wave may take a day, so no time
-            // limit applies.
+            // A failed request is repeated in the next wave, and a wave may take a day, so there is
+            // no time limit.
             self.settings.retry.give_up_after = Duration::MAX;
         }
         self

@@ -1,5 +1,5 @@
-//! Decides whether a reply is an answer, because what its server says about how it ended may be
-//! wrong.
+//! Decides whether a reply is an answer. The server's own statement about how the reply ended may
+//! be wrong.
 
 use serde::de::IgnoredAny;
 
@@ -7,8 +7,8 @@ use super::error::{ErrorKind, ModelError};
 use super::types::{ChatReply, ChatRequest, FinishReason, ReplyFormat, ToolCall};
 use crate::parse::{self, CriticVerdict};
 
-/// Returns the reply if it is an answer. If the provider gave the reply up, or if it ended in an
-/// unknown way and is empty or cut off, that is a failure of the provider.
+/// Returns the reply if it is an answer. It is a failure of the provider if the provider gave up
+/// the reply, or if the reply ended in an unknown way and is empty or cut off.
 ///
 /// # Errors
 /// [`ErrorKind::GatewayFailed`].
@@ -36,28 +36,28 @@ pub(crate) fn judged(
     }))
 }
 
-/// True if the reply is complete, whatever its server says about how it ended.
+/// True if the reply is complete, even if its server says otherwise.
 pub(super) fn is_complete(request: &ChatRequest, reply: &ChatReply) -> bool {
     let text = reply.content.trim();
     let is_last = |rest: &str| !rest.contains('{');
     let has_verdict = || !matches!(parse::verdict(text), CriticVerdict::Unparsable { .. });
     if !reply.tool_calls.is_empty() {
-        // If the server says that the calls ended, a broken one is the model's mistake, and the
-        // model is shown what is wrong with it.
+        // If the server says that the reply ended with calls, a broken call is the model's mistake,
+        // and the model is told what is wrong with it.
         let ended = reply.finish == FinishReason::ToolCalls;
         return ended || reply.tool_calls.iter().all(is_whole);
     }
     text.ends_with("</tool_call>")
         || parse::after_object(text).is_some_and(is_last)
         || match &request.format {
-            // Nothing in a plain text shows where it ends.
+            // The end of a plain text cannot be recognised by the text itself.
             ReplyFormat::Text => !text.is_empty() && !reply.finish.explains_silence(),
             ReplyFormat::JsonSchema { or_text, .. } => *or_text && has_verdict(),
         }
 }
 
-/// True if the arguments of a call do not break off. Arguments that are wrong otherwise are the
-/// model's mistake.
+/// True if the arguments of a call are not cut off. Other faults in the arguments are the model's
+/// mistake.
 fn is_whole(call: &ToolCall) -> bool {
     let arguments = call.arguments.trim();
     let read = serde_json::from_str::<IgnoredAny>(arguments);

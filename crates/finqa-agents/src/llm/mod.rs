@@ -1,18 +1,17 @@
-//! Chat models: requests, replies, and how a call fails.
+//! Chat models: requests, replies, and the ways in which a call can fail.
 //!
 //! The rest of the program uses [`ChatModel`]. [`HttpModel`] implements it for OpenAI, Azure,
 //! Anthropic and compatible servers. This module reads no environment variable and prints nothing.
 //!
 //! Reading order:
-//! - `types` (request, reply and the trait between them), `error` and `failures` (what a failure
-//!   means);
-//! - `settings`, `resolve` and `provider` (which server is asked, and with which key);
-//! - `http_model` (one call), with `protocol` (the JSON of each API), `capabilities` (what a model
-//!   accepts), `transport` and `classify` (one HTTP exchange), and `retry`;
-//! - `limits` and `outage` (when a request may be sent), `budget`, `price` and `cost` (what it may
-//!   spend);
-//! - `replies` (stored replies) and `batch` (the batch APIs), which take the place of live
-//!   requests.
+//! - `types` (request, reply and the trait between them), `error` and `failures` (the meaning of a
+//!   failure);
+//! - `settings`, `resolve` and `provider` (the choice of server and key);
+//! - `http_model` (one call), with `protocol` (the JSON of each API), `capabilities` (the features
+//!   of a model), `transport` and `classify` (one HTTP exchange), and `retry`;
+//! - `limits` and `outage` (when a request may be sent), `budget`, `price` and `cost` (how much it
+//!   may spend);
+//! - `replies` (stored replies) and `batch` (the batch APIs), which replace live requests.
 //!
 //! A new protocol is a file in `protocol`; `CONTRIBUTING.md` lists the other places.
 

@@ -1,8 +1,9 @@
-//! Decides whether a server answered as the model that was asked for.
+//! Decides whether the model that answered is the model that was asked for.
 
-/// True if `served` can name the model `asked`: the same name, with or without its vendor's path
-/// (`openai/gpt-4o`), the date or number of its version (`gpt-4o-2024-08-06`, `grok-4-0709`,
-/// `gemini-2.0-flash-001`, `claude-sonnet-4@20250514`), `latest`, or a tag that only `asked` has.
+/// True if `served` can be a name of the model `asked`. It is the same name, possibly with or
+/// without its vendor's path (`openai/gpt-4o`), the date or number of its version
+/// (`gpt-4o-2024-08-06`, `grok-4-0709`, `gemini-2.0-flash-001`, `claude-sonnet-4@20250514`),
+/// `latest`, or a tag that only `asked` has.
 pub(super) fn is_same_model(asked: &str, served: &str) -> bool {
     let [asked, served] = [asked, served].map(|name| name.trim().to_lowercase());
     let [asked, served] = [format!("/{asked}"), format!("/{served}")];
@@ -21,12 +22,13 @@ pub(super) fn is_same_model(asked: &str, served: &str) -> bool {
             || served_version.is_empty())
 }
 
-/// Splits a name into the part without its version, and the version, which is empty for `latest`.
+/// Splits a name into the name without its version, and the version. The version is empty for
+/// `latest`.
 fn family(name: &str) -> (&str, &str) {
     if let Some(family) = name.strip_suffix("-latest") {
         return (family, "");
     }
-    // The first number may belong to the name: `gpt-4-0613`.
+    // The first number may be part of the name: `gpt-4-0613`.
     let mut starts = name.match_indices(['-', '@']);
     let found = starts.find_map(|(at, _)| {
         let (family, version) = (name.get(..at)?, name.get(at + 1..)?);

@@ -1,4 +1,4 @@
-//! Keeps the calls that wait for their reply, so that a display can name the oldest.
+//! Lists the calls that wait for their reply, so that a display can name the oldest one.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// From this wait on, a call is named.
+/// A call that has waited for this time is named.
 const LONG: Duration = Duration::from_secs(60);
 
 /// A call that waits for its reply.
@@ -19,7 +19,7 @@ pub struct OpenCall {
     begun: Instant,
 }
 
-/// Calls in the order in which they began. A call has ended once its handle is dropped.
+/// Calls in the order in which they began. A call has ended when its handle is dropped.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OpenCalls(Arc<Mutex<Vec<Weak<OpenCall>>>>);
 
@@ -37,7 +37,7 @@ impl OpenCalls {
         call
     }
 
-    /// The call that has been waiting longest, if it has waited for at least [`LONG`].
+    /// The call that has been waiting longest; `None` if it has waited for less than [`LONG`].
     pub(super) fn longest(&self) -> Option<Arc<OpenCall>> {
         let oldest = self.0.lock().iter().find_map(Weak::upgrade)?;
         (oldest.begun.elapsed() >= LONG).then_some(oldest)

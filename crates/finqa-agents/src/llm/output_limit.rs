@@ -1,30 +1,31 @@
-//! Finds the limit of output tokens to try after a server refused one: what the server's words
-//! leave room for.
+//! Finds a new output limit after a server refused one. The server's message may state how many
+//! tokens there is room for.
 
 use std::sync::LazyLock;
 
 use finqa_core::regex;
 use regex::{Captures, Regex};
 
-/// The least limit that is tried in place of a default. If there is room for less, the prompt is
-/// too long by itself.
+/// The minimum limit that replaces a default. If there is room for less, the prompt itself is too
+/// long.
 pub(super) const LEAST: u64 = 256;
 
 /// A limit to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LowerLimit {
     pub tokens: u32,
-    /// True if this is the model's own maximum, whatever the prompt.
+    /// True if this is the model's own maximum, which does not depend on the prompt.
     pub is_maximum: bool,
 }
 
-/// The limit to try after a limit of `asked` tokens was refused in these words (in lower case): the
-/// model's maximum, or the room that the prompt leaves, if the words state it, and otherwise half.
-/// `None` if fewer than `least` tokens remain, because the prompt is too long by itself.
+/// The limit to try after the server refused a limit of `asked` tokens with this message (in lower
+/// case). It is the model's maximum, or the room that the prompt leaves, if the message states it,
+/// and otherwise half of `asked`. `None` if fewer than `least` tokens remain, because the prompt
+/// itself is too long.
 pub(super) fn lower(words: &str, asked: u32, least: u64) -> Option<LowerLimit> {
     let asked = u64::from(asked);
     let numbers = numbers(words);
-    // Words about a prompt. Without them, a number is the model's own maximum.
+    // Words about a prompt. If there are none, a number is the model's own maximum.
     let about = [
         "input tokens", "inputs", "input length", "input messages", "text input", "prompt",
         "messages", "requested", "context length", "context limit", "minute",
@@ -39,7 +40,7 @@ pub(super) fn lower(words: &str, asked: u32, least: u64) -> Option<LowerLimit> {
         false => room(words, &numbers, asked),
     };
     let is_maximum = is_maximum && stated.is_some();
-    // The length of a prompt of `at least` so many tokens is not known.
+    // If the message says `at least`, the length of the prompt is not known.
     let stated = stated.filter(|room| *room < asked && !words.contains("at least"));
     let half = (asked / 2).max(least);
     let tokens = stated.unwrap_or(half);
@@ -49,14 +50,13 @@ pub(super) fn lower(words: &str, asked: u32, least: u64) -> Option<LowerLimit> {
     })
 }
 
-/// The limit of prompt and output together, less the prompt, if the words state both.
+/// The limit of prompt and output together minus the prompt, if the message states both.
 fn room(words: &str, numbers: &[u64], asked: u64) -> Option<u64> {
     let mut others = numbers.to_vec();
     if let Some(at) = others.iter().position(|number| *number == asked) {
         others.remove(at);
     }
-    // If the words state the total that was requested, the prompt is what is left of it without the
-    // output.
+    // If the message states the requested total, the prompt is that total minus the output.
     let requested = words.rsplit_once("requested");
     let total = requested.and_then(|(_, rest)| self::numbers(rest).first().copied());
     if let Some(total) = total.filter(|total| *total > asked) {
@@ -64,8 +64,8 @@ fn room(words: &str, numbers: &[u64], asked: u64) -> Option<u64> {
         let limits = others.iter().filter(|it| **it < total && **it != prompt);
         return Some(limits.max()?.saturating_sub(prompt));
     }
-    // Otherwise the largest number that is not a total is the limit, and the largest below it the
-    // prompt.
+    // Otherwise, the largest number that is not a total is the limit, and the largest number below
+    // it is the prompt.
     let is_total = |number: u64| others.contains(&number.saturating_sub(asked));
     let parts = others.iter().filter(|number| !is_total(**number));
     let limit = parts.clone().max()?;
@@ -73,7 +73,7 @@ fn room(words: &str, numbers: &[u64], asked: u64) -> Option<u64> {
     Some(limit - prompt)
 }
 
-/// The whole numbers in a text that are not part of a name. An exclusive limit counts as one less.
+/// The whole numbers in a text that are not part of a name. An exclusive limit is reduced by one.
 fn numbers(text: &str) -> Vec<u64> {
     static GROUPED: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b(\d{1,3}),(\d{3})\b"));
     static BELOW: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b(\d+) \(exclusive\)"));
@@ -185,7 +185,7 @@ mod tests {
                 maximum(2000),
             ),
             ("max_tokens is too high", together(2048)),
-            // The JSON of another server's error is not about a prompt's messages.
+            // JSON that quotes another server's error does not mean the messages of a prompt.
             (
                 r#"litellm.BadRequestError: AnthropicException - {"type": "error", "error": {"message": "max_tokens: 4096 > 2000, which is the maximum"}}"#,
                 maximum(2000),

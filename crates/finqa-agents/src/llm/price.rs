@@ -1,9 +1,8 @@
-//! What tokens cost in US dollars, as far as a price is known from the built-in list or the user's
-//! own.
+//! The price of tokens in US dollars, if the built-in list or the user's list has one.
 //!
-//! A price applies to a model by its name, and one with an address only at that address. The cost
-//! is unknown for an unknown model and for an answer without usage. Unknown is never counted as
-//! zero: a `Cost` counts the requests whose cost it does not know.
+//! A price applies to a model by its name. A price with an address applies only at that address.
+//! The cost is unknown for an unknown model and for an answer without usage. Unknown is never
+//! counted as zero: a `Cost` counts the requests of unknown cost.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,13 +17,13 @@ use super::types::Usage;
 
 const TABLE: &str = include_str!("../../../../data/prices.json");
 
-/// An amount of US dollars, not negative, as a user writes it.
+/// A non-negative amount of US dollars in the form that a user writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Dollars(pub Decimal);
 
 impl Dollars {
-    /// Sums of amounts below this do not overflow.
+    /// Upper limit of an amount. Sums of amounts below it do not overflow.
     const MOST: Decimal = Decimal::from_parts(1_000_000_000, 0, 0, false, 0);
 }
 
@@ -47,7 +46,7 @@ impl fmt::Display for Dollars {
     }
 }
 
-/// Reads a text, which loses no digit, or a number.
+/// Reads a text, in which no digit is lost, or a number.
 impl<'de> Deserialize<'de> for Dollars {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
@@ -74,18 +73,19 @@ impl<'de> Deserialize<'de> for Dollars {
 pub(crate) struct Price {
     /// Tokens read.
     input: Dollars,
-    /// Tokens read from the provider's cache; priced as `input` if not listed.
+    /// Tokens read from the provider's cache. If there is no price, they cost as much as `input`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cached_input: Option<Dollars>,
-    /// Tokens that are read and also written to the provider's cache; unknown if not listed.
+    /// Tokens that are read and also written to the provider's cache. If there is no price, their
+    /// cost is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cache_write: Option<Dollars>,
     /// Tokens written.
     output: Dollars,
-    /// Maximum tokens read in one call; above this, the price is not known.
+    /// Maximum number of tokens read in one call. Above it, the price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     up_to_input_tokens: Option<u64>,
-    /// The base URL, or its beginning, of the only server that the price applies to.
+    /// The base URL, or its beginning, of the only server to which the price applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     address: Option<String>,
 }
@@ -107,8 +107,8 @@ impl Price {
         self.is_listed(usage.input_tokens).then(|| per_million(sum))
     }
 
-    /// The most that a call with so many tokens can cost, whichever of them are cached. `None` if a
-    /// price that may apply is not listed.
+    /// The maximum cost of a call with this number of tokens, whichever of them are cached. `None`
+    /// if a price that may apply is not listed.
     pub(super) fn bound(&self, input_tokens: u64, output_tokens: u64) -> Option<Decimal> {
         let others = [self.cached_input, self.cache_write].into_iter().flatten();
         let input = others.map(|price| price.0).fold(self.input.0, Decimal::max);
@@ -136,7 +136,7 @@ fn per_million(sum: Decimal) -> Decimal {
     sum / Decimal::ONE_THOUSAND / Decimal::ONE_THOUSAND
 }
 
-/// Why a text is not a price list, with the place.
+/// The reason why a text is not a price list, with the position.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "not a price list: {0}; write {{\"version\": 1, \"models\": {{\"NAME\": \
@@ -154,7 +154,7 @@ pub struct PriceList {
     models: BTreeMap<String, Price>,
 }
 
-/// The file of a list. Its other fields say where the prices are from.
+/// The file of a list. It has other fields too, which name the sources of the prices.
 #[derive(Deserialize)]
 struct PriceFile {
     version: u32,
@@ -162,10 +162,11 @@ struct PriceFile {
 }
 
 impl PriceList {
-    /// The built-in list; its file names source and date.
+    /// The built-in list. Its file names source and date.
     pub(crate) fn embedded() -> &'static Self {
         static LIST: OnceLock<PriceList> = OnceLock::new();
-        // A test reads the file, so the empty list of a broken one is never shipped.
+        // A test reads the file, so the program is never shipped with the empty list of a broken
+        // file.
         LIST.get_or_init(|| Self::from_json(TABLE).unwrap_or_default())
     }
 
@@ -190,8 +191,8 @@ impl PriceList {
         !has(self) && !has(Self::embedded())
     }
 
-    /// The price of `model` on a server, under its own name or, for a dated snapshot
-    /// (`-2024-08-06`, `-20250929`), under that of its family.
+    /// The price of `model` on a server. A dated snapshot (`-2024-08-06`, `-20250929`) without a
+    /// price of its own has the price of its family.
     pub(super) fn price(&self, base_url: &str, model: &str) -> Option<&Price> {
         self.named(model).filter(|price| price.applies(base_url))
     }
@@ -252,15 +253,16 @@ mod tests {
             cache_write_tokens: 0,
             reasoning_tokens: 50_000,
         };
-        // 600,000 at 2.50, 400,000 at 1.25 and 100,000 at 10 dollars a million.
+        // 600,000 tokens at 2.50 dollars per million, 400,000 at 1.25 and 100,000 at 10.
         assert_eq!(cost("gpt-4o-2024-08-06", &usage), Some(dollars("3.00")));
-        // 300,000 at 3, 400,000 at 0.30, 300,000 at 3.75 and 100,000 at 15 dollars.
+        // 300,000 tokens at 3 dollars per million, 400,000 at 0.30, 300,000 at 3.75 and 100,000 at
+        // 15.
         let written = Usage {
             cache_write_tokens: 300_000,
             ..usage
         };
         assert_eq!(cost("claude-sonnet-4-6", &written), Some(dollars("3.645")));
-        // No price is listed for what gpt-4o stores, and none for an unknown model.
+        // There is no price for tokens that gpt-4o stores, and none for an unknown model.
         assert_eq!(cost("gpt-4o", &written), None);
         assert_eq!(cost("llama-3", &usage), None);
     }
@@ -319,7 +321,7 @@ mod tests {
         for anywhere in ["https://api.openai.com/v1", "http://127.0.0.1:1/v1"] {
             assert!(has(anywhere, "gpt-4o"));
         }
-        // A snapshot has its own price or its family's.
+        // A snapshot has its own price or the price of its family.
         let input = |model| {
             let price = PriceList::embedded().price("", model);
             price.map(|price| price.input.0)

@@ -1,6 +1,6 @@
-//! The providers, and what differs between them.
+//! The providers, and the differences between them.
 //!
-//! A provider with its own key and one of the known protocols needs a variant and a
+//! A new provider with its own key and one of the known protocols needs a variant and a
 //! [`ProviderProfile`]. The compiler names some of the other places, and `CONTRIBUTING.md` lists
 //! all of them.
 
@@ -27,24 +27,25 @@ pub enum Provider {
     Anthropic,
 }
 
-/// What is specific to a provider.
+/// The properties of a provider.
 pub(super) struct ProviderProfile {
-    /// The variable with its key, which is removed from logs and traces.
+    /// The variable with the provider's key. Its value is removed from logs and traces.
     pub key_variable: &'static str,
-    /// The variables with its address: first the one that its own clients read, then aliases.
+    /// The variables with the provider's address: first the one that its own clients read, then
+    /// aliases.
     pub address_variables: &'static [&'static str],
-    /// Its own address; `None` if every customer has a different one.
+    /// The provider's address; `None` if every customer has a different one.
     pub base_url: Option<&'static str>,
-    /// Its own hosts, with their subdomains. They need a key, and their models and prices are
-    /// known.
+    /// The provider's hosts, including their subdomains. They need a key, and their models and
+    /// prices are known.
     pub hosts: &'static [&'static str],
-    /// The header that contains the key, and what precedes the key in it.
+    /// The header that contains the key, and the text before the key in it.
     pub key_header: (&'static str, &'static str),
     /// Headers with a fixed value.
     pub headers: &'static [(&'static str, &'static str)],
-    /// The protocol; `None` if `--api` chooses among OpenAI's.
+    /// The protocol; `None` if `--api` chooses between OpenAI's protocols.
     pub protocol: Option<Protocol>,
-    /// Name in traces, by OpenTelemetry's conventions for generative AI.
+    /// The name in traces, according to OpenTelemetry's conventions for generative AI.
     pub trace_name: &'static str,
 }
 
@@ -53,7 +54,7 @@ impl Provider {
         match self {
             Self::OpenAi => &ProviderProfile {
                 key_variable: "OPENAI_API_KEY",
-                // The second one is used by LangChain, LiteLLM, and OpenAI's clients before 1.0.
+                // LangChain, LiteLLM and OpenAI's clients before 1.0 use the second variable.
                 address_variables: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
                 base_url: Some(OPENAI_BASE_URL),
                 hosts: &["api.openai.com"],
@@ -78,7 +79,7 @@ impl Provider {
                 base_url: Some("https://api.anthropic.com"),
                 hosts: &["api.anthropic.com"],
                 key_header: ("x-api-key", ""),
-                // The only version of the API since 2023.
+                // This is the only version of the API since 2023.
                 headers: &[("anthropic-version", "2023-06-01")],
                 protocol: Some(Protocol::Messages),
                 trace_name: "anthropic",
@@ -86,14 +87,14 @@ impl Provider {
         }
     }
 
-    /// The variables with its key and its address.
+    /// The variables with the provider's key and address.
     pub fn variables(self) -> impl Iterator<Item = &'static str> {
         let profile = self.profile();
         let addresses = profile.address_variables.iter().copied();
         std::iter::once(profile.key_variable).chain(addresses)
     }
 
-    /// The prefix of its variables, e.g. `OPENAI`.
+    /// The prefix of the provider's variables, such as `OPENAI`.
     pub fn prefix(self) -> &'static str {
         let name = self.profile().key_variable;
         name.split_once('_').map_or(name, |(prefix, _)| prefix)
@@ -117,12 +118,12 @@ impl Provider {
 /// OpenAI's own address.
 pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 
-/// Who operates a server, which decides what is known about its models and prices.
+/// The operator of a server. It decides whether models and prices are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Endpoint {
     /// The provider itself.
     Own(Provider),
-    /// Another server with one of their protocols.
+    /// Another server that implements a provider's protocol.
     Compatible,
     /// A server on this machine.
     Loopback,

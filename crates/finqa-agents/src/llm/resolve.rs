@@ -1,7 +1,7 @@
-//! The rules by which flags and environment variables select a server and a key.
+//! The rules by which flags and environment variables determine the server and the key.
 //!
-//! Variables are passed in; none is read here. Whatever would fail or panic later, deep in a
-//! library, is refused here in one line.
+//! Variables are passed in; this file reads none itself. Values that would later fail or panic deep
+//! in a library are refused here with a one-line message.
 
 use std::time::Duration;
 
@@ -25,9 +25,9 @@ type VariableLookup<'v> = &'v dyn Fn(&str) -> Option<String>;
 impl ModelConnection {
     /// Chooses provider, address and key.
     ///
-    /// `--provider` decides. Without it and without `--base-url`, the first provider with a
-    /// variable that is set is chosen. An empty variable counts as unset. Only the three companies'
-    /// own servers need a key.
+    /// `--provider` decides. Without `--provider` and `--base-url`, the first provider with a set
+    /// variable is chosen. An empty variable counts as unset. Only the three companies' own servers
+    /// need a key.
     pub fn resolve(vars: VariableLookup<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
         let var = |name: &str| {
             vars(name)
@@ -78,7 +78,7 @@ impl ModelConnection {
                 },
             });
         }
-        // A local model on a small machine may take minutes.
+        // A local model on a small machine may need minutes.
         let timeout = flags.timeout.unwrap_or(match endpoint {
             Endpoint::Loopback => 600,
             Endpoint::Own(_) | Endpoint::Compatible => 120,
@@ -118,8 +118,8 @@ impl ModelConnection {
     }
 }
 
-/// The proxy that the HTTP client uses for an address, and the variable that names it. `proxies` is
-/// the client's own rule.
+/// The proxy that the HTTP client uses for an address, and the variable that names the proxy.
+/// `proxies` is the client's own rule.
 fn proxy(proxies: &Matcher, var: VariableLookup<'_>, url: &Url) -> Option<String> {
     let uri = url.as_str().parse().ok()?;
     let used = proxies.intercept(&uri)?;
@@ -138,22 +138,22 @@ fn proxy(proxies: &Matcher, var: VariableLookup<'_>, url: &Url) -> Option<String
     })
 }
 
-/// The parts of an address as the user gives it.
+/// The parts of an address in the user's form.
 struct GivenAddress {
-    /// The address without the path of an API, a deployment or a query.
+    /// The address without the path of an API, without a deployment and without a query.
     url: Url,
     /// The API that the path names.
     api: Option<OpenAiApi>,
     /// The API version that the query of an Azure address names.
     api_version: Option<String>,
-    /// The address as given, if it names an API or a version.
+    /// The address in the user's form, if it names an API or a version.
     kept: Option<String>,
 }
 
-/// The value of the first of these variables that is set, with its name.
+/// The value of the first of these variables that is set, with the variable's name.
 ///
 /// # Errors
-/// If two of them have different values.
+/// If two of the variables have different values.
 fn one_of(
     var: VariableLookup<'_>,
     names: &[&'static str],
@@ -172,7 +172,7 @@ fn one_of(
     }
 }
 
-/// The address from the flag, from a variable, or the provider's own.
+/// The address from the flag, from a variable, or from the provider's profile.
 fn address(
     provider: Provider,
     var: VariableLookup<'_>,
@@ -194,8 +194,8 @@ fn address(
     }
 }
 
-/// The paths of APIs at the end of addresses that consoles and documentation show: whose API it is,
-/// and which of OpenAI's. A server with the legacy completions has chat completions too.
+/// The paths of APIs at the end of addresses in consoles and documentation, with their provider and
+/// OpenAI's API. A server with the legacy completions also has chat completions.
 const API_PATHS: [(&str, Provider, Option<OpenAiApi>); 4] = [
     ("/chat/completions", Provider::OpenAi, Some(OpenAiApi::Chat)),
     ("/completions", Provider::OpenAi, Some(OpenAiApi::Chat)),
@@ -203,8 +203,8 @@ const API_PATHS: [(&str, Provider, Option<OpenAiApi>); 4] = [
     ("/messages", Provider::Anthropic, None),
 ];
 
-/// Reads an address. Besides a base URL, it may end in the path of an API, or be what Azure's
-/// portal calls the target URI, with deployment and version.
+/// Reads an address. It is a base URL, may end in the path of an API, or may be the target URI of
+/// Azure's portal, which has a deployment and a version.
 fn read_address(
     provider: Provider,
     variable: &'static str,
@@ -264,8 +264,8 @@ fn read_address(
     })
 }
 
-/// The address without trailing slashes. Anthropic's is stored without the version, as its own
-/// clients take it.
+/// The address without trailing slashes. Anthropic's address is stored without the version, as its
+/// own clients expect it.
 fn base_url(provider: Provider, url: &Url) -> String {
     let text = url.as_str().trim_end_matches('/');
     match text.strip_suffix("/v1") {
@@ -274,8 +274,8 @@ fn base_url(provider: Provider, url: &Url) -> String {
     }
 }
 
-/// Checks the name of a model. A deployment of Azure becomes part of the path, so fewer characters
-/// are allowed.
+/// Checks the name of a model. The name of an Azure deployment becomes part of a path, so fewer
+/// characters are allowed in it.
 fn checked_model(provider: Provider, name: &str) -> Result<String, SettingsError> {
     let name = name.trim();
     let is_usable = match provider {

@@ -1,7 +1,8 @@
-//! The one retry loop: how often, how long, and how it is interrupted.
+//! The only retry loop. It decides how often and how long a request is repeated, and can be
+//! interrupted.
 //!
-//! The waits are those of `backoff`, which is used only here. Its own loops are not used, because
-//! they obey a server's hint beyond every budget, and do not count attempts.
+//! The waits are those of `backoff`, which is used only in this file. Its own loops are not used,
+//! because they follow a server's hint beyond every limit, and do not count attempts.
 
 use std::future::Future;
 use std::time::Duration;
@@ -15,29 +16,32 @@ use tokio::time::Instant;
 use super::error::{ErrorKind, ModelError, constant_words};
 use super::types::Stop;
 
-/// How often and how long a request is repeated.
+/// The limits for repeating a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryOptions {
-    /// Maximum attempts of one request, including the first; at least one is made.
+    /// Maximum number of attempts of one request, including the first. At least one attempt is
+    /// made.
     pub max_attempts: u32,
-    /// Maximum attempts to connect. It is small for a server that has not answered yet, so that a
-    /// mistyped address is reported within seconds.
+    /// Maximum number of attempts to connect. It is small for a server that has not answered yet,
+    /// so that a mistyped address is reported within seconds.
     pub connect_attempts: u32,
-    /// Maximum attempts that may time out, because each of them may have been answered and billed.
+    /// Maximum number of attempts that may time out. Each of them may have been answered and
+    /// billed.
     pub max_timeouts: u32,
-    /// No attempt starts later than this after the first one, or after the beginning of an outage.
+    /// No attempt starts later than this after the first attempt, or after the beginning of an
+    /// outage.
     pub give_up_after: Duration,
-    /// The first wait; each further one is twice as long.
+    /// The first wait. It doubles with each attempt.
     pub first_delay: Duration,
-    /// The longest wait if the server does not ask for one. A wait that it asks for is obeyed up to
-    /// `give_up_after`.
+    /// The longest wait if the server does not ask for one. A wait that the server asks for is
+    /// followed up to `give_up_after`.
     pub max_delay: Duration,
 }
 
-/// From this length on, the error mentions the wait that the server asks for.
+/// The wait that a server asks for is mentioned in the error if it has at least this length.
 const LONG_HINT: Duration = Duration::from_secs(60);
 
-/// Separates the reason why a reply cannot be read from the beginning of that reply.
+/// The text between the reason why a reply cannot be read and the beginning of that reply.
 pub(super) const QUOTE: &str = "; it begins with ";
 
 /// The default of `--attempts`.
@@ -59,7 +63,7 @@ impl Default for RetryOptions {
 /// A failed attempt that will be repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryNotice {
-    /// From 1.
+    /// The number of the failed attempt, from 1.
     pub attempt: u32,
     /// The wait before the next attempt.
     pub delay: Duration,
@@ -68,7 +72,8 @@ pub struct RetryNotice {
 }
 
 impl RetryNotice {
-    /// The reason of the failure, for people: a timeout has no words from a server.
+    /// The reason of the failure, for people. For a timeout, it is our own text, because there is
+    /// no message from the server.
     pub fn words(&self) -> String {
         if self.message.trim().is_empty() {
             self.reason.to_string()
@@ -78,9 +83,9 @@ impl RetryNotice {
     }
 }
 
-/// Runs `operation` until it succeeds, fails permanently, has failed as often or as long as the
-/// options allow, returns an unusable reply twice in the same way, or is stopped. While the server
-/// is down, only time counts, not attempts. Draining ends a wait at once; aborting also ends a
+/// Runs `operation` until it succeeds, fails permanently, fails as often or as long as the options
+/// allow, returns an unusable reply twice in the same way, or is stopped. While the server is down,
+/// only the time is limited, not the attempts. Draining ends a wait at once. Aborting also ends a
 /// running attempt, unless its outcome has arrived.
 pub(super) async fn retry<T, F, Fut>(
     options: RetryOptions,
@@ -93,8 +98,8 @@ where
     Fut: Future<Output = Result<T, Box<ModelError>>>,
 {
     let mut started = Instant::now();
-    // Each wait is between half and all of its delay, so that calls that failed together are not
-    // repeated together.
+    // Each wait is chosen at random between half of the delay and the full delay, so that calls
+    // that failed at the same time are not repeated at the same time.
     let mut waits = ExponentialBackoffBuilder::new()
         .with_initial_interval(options.first_delay.mul_f64(0.75))
         .with_max_interval(options.max_delay.mul_f64(0.75))
@@ -102,9 +107,9 @@ where
         .with_multiplier(2.0)
         .with_max_elapsed_time(None)
         .build();
-    // Attempts that count, and those that timed out.
+    // The attempts that count, and those of them that timed out.
     let (mut counted, mut timeouts) = (0, 0);
-    // Why the last reply could not be used.
+    // The reason why the last reply could not be used.
     let mut unusable = None;
     for attempt in 1.. {
         if stop.abort.is_cancelled() {
@@ -114,7 +119,7 @@ where
         tokio::pin!(running);
         let outcome = tokio::select! {
             biased;
-            // A reply that has already arrived is paid for.
+            // A reply that has already arrived was paid for, so use it.
             () = stop.abort.cancelled() => match running.as_mut().now_or_never() {
                 Some(outcome) => outcome,
                 None => break,
@@ -139,7 +144,7 @@ where
         timeouts += u32::from(error.kind == ErrorKind::Timeout);
         counted += u32::from(error.outage.is_none());
         let way = match error.kind {
-            // The words quote what the model wrote, which differs each time.
+            // The message quotes the model's output, which differs each time, so do not compare it.
             ErrorKind::BadGeneration => Some(String::new()),
             ErrorKind::Malformed => error.message.split(QUOTE).next().map(constant_words),
             _ => None,
@@ -189,7 +194,7 @@ where
     Err(cancelled())
 }
 
-/// A time with its unit, as options take it.
+/// A time with its unit, in the form of options.
 fn shown(time: Duration) -> String {
     let time = SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
     format!("{time:#}")
@@ -215,7 +220,7 @@ mod tests {
         })
     }
 
-    /// Milliseconds in place of seconds, which does not change the arithmetic.
+    /// Milliseconds instead of seconds, which does not change the arithmetic.
     const QUICK: RetryOptions = RetryOptions {
         max_attempts: 6,
         connect_attempts: 3,
@@ -267,7 +272,7 @@ mod tests {
     async fn a_reply_that_is_unusable_twice_in_the_same_way_is_not_asked_for_again() {
         let unusable = |kind, words: &str| Err(Box::new(ModelError::new(kind, words)));
         use ErrorKind::{BadGeneration, Malformed};
-        // What the model writes differs each time, and is equally useless.
+        // The model's output differs each time, but is equally useless.
         let (_, _, calls) = run(QUICK, |at| {
             unusable(BadGeneration, &"{ \"answer\": ".repeat(at as usize))
         })
@@ -311,7 +316,7 @@ mod tests {
         assert!((1.0..2.6).contains(&waits[2]), "{waits:?}");
     }
 
-    /// The wait was once cut to 90 s without saying so, and the server refused again.
+    /// The wait was once cut to 90 s without a message, and the server refused again.
     #[tokio::test(start_paused = true)]
     async fn a_retry_after_above_90_seconds_is_obeyed_and_above_the_total_time_ends_the_call() {
         let hint = |seconds: u64| {
@@ -349,7 +354,7 @@ mod tests {
         assert_eq!((outcome.unwrap(), calls), (42, 62));
     }
 
-    /// Waits that outlast any test.
+    /// Waits that are longer than any test.
     const PATIENT: RetryOptions = RetryOptions {
         first_delay: Duration::from_secs(300),
         max_delay: Duration::from_secs(300),

@@ -1,6 +1,6 @@
-//! Which server is asked, with which key, and with which timeouts and retries.
+//! The settings of a connection: the server, the key, timeouts and retries.
 //!
-//! These are plain values, which `resolve` makes from flags and variables.
+//! These are plain values. `resolve` creates them from flags and variables.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,10 +16,11 @@ use super::provider::{Endpoint, Provider};
 use super::retry::{DEFAULT_ATTEMPTS, RetryOptions};
 use finqa_core::error::{Kind, Kinded};
 
-/// Azure's API version if none is set: the newest generally available one with JSON schemas.
+/// Azure's API version if the user sets none: the newest generally available version with JSON
+/// schemas.
 pub(crate) const AZURE_API_VERSION: &str = "2024-10-21";
-/// Endings of the Azure addresses whose requests name the deployment in the body: OpenAI's own
-/// paths, and the model inference API. An API version is sent only if such an address names one.
+/// The ends of Azure addresses whose requests name the deployment in the body: OpenAI's own paths,
+/// and the model inference API. An API version is sent only if such an address names one.
 const NEWER_PATHS: [&str; 2] = ["/openai/v1", ".services.ai.azure.com/models"];
 
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +29,7 @@ pub enum SettingsError {
     NoKey {
         variable: &'static str,
         host: String,
-        /// The option that is missing, if the model's name shows it.
+        /// The missing option, if the model's name shows which one is missing.
         hint: &'static str,
     },
     #[error(
@@ -38,7 +39,7 @@ pub enum SettingsError {
         variable: &'static str,
         host: String,
     },
-    /// A key with a character that no key has. The key is not shown.
+    /// A key contains a character that no key has. The key is not shown.
     #[error(
         "{variable} contains a quotation mark, a blank or an invisible character: set it again"
     )]
@@ -49,15 +50,15 @@ pub enum SettingsError {
          azure); the key has a variable of its own"
     )]
     Url {
-        /// The variable or setting that holds it.
+        /// The variable or setting with the address.
         variable: &'static str,
-        /// Without a password.
+        /// The address without its password.
         value: String,
     },
-    /// An address that is well formed but not this provider's, or two addresses that differ.
+    /// An address is well formed but not one of this provider, or two addresses differ.
     #[error("{variable} {problem}")]
     Address {
-        /// The variable or setting that holds it.
+        /// The variable or setting with the address.
         variable: &'static str,
         problem: String,
     },
@@ -93,27 +94,27 @@ pub enum OpenAiApi {
     Responses,
 }
 
-/// A server, a model on it, and how they are reached.
+/// A server, a model on it, and how to reach them.
 #[derive(Debug, Clone)]
 pub struct ModelConnection {
     pub provider: Provider,
-    /// Which of OpenAI's APIs is used; for OpenAI and Azure only.
+    /// The OpenAI API to use; only for OpenAI and Azure.
     pub api: OpenAiApi,
     /// The server's address without a trailing slash: `https://api.openai.com/v1`,
     /// `https://NAME.openai.azure.com`, `https://api.anthropic.com`.
     pub base_url: String,
-    /// The address from which settings resolve to the same connection without the variables: as
-    /// given if it names an API or a version, otherwise `base_url`.
+    /// The address from which settings resolve to the same connection without the variables. It is
+    /// the address in the user's form if that names an API or a version, and otherwise `base_url`.
     pub address: String,
-    /// `None` for a server that needs none.
+    /// The key; `None` for a server that needs no key.
     pub api_key: Option<SecretString>,
-    /// Azure's API version; `None` if none is sent.
+    /// Azure's API version; `None` if no version is sent.
     pub api_version: Option<String>,
     /// The model; on Azure the deployment.
     pub model: String,
     /// The proxy for the address, and the variable that names it, for messages.
     pub proxy: Option<String>,
-    /// Maximum time of one attempt: connection, answer and body.
+    /// Maximum time of one attempt, including connection, answer and body.
     pub timeout: Duration,
     pub retry: RetryOptions,
 }
@@ -160,7 +161,7 @@ pub struct ModelSettings {
     pub cache: Option<PathBuf>,
 }
 
-/// The variable that, set to `true`, lets keys and tokens go over http:// to other machines.
+/// If this variable is `true`, keys and tokens may be sent over http:// to other machines.
 pub const ALLOW_HTTP: &str = "CONVFINQA_ALLOW_HTTP";
 
 /// The name that selects the embedded analyst instead of a chat model.
@@ -178,7 +179,7 @@ impl ModelSettings {
     }
 }
 
-/// True for an address of Azure whose requests name the deployment in the body.
+/// True for an Azure address whose requests name the deployment in the body.
 pub(super) fn has_newer_paths(address: &str) -> bool {
     NEWER_PATHS.iter().any(|end| address.ends_with(end))
 }
@@ -196,7 +197,7 @@ impl ModelConnection {
         }
     }
 
-    /// True for the paths of Azure that name the deployment, unlike its newer ones.
+    /// True for Azure paths that name the deployment. Its newer paths do not.
     pub(super) fn has_deployment_paths(&self) -> bool {
         self.provider == Provider::Azure && !has_newer_paths(&self.base_url)
     }

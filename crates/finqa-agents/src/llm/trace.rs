@@ -1,5 +1,5 @@
-//! Creates and fills the span of a model call, by OpenTelemetry's GenAI conventions. Models use it,
-//! and so do calls that are answered from a store.
+//! Creates and fills the span of a model call, according to OpenTelemetry's GenAI conventions. It
+//! is used for live calls and for calls that stored replies answer.
 
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
@@ -13,7 +13,7 @@ use super::error::{ErrorKind, ModelError};
 use super::settings::ModelConnection;
 use super::types::{ChatMessage, ChatReply, ChatRequest, ReplyFormat, Role};
 
-/// The span of a call of `model`, within the current one.
+/// The span of a call of `model`, as a child of the current span.
 pub fn chat(model: &str, request: &ChatRequest) -> Span {
     let span = info_span!(
         "chat",
@@ -116,7 +116,7 @@ pub fn record_reply(span: &Span, reply: &ChatReply) {
     });
 }
 
-/// Records how a call of the server ended.
+/// Records the end of a call to the server.
 pub(super) fn record_end(
     span: &Span,
     outcome: &Result<ChatReply, ModelError>,
@@ -135,7 +135,7 @@ pub(super) fn record_end(
         }
         Err(error) => {
             set(span, "convfinqa.attempts", i64::from(error.attempts));
-            // The provider's words may quote the prompt or the reply.
+            // The provider's message may quote the prompt or the reply.
             let message = match wants_content() {
                 true => error.to_string(),
                 false => error.kind.to_string(),

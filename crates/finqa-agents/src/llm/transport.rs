@@ -1,8 +1,8 @@
-//! One HTTP exchange: sends a request once, and keeps the whole answer.
+//! One HTTP exchange: sends a request once, and stores the whole answer.
 //!
-//! async-openai addresses and serialises a request; this service sends it and keeps status, headers
-//! and body, which async-openai would drop or misread (plain-text errors, integer codes,
-//! `retry-after-ms`). It does not decide what an answer means.
+//! async-openai determines the address and serialises the request. This service sends it and stores
+//! status, headers and body, which async-openai would drop or misread (plain-text errors, integer
+//! codes, `retry-after-ms`). It does not interpret the answer.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -20,22 +20,22 @@ use tokio_util::bytes::{Bytes, BytesMut};
 
 use super::error::{ErrorKind, ModelError};
 
-/// An answer, whatever its status, as far as it arrived.
+/// An answer with any status. It may be incomplete.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HttpReply {
-    /// 0 if no answer arrived.
+    /// The HTTP status; 0 if no answer arrived.
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Bytes,
-    /// Why the answer is incomplete, if it is.
+    /// The reason why the answer is incomplete; `None` if it is complete.
     pub broken: Option<ModelError>,
-    /// The batch that the answer is from.
+    /// The batch from which the answer comes.
     pub batch: Option<String>,
 }
 
 impl HttpReply {
-    /// Makes an HTTP reply from one that arrived inside another, e.g. in a file of results. A body
-    /// that is a JSON string is taken as its text.
+    /// Creates an HTTP reply from a reply inside another one, such as in a file of results. If the
+    /// body is a JSON string, its text is used.
     pub(super) fn of_json(status: u16, body: &Value, request_id: Option<&str>) -> Self {
         let mut reply = Self {
             status,
@@ -52,25 +52,25 @@ impl HttpReply {
     }
 }
 
-/// Sends the requests of one call and keeps the answers.
+/// Sends the requests of one call and stores the answers.
 #[derive(Debug, Clone)]
 pub(super) struct Transport {
     client: reqwest::Client,
     timeout: Duration,
     max_body: usize,
-    /// Shared by all clones of this service.
+    /// The account of the call, which all clones of this service share.
     call: Arc<Mutex<CallAccount>>,
 }
 
-/// What a call has taken so far.
+/// The requests and the time of a call so far.
 #[derive(Debug, Default)]
 struct CallAccount {
     sent: u32,
-    /// Those of them that were neither answered nor refused.
+    /// The number of these requests that were neither answered nor refused.
     lost: u32,
-    /// Time of the attempts, and of the waits between them.
+    /// The time of the attempts and of the waits between them.
     spent: Duration,
-    /// The wait since the last attempt, which counts once another attempt is made.
+    /// The wait since the last attempt. It counts when another attempt is made.
     waited: Duration,
     /// The last answer, until it is taken.
     last: Option<HttpReply>,
@@ -78,7 +78,7 @@ struct CallAccount {
 
 impl Transport {
     pub(crate) fn new(client: reqwest::Client, timeout: Duration) -> Self {
-        /// Far above any answer: a long one takes a few hundred kilobytes.
+        /// Far above the size of any answer: even a long one has only a few hundred kilobytes.
         const MAX_BODY: usize = 16 * 1024 * 1024;
         Self {
             client,
@@ -88,7 +88,7 @@ impl Transport {
         }
     }
 
-    /// Uses the same connections for a new call.
+    /// Creates a transport for a new call with the same connections.
     pub(crate) fn fresh(&self) -> Self {
         Self {
             call: Arc::default(),
@@ -96,7 +96,7 @@ impl Transport {
         }
     }
 
-    /// Uses the same connections with other limits.
+    /// Creates a transport with the same connections but other limits.
     pub(super) fn within(&self, timeout: Duration, max_body: usize) -> Self {
         Self {
             timeout,
@@ -110,7 +110,7 @@ impl Transport {
         self.call.lock().spent
     }
 
-    /// Counts a wait before the next attempt.
+    /// Adds a wait before the next attempt.
     pub(crate) fn waits(&self, wait: Duration) {
         self.call.lock().waited += wait;
     }
@@ -124,7 +124,7 @@ impl Transport {
         self.call.lock().lost
     }
 
-    /// Counts a request, of this call or in a batch.
+    /// Counts a request, which may be in a batch.
     pub(super) fn count(&self, is_lost: bool) {
         let mut call = self.call.lock();
         call.sent += 1;
@@ -136,8 +136,8 @@ impl Transport {
         self.call.lock().lost -= 1;
     }
 
-    /// Takes the reply to a request that async-openai `sent`. If there is none, the error says why
-    /// the request never came here.
+    /// Takes the reply to a request that async-openai `sent`. If there is no reply, the error says
+    /// why the request did not reach this service.
     pub(super) fn take(
         &self,
         sent: Result<IgnoredAny, OpenAIError>,
@@ -159,11 +159,11 @@ impl Transport {
                 };
             }
         };
-        // Counted before it is sent, so that a cancelled request counts too.
+        // Count before sending, so that a cancelled request counts too.
         self.count(true);
         let started = Instant::now();
         let ended = self.send(request).await;
-        // Without a connection, nothing was sent.
+        // If there was no connection, nothing was sent.
         let is_unsent = matches!(
             &ended.broken,
             Some(error) if error.kind == ErrorKind::Connect
@@ -191,7 +191,7 @@ impl Transport {
         request: reqwest::Request,
         into: &mut HttpReply,
     ) -> Result<(), ModelError> {
-        // The caller adds the address, without its query.
+        // The caller adds the address without its query.
         let failed = |answered| {
             move |source: reqwest::Error| broken(kind_of(&source, answered), source.without_url())
         };
@@ -237,19 +237,19 @@ impl tower::Service<HttpRequestFactory> for Transport {
         Box::pin(async move {
             let attempt = this.attempt(factory).await;
             this.call.lock().last = Some(attempt);
-            // The answer is kept in `last`. async-openai gets an error, so that it reads nothing.
+            // The answer is in `last`. async-openai gets an error, so that it reads nothing itself.
             Err(OpenAIError::InvalidArgument("read already".to_owned()))
         })
     }
 }
 
-/// The kind of an error of the HTTP client; `answered` is true once a status has arrived.
+/// The kind of an error of the HTTP client. `answered` is true if a status has arrived.
 fn kind_of(error: &reqwest::Error, answered: bool) -> ErrorKind {
     match error {
         error if error.is_connect() => ErrorKind::Connect,
         error if error.is_timeout() => ErrorKind::Timeout,
         error if !answered && error.is_builder() => ErrorKind::Settings,
-        // A body that is not compressed in the way that its header says.
+        // The body is not compressed in the way that its header states.
         error if error.is_decode() => ErrorKind::Malformed,
         _ => ErrorKind::CutOff,
     }

@@ -1,8 +1,8 @@
-//! The request and the reply that are the same for every provider, and the trait that connects
+//! The request and the reply, which are the same for all providers, and the trait that connects
 //! them.
 //!
-//! Nothing here is a wire format: `protocol` turns these types into JSON and back, so that an agent
-//! never sees a field that a provider renames.
+//! None of these types is a wire format. `protocol` converts them to JSON and back, so that agents
+//! do not depend on the field names of a provider.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -17,78 +17,78 @@ use tokio_util::sync::CancellationToken;
 use super::error::ModelError;
 use super::failures::{FinishMeaning, finish_meaning};
 
-/// The tokens by which a caller stops work.
+/// The tokens with which a caller stops work.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
-    /// No question and no further attempt of a failed request begins. Requests in flight are
+    /// No new question and no further attempt of a failed request begins. Requests in flight are
     /// finished.
     pub drain: CancellationToken,
     /// Requests in flight are cancelled too.
     pub abort: CancellationToken,
 }
 
-/// Anything that answers chat requests: a provider, or a wrapper around one.
+/// A model that answers chat requests: a provider's model, or a wrapper around another model.
 ///
-/// A call returns one answer. Retries, the correction of a refused parameter and the step down from
-/// a JSON schema happen inside it, and [`ChatReply::attempts`] counts the HTTP requests that they
-/// took.
+/// A call returns one answer. Retries, the correction of a refused parameter and the change from a
+/// JSON schema to a weaker format happen inside the call, and [`ChatReply::attempts`] counts their
+/// HTTP requests.
 #[async_trait]
 pub trait ChatModel: Send + Sync {
-    /// The model (on Azure the deployment) as the user named it.
+    /// The user's name for the model (on Azure, for the deployment).
     fn name(&self) -> &str;
 
-    /// The cost of a reply's tokens in US dollars; `None` if unknown. Requests of the call that
-    /// were lost are not included.
+    /// The cost of a reply's tokens in US dollars; `None` if it is unknown. Lost requests of the
+    /// call are not included.
     fn cost(&self, _: &ChatReply) -> Option<Decimal> {
         None
     }
 
-    /// True if requests wait for each other, to be sent in one batch.
+    /// True if requests wait for each other, so that they are sent in one batch.
     fn sends_batches(&self) -> bool {
         false
     }
 
-    /// Sends one request, retries included.
+    /// Sends one request, with retries.
     ///
     /// # Errors
-    /// [`ModelError`]. A content filter that stopped the *answer* is not an error but
+    /// [`ModelError`]. If a content filter stopped the *answer*, this is not an error but
     /// [`FinishReason::ContentFilter`], and a refusal is [`ChatReply::refusal`]. `stop.drain` ends
-    /// a wait between two attempts, and `stop.abort` also a request in flight, both at once and
-    /// with [`ErrorKind::Cancelled`](super::ErrorKind::Cancelled).
+    /// a wait between two attempts, and `stop.abort` also ends a request in flight. Both end it at
+    /// once, with [`ErrorKind::Cancelled`](super::ErrorKind::Cancelled).
     async fn chat(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError>;
 }
 
 /// A request for one reply.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChatRequest {
-    /// The node that asks, e.g. `analyst`, by which usage is counted. Not sent.
+    /// The node that asks, such as `analyst`. Usage is counted by node. Not sent.
     pub node: String,
     /// The conversation, oldest first.
     pub messages: Vec<ChatMessage>,
-    /// Left out where the model does not accept one.
+    /// The sampling temperature; not sent if the model does not accept it.
     pub temperature: Option<f64>,
-    /// Maximum tokens of the answer, including reasoning.
+    /// Maximum number of tokens of the answer, including reasoning.
     pub max_output_tokens: Option<u32>,
-    /// Left out where the model does not accept one.
+    /// The sampling seed; not sent if the model does not accept it.
     pub seed: Option<u64>,
     pub format: ReplyFormat,
     pub tools: Vec<ToolSpec>,
     pub tool_choice: ToolChoice,
-    /// The call that the request belongs to. Not sent, and not part of its key in the journal.
+    /// The call to which the request belongs. Not sent, and not part of its key in the journal.
     #[serde(skip)]
     pub origin: RequestOrigin,
 }
 
-/// The call of a run that a request belongs to. It distinguishes equal requests, so that each gets
-/// a reply of its own.
+/// The call of a run to which a request belongs. It distinguishes equal requests, so that each gets
+/// its own reply.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestOrigin {
     /// The question, as `ID#part`.
     pub question: String,
-    /// The pass over the questions, from 0.
+    /// The epoch, from 0.
     pub epoch: u32,
-    /// How many equal requests of the same node were answered before.
+    /// The number of equal requests of the same node that were answered before.
     pub repeat: u32,
 }
 
@@ -106,7 +106,7 @@ impl ChatRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Instructions; sent as `developer` where the model requires it.
+    /// Instructions. They are sent as `developer` if the model requires it.
     System,
     User,
     Assistant,
@@ -122,11 +122,11 @@ pub struct ChatMessage {
     /// The calls of an assistant message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// For [`Role::Tool`]: the call that this is the result of.
+    /// The call whose result this message is; only for [`Role::Tool`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// Number of bytes at the beginning of the text that later requests repeat. A provider that
-    /// caches prompts only on request is asked to cache up to here. 0 for none; not stored.
+    /// The number of bytes at the beginning of the text that later requests repeat. If a provider
+    /// caches prompts only on request, it is asked to cache them. 0 means none. Not stored.
     #[serde(skip)]
     pub stable_bytes: usize,
 }
@@ -163,7 +163,7 @@ impl ChatMessage {
     }
 }
 
-/// The requested format of an answer. A provider that lacks it is asked for the next weaker one:
+/// The requested format of an answer. A provider without it is asked for the next weaker format:
 /// schema, object, text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
@@ -172,13 +172,13 @@ pub enum ReplyFormat {
     #[default]
     Text,
     JsonSchema {
-        /// Letters, digits, `_` and `-`, at most 64.
+        /// The name: letters, digits, `_` and `-`, at most 64.
         name: String,
         schema: Value,
-        /// The provider must enforce the schema token by token.
+        /// True if the provider must enforce the schema token by token.
         strict: bool,
-        /// Ask a provider without schemas for text and not for an object, because not every reply
-        /// that is allowed in text is an object.
+        /// True if a provider without schemas is asked for text and not for an object, because some
+        /// replies that are allowed in text are not objects.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         or_text: bool,
     },
@@ -194,8 +194,8 @@ pub struct ToolSpec {
     pub parameters: Value,
 }
 
-/// Whether the model must call a tool. It is always free to; the field remains because it is part
-/// of the keys of stored replies and of the journal's calls.
+/// A mode that is always `auto`: the model may call a tool, but does not have to. The field exists
+/// because it is part of the keys of stored replies and of the journal's calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
@@ -209,36 +209,37 @@ pub struct ToolCall {
     /// The id that the result of the call must quote.
     pub id: String,
     pub name: String,
-    /// The arguments as the model wrote them: JSON, if it followed the rules.
+    /// The arguments as the model wrote them. They are JSON, unless the model made a mistake.
     pub arguments: String,
 }
 
-/// Why a reply ended.
+/// The reason why a reply ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum FinishReason {
     #[default]
     Stop,
-    /// The answer reached its token limit and is cut.
+    /// The answer reached its token limit and was cut off.
     Length,
     ContentFilter,
     ToolCalls,
-    /// An unknown reason, or a failure of the provider, as sent; empty if none was sent.
+    /// An unknown reason or a failure of the provider, in the provider's word; empty if there is
+    /// none.
     Other(String),
 }
 
 impl FinishReason {
-    /// True if the provider says that it failed.
+    /// True if the provider reports that it failed.
     pub fn is_failure(&self) -> bool {
         finish_meaning(self.as_str()) == Some(FinishMeaning::Failed)
     }
 
-    /// True if the provider refused what its model wrote.
+    /// True if the provider refused its model's output.
     pub(super) fn is_bad_generation(&self) -> bool {
         finish_meaning(self.as_str()) == Some(FinishMeaning::BadGeneration)
     }
 
-    /// True if the reason explains why a reply has no content.
+    /// True if this reason explains why a reply has no content.
     pub(crate) fn explains_silence(&self) -> bool {
         !matches!(self, Self::Stop | Self::ToolCalls) && !self.as_str().is_empty()
     }
@@ -279,17 +280,17 @@ impl From<FinishReason> for String {
     }
 }
 
-/// Tokens of one answer, or a sum of several.
+/// The tokens of one answer, or the sum for several answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens read, cached ones included.
+    /// Tokens read, including cached tokens.
     pub input_tokens: u64,
-    /// Tokens written, reasoning included.
+    /// Tokens written, including reasoning.
     pub output_tokens: u64,
     /// The part of `input_tokens` that came from the provider's cache.
     #[serde(default)]
     pub cached_input_tokens: u64,
-    /// The part of `input_tokens` that was written to the provider's cache, if that is billed
+    /// The part of `input_tokens` that was written to the provider's cache, if it is billed
     /// separately.
     #[serde(default, skip_serializing_if = "super::usage::is_zero")]
     pub cache_write_tokens: u64,
@@ -318,51 +319,52 @@ impl AddAssign for Usage {
     }
 }
 
-/// A model's reply to a request, with what it took.
+/// A model's reply to a request, with its tokens, time and number of requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatReply {
-    /// The text; empty if the model only called tools, refused, or said nothing.
+    /// The text; empty if the model only called tools, refused, or wrote nothing.
     pub content: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
     pub finish: FinishReason,
-    /// The model's refusal, if the provider marks it as one.
+    /// The model's refusal, if the provider marks it as a refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
-    /// Why the reply is not an answer although its status is a success: the words of an error
-    /// inside it, or what is wrong with it.
+    /// The reason why the reply is not an answer although its status is a success: the message of
+    /// an error inside it, or a fault of the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// `None` if the server did not say, which is not zero.
+    /// The tokens; `None` if the server did not state them, which does not mean zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// True if the server's counts contradict each other; `usage` is then the least that fits them.
+    /// True if the server's counts contradict each other. `usage` then has the lowest counts that
+    /// fit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_usage_doubtful: bool,
-    /// The service tier, as the provider sent it.
+    /// The service tier, in the provider's word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_tier: Option<String>,
     /// The server's name for the model that answered, often a dated snapshot.
     pub model: String,
-    /// The model that was asked for, if the server names a different one.
+    /// The requested model, if the server names a different one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_model: Option<String>,
-    /// The provider's id of the answered request, to quote to its support.
+    /// The provider's id of the answered request, which its support may ask for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// HTTP requests sent for this answer: at least 1 over a network, 0 for a model inside
+    /// The number of HTTP requests for this answer: at least 1 over a network, 0 for a model inside
     /// this process or a stored answer.
     pub attempts: u32,
-    /// Those of them that got no answer but may have been billed.
+    /// The number of these requests that got no answer but may have been billed.
     #[serde(default)]
     pub lost: u32,
-    /// True if the reply was stored by an earlier call, which paid for its tokens.
+    /// True if an earlier call stored the reply and paid for its tokens.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
-    /// The batch that the reply came from, at half the price.
+    /// The batch from which the reply came, at half the price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
-    /// Sampling settings that were left out of the request because the model does not accept them:
+    /// The sampling settings that were not sent because the model does not accept them:
     /// `temperature`, `seed`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
@@ -385,7 +387,7 @@ impl ChatReply {
         self.usage.filter(|_| !self.cached)
     }
 
-    /// True if the listed price of its tokens is only a lower bound of its cost.
+    /// True if the list price of its tokens is only a lower bound of its cost.
     pub(crate) fn costs_at_least(&self) -> bool {
         self.is_usage_doubtful || self.unlisted_tier().is_some()
     }

@@ -1,4 +1,4 @@
-//! Sums calls, tokens and money by node, for a run, a conversation or a question.
+//! Sums up calls, tokens and money by node, for a run, a conversation or a question.
 
 use std::collections::BTreeMap;
 use std::iter::Sum;
@@ -19,20 +19,20 @@ pub struct NodeUsage {
     /// All calls, including failed ones.
     pub calls: u64,
     pub failed: u64,
-    /// HTTP requests, retries included.
+    /// The number of HTTP requests, including retries.
     pub requests: u64,
-    /// Requests without an answer that may have been billed. `tokens` and `cost` do not include
-    /// theirs.
+    /// The number of requests without an answer that may have been billed. `tokens` and `cost` do
+    /// not include them.
     pub lost: u64,
-    /// Tokens of the answers, as far as the servers reported them.
+    /// The tokens of the answers that report them.
     #[serde(flatten)]
     pub tokens: Usage,
-    /// Answers whose tokens are not all known, so that `tokens` lacks some.
+    /// The number of answers whose tokens are not fully known, so that `tokens` is too low.
     pub without_usage: u64,
     /// Calls that were answered by stored replies.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_calls: u64,
-    /// Tokens, read and written, that those calls would have used.
+    /// The tokens, read and written, that calls answered by stored replies would have used.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub saved_tokens: u64,
     #[serde(default)]

@@ -15,13 +15,12 @@ use finqa_core::question::CitedEvidence;
 
 /// Reads the analyst's reply.
 ///
-/// # Errors
 /// If the reply has neither a readable object with an `answer` or a `program`, nor an `Answer:`
 /// line. The message says what is missing and where.
 pub fn analysis(text: &str) -> Result<Analysis, ParseFailure> {
     let text = bounded(text);
     let body = without_think(text);
-    // Errors give positions in `text`, not in `body`.
+    // Errors state positions in `text`, not in `body`.
     let shift = if body.is_empty() {
         0
     } else {
@@ -30,7 +29,7 @@ pub fn analysis(text: &str) -> Result<Analysis, ParseFailure> {
     let (offset, what) = match object::find(body, &ANALYSIS_KEYS) {
         ObjectSearch::Object(object) => {
             let analysis = from_object(&object);
-            // Without an `answer`, a program is enough only if the reply was not cut off.
+            // If there is no `answer`, a program is enough only if the reply was not cut off.
             let has_program = analysis.program.is_some() && object.cut_in.is_none();
             if has_program || !analysis.answer.is_empty() {
                 return Ok(analysis);
@@ -91,7 +90,7 @@ fn steps_of(value: &Value) -> Vec<String> {
         other => scalar(other),
     };
     match &*unwrapped(value) {
-        // All steps in one text: each line is a step.
+        // If all steps are in one text, each line is a step.
         Value::String(text) => {
             let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
             lines.map(str::to_string).collect()
@@ -102,13 +101,13 @@ fn steps_of(value: &Value) -> Vec<String> {
 }
 
 fn unit_of(value: &Value) -> Option<Unit> {
-    // The form in which this program serialises a unit, as in transcripts.
+    // The form in which this program serialises a unit, for example in transcripts.
     let own = Unit::deserialize(&*unwrapped(value)).ok();
     own.or_else(|| unit(value.as_str()?))
 }
 
-/// Reads an item of `evidence`. Without a literal, it cites only a place; without an id, it is
-/// dropped.
+/// Reads an item of `evidence`. An item without a literal cites only a place; an item without an id
+/// is dropped.
 fn cited(item: &Value) -> Option<CitedEvidence> {
     let text = |key: &str| item.get(key).and_then(scalar);
     let id = text("id")?;

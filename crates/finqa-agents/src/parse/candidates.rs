@@ -1,25 +1,25 @@
-//! Finds the places in a reply at which its JSON object may start.
+//! Finds the positions in a reply at which its JSON object may start.
 //!
 //! `<think>` blocks are skipped. Objects are tried from the end, because models draft before they
-//! answer, and those inside code fences before the others.
+//! answer. Objects inside code fences are tried before the others.
 
 use super::MAX_REPLY_BYTES;
 
-/// Maximum number of places that are tried inside fences, and again outside them. The last ones in
-/// the text are kept.
+/// Maximum number of positions that are tried inside fences, and again outside of them. The last
+/// positions in the text are used.
 const MAX_CANDIDATES: usize = 8;
-/// Maximum number of times that the scan starts again after a brace that is never closed. Each time
-/// it reads the rest of the text again.
+/// Maximum number of times that the scan starts again after a brace that is never closed. It is
+/// limited because each scan reads the rest of the text again.
 const MAX_RESTARTS: usize = 8;
 
-/// The last [`MAX_REPLY_BYTES`] of `text`, without a character cut in half.
+/// The last [`MAX_REPLY_BYTES`] of `text`, starting at a whole character.
 pub(super) fn bounded(text: &str) -> &str {
     let start = text.ceil_char_boundary(text.len().saturating_sub(MAX_REPLY_BYTES));
     text.get(start..).unwrap_or_default()
 }
 
-/// `text` after its last `</think>`. If the text begins with a block that is never closed, nothing
-/// is left, so that a draft is never read as the answer.
+/// `text` after its last `</think>`. If the text begins with a block that is never closed, the
+/// result is empty, so that a draft is never read as the answer.
 pub(super) fn without_think(text: &str) -> &str {
     const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
     for (open, close) in TAGS {
@@ -33,8 +33,9 @@ pub(super) fn without_think(text: &str) -> &str {
     text
 }
 
-/// Offsets at which an object may start, the likeliest first: those inside a fence, with which the
-/// model marks its answer, then the others, each from the last to the first.
+/// Offsets at which an object may start, the most likely first. These are the offsets inside
+/// fences, with which a model marks its answer, then the others. Both are ordered from the last to
+/// the first.
 pub(super) fn candidates(text: &str) -> Vec<usize> {
     let fences = fences(text);
     let (fenced, bare): (Vec<usize>, Vec<usize>) = object_starts(text)
@@ -45,7 +46,7 @@ pub(super) fn candidates(text: &str) -> Vec<usize> {
     some(fenced).chain(some(bare)).collect()
 }
 
-/// True if `at` is inside one of `fences`, which are sorted.
+/// True if `at` is inside one of `fences`, which must be sorted.
 fn is_fenced(fences: &[std::ops::Range<usize>], at: usize) -> bool {
     let next = fences.partition_point(|fence| fence.start <= at);
     next.checked_sub(1)
@@ -53,7 +54,7 @@ fn is_fenced(fences: &[std::ops::Range<usize>], at: usize) -> bool {
         .is_some_and(|fence| fence.contains(&at))
 }
 
-/// Byte ranges of fenced blocks; an unclosed one extends to the end.
+/// Byte ranges of fenced blocks. An unclosed block extends to the end of the text.
 fn fences(text: &str) -> Vec<std::ops::Range<usize>> {
     let marks: Vec<usize> = text.match_indices("```").map(|(at, _)| at).collect();
     marks
@@ -66,8 +67,8 @@ fn fences(text: &str) -> Vec<std::ops::Range<usize>> {
         .collect()
 }
 
-/// Sorted offsets of each `{` that opens a top-level object. A brace that is never closed is one of
-/// them, and the scan starts again after it.
+/// Sorted offsets of each `{` that opens a top-level object. They include a brace that is never
+/// closed, after which the scan starts again.
 fn object_starts(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let mut starts = Vec::new();
@@ -83,9 +84,9 @@ fn object_starts(text: &str) -> Vec<usize> {
     starts
 }
 
-/// Adds the starts of top-level objects from byte `from` on to `starts`, and returns the start of
-/// an object that is never closed. Only double quotes delimit strings, because an apostrophe may be
-/// prose.
+/// Adds the starts of top-level objects from byte `from` on to `starts`. Returns the start of an
+/// object that is never closed. Only double quotes delimit strings, because an apostrophe may be
+/// part of prose.
 fn scan(text: &str, bytes: &[u8], from: usize, starts: &mut Vec<usize>) -> Option<usize> {
     let mut open: Option<(usize, usize)> = None;
     let mut in_string = false;

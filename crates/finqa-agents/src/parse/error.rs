@@ -3,7 +3,8 @@
 use finqa_core::text;
 use thiserror::Error;
 
-/// Why and where a reply could not be read. The message is one line, which is quoted to the model.
+/// The reason and the position of a failure to read a reply. The message is one line, which is
+/// quoted to the model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{what} (line {line}, column {column}){}", near(excerpt))]
 pub struct ParseFailure {
@@ -14,7 +15,7 @@ pub struct ParseFailure {
     pub(crate) excerpt: String,
 }
 
-/// Maximum characters of the reply that a failure quotes.
+/// Maximum number of characters of the reply that a failure quotes.
 const EXCERPT: usize = 60;
 
 fn near(excerpt: &str) -> String {

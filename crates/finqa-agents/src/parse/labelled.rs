@@ -6,8 +6,8 @@ use super::program::program;
 use super::types::Analysis;
 use super::unit::unit;
 
-/// Reads labelled lines; all other lines become steps. The last of several answers counts. `None`
-/// if there is neither an answer line nor a `\boxed{…}`.
+/// Reads labelled lines; all other lines become steps. If there are several answers, the last one
+/// counts. `None` if there is neither an answer line nor a `\boxed{…}`.
 pub(super) fn analysis(text: &str) -> Option<Analysis> {
     let mut found = Analysis::default();
     let mut program_text = None;
@@ -42,7 +42,7 @@ fn split(line: &str) -> Option<(&'static str, String)> {
 }
 
 /// The content of the last `\boxed{…}`, without the LaTeX around its words and figures. `None` if
-/// there is no box, or if it is empty or longer than 200 characters.
+/// there is no box, or if the content is empty or longer than 200 characters.
 fn boxed(text: &str) -> Option<String> {
     let (_, inside) = text.rsplit_once("\\boxed{")?;
     let mut depth = 1;

@@ -1,18 +1,18 @@
-//! Reads what models write when they get JSON almost right.
+//! Reads the almost correct JSON that models write.
 //!
-//! It is used only where `serde_json` refuses. It never splits a figure: `206,588` without quotes
-//! is one value. A value that was cut off is dropped rather than guessed.
+//! This reader is used only if `serde_json` fails. It never splits a figure: `206,588` without
+//! quotes is a single value. A value that was cut off is dropped instead of guessed.
 
 use finqa_core::text::cut;
 use serde_json::{Map, Value};
 
-/// Maximum nesting. The reader is recursive, so unlimited nesting could overflow the stack.
+/// Maximum nesting. The reader is recursive, so deeper nesting could overflow the stack.
 const MAX_DEPTH: usize = 64;
 
-/// A value that was read, possibly from a text that ends inside it.
+/// A value that was read. The text may have ended inside it.
 pub(super) struct LenientJson {
     pub(super) value: Value,
-    /// Offset of its end in the text.
+    /// The offset of the value's end in the text.
     pub(super) end: usize,
     /// Name of the member that was dropped because the text ends inside its value.
     pub(super) cut_in: Option<String>,
@@ -54,8 +54,8 @@ enum ReadStop {
     Refused(Refusal),
 }
 
-/// Whether an unquoted value belongs to an object or to a list. In a list every comma separates
-/// items; in an object, a comma may be part of the figure.
+/// Whether an unquoted value is in an object or in a list. In a list, every comma separates items.
+/// In an object, a comma may be part of a figure.
 #[derive(Clone, Copy, PartialEq)]
 enum FigurePlace {
     Member,
@@ -151,7 +151,7 @@ impl<'a> LenientReader<'a> {
         }
     }
 
-    /// Ends an object inside which the text ends; `key` is the member whose value was cut off.
+    /// Ends an object in which the text ends. `key` is the member whose value was cut off.
     fn cut_object(&mut self, map: Map<String, Value>, key: Option<String>) -> Value {
         // An inner object that was cut off has already named its member.
         self.cut_in = key.or_else(|| self.cut_in.take());
@@ -165,13 +165,13 @@ impl<'a> LenientReader<'a> {
         loop {
             self.skip();
             match self.peek() {
-                // Items may have been cut off, so the list is dropped.
+                // Drop the list, because some of its items may have been cut off.
                 None => return Err(ReadStop::CutOff),
                 Some(']') => {
                     self.pos += 1;
                     return Ok(Value::Array(items));
                 }
-                // The `]` is missing before the end of the object.
+                // The `]` is missing before the end of the enclosing object.
                 Some('}') => {
                     return Ok(Value::Array(items));
                 }
@@ -186,7 +186,7 @@ impl<'a> LenientReader<'a> {
         }
     }
 
-    /// Reads what follows a value: consumes a comma, but not a closing bracket.
+    /// Reads the text after a value. Consumes a comma, but not a closing bracket.
     fn separator(&mut self, close: char) -> Result<(), ReadStop> {
         self.skip();
         match self.peek() {
@@ -217,8 +217,8 @@ impl<'a> LenientReader<'a> {
         }
     }
 
-    /// Reads a quoted string. A quote ends it only if structure follows (see `ends_string`). Any
-    /// other quote is part of the text, and so is a line break.
+    /// Reads a quoted string. A quote ends it only if JSON structure follows (see `ends_string`).
+    /// Any other quote is part of the text, and so is a line break.
     fn string(&mut self) -> Result<String, ReadStop> {
         self.pos += 1;
         let mut out = String::new();
@@ -257,7 +257,7 @@ impl<'a> LenientReader<'a> {
             'f' => out.push('\u{c}'),
             'u' => {
                 let mut code = self.hex();
-                // A character outside the Basic Multilingual Plane is written as a surrogate pair.
+                // A character outside the Basic Multilingual Plane is written as two surrogates.
                 if let Some(high @ 0xd800..0xdc00) = code
                     && self.rest().starts_with("\\u")
                 {
@@ -276,7 +276,7 @@ impl<'a> LenientReader<'a> {
                 // A lone surrogate is not a character.
                 out.push(code.and_then(char::from_u32).unwrap_or('\u{fffd}'));
             }
-            // A quote, a backslash, or a character that needs no escape, as in `\%`.
+            // A quote, a backslash, or a character that does not need an escape, as in `\%`.
             _ => out.push(c),
         }
         Ok(())
@@ -289,7 +289,7 @@ impl<'a> LenientReader<'a> {
         Some(code)
     }
 
-    /// Reads an unquoted value, which ends before the next structural character, line break or
+    /// Reads an unquoted value. It ends before the next structural character, line break or
     /// comment.
     fn bare(&mut self, place: FigurePlace) -> Result<Value, ReadStop> {
         let rest = self.rest();
@@ -308,15 +308,15 @@ impl<'a> LenientReader<'a> {
                 break;
             }
         }
-        // A value at the very end of the text may be cut off, unless white space follows it.
+        // A value at the very end of the text may have been cut off, unless white space follows it.
         if end == rest.len() && !rest.ends_with(char::is_whitespace) {
             return Err(ReadStop::CutOff);
         }
         self.pos += end;
         let token = rest.get(..end).unwrap_or_default();
         Ok(match token.trim() {
-            // Python writes `NaN` or `Infinity` for a number that JSON does not have. As null, it
-            // does not discard the answer around it.
+            // Python writes `NaN` or `Infinity` for numbers that JSON does not have. They become
+            // null, so that the answer around them is not lost.
             "null" | "None" | "NaN" | "Infinity" | "-Infinity" => Value::Null,
             "true" | "True" => Value::Bool(true),
             "false" | "False" => Value::Bool(false),
@@ -333,8 +333,8 @@ impl<'a> LenientReader<'a> {
     }
 }
 
-/// True if the comma at `at` is inside a figure such as `206,588`, with one to three digits before
-/// it and exactly three after it.
+/// True if the comma at `at` is inside a figure such as `206,588`. It has one to three digits
+/// before it and exactly three after it.
 pub(super) fn separates_thousands(text: &str, at: usize) -> bool {
     let behind = text.as_bytes().get(at + 1..).unwrap_or_default();
     let digits_behind = behind.iter().take(4).take_while(|b| b.is_ascii_digit());

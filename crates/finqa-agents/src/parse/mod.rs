@@ -1,8 +1,8 @@
 //! Parses model text into typed answers and verdicts.
 //!
-//! A reply is first read strictly. If that fails, a fixed list of departures from the format is
-//! accepted. A reply that still cannot be read is a [`ParseFailure`], whose one line is quoted when
-//! the model is asked again. Nothing is guessed from prose.
+//! A reply is first read strictly. If that fails, a fixed list of deviations from the format is
+//! accepted. If the reply still cannot be read, the result is a [`ParseFailure`]. It is one line,
+//! which is quoted when the model is asked again. Nothing is guessed from prose.
 //!
 //! Digits are never changed: `206,588` stays `206,588`. Input is bounded (only the last
 //! [`MAX_REPLY_BYTES`] are read, and nesting is limited) and every step takes linear time, so no
@@ -10,7 +10,7 @@
 //!
 //! Read `analysis` and `verdict` first. `candidates` and `object` find the JSON object in a reply,
 //! `lenient` reads it if it is not quite JSON, `labelled` reads replies without JSON, and `program`
-//! brings programs into the dataset's language. `finqa_core::program` executes them, and `pair`
+//! converts programs to the dataset's language. `finqa_core::program` executes them, and `pair`
 //! checks the answers.
 
 mod analysis;

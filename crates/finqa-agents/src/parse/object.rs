@@ -16,7 +16,7 @@ pub(super) const VERDICT_KEYS: [&str; 2] = ["verdict", "findings"];
 /// The result of [`find`].
 pub(super) enum ObjectSearch {
     Object(ReplyObject),
-    /// The text has something that starts like an object but cannot be read as one.
+    /// The text has something that starts like an object but cannot be read as an object.
     Refused {
         offset: usize,
         what: String,
@@ -26,7 +26,7 @@ pub(super) enum ObjectSearch {
 
 pub(super) struct ReplyObject {
     pub(super) members: Map<String, Value>,
-    /// The bytes of the text that it takes up.
+    /// The byte range of the object in the text.
     pub(super) place: Range<usize>,
     /// Name of the member that was dropped because the text ends inside its value.
     pub(super) cut_in: Option<String>,
@@ -34,9 +34,9 @@ pub(super) struct ReplyObject {
     pub(super) is_closed: bool,
 }
 
-/// Finds the object in `text` that has the most of `keys`, and at least one. The last object is not
-/// always the right one: a reply often ends in a small one such as `{"answer": 0.5}`, which must
-/// not replace the full one before it. On a tie, the candidate that is tried first wins.
+/// Finds the object in `text` that has the most of `keys`, and at least one of them. The last
+/// object is not always the right one: a reply often ends in a small object such as `{"answer":
+/// 0.5}`, which must not replace the full one before it. On a tie, the first tried candidate wins.
 pub(super) fn find(text: &str, keys: &[&str]) -> ObjectSearch {
     let count = |members: &Map<String, Value>| {
         let is_there = |key: &&&str| members.get(**key).is_some_and(|value| !value.is_null());
@@ -46,7 +46,7 @@ pub(super) fn find(text: &str, keys: &[&str]) -> ObjectSearch {
         let mut all = keys.iter();
         all.any(|key| members.contains_key(*key) || cut_in == Some(*key))
     };
-    // In the usual case, the text is strict JSON and no candidates are needed.
+    // Usually, the text is strict JSON, and no candidates are needed.
     let whole = |members| {
         ObjectSearch::Object(ReplyObject {
             members,
@@ -104,8 +104,8 @@ pub(super) fn find(text: &str, keys: &[&str]) -> ObjectSearch {
     }
 }
 
-/// Reads a text that consists of one list or object. Some models write it as a JSON string, even
-/// twice.
+/// Reads a text that consists of one list or object. Some models write it as a JSON string, and
+/// some of these write the string twice.
 fn structure(text: &str) -> Option<Value> {
     let text = text.trim();
     match serde_json::from_str(text) {
@@ -120,7 +120,7 @@ fn structure(text: &str) -> Option<Value> {
     }
 }
 
-/// Returns a list or object, even if it is written as a JSON string; other values are returned
+/// Returns a list or object, even if it is written as a JSON string. Other values are returned
 /// unchanged.
 pub(super) fn unwrapped(value: &Value) -> Cow<'_, Value> {
     let inner = value.as_str().and_then(structure);
@@ -128,7 +128,7 @@ pub(super) fn unwrapped(value: &Value) -> Cow<'_, Value> {
 }
 
 /// The items of a list, even if the list or an item is written as a JSON string. A single object
-/// counts as one item; `None` for other values.
+/// counts as one item. `None` for other values.
 pub(super) fn items(value: &Value) -> Option<Vec<Value>> {
     let list = match unwrapped(value).into_owned() {
         Value::Array(items) => items,
@@ -138,8 +138,8 @@ pub(super) fn items(value: &Value) -> Option<Vec<Value>> {
     Some(list.iter().map(|it| unwrapped(it).into_owned()).collect())
 }
 
-/// The text after the object of a reply; empty if the reply consists of one list or object. `None`
-/// if there is no object, or if it is not closed.
+/// The text after the object of a reply. It is empty if the reply consists of one list or object.
+/// `None` if there is no object, or if the object is not closed.
 pub(crate) fn after_object(text: &str) -> Option<&str> {
     let text = without_think(bounded(text));
     let keys: Vec<&str> = ANALYSIS_KEYS.into_iter().chain(VERDICT_KEYS).collect();
@@ -150,7 +150,7 @@ pub(crate) fn after_object(text: &str) -> Option<&str> {
     }
 }
 
-/// Reads a strict JSON value that starts at byte `start`; also returns the offset of its end.
+/// Reads a strict JSON value that starts at byte `start`. Also returns the offset of its end.
 fn strict(text: &str, start: usize) -> Option<(Value, usize)> {
     let mut values = serde_json::Deserializer::from_str(text.get(start..)?).into_iter::<Value>();
     let value = values.next()?.ok()?;
@@ -170,8 +170,8 @@ impl ReplyObject {
     }
 }
 
-/// A scalar as text with its digits unchanged; a boolean is `yes` or `no`. `None` for null, lists
-/// and objects.
+/// A scalar as text with its digits unchanged. A boolean becomes `yes` or `no`. `None` for null,
+/// lists and objects.
 pub(super) fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_string()),

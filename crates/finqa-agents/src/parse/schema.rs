@@ -1,5 +1,5 @@
-//! JSON schemas of replies, for providers that can enforce one. They keep to the strict subset:
-//! every member is required, no others are allowed, and there are no formats.
+//! JSON schemas of replies, for providers that can enforce them. They use only the strict subset:
+//! every member is required, other members are not allowed, and there are no formats.
 
 use serde_json::{Value, json};
 
@@ -26,8 +26,8 @@ pub fn analysis_schema() -> Value {
     }))
 }
 
-/// The schema of a critic's reply. The verdict comes before the findings, as it does in text: a
-/// small model that has to begin a list of findings writes some, even if it has none.
+/// The schema of a critic's reply. The verdict comes before the findings, as in text, because a
+/// small model that must begin with a list of findings writes findings even if there are none.
 pub(crate) fn verdict_schema() -> Value {
     strict(json!({
         "verdict": {"type": "string", "enum": ["ALL_OK", "REVISE"]},

@@ -1,4 +1,4 @@
-//! The types that a reply is parsed into.
+//! The typed forms of a reply.
 
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
@@ -11,22 +11,22 @@ use finqa_core::question::CitedEvidence;
 pub struct Analysis {
     /// The reasoning, one entry per step.
     pub steps: Vec<String>,
-    /// The answer as the model printed it. Empty only if the reply has a program and no
+    /// The answer as the model printed it. It is empty only if the reply has a program but no
     /// answer.
     pub answer: String,
-    /// The cells, sentences and earlier turns that the figures come from.
+    /// The cells, sentences and earlier turns from which the figures come.
     #[serde(default)]
     pub evidence: Vec<CitedEvidence>,
-    /// The calculation: in the dataset's language if it can be read in one way only, otherwise as
-    /// the model wrote it.
+    /// The calculation. It is in the dataset's language if there is only one way to read it, and
+    /// otherwise as the model wrote it.
     #[serde(default)]
     pub program: Option<String>,
     #[serde(default)]
     pub unit: Option<Unit>,
-    /// A name for the value, e.g. `net cash from operating activities, 2009`.
+    /// A description of the value, such as `net cash from operating activities, 2009`.
     #[serde(default)]
     pub label: Option<String>,
-    /// The model's estimate of being right, 0 to 1.
+    /// The model's estimate of the probability that it is right, from 0 to 1.
     #[serde(default)]
     pub confidence: Option<f64>,
 }
@@ -40,14 +40,14 @@ pub enum CriticVerdict {
     Ok,
     /// The answer is sent back.
     Revise {
-        /// The LLM critic's findings, in its order; empty if only the checks object. The findings
-        /// of the checks are in the round.
+        /// The LLM critic's findings, in its order. Empty if only the checks object, because their
+        /// findings are in the round.
         findings: Vec<CriticFinding>,
     },
-    /// The critic's reply is neither an approval nor a list of findings, e.g. `ALL_OK` with a
+    /// The critic's reply is neither an approval nor a list of findings, such as `ALL_OK` with a
     /// remark that does not approve.
     Unparsable { reason: String },
-    /// No critic reviewed it (`--critic off`, or it failed).
+    /// No critic reviewed the answer (`--critic off`, or the critic failed).
     Skipped,
 }
 
@@ -68,7 +68,7 @@ pub struct CriticFinding {
 }
 
 impl std::fmt::Display for CriticFinding {
-    /// Writes `where: problem; fix: …` without the parts that are empty.
+    /// Writes `where: problem; fix: …`, without the parts that are empty.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if !self.location.is_empty() {
             write!(f, "{}: ", self.location)?;

@@ -22,14 +22,14 @@ pub fn unit(words: &str) -> Option<Unit> {
     } else if any(&["ratio", "fraction", "decimal", "proportion", "multiple"])
         || matches!(words.as_str(), "share" | "portion" | "times" | "x")
     {
-        // `share` counts only by itself: `dollars per share` is an amount.
+        // `share` counts only if it is the whole unit, because `dollars per share` is an amount.
         UnitKind::Ratio
     } else {
         UnitKind::Number
     };
     let scale = |token: &&str| match *token {
         "000" | "000s" => Some(Scale::Thousand),
-        // A crore is ten million, for which there is no `Scale`.
+        // A crore is ten million, which `Scale` does not have.
         token => scale_of_word(token).and_then(|(scale, power)| (power == 0).then_some(scale)),
     };
     let scale = tokens.iter().find_map(scale);
@@ -37,7 +37,7 @@ pub fn unit(words: &str) -> Option<Unit> {
     Some(Unit { kind, scale })
 }
 
-/// The units that the prompt and the schema offer.
+/// The names of units that the prompt and the schema offer.
 pub(super) const NAMES: [&str; 7] = [
     "number", "thousand", "million", "billion", "percent", "ratio", "yes_no",
 ];

@@ -15,8 +15,9 @@ use super::candidates::{bounded, without_think};
 use super::object::{self, ObjectSearch, VERDICT_KEYS, items, scalar};
 use super::types::{CriticFinding, CriticVerdict};
 
-/// Reads a critic's reply. An approval with findings is a revision. An approval in an object is
-/// unparsable if the text around it says that something is wrong, or contains `ALL_OK` again.
+/// Reads a critic's reply. An approval with findings counts as a revision. An approval in an object
+/// is unparsable if the text around the object says that something is wrong, or contains `ALL_OK`
+/// again.
 pub fn verdict(text: &str) -> CriticVerdict {
     let text = without_think(bounded(text)).trim();
     if text.is_empty() {
@@ -25,7 +26,7 @@ pub fn verdict(text: &str) -> CriticVerdict {
     if text == "ALL_OK" {
         return CriticVerdict::Ok;
     }
-    // A list of findings without the object around it.
+    // The reply may be a list of findings without the enclosing object.
     if let Ok(Value::Array(items)) = serde_json::from_str(text) {
         return of_findings(&items);
     }
@@ -60,8 +61,8 @@ fn unparsable(reason: impl Into<String>) -> CriticVerdict {
     }
 }
 
-/// Reads the schema's object, which may lack the verdict or the findings. With findings it is a
-/// revision, whatever the verdict says; without them the verdict must approve.
+/// Reads an object of the schema, which may lack the verdict or the findings. With findings it is a
+/// revision, whatever the verdict says. Without findings, the verdict must approve.
 fn of_object(members: &Map<String, Value>) -> CriticVerdict {
     let word = members.get("verdict").and_then(scalar);
     let findings = members.get("findings").filter(|found| !found.is_null());
@@ -78,8 +79,8 @@ fn of_object(members: &Map<String, Value>) -> CriticVerdict {
     }
 }
 
-/// The finding of a reply that asks for a revision without a finding that can be read: its
-/// `findings` if they are a text, otherwise the whole reply. `None` for other replies.
+/// The finding for a reply that asks for a revision without a readable finding. It is the reply's
+/// `findings` if they are a text, and otherwise the whole reply. `None` for other replies.
 pub(crate) fn unread_revision(text: &str) -> Option<CriticFinding> {
     if !matches!(verdict(text), CriticVerdict::Unparsable { .. }) {
         return None;
@@ -102,8 +103,8 @@ pub(crate) fn unread_revision(text: &str) -> Option<CriticFinding> {
     })
 }
 
-/// Reads a list of findings. An empty list is an approval; a list with an item that is empty or
-/// approves is unparsable.
+/// Reads a list of findings. An empty list is an approval. A list with an item that is empty or
+/// that approves is unparsable.
 fn of_findings(items: &[Value]) -> CriticVerdict {
     let mut findings = Vec::new();
     for item in items {
@@ -150,7 +151,7 @@ fn of_text(text: &str) -> CriticVerdict {
     })
 }
 
-/// The items of a text that consists of a list, with or without a heading that ends in a colon.
+/// The items of a text that consists of a list. It may have a heading that ends in a colon.
 fn bullets(text: &str) -> Option<Vec<Value>> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut items = Vec::new();
@@ -170,7 +171,7 @@ fn bullets(text: &str) -> Option<Vec<Value>> {
 const THINGS: &str = "analysis|answer|calculations?|program|results?|values?|figures?|numbers?|steps?|evidence|units?|signs?|solution|response|reasoning|logic|computation|citations?";
 const RIGHT: &str = "all ok|allok|ok|okay|correct|right|fine|good|accurate|valid|sound|perfect|lgtm|in order|approved?|accept(?:ed)?|verified|confirmed|pass(?:ed)?|complete|consistent";
 
-/// Matches a sentence that says that everything is right.
+/// A sentence that says that everything is right.
 static IS_RIGHT: LazyLock<Regex> = LazyLock::new(|| {
     let subject = format!(
         "(?:this|that|it|everything|all|both|(?:(?:the|this|your|all|all the) )?(?:analyst's )?(?:{THINGS})(?: and (?:the )?(?:{THINGS}))?)"
@@ -180,7 +181,7 @@ static IS_RIGHT: LazyLock<Regex> = LazyLock::new(|| {
         "^(?:{subject} {verb} )?(?:all |fully |entirely |completely |perfectly )?(?:{RIGHT})(?: and (?:{RIGHT}))?(?: as (?:is|it stands))?$|^(?:{subject} )?checks? out$"
     ))
 });
-/// Matches a sentence that says that there is no error.
+/// A sentence that says that there is no error.
 static NO_ERROR: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         "^(?:i |we )?(?:have |can |could |there )?(?:found |find |see |saw |are |is |were |was |identified |have )?no (?:further |other |significant |major |more )?(?:issues?|errors?|problems?|mistakes?|findings?|objections?|corrections?|changes?|revisions?|discrepanc(?:y|ies)|inconsistenc(?:y|ies))(?: (?:were |was |are |is )?(?:found|identified|detected|needed|required|necessary|noted))?(?: (?:in|with|to|for) (?:the|this|your) [a-z]+)?$|^(?:there is |i have |i found )?nothing (?:is )?(?:wrong|to (?:object to|object|correct|fix|revise|change|report))$"
@@ -197,13 +198,13 @@ fn objects(text: &str) -> bool {
     OBJECTION.is_match(&folded(text))
 }
 
-/// The text in lower case, with characters that look alike replaced by one of them.
+/// The text in lower case, in which characters that look alike are replaced by one of them.
 fn folded(text: &str) -> String {
     text.chars().map(fold).collect::<String>().to_lowercase()
 }
 
-/// True if at least one sentence approves and all others are fillers such as `great`. A label at
-/// the beginning (`Verdict:`) and decoration are ignored.
+/// True if at least one sentence approves and all others are fillers such as `great`. Ignores a
+/// label at the beginning (`Verdict:`) and decoration.
 fn approves(text: &str) -> bool {
     const LABELS: [&str; 4] = ["verdict", "final verdict", "conclusion", "text"];
     const FILLERS: [&str; 4] = ["yes", "great", "good job", "thanks"];

@@ -30,7 +30,8 @@ pub(super) fn submission(lines: &[BatchLine]) -> serde_json::Result<Box<RawValue
 }
 
 /// True if a batch in the provider's list may be the planned one: it has as many requests, was
-/// created since, and is not a known one. Without metadata, only its results show whether it is.
+/// created since then, and is not known. Batches have no metadata, so only the results show whether
+/// it is.
 pub(super) fn is_planned(batch: &Value, run: &RunBatches, record: &BatchRecord) -> bool {
     let counts = batch.get("request_counts").and_then(Value::as_object);
     let counts = counts.into_iter().flat_map(|counts| counts.values());
@@ -52,16 +53,18 @@ pub(super) fn state(batch: &Value, path: &str) -> Result<BatchState, String> {
     match status.map(str::to_ascii_lowercase).as_deref() {
         Some("in_progress" | "canceling") => Ok(BatchState::Running),
         Some("ended") => Ok(BatchState::Ended {
-            // Each result says whether its request was cancelled or expired.
+            // Each result says whether its request was cancelled or expired, so there is no common
+            // reason.
             early: None,
-            // Its `results_url` is not used, because the key is sent to no other server.
+            // The batch's `results_url` is not used, because it could make us send the key to
+            // another server.
             results: vec![format!("{path}/results")],
         }),
         other => Err(format!("its state {other:?} is unknown")),
     }
 }
 
-/// Reads a line of the results; `None` if it is not understood.
+/// Reads a line of the results; `None` if its form is unknown.
 pub(super) fn result(line: &Value) -> Option<BatchResult> {
     let result = line.get("result")?;
     let reply = match result.get("type")?.as_str()? {
@@ -77,7 +80,8 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
                 Some("request_too_large") => 413,
                 Some("rate_limit_error") => 429,
                 Some("api_error" | "timeout_error") => 500,
-                // Not 500, because the status decides whether the request may have been billed.
+                // The status must not be 500, because it decides whether the request may have been
+                // billed.
                 Some("overloaded_error") => 529,
                 _ => 400,
             };

@@ -1,4 +1,4 @@
-//! The HTTP requests of a batch API: submissions, lists, states, results.
+//! The HTTP requests of a batch API: submissions, lists, states and results.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -27,14 +27,14 @@ use crate::llm::settings::ModelConnection;
 use crate::llm::transport::{HttpReply, Transport};
 use crate::llm::types::Stop;
 
-/// The first time between two requests for the state of a batch; it doubles.
+/// The first wait between two requests for the state of a batch. It doubles each time.
 pub(super) const FIRST_POLL: Duration = Duration::from_millis(250);
-/// The longest time between two requests for the state of a batch.
+/// The longest wait between two requests for the state of a batch.
 pub(super) const LAST_POLL: Duration = Duration::from_secs(60);
 
-/// Least timeout of a request, because a file of 200 MB takes longer than a reply.
+/// Minimum timeout of a request, because a file of 200 MB takes longer than a reply.
 const LEAST_TIMEOUT: Duration = Duration::from_secs(600);
-/// Maximum size of a file of results.
+/// Maximum size of a file of results in bytes.
 const MOST_BYTES: usize = 1 << 30;
 
 /// A model whose requests are sent in batches.
@@ -52,7 +52,7 @@ enum ApiRequest<'a> {
 }
 
 impl BatchClient {
-    /// Makes a client that shares its connections with the model.
+    /// Creates a client that shares its connections with the model.
     pub(in crate::llm) fn new(
         settings: &ModelConnection,
         client: Client<ServerAddress>,
@@ -68,18 +68,18 @@ impl BatchClient {
         }
     }
 
-    /// Provider, address, model and path, which a record stores as its server.
+    /// Provider, address, model and path. A record stores this text as its server.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// True if the provider's list shows which run a batch belongs to. Otherwise only its results
-    /// do.
+    /// True if the provider's list shows to which run a batch belongs. Otherwise, only the results
+    /// of the batch show it.
     pub(super) fn identifies_batches(&self) -> bool {
         self.settings.provider != Provider::Anthropic
     }
 
-    /// Reads a line of the results; `None` if it is not understood.
+    /// Reads a line of the results; `None` if its form is unknown.
     pub(super) fn result(&self, line: &Value) -> Option<BatchResult> {
         match self.settings.provider {
             Provider::OpenAi | Provider::Azure => openai::result(line),
@@ -95,7 +95,7 @@ impl BatchClient {
     }
 
     /// Submits the requests and returns the id of the batch. Before a submission is repeated, the
-    /// batch is looked for in the provider's list, because it may have been created although no
+    /// batch is looked up in the provider's list, because it may have been created although no
     /// answer arrived.
     pub(super) async fn submit(
         &self,
@@ -150,14 +150,14 @@ impl BatchClient {
             false => anthropic::is_planned,
         };
         let batches = list.get("data").and_then(Value::as_array);
-        // The newest batches are first. If several fit, take the oldest: another run may have
-        // submitted one with as many requests later.
+        // The newest batches are listed first. If several match, take the oldest, because another
+        // run may later have submitted a batch with the same number of requests.
         let mut batches = batches.into_iter().flatten();
         let found = batches.rfind(|batch| is_planned(batch, run, record));
         found.map(id_of).transpose()
     }
 
-    /// The state of the batch `batch` of `count` requests.
+    /// The state of the batch `batch`, which has `count` requests.
     pub(super) async fn state(
         &self,
         batch: &str,
@@ -176,7 +176,7 @@ impl BatchClient {
         self.announced(&path, stop, read).await
     }
 
-    /// The file of results at `path`.
+    /// Fetches the file of results at `path`.
     pub(super) async fn results(&self, path: &str, stop: &Stop) -> Result<Bytes, ModelError> {
         let missing = || unreadable(openai::UNANNOUNCED.to_owned());
         let read = |reply: Result<HttpReply, ModelError>| match reply {
@@ -188,7 +188,7 @@ impl BatchClient {
         self.announced(path, stop, read).await
     }
 
-    /// Repeats a request until `read` understands the reply, or `give_up_after` has passed.
+    /// Repeats a request until `read` succeeds on the reply, or until `give_up_after` has passed.
     async fn announced<T>(
         &self,
         path: &str,
@@ -218,7 +218,7 @@ impl BatchClient {
         }
     }
 
-    /// The path that each request in a file names.
+    /// The path that each request in a file of requests contains.
     fn endpoint(&self) -> String {
         let path = self.settings.protocol().path();
         match self.settings.has_deployment_paths() {
@@ -227,7 +227,7 @@ impl BatchClient {
         }
     }
 
-    /// The retries of a request that bills nothing, of which every attempt may time out.
+    /// The retries of a request that is never billed. All of its attempts may time out.
     fn free_retries(&self) -> RetryOptions {
         let retry = self.settings.retry;
         RetryOptions {
@@ -236,7 +236,7 @@ impl BatchClient {
         }
     }
 
-    /// Sends a request that bills nothing, with retries.
+    /// Sends a request that is never billed, with retries.
     async fn send(&self, request: &ApiRequest<'_>, stop: &Stop) -> Result<HttpReply, ModelError> {
         let attempt = || self.attempt(request);
         let sent = retry(self.free_retries(), stop, &|_| {}, attempt).await;
@@ -272,7 +272,7 @@ impl BatchClient {
         id_of(&self.json(reply)?)
     }
 
-    /// Adds the address and the failed request to the words of an error.
+    /// Adds the address and the failed request to the message of an error.
     fn named(&self, mut error: ModelError, request: &ApiRequest<'_>) -> ModelError {
         let what = match request {
             ApiRequest::Upload(_) => "POST /files".to_owned(),

@@ -1,4 +1,4 @@
-//! Delivers the results of batches that have ended to the calls that wait for them.
+//! Delivers the results of ended batches to the calls that wait for them.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -17,14 +17,14 @@ use crate::llm::body;
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::transport::HttpReply;
 
-/// The results in the files of a batch, in their order and with the keys of their requests; and the
-/// number of lines that are not the first result of one of its requests.
+/// The results in the files of a batch, in order and with the keys of their requests, and the
+/// number of lines that are not the first result of a request of the batch.
 type BatchResults = (Vec<(String, BatchResult)>, usize);
 
 impl Driver<'_> {
-    /// Delivers the results of the open batches, which have ended.
+    /// Delivers the results of the open batches. All of them have ended.
     pub(super) async fn hand_out(&mut self) -> Result<(), ModelError> {
-        // Stops at a batch that still runs: one that was found in place of a foreign one.
+        // Stop at a batch that is still running. It was found instead of a batch of another run.
         while let Some(open) = self.open.last().filter(|open| !open.is_running()) {
             let mut files = Vec::new();
             if let BatchState::Ended { results, .. } = &open.state {
@@ -32,7 +32,7 @@ impl Driver<'_> {
                     files.push(open.client.results(path, self.stop).await?);
                 }
             }
-            // Removed only now, so that a batch whose results cannot be fetched stays open.
+            // Remove the batch only now, so that it stays open if its results cannot be fetched.
             let Some(mut open) = self.open.pop() else {
                 break;
             };
@@ -46,14 +46,14 @@ impl Driver<'_> {
                         let kind = ErrorKind::BadRequest { parameter: None };
                         return Err(ModelError::new(kind, line));
                     }
-                    // The requests are sent again, half as many at a time.
+                    // The requests are sent again in batches of half the size.
                     self.queue.notify(line);
                     self.most_requests = half;
                 }
                 BatchState::Ended { early, .. } => {
                     let results = read(&open, &files);
                     let has_none = results.0.is_empty() && results.1 > 0;
-                    // If no line belongs to this batch, it was mistaken for the planned one.
+                    // If no line belongs to this batch, a batch of another run was mistaken for it.
                     match has_none && !open.client.identifies_batches() {
                         true => self.give_up_guess(open).await?,
                         false => self.deliver(open, early, results),
@@ -64,14 +64,14 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Sends each call of a batch its result. A request without one counts as turned away by a busy
-    /// server; it may be billed unless the batch ended early.
+    /// Sends each call of a batch its result. A request without a result counts as refused by a
+    /// busy server. It may be billed unless the batch ended early.
     fn deliver(&mut self, mut open: OpenBatch, early: Option<&str>, results: BatchResults) {
         let (results, unused) = results;
         let why = early.unwrap_or("ended");
         let (mut given, mut errors, mut without) = (0, 0, 0);
         let mut is_given_up = false;
-        // In the order of the files, so that failures in a row are recognised as such.
+        // Deliver in the order of the files, so that failures in a row are noticed.
         let mut left = std::mem::take(&mut open.calls);
         let with_result = results
             .into_iter()
@@ -98,7 +98,7 @@ impl Driver<'_> {
                 reservation,
                 is_lost,
             };
-            // The call is missing if a stop has ended it.
+            // The call does not exist any more if a stop has ended it.
             let call = self.queue.state.lock().calls.remove(&number);
             is_given_up |= call.is_none_or(|call| call.answer.send(answer).is_err());
         }
@@ -112,8 +112,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Gives up a batch that was mistaken for the run's own, which is then looked for again, and
-    /// submitted again if it is not found.
+    /// Gives up a batch that was mistaken for the run's own batch. The run's batch is then searched
+    /// for again, and submitted again if it is not found.
     async fn give_up_guess(&mut self, mut open: OpenBatch) -> Result<(), ModelError> {
         self.queue.notify(format!(
             "batch {} is of another run: its results are of other requests",
@@ -149,7 +149,7 @@ fn read(open: &OpenBatch, files: &[Bytes]) -> BatchResults {
         }
     }
     for (key, text) in unreadable {
-        // The call gets the line as its reply, and says what is wrong with it.
+        // The call gets the line as its reply and reports what is wrong with it.
         let reply = HttpReply::of_json(200, &text.into(), None);
         match keys.remove(key) {
             true => results.push((key.to_owned(), Some(reply))),

@@ -1,5 +1,5 @@
-//! Turns waiting calls into batches: submits them, finds those of earlier processes, and waits for
-//! their ends.
+//! Combines waiting calls into batches: submits the batches, finds those of earlier processes, and
+//! waits for their results.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::retry::cancelled;
 use crate::llm::types::Stop;
 
-/// Maximum requests in a batch. At 20 KB each, they fit into OpenAI's limit of 200 MB.
+/// Maximum number of requests in a batch. With 20 KB each, they fit into OpenAI's limit of 200 MB.
 const MOST_REQUESTS: usize = 10_000;
 
 impl BatchQueue {
-    /// Sends wave after wave until no conversation is left or the run is stopped.
+    /// Sends waves until there are no conversations left or the run is stopped.
     ///
     /// # Errors
-    /// An error that keeps all batches from being sent or fetched. It drains the run.
+    /// An error because of which no batch can be sent or fetched. It drains the run.
     pub async fn drive(&self, run: RunBatches, stop: &Stop) -> Result<(), ModelError> {
         let mut driver = Driver {
             queue: &self.0,
@@ -47,7 +47,7 @@ impl BatchQueue {
             ));
         }
         self.0.closed().await;
-        // All calls have ended, so the journal has what they received, unless they were aborted.
+        // All calls have ended, so their results are in the journal, unless the calls were aborted.
         if !stop.abort.is_cancelled() {
             let _ = driver.retire().await;
         }
@@ -62,24 +62,24 @@ pub(super) struct Driver<'q> {
     pub queue: &'q QueueShared,
     pub stop: &'q Stop,
     run: RunBatches,
-    /// Batches whose results are not yet delivered to the calls.
+    /// Batches whose results were not delivered to the calls yet.
     pub open: Vec<OpenBatch>,
-    /// Batches whose results are delivered, but perhaps not in the journal.
+    /// Batches whose results were delivered, but may not be in the journal yet.
     pub handed: Vec<BatchRecord>,
-    /// Maximum requests in a batch, which is halved if a provider does not take so many.
+    /// Maximum number of requests in a batch. It is halved if a provider does not accept so many.
     pub most_requests: usize,
 }
 
-/// A batch that is submitted, and the calls that wait for its results.
+/// A submitted batch, and the calls that wait for its results.
 pub(super) struct OpenBatch {
     pub record: BatchRecord,
     pub client: Arc<BatchClient>,
-    /// The call that waits for the result of each request, by the request's key.
+    /// The call that waits for the result of each request, by the key of the request.
     pub calls: HashMap<String, BatchedCall>,
     pub state: BatchState,
 }
 
-/// The number of a call, and what is reserved for it.
+/// The number of a call, and the amount that is reserved for it.
 pub(super) type BatchedCall = (u64, Option<BudgetReservation>);
 
 impl OpenBatch {
@@ -112,17 +112,18 @@ impl Driver<'_> {
                 is_wave = self.queue.next() => is_wave,
             };
             if !is_wave {
-                // No call waits for the batches that are left of earlier processes.
+                // No call waits for the remaining batches of earlier processes.
                 self.handed.append(&mut earlier);
                 return Ok(());
             }
-            // The calls have made others since, so the results of the last wave are in the journal.
+            // The calls have made further calls in the meantime, so the results of the last wave
+            // are in the journal.
             self.retire().await?;
             for record in std::mem::take(&mut earlier) {
                 self.take_up(record).await?;
             }
-            // While batches of earlier processes are open, calls that they do not answer wait for
-            // the next wave.
+            // While batches of earlier processes are open, calls that these batches do not answer
+            // wait for the next wave.
             if self.open.is_empty() {
                 for open in self.plan() {
                     self.submit_batch(open).await?;
@@ -133,7 +134,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Marks the delivered batches as ended, because the journal has their results.
+    /// Marks the delivered batches as ended, because their results are in the journal.
     async fn retire(&mut self) -> Result<(), ModelError> {
         for record in std::mem::take(&mut self.handed) {
             self.end(record).await?;
@@ -155,12 +156,12 @@ impl Driver<'_> {
         known.push(record.clone());
         match (self.run.recorder)(record.clone()).await {
             true => Ok(()),
-            // The journal reports its error itself.
+            // The journal reports its own error.
             false => Err(cancelled()),
         }
     }
 
-    /// Takes up a batch of an earlier process, for the calls that wait for its results.
+    /// Continues a batch of an earlier process, for the calls that wait for its results.
     async fn take_up(&mut self, record: BatchRecord) -> Result<(), ModelError> {
         let client = self.queue.state.lock().clients.get(&record.server).cloned();
         let Some(client) = client else {
@@ -171,7 +172,7 @@ impl Driver<'_> {
         let mut open = OpenBatch::new(record, client);
         self.attach(&mut open);
         if open.calls.is_empty() {
-            // No call needs it: the journal has all its results.
+            // No call needs the batch, because all its results are in the journal.
             self.handed.push(open.record);
             return Ok(());
         }
@@ -182,8 +183,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Attaches the calls that wait for a batch of an earlier process, and what was reserved for
-    /// them.
+    /// Attaches the calls that wait for a batch of an earlier process, and the amounts that were
+    /// reserved for them.
     fn attach(&self, open: &mut OpenBatch) {
         let budget = &self.queue.budget;
         let requests = open.record.requests.iter();
@@ -193,7 +194,8 @@ impl Driver<'_> {
             if call.is_sent || call.client.name() != open.record.server {
                 continue;
             }
-            // Equal calls are in batches one after another, so the first of them gets this one.
+            // Equal calls are in consecutive batches, so the first of them gets this batch's
+            // result.
             let Some(reserved) = reserved.remove(&call.key) else {
                 continue;
             };
@@ -208,8 +210,9 @@ impl Driver<'_> {
         }
     }
 
-    /// Looks for a batch in the provider's list, because its submission had no answer or a batch of
-    /// another run was mistaken for it. If it is not listed, its requests join the next wave.
+    /// Looks for a batch in the provider's list, because its submission was not answered or a batch
+    /// of another run was mistaken for it. If the list does not have it, its requests join the next
+    /// wave.
     pub(super) async fn look_for(&mut self, open: OpenBatch) -> Result<(), ModelError> {
         let found = open.client.find(&self.run, &open.record, self.stop).await?;
         if let Some(id) = found {
@@ -242,7 +245,7 @@ impl Driver<'_> {
         self.open.push(open);
     }
 
-    /// Lets the calls of a batch that was not processed join the next wave.
+    /// Lets the calls of an unprocessed batch join the next wave.
     pub(super) async fn give_back(&mut self, open: OpenBatch) -> Result<(), ModelError> {
         for (number, reservation) in open.calls.into_values() {
             if let Some(reservation) = reservation {
@@ -275,7 +278,7 @@ impl Driver<'_> {
         let submitted = client.submit(&self.run, record, &lines, self.stop);
         match submitted.await {
             Ok(id) => self.submitted(open, id, "submitted").await,
-            // The submission may have arrived. When the run is resumed, the batch is looked for.
+            // The submission may have arrived. When the run is resumed, the batch is searched for.
             Err(error) => {
                 if error.kind == ErrorKind::NotFound {
                     self.give_back(open).await?;
@@ -285,8 +288,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Plans a batch of the waiting requests of each model, as far as the limits go. A request that
-    /// does not fit now waits for the next wave; one that can never fit drains the run.
+    /// Plans one batch per model from the waiting requests, within the limits. A request that does
+    /// not fit now waits for the next wave. A request that can never fit drains the run.
     fn plan(&self) -> Vec<OpenBatch> {
         let mut planned: Vec<OpenBatch> = Vec::new();
         let numbers = self.run.earlier.iter().map(|it| it.number);
@@ -296,7 +299,7 @@ impl Driver<'_> {
         for (at, call) in &mut state.calls {
             let name = call.client.name();
             let mut open = planned.iter_mut().find(|open| open.record.server == name);
-            // A result goes to one call, so an equal call waits for the next wave.
+            // Each result goes to one call, so an equal call waits for the next wave.
             if open.as_ref().is_some_and(|open| {
                 open.record.count >= self.most_requests || open.calls.contains_key(&call.key)
             }) {
@@ -351,7 +354,7 @@ impl Driver<'_> {
                     {
                         return Err(error);
                     }
-                    // The batch is processed nevertheless, so ask again later.
+                    // The batch continues in spite of the error, so ask again later.
                     Err(error) => {
                         let line = format!("cannot ask about batch {} for now: {error}", open.id());
                         self.queue.notify(line);

@@ -1,7 +1,7 @@
-//! The Batch API of OpenAI and Azure: a file of requests, a batch, files of results.
+//! The Batch API of OpenAI and Azure, which uses a file of requests, a batch, and files of results.
 //!
-//! Uploads use async-openai's types. Batches, requests and results do not, because its types refuse
-//! a state that they do not know, lack Azure's paths, and refuse Azure's lines, which have no `id`.
+//! Uploads use async-openai's types. Batches, requests and results do not, because async-openai's
+//! types refuse unknown states, lack Azure's paths, and refuse Azure's lines, which have no `id`.
 
 use async_openai::types::batches::{BatchCompletionWindow, BatchRequestInputMethod};
 use async_openai::types::files::{CreateFileRequest, FileInput, FilePurpose};
@@ -14,7 +14,7 @@ use super::api::{BatchLine, BatchResult, BatchState, plain_id};
 use super::record::{BatchRecord, RunBatches};
 use crate::llm::transport::HttpReply;
 
-/// The error of a batch that has ended without its results.
+/// The error of a batch that has ended but whose announced results do not arrive.
 pub(super) const UNANNOUNCED: &str = "the results that it announces do not come";
 
 /// The metadata keys that identify a batch.
@@ -77,10 +77,10 @@ pub(super) fn is_planned(batch: &Value, run: &RunBatches, record: &BatchRecord) 
     says(RUN, &run.id) && says(NUMBER, &record.number.to_string())
 }
 
-/// Reads the state of a batch of `count` requests. An ended batch without the results that it must
-/// have is an error.
+/// Reads the state of a batch of `count` requests. An ended batch that lacks required results is an
+/// error.
 pub(super) fn state(batch: &Value, count: usize) -> Result<BatchState, String> {
-    // Azure writes an empty id for a file that does not exist.
+    // Azure writes an empty id if a file does not exist.
     let text = |path: &str| {
         let text = batch.pointer(path).and_then(Value::as_str);
         text.filter(|text| !text.is_empty())
@@ -104,7 +104,7 @@ pub(super) fn state(batch: &Value, count: usize) -> Result<BatchState, String> {
         "cancelled" | "canceled" => Some("was canceled"),
         _ => return Err(format!("its state `{status}` is unknown")),
     };
-    // Mistral's names lack the `_id`.
+    // Mistral's field names lack the `_id`.
     let files = ["/output_file", "/error_file"];
     let files = files.map(|name| text(&format!("{name}_id")).or_else(|| text(name)));
     let counted = |name: &str| {
@@ -115,7 +115,7 @@ pub(super) fn state(batch: &Value, count: usize) -> Result<BatchState, String> {
     let is_unfiled = match (counts, files) {
         ([_, Some(completed), _], [None, _]) if completed > 0 => true,
         ([_, _, Some(failed)], [None, None]) if failed > 0 => true,
-        // Every request has a result, unless the counts say that none was processed.
+        // Every request has a result, unless the counts say that no request was processed.
         ([total, ..], [None, None]) => early.is_none() && total.unwrap_or_default() < count as u64,
         _ => false,
     };
@@ -130,13 +130,13 @@ pub(super) fn state(batch: &Value, count: usize) -> Result<BatchState, String> {
     })
 }
 
-/// Reads a line of the results; `None` if it is not understood.
+/// Reads a line of the results; `None` if its form is unknown.
 pub(super) fn result(line: &Value) -> Option<BatchResult> {
     let of = |name: &str| line.get(name).filter(|it| !it.is_null());
     let reply = match of("response") {
         Some(response) => {
             let status = response.get("status_code").filter(|it| !it.is_null());
-            // A server that leaves the status out sends a body that shows how the request ended.
+            // If a server leaves out the status, the body shows how the request ended.
             let status = status.map_or("200".to_owned(), Value::to_string);
             let status = status.trim_matches('"').parse().ok()?;
             let id = response.get("request_id").and_then(Value::as_str);

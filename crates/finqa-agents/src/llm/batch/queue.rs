@@ -1,4 +1,4 @@
-//! The calls that wait for a batch, and the conversations that they belong to.
+//! The calls that wait for a batch, and their conversations.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(super) struct QueueShared {
     pub budget: Arc<Budget>,
     observer: Observer,
     pub state: Mutex<QueueState>,
-    /// Notified when the wave may have become complete.
+    /// Notified when the wave may be complete.
     changed: Notify,
 }
 
@@ -31,9 +31,9 @@ pub(super) struct QueueShared {
 pub(super) struct QueueState {
     /// The run's id.
     id: String,
-    /// Number of conversations that are being asked.
+    /// Number of conversations in progress.
     units: usize,
-    /// Number of open calls of each conversation that has any.
+    /// Number of open calls of each conversation that has open calls.
     begun: HashMap<UnitKey, usize>,
     /// Number of open calls of all conversations.
     open: usize,
@@ -45,7 +45,7 @@ pub(super) struct QueueState {
     closed: bool,
 }
 
-/// The question that a conversation is at, and the pass.
+/// The current question of a conversation, and the epoch.
 type UnitKey = (String, u32);
 
 /// A call that waits for its result.
@@ -53,18 +53,18 @@ pub(super) struct WaitingCall {
     pub client: Arc<BatchClient>,
     pub key: String,
     pub body: Arc<RawValue>,
-    /// The upper bound of its spending, if the run has a limit.
+    /// The upper bound of the call's spending, if the run has a limit.
     pub upper: Option<Decimal>,
     /// True if the call is in an open batch.
     pub is_sent: bool,
     pub answer: oneshot::Sender<BatchReply>,
 }
 
-/// The result of a call that was in a batch.
+/// The result of a call that was sent in a batch.
 pub(in crate::llm) struct BatchReply {
     pub reply: HttpReply,
     pub reservation: Option<BudgetReservation>,
-    /// True if the provider returned no result, but may bill the request nevertheless.
+    /// True if the provider returned no result but may still bill the request.
     pub is_lost: bool,
 }
 
@@ -78,7 +78,7 @@ impl BatchQueue {
         }))
     }
 
-    /// Sets the run that the following requests belong to.
+    /// Sets the run to which the following requests belong.
     pub fn begin(&self, id: &str) {
         id.clone_into(&mut self.0.state.lock().id);
     }
@@ -89,7 +89,7 @@ impl BatchQueue {
         self.0.changed.notify_one();
     }
 
-    /// Registers a conversation that is being asked, until what is returned is dropped.
+    /// Registers a conversation in progress until the returned value is dropped.
     #[must_use]
     pub fn unit(&self) -> BatchPlace {
         self.0.state.lock().units += 1;
@@ -103,7 +103,7 @@ impl BatchQueue {
         }
     }
 
-    /// The sender for the requests of one model. Senders of the same model share a client.
+    /// The sender for the requests of one model. Senders of the same model share one client.
     pub(in crate::llm) fn sender(&self, client: BatchClient) -> BatchSender {
         let name = client.name().to_owned();
         let mut state = self.0.state.lock();
@@ -119,7 +119,7 @@ impl BatchQueue {
 }
 
 impl QueueState {
-    /// Number of conversations and calls that do not wait, and so may still make other calls.
+    /// Number of conversations and calls that do not wait. They may still make other calls.
     fn busy(&self) -> usize {
         let silent = self.units.saturating_sub(self.begun.len());
         silent + self.open.saturating_sub(self.calls.len())
@@ -127,14 +127,14 @@ impl QueueState {
 }
 
 impl QueueShared {
-    /// Tells the user, in one line, what happened to a batch.
+    /// Reports to the user in one line what happened to a batch.
     pub(super) fn notify(&self, line: String) {
         tracing::info!("{line}");
         (self.observer)(&CallEvent::Batch(line));
     }
 
-    /// Waits until `event` returns a value for the state of the queue. There is only one waiter,
-    /// for which `notify_one` keeps a notification that comes before it waits.
+    /// Waits until `event` returns a value for the state of the queue. There is only one waiter, so
+    /// `notify_one` is enough; it also keeps a notification that arrives before the wait.
     async fn wait_for<T>(&self, event: impl Fn(&QueueState) -> Option<T>) -> T {
         loop {
             let changed = self.changed.notified();
@@ -145,13 +145,13 @@ impl QueueShared {
         }
     }
 
-    /// Waits until the queue is closed, after which no call comes.
+    /// Waits until the queue is closed. No call comes after that.
     pub(super) async fn closed(&self) {
         self.wait_for(|state| state.closed.then_some(())).await;
     }
 
-    /// Waits until every conversation waits, so that a wave is complete; false if no call will
-    /// come.
+    /// Waits until every conversation waits, so that a wave is complete. Returns false if no call
+    /// will come.
     pub(super) async fn next(&self) -> bool {
         self.wait_for(|state| match state.busy() == 0 && !state.calls.is_empty() {
             true => Some(true),
@@ -168,7 +168,7 @@ pub(in crate::llm) struct BatchSender {
 }
 
 impl BatchSender {
-    /// Registers a call of a conversation until what is returned is dropped.
+    /// Registers a call of a conversation until the returned value is dropped.
     pub(in crate::llm) fn begin(&self, origin: &RequestOrigin) -> BatchPlace {
         let unit = (origin.question.clone(), origin.epoch);
         let mut state = self.queue.0.state.lock();
@@ -187,7 +187,7 @@ impl BatchSender {
         upper: Option<Decimal>,
         stop: &Stop,
     ) -> Option<BatchReply> {
-        // Lets the other calls that the conversation makes at the same time begin, before this one
+        // Let other calls that the conversation makes at the same time begin before this call
         // waits.
         tokio::task::yield_now().await;
         let (sender, mut answer) = oneshot::channel();
@@ -211,27 +211,27 @@ impl BatchSender {
         let received = tokio::select! {
             biased;
             answer = &mut answer => answer.ok(),
-            // The provider may take a day, so a stop does not wait. A resumed run finds the batch
-            // again.
+            // The provider may take a day, so a stop does not wait for it. A resumed run finds the
+            // batch again.
             () = stop.drain.cancelled() => None,
             () = stop.abort.cancelled() => None,
         };
         drop(place);
-        // The result may have been sent between the stop and the end of the wait.
+        // The result may have arrived between the stop and the end of the wait.
         received.or_else(|| answer.try_recv().ok())
     }
 }
 
-/// Registers a conversation, a call or a wait in the queue until it is dropped.
+/// Registers a conversation, a call or a wait in the queue until the value is dropped.
 pub struct BatchPlace {
     queue: BatchQueue,
     held: HeldPlace,
 }
 
 enum HeldPlace {
-    /// A conversation that is being asked. No wave is complete while it makes no call.
+    /// A conversation in progress. No wave is complete while it makes no call.
     Unit,
-    /// A call of a conversation. No wave is complete unless it waits.
+    /// A call of a conversation. No wave is complete while it does not wait.
     Call(UnitKey),
     /// A call that waits for its result.
     Wait(u64),
@@ -258,9 +258,9 @@ impl Drop for BatchPlace {
     }
 }
 
-/// The `custom_id` of a request. Another process of the run makes the same id for the same request
-/// of the same question, even if it has to learn again what the model accepts. Equal requests whose
-/// replies must not be shared have different ids.
+/// The `custom_id` of a request. For the same request of the same question, every process of the
+/// run creates the same id, even if it has to learn again what the model accepts. Equal requests
+/// that must not share a reply have different ids.
 fn key(run: &str, request: &ChatRequest) -> String {
     let RequestOrigin {
         question,
@@ -269,8 +269,8 @@ fn key(run: &str, request: &ChatRequest) -> String {
     } = &request.origin;
     let parts = (run, question, epoch, repeat, request);
     let json = serde_json::to_vec(&parts).unwrap_or_default();
-    // Half of the hash, because providers take at most 64 characters; 32 are enough to rule out
-    // collisions.
+    // Use half of the hash, because providers accept at most 64 characters. 32 characters are
+    // enough to rule out collisions.
     blake3::hash(&json).to_hex().chars().take(32).collect()
 }
 
@@ -332,14 +332,14 @@ mod tests {
         }
         drop(third);
         assert!(is_wave());
-        // A conversation waits for one call and makes another one.
+        // A conversation waits for one call while it makes another call.
         let mut another = call("b");
         assert!(another.as_mut().now_or_never().is_none());
         assert!(!is_wave());
         assert!(another.as_mut().now_or_never().is_none());
         assert!(is_wave());
-        // A call that has its result has not ended yet, although its conversation waits for another
-        // one.
+        // A call with a result has not ended yet, although its conversation already waits for
+        // another call.
         let answered = queue.0.state.lock().calls.remove(&1).unwrap();
         drop(answered.answer);
         assert!(!is_wave());

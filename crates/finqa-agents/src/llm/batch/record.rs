@@ -8,20 +8,20 @@ use futures::future::BoxFuture;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// Stores a batch in place of what is stored under its number. Resolves once that is durable, or to
-/// `false` if it cannot be stored.
+/// Stores a batch, replacing the record with the same number. Resolves when the record is durable,
+/// or to `false` if it cannot be stored.
 pub type BatchRecorder = Arc<dyn Fn(BatchRecord) -> BoxFuture<'static, bool> + Send + Sync>;
 
-/// The progress of a batch.
+/// The stage of a batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BatchStage {
-    /// The provider may have it.
+    /// The provider may have the batch.
     #[default]
     Sending,
-    /// The provider has it.
+    /// The provider has the batch.
     Submitted,
-    /// Its results are in the journal, or it was never processed.
+    /// The results of the batch are in the journal, or the batch was never processed.
     Ended,
 }
 
@@ -29,7 +29,7 @@ pub enum BatchStage {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BatchRecord {
-    /// From 1.
+    /// The number of the batch, from 1.
     pub number: u32,
     /// Provider, address, model and path.
     pub server: String,
@@ -37,33 +37,33 @@ pub struct BatchRecord {
     /// The provider's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
-    /// Milliseconds since 1970.
+    /// The time of planning, in milliseconds since 1970.
     pub planned_at: i64,
-    /// Batches that were mistaken for this one, and belong to another run.
+    /// Batches of other runs that were mistaken for this batch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) foreign: Vec<String>,
     pub count: usize,
-    /// Its requests; empty once it has ended.
+    /// The requests of the batch; empty after it has ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) requests: Vec<BatchedRequest>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct BatchedRequest {
-    /// The `custom_id`: a hash of the request and of who asks.
+    /// The `custom_id`: a hash of the request and of its origin.
     pub key: String,
-    /// The id of its reservation in the budget, if the run has a limit.
+    /// The id of the request's reservation in the budget, if the run has a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved: Option<u64>,
 }
 
-/// The batches that the journal of a run has, and what stores new ones.
+/// The batches in the journal of a run, and the recorder for new ones.
 pub struct RunBatches {
     /// The run's id.
     pub id: String,
     pub earlier: Vec<BatchRecord>,
-    /// The amount that is counted for each request of the run, by the id of its reservation, if the
-    /// run has a limit.
+    /// If the run has a limit: the amount that is counted for each request of the run, by the id of
+    /// its reservation.
     pub amounts: HashMap<u64, Decimal>,
     pub recorder: BatchRecorder,
 }

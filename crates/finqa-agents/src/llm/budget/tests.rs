@@ -13,7 +13,7 @@ fn processes_share_money_and_each_has_the_whole_time() {
     assert_eq!(each.cost, Some(Decimal::new(125, 2)));
     assert_eq!(each.time, whole.time);
     assert_eq!(whole.for_each_of(1), whole);
-    // The parts together never exceed the whole.
+    // The parts together must never exceed the whole.
     let third = whole.for_each_of(3).cost.unwrap();
     assert!(third * Decimal::from(3) <= Decimal::from(10));
 }

@@ -1,5 +1,5 @@
-//! A call of a model on an HTTP server: it sends the request in one dialect after another, each
-//! with retries.
+//! A call of a model on an HTTP server. It sends the request in one dialect after another, each
+//! time with retries.
 
 use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
@@ -34,7 +34,7 @@ use crate::llm::transport::{HttpReply, Transport};
 use crate::llm::types::{ChatModel, ChatReply, ChatRequest, Stop};
 use crate::telemetry::set;
 
-/// A call that is being made.
+/// A call in progress.
 pub(super) struct HttpCall<'a> {
     pub model: &'a HttpModel,
     /// The client whose requests go to `transport`.
@@ -49,7 +49,7 @@ impl HttpModel {
         let transport = self.transport.fresh();
         let batches = self.batches.as_ref();
         let _begun = batches.map(|sender| sender.begin(&request.origin));
-        // A call in a batch waits for hours, so it is not reported as waiting long.
+        // A call in a batch normally waits for hours, so it must not be reported as waiting long.
         let _open = batches.is_none().then(|| {
             let name = format!("{} of {}", request.node, request.origin.question);
             self.limiter.open.begin(name)
@@ -90,11 +90,11 @@ impl ChatModel for HttpModel {
 }
 
 impl HttpCall<'_> {
-    /// Sends the request until the server accepts its dialect.
+    /// Sends the request in one dialect after another until the server accepts one.
     pub(super) async fn converse(&self) -> Result<ChatReply, ModelError> {
         let mut dialect = *self.model.dialect.lock();
-        // No dialect is tried twice, because a server that refuses both names of a parameter would
-        // be asked for ever.
+        // Try each dialect only once, because a server that refuses both names of a parameter would
+        // otherwise be asked forever.
         let mut tried = vec![dialect];
         loop {
             let mut error = match self.send(dialect).await {
@@ -148,8 +148,8 @@ impl HttpCall<'_> {
             }
         };
         let mut options = model.settings.retry;
-        // The address is right if the server has answered, so connecting is tried as often as
-        // anything else.
+        // If the server has answered before, its address is right, so connecting may be tried as
+        // often as anything else.
         if model.limiter.outage().has_answered {
             options.connect_attempts = options.max_attempts;
         }
@@ -157,9 +157,9 @@ impl HttpCall<'_> {
         retry(options, self.stop, &notify, attempt).await
     }
 
-    /// Sends one HTTP request as soon as the limits allow it, and reads its outcome. This is the
-    /// only place that sends a live request of a model call. If the call is aborted, the future is
-    /// dropped in the middle.
+    /// Sends one HTTP request as soon as the limits allow it, and reads its outcome. No other
+    /// function sends a live request of a model call. If the call is aborted, the future is dropped
+    /// at any point.
     async fn attempt(&self, encoded: &EncodedRequest) -> Result<ChatReply, Box<ModelError>> {
         let Self {
             model,
@@ -175,7 +175,8 @@ impl HttpCall<'_> {
         let slot = model.limiter.slot(question, most_tokens(encoded), stop);
         let slot = slot.await.ok_or_else(cancelled)?;
         let queued = asked.elapsed();
-        // After the slot, so that a request that still waits for one reserves nothing.
+        // Reserve after getting the slot, so that a request that still waits for a slot reserves
+        // nothing.
         let reservation = model.reserve(encoded, stop).await?;
         let before = transport.sent();
         let posted = match self.client.chat().path(model.protocol.path()) {
@@ -185,7 +186,7 @@ impl HttpCall<'_> {
         let reply = transport.take(posted)?;
         let mut judged = self.judge(&reply);
         let lost = judged.as_ref().is_err_and(|error| error.lost_an_answer());
-        // A request that was sent counts as lost until its answer accounts for it.
+        // A request that was sent counts as lost until its answer is accounted for.
         if transport.sent() > before && !lost {
             transport.accounted_for();
         }
@@ -205,7 +206,7 @@ impl HttpCall<'_> {
         judged
     }
 
-    /// Sends a request in a batch, and reads its result like a live reply.
+    /// Sends a request in a batch, and reads the result like a live reply.
     async fn in_batch(
         &self,
         sender: &BatchSender,
@@ -226,7 +227,7 @@ impl HttpCall<'_> {
         judged
     }
 
-    /// Reads the answer in a reply, or what its failure means.
+    /// Reads the answer in a reply, or the meaning of its failure.
     fn judge(&self, exchange: &HttpReply) -> Result<ChatReply, Box<ModelError>> {
         let model = self.model;
         let secret = model.settings.key();
@@ -245,7 +246,7 @@ impl HttpCall<'_> {
         let mut body = body::json(&exchange.body).map_err(|nature| {
             let encoding = exchange.headers.get(CONTENT_ENCODING);
             let encoding = encoding.and_then(|it| it.to_str().ok());
-            // The client removes this header from a body that it decodes.
+            // The HTTP client removes this header from a body that it decodes.
             match encoding.filter(|it| !it.eq_ignore_ascii_case("identity")) {
                 Some(encoding) => malformed(&format!(
                     "the body is compressed ({encoding}), although that was refused"
@@ -253,7 +254,7 @@ impl HttpCall<'_> {
                 None => malformed(&format!("the body is not a reply: {nature}")),
             }
         })?;
-        // What is read from here on is kept and shown, so the key is removed from it too.
+        // Everything that is read below is stored and shown, so remove the key from it too.
         redact_json(&mut body, &[secret]);
         if let Some(id) = body.get("id").and_then(Value::as_str) {
             set(&Span::current(), "gen_ai.response.id", id.to_owned());
@@ -285,7 +286,7 @@ impl HttpCall<'_> {
         if decoded.model.is_empty() {
             decoded.model.clone_from(asked);
         }
-        // The name of a deployment says nothing about its model.
+        // The name of a deployment does not tell its model.
         let is_deployment = model.settings.provider == Provider::Azure;
         if !is_deployment && !is_same_model(asked, &decoded.model) {
             decoded.asked_model = Some(asked.clone());
@@ -297,8 +298,8 @@ impl HttpCall<'_> {
         })
     }
 
-    /// The dialect to try next, if `error` names something that can be changed. It is used from now
-    /// on.
+    /// The dialect to try next, if `error` names something that can be changed. From now on,
+    /// requests use it.
     fn correct(&self, dialect: ApiDialect, error: &ModelError) -> Option<ApiDialect> {
         let refused = matches!(
             error.kind,
@@ -313,7 +314,7 @@ impl HttpCall<'_> {
         let (better, parameter) = corrected(protocol, dialect, &words, formatted)?;
         let mut present = self.model.dialect.lock();
         // If another call has changed the shared dialect in the meantime, its change stays, and the
-        // next call learns this one. The reply limit is not compared, because it may belong to one
+        // next call learns this one. The reply limit is not compared, because it may apply to one
         // prompt only.
         let kept = |dialect| ApiDialect {
             reply_limit: present.reply_limit,
@@ -328,12 +329,12 @@ impl HttpCall<'_> {
     }
 
     /// The dialect with a lower output limit for this request, after the server refused the limit
-    /// as too high. `None` for a limit that the user has set, and for a prompt that leaves no room;
-    /// the error then says so.
+    /// as too high. `None` for a limit that the user has set, and for a prompt that leaves no room.
+    /// In the second case, the error says so.
     fn lowered(&self, dialect: ApiDialect, error: &mut ModelError) -> Option<ApiDialect> {
         let asked = dialect.max_tokens(self.request)?;
         let is_own = self.request.max_output_tokens.is_some();
-        // The user may have asked for a short reply.
+        // The user may have asked for a short reply, so any limit of at least 1 is acceptable.
         let least = if is_own { 1 } else { output_limit::LEAST };
         let Some(limit) = output_limit::lower(&words_of(error).text, asked, least) else {
             error.kind = ErrorKind::ContextTooLong;
@@ -345,8 +346,8 @@ impl HttpCall<'_> {
         }
         let reply_limit = Some(limit.tokens);
         if limit.is_maximum {
-            // Kept for later requests only if it is the model's maximum; the room in a context
-            // depends on the prompt.
+            // Use the limit for later requests only if it is the model's maximum. Otherwise it is
+            // the room that one prompt leaves in the context.
             self.model.dialect.lock().reply_limit = reply_limit;
         }
         tracing::info!(node = self.request.node, limit.tokens, "correction");
@@ -356,7 +357,7 @@ impl HttpCall<'_> {
         })
     }
 
-    /// Adds the model and the address to the words of an error, and what the call took.
+    /// Adds the model and the address to the message of an error, and the numbers of the call.
     fn located(&self, mut error: ModelError) -> ModelError {
         let Self {
             model, transport, ..
@@ -395,18 +396,18 @@ impl HttpCall<'_> {
 }
 
 /// The tokens that a request counts as until its reply corrects the count. If the request has no
-/// output limit, this is not strictly an upper bound, but an answer is rarely longer.
+/// output limit, this is not strictly an upper bound, but longer answers are rare.
 fn most_tokens(request: &EncodedRequest) -> u64 {
     let output = request.max_output_tokens.unwrap_or(MAX_TOKENS);
     request.most_input_tokens().saturating_add(output.into())
 }
 
-/// The server's words behind an error.
+/// The server's description of an error.
 fn words_of(error: &ModelError) -> ErrorDetails {
     ErrorDetails::read(error.body.as_deref().unwrap_or_default().as_bytes())
 }
 
-/// Why a reply cannot be read, with its beginning.
+/// Says why a reply cannot be read, and quotes its beginning.
 fn unreadable(reason: &str, exchange: &HttpReply) -> String {
     let body = String::from_utf8_lossy(&exchange.body);
     format!("{reason}{QUOTE}`{}`", beginning(&body))

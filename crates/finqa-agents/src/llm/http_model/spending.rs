@@ -1,5 +1,5 @@
-//! What the requests of one model reserve and spend. The user's own prices come before the built-in
-//! ones.
+//! The amounts that requests of one model reserve and spend. The user's own prices take precedence
+//! over the built-in ones.
 
 use std::sync::atomic::Ordering;
 
@@ -13,7 +13,7 @@ use crate::llm::protocol::EncodedRequest;
 use crate::llm::retry::cancelled;
 use crate::llm::types::{ChatReply, Stop, Usage};
 
-/// The price in a batch: OpenAI, Azure and Anthropic charge half of the list price.
+/// The price in a batch. OpenAI, Azure and Anthropic charge half of the list price.
 fn charged(live: Decimal, batched: bool) -> Decimal {
     match batched {
         true => live / Decimal::TWO,
@@ -22,13 +22,13 @@ fn charged(live: Decimal, batched: bool) -> Decimal {
 }
 
 impl HttpModel {
-    /// True if a price is known before the first reply, by the model's configured name.
+    /// True if a price is known before the first reply, by the model's name in the settings.
     pub fn has_price(&self) -> bool {
         self.price(&self.settings.model).is_some()
     }
 
-    /// The price of a reply from the model that the server calls `served`. On Azure that is the
-    /// model behind the deployment. The user's list may name either of the two.
+    /// The price of a reply from the model that the server calls `served`. On Azure, this is the
+    /// model behind the deployment, and the user's list may have a price under either name.
     fn price(&self, served: &str) -> Option<&Price> {
         let base_url = &self.settings.base_url;
         let own = |model| self.prices.price(base_url, model);
@@ -37,7 +37,7 @@ impl HttpModel {
             .or_else(|| PriceList::embedded().price(base_url, served))
     }
 
-    /// The cost of a reply from the model `served`, if known.
+    /// The cost of a reply from the model `served`; `None` if it is unknown.
     pub(super) fn price_of(
         &self,
         served: &str,
@@ -47,10 +47,10 @@ impl HttpModel {
         Some(charged(self.price(served)?.of(usage?)?, batched))
     }
 
-    /// The most dollars that a request may cost; `None` if the run has no limit.
+    /// Maximum cost of a request in dollars; `None` if the run has no limit.
     ///
     /// # Errors
-    /// If the run has a limit and the request has no output limit, or no price is known.
+    /// If the run has a limit, but the request has no output limit or no price is known.
     pub(super) fn upper_bound(
         &self,
         request: &EncodedRequest,
@@ -87,9 +87,9 @@ impl HttpModel {
         Ok(Some(reservation.ok_or_else(cancelled)?))
     }
 
-    /// Counts what a request cost in place of its reservation. A lost request, and an answer of
-    /// unknown cost, stay at the upper bound. An answer whose cost is only a lower bound stays
-    /// there too, unless it costs more.
+    /// Replaces the reservation of a request by its actual cost. A lost request and an answer of
+    /// unknown cost stay at the upper bound. An answer of which only a lower bound of the cost is
+    /// known also stays at the upper bound, unless it costs more.
     pub(super) fn record_actual(
         &self,
         request: &EncodedRequest,
@@ -166,7 +166,8 @@ mod tests {
         assert!(named("deployment").has_price() && named("gpt-4.1").has_price());
         assert!(!named("other").has_price());
 
-        // A request is bounded where a budget counts, by half the price in a batch.
+        // A request has a bound only if a budget counts it; in a batch, the bound has half the
+        // price.
         let bound = |model: &str, written, batched| {
             let mut model = named(model);
             let json = RawValue::from_string("1".repeat(976)).unwrap().into();
@@ -184,7 +185,8 @@ mod tests {
                 .map_err(|error| error.kind)
         };
         let dollars = |text: &str| Ok(Some(text.parse().unwrap()));
-        // 976 bytes and a template of 1,024 at 1, 1,000 at 2 dollars a million.
+        // 976 bytes and a template of 1,024 tokens at 1 dollar per million, 1,000 tokens at 2
+        // dollars.
         assert_eq!(bound("deployment", Some(1000), false), dollars("0.004"));
         assert_eq!(bound("deployment", Some(1000), true), dollars("0.002"));
         for (model, written) in [("deployment", None), ("other", Some(1000))] {
@@ -192,7 +194,7 @@ mod tests {
         }
     }
 
-    /// Hidden reasoning is not bound by the limit of a reply.
+    /// The output limit of a reply does not limit its hidden reasoning.
     #[test]
     fn after_a_reply_above_its_limit_requests_are_bounded_by_it_and_doubtful_ones_stay_at_the_bound()
      {
@@ -230,7 +232,7 @@ mod tests {
             (before, model.budget.spent_line())
         };
         let spent = |dollars: &str| Some(format!("${dollars} spent"));
-        // 2,000 tokens read at 2.50, and 1,000 written at 10 dollars a million.
+        // 2,000 tokens read at 2.50 dollars per million, and 1,000 written at 10 dollars.
         assert_eq!(upper(), "0.015".parse().unwrap());
         assert_eq!(settle(1000, false), (spent("0.0000"), spent("0.0100")));
         assert_eq!(upper(), "0.015".parse().unwrap());

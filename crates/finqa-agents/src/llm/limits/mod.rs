@@ -1,12 +1,12 @@
-//! Limits how many requests may be in flight to a model, and when the next may start.
+//! Limits the number of requests in flight to a model, and decides when the next may start.
 //!
-//! Each model on its server has a limit, which counts HTTP attempts: a call that waits for its next
-//! attempt has no slot, and a stored reply needs none. The limit grows while it is used and
+//! Each model on its server has a limit for the HTTP attempts in flight. A call that waits for its
+//! next attempt has no slot, and a stored reply needs none. The limit grows while it is used and
 //! requests are answered, and is halved by a 429. Attempts also wait for the quotas that the server
-//! reports and for the ceilings that the user sets. While the server is down, only a probe may
-//! start.
+//! reports and for the ceilings that the user sets. While the server is down, only one attempt at a
+//! time, the probe, may start.
 //!
-//! Reading order: `quota` (the headers), `state` (the rules, without a clock), this file (the
+//! Reading order: `quota` (the headers), `state` (the rules, which have no clock), this file (the
 //! waiting).
 
 mod quota;
@@ -28,7 +28,7 @@ pub use state::LimitOptions;
 pub(crate) use state::LimitVerdict;
 use state::{LimitState, StartedAttempt};
 
-/// The limits of a run, one for each model on its server.
+/// The limits of a run, one for each model on each server.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
     limiters: Arc<Mutex<Vec<Limiter>>>,
@@ -43,9 +43,9 @@ pub struct LimitStatus {
     pub limit: usize,
     /// Number of requests that were answered with 429.
     pub rate_limited: u64,
-    /// The time since which a server has been down, if one is.
+    /// The time since which a server has been down; `None` if no server is down.
     pub down_since: Option<Timestamp>,
-    /// The call that has been waiting longest, if that is long.
+    /// The call that has been waiting longest, if it has waited long.
     pub longest: Option<Arc<OpenCall>>,
 }
 
@@ -57,7 +57,7 @@ impl Limits {
         limiter
     }
 
-    /// The state of all limits together; `None` if there are none.
+    /// The combined state of all limits; `None` if there are none.
     pub fn status(&self) -> Option<LimitStatus> {
         let limiters = self.limiters.lock();
         let all = limiters.iter().map(Limiter::status);
@@ -70,7 +70,7 @@ impl Limits {
         })
     }
 
-    /// Notes that the servers have answered an earlier process of the run.
+    /// Records that the servers have answered an earlier process of the run.
     pub fn set_answered(&self) {
         for limiter in self.limiters.lock().iter() {
             limiter.outage().has_answered = true;
@@ -78,16 +78,16 @@ impl Limits {
     }
 }
 
-/// The limit of one model on its server.
+/// The limit of one model on one server.
 #[derive(Debug, Clone)]
 pub struct Limiter {
     state: Arc<Mutex<LimitState>>,
-    /// Locked by the attempt that starts next. The others wait for the lock in the order in which
-    /// they came.
+    /// Locked by the attempt that starts next. Other attempts wait for the lock in the order of
+    /// their arrival.
     turn: Arc<tokio::sync::Mutex<()>>,
-    /// Wakes that attempt to check again whether it may start.
+    /// Wakes the attempt that has the turn, so that it checks again whether it may start.
     wake: Arc<Notify>,
-    /// The calls that have not ended.
+    /// The calls in progress.
     pub(super) open: OpenCalls,
 }
 
@@ -118,8 +118,8 @@ impl Limiter {
         MutexGuard::map(self.state.lock(), |state| &mut state.outage)
     }
 
-    /// Waits until an attempt about `question` that may use `tokens` may start. `None` if the run
-    /// is stopped before that.
+    /// Waits until an attempt for `question` that may use `tokens` may start. `None` if the run is
+    /// stopped before.
     pub(crate) async fn slot(&self, question: &str, tokens: u64, stop: &Stop) -> Option<Slot> {
         let start = async {
             let _turn = self.turn.lock().await;
@@ -152,7 +152,8 @@ impl Limiter {
     }
 }
 
-/// Permission for one attempt. If it is dropped without [`Slot::end`], the attempt was cancelled.
+/// The permission for one attempt. If it is dropped without [`Slot::end`], the attempt counts as
+/// cancelled.
 #[derive(Debug)]
 pub(crate) struct Slot {
     limiter: Limiter,

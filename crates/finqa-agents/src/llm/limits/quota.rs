@@ -1,5 +1,6 @@
-//! Reads the remaining quotas that a server reports: `x-ratelimit-*` of OpenAI and compatible
-//! servers, and `anthropic-ratelimit-*`, where `tokens` is the tightest of the limits of tokens.
+//! Reads the remaining quotas that a server reports. They are in `x-ratelimit-*` of OpenAI and
+//! compatible servers, and in `anthropic-ratelimit-*`, where `tokens` is the tightest of the token
+//! limits.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,7 +8,7 @@ use finqa_core::net::server_time;
 use jiff::SignedDuration;
 use reqwest::header::HeaderMap;
 
-/// What a server reports about one quota.
+/// The report of a server about one quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ReportedQuota {
     pub(super) remaining: u64,
@@ -15,10 +16,11 @@ pub(crate) struct ReportedQuota {
     pub(super) reset: Duration,
 }
 
-/// The quotas that a reply reports: requests, then tokens.
+/// The quotas that a reply reports: first requests, then tokens.
 pub(crate) type ReportedQuotas = [Option<ReportedQuota>; 2];
 
-/// Reads the headers of a reply. A quota without its reset is ignored, because a 429 says as much.
+/// Reads the headers of a reply. A quota without a reset time is ignored, because a later 429
+/// states the same.
 pub(crate) fn reported_quotas(headers: &HeaderMap) -> ReportedQuotas {
     let now = server_time(headers);
     ["requests", "tokens"].map(|what| {
@@ -35,7 +37,7 @@ pub(crate) fn reported_quotas(headers: &HeaderMap) -> ReportedQuotas {
     })
 }
 
-/// Reads the time until a reset: `6m0s`, `20ms`, `1.5` in seconds, or an RFC 3339 time.
+/// Reads the time until a reset: `6m0s`, `20ms`, `1.5` (seconds), or an RFC 3339 time.
 fn reset(text: &str, now: SystemTime) -> Option<Duration> {
     if let Ok(seconds) = text.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
@@ -58,7 +60,7 @@ mod tests {
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        // The server's clock counts, however wrong ours is.
+        // The server's clock counts, even if ours is wrong.
         map.insert("date", "Fri, 02 Jan 2026 03:04:05 GMT".parse().unwrap());
         reported_quotas(&map)
     }

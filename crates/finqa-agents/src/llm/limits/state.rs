@@ -1,5 +1,5 @@
-//! The rules of a limit: when an attempt may start, and what the end of an attempt changes. Every
-//! time is passed in.
+//! The rules of a limit: when an attempt may start, and what changes when an attempt ends. The
+//! current time is always passed in.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,29 +9,29 @@ use tokio::time::Instant;
 use super::quota::ReportedQuotas;
 use crate::llm::outage::Outage;
 
-/// A minute, plus the time by which the delays of two requests on their way to the server may
+/// A minute, plus the time by which the delays of two requests on their way to the server can
 /// differ.
 const MINUTE: Duration = Duration::from_millis(60_300);
 
-/// How late a timer may wake. Later requests make up for it.
+/// The time by which a timer may wake too late. Later requests make up for it.
 const LATENESS: Duration = Duration::from_millis(5);
 
-/// The longest time for which a reported reset holds attempts back. A later reset belongs to a
-/// quota that refills continuously.
+/// The longest time for which a reported reset delays attempts. A later reset belongs to a quota
+/// that refills continuously.
 const LONGEST_RESET: Duration = Duration::from_secs(60);
 
-/// Ceilings on the attempts in flight, and on the attempts and tokens of a minute.
+/// Maximum numbers of attempts in flight, and of attempts and tokens per minute.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LimitOptions {
-    /// The limit of attempts in flight at first.
+    /// The limit of attempts in flight at the start.
     pub start: usize,
     /// Maximum number of attempts in flight.
     pub max: usize,
-    /// Maximum attempts in any minute. They are evenly spaced, because some servers count by the
-    /// second.
+    /// Maximum number of attempts per minute. They are evenly spaced, because some servers count
+    /// per second.
     pub rpm: Option<u64>,
-    /// Maximum tokens in any minute. A request counts with an upper bound until its reply states
-    /// the tokens.
+    /// Maximum number of tokens per minute. A request counts with an upper bound until its reply
+    /// states its tokens.
     pub tpm: Option<u64>,
 }
 
@@ -46,29 +46,29 @@ impl LimitOptions {
     }
 }
 
-/// What the end of an attempt needs to know about its start.
+/// The data about the start of an attempt that are needed at its end.
 #[derive(Debug)]
 pub(super) struct StartedAttempt {
-    /// The question that it is about.
+    /// The question for which the attempt is made.
     question: String,
-    /// How often the limit had been cut when it started.
+    /// The number of times that the limit had been cut when the attempt started.
     cuts: u64,
-    /// Requests and tokens so far, including this attempt. The number of requests is also its own
-    /// number.
+    /// Requests and tokens up to and including this attempt. The number of requests is also the
+    /// attempt's number.
     used: [u64; 2],
 }
 
-/// What the end of an attempt means for the limit.
+/// The meaning of an attempt's end for the limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum LimitVerdict {
-    /// Answered, with the tokens used, if known.
+    /// The request was answered. The value is the number of tokens used, if known.
     Answered(Option<u64>),
     RateLimited,
-    /// Refused for a reason of its own, which shows that the server answers.
+    /// The request was refused for its own reason, which shows that the server answers.
     Refused,
     /// The server did not answer.
     Unanswered,
-    /// Failed for another reason, or was cancelled.
+    /// The attempt failed for another reason, or was cancelled.
     #[default]
     Unrelated,
 }
@@ -76,9 +76,9 @@ pub(crate) enum LimitVerdict {
 /// A reported quota, in the units of `LimitState::used`.
 #[derive(Debug, Clone, Copy)]
 struct KnownQuota {
-    /// What had been used when the reporting attempt started.
+    /// The amount that had been used when the reporting attempt started.
     used: u64,
-    /// What may be used in total until the reset.
+    /// The total amount that may be used until the reset.
     allowed: u64,
     /// The time of the reset.
     until: Instant,
@@ -89,17 +89,17 @@ pub(super) struct LimitState {
     options: LimitOptions,
     pub outage: Outage,
     pub limit: usize,
-    /// Number of answers since the limit last changed.
+    /// The number of answers since the last change of the limit.
     answers: usize,
     cuts: u64,
     /// Number of attempts that were answered with 429.
     pub rate_limited: u64,
     pub in_flight: usize,
-    /// With `rpm`: the earliest time of the next attempt.
+    /// With `rpm`, the earliest time of the next attempt.
     next: Option<Instant>,
-    /// With `tpm`: number, start and tokens of the attempts of the last minute.
+    /// With `tpm`, the attempts of the last minute, each with its number, start and tokens.
     minute: VecDeque<(u64, Instant, u64)>,
-    /// Requests and tokens so far.
+    /// The requests and tokens so far.
     used: [u64; 2],
     quotas: [Option<KnownQuota>; 2],
 }
@@ -113,8 +113,8 @@ impl LimitState {
         }
     }
 
-    /// The earliest time, not before `now`, at which an attempt that may use `tokens` may start;
-    /// `None` if another one must end first.
+    /// The earliest time, not before `now`, at which an attempt that may use `tokens` may start.
+    /// `None` if another attempt must end first.
     pub(super) fn ready_at(&self, now: Instant, tokens: u64) -> Option<Instant> {
         if self.in_flight >= self.limit || self.outage.is_probed() {
             return None;
@@ -129,8 +129,8 @@ impl LimitState {
         Some(times.fold(now, Instant::max))
     }
 
-    /// The time at which `tokens` fit into the minute's ceiling; `None` if they fit now or there is
-    /// no ceiling. A request above the ceiling fits once no other request counts.
+    /// The time at which `tokens` fit under the ceiling of a minute; `None` if they fit now or
+    /// there is no ceiling. A request above the ceiling fits when no other request counts.
     fn tokens_free_at(&self, tokens: u64) -> Option<Instant> {
         let ceiling = self.options.tpm?.max(1);
         let counted: u64 = self.minute.iter().map(|(.., tokens)| tokens).sum();
@@ -143,7 +143,7 @@ impl LimitState {
         last_to_leave.last().map(|(_, at, _)| *at + MINUTE)
     }
 
-    /// Starts an attempt, which [`LimitState::ready_at`] allows now.
+    /// Starts an attempt. [`LimitState::ready_at`] must allow it now.
     pub(super) fn start(&mut self, now: Instant, tokens: u64, question: &str) -> StartedAttempt {
         let [requests, all_tokens] = self.used;
         let number = requests + 1;
@@ -175,7 +175,8 @@ impl LimitState {
         reported: &ReportedQuotas,
     ) {
         for ((known, quota), used) in self.quotas.iter_mut().zip(reported).zip(attempt.used) {
-            // A reply to an attempt that started earlier may arrive later, but its report is older.
+            // Replies may arrive out of order, so ignore the report of an attempt that started
+            // earlier.
             let newer = known.is_none_or(|known| known.used < used);
             if let Some(quota) = quota.filter(|_| newer) {
                 *known = Some(KnownQuota {
@@ -202,8 +203,9 @@ impl LimitState {
             entry.2 = tokens;
         }
         self.rate_limited += u64::from(verdict == LimitVerdict::RateLimited);
-        // An attempt that started before the last cut says nothing about the limit since: a burst
-        // of 429s cuts once, and late answers to an old burst do not raise the limit.
+        // An attempt that started before the last cut does not tell anything about the current
+        // limit. A burst of 429s therefore cuts only once, and late answers to an old burst do not
+        // raise the limit.
         let current = attempt.cuts == self.cuts;
         match verdict {
             LimitVerdict::RateLimited if current => {
@@ -211,9 +213,9 @@ impl LimitState {
                 self.answers = 0;
                 self.limit = (self.limit / 2).max(1);
             }
-            // A limit that is less than half used is not tested, so it does not grow. Otherwise it
-            // grows by one with every answer until the first 429, and then by one with every
-            // limit's worth of answers.
+            // An answer while less than half of the limit is in use does not show that the limit could
+            // be higher, so the limit stays. Otherwise it grows by one with every answer until the
+            // first 429, and then by one with as many answers as the limit.
             LimitVerdict::Answered(_) if current && self.in_flight * 2 >= self.limit => {
                 self.answers += 1;
                 if self.cuts == 0 || self.answers >= self.limit {

@@ -1,4 +1,4 @@
-//! The limits under a paused clock, which advances only when every task waits.
+//! Tests the limits with a paused clock, which advances only while every task waits.
 
 mod generated;
 
@@ -22,7 +22,7 @@ fn adaptive(start: usize, max: usize) -> Limiter {
 
 const ANSWERED: LimitVerdict = LimitVerdict::Answered(None);
 
-/// The end of an answered attempt whose reply reports one quota.
+/// Ends an answered attempt whose reply reports one quota.
 fn reports(slot: Slot, place: usize, remaining: u64, reset: Duration) {
     let mut quotas = ReportedQuotas::default();
     quotas[place] = Some(ReportedQuota { remaining, reset });
@@ -48,7 +48,7 @@ async fn slot_about(question: &str, limiter: &Limiter) -> Slot {
     limiter.slot(question, SMALL, &stop).await.unwrap()
 }
 
-/// The slots of several calls at once.
+/// Gets the slots of several calls at the same time.
 async fn slots(limiter: &Limiter, count: usize) -> Vec<Slot> {
     let mut slots = Vec::new();
     for question in 0..count {
@@ -116,13 +116,13 @@ async fn while_a_server_is_down_one_request_after_the_other_asks_whether_it_answ
     let limiter = adaptive(8, 8);
     for round in [0, 1] {
         ends_all(&limiter, 3, LimitVerdict::Unanswered).await;
-        // A server that has not answered yet may be the wrong one, so it is not down.
+        // A server that has not answered yet may be the wrong server, so it does not count as down.
         assert_eq!(limiter.outage().duration().is_some(), round == 1);
         ends(slot(&limiter).await, ANSWERED);
         limiter.outage().has_answered = true;
     }
     for _ in 0..9 {
-        // A gateway may give up one long prompt again and again.
+        // A gateway may give up the same long prompt again and again.
         ends(slot(&limiter).await, LimitVerdict::Unanswered);
     }
     assert_eq!(limiter.outage().duration(), None);
@@ -167,7 +167,7 @@ async fn a_wait_ends_at_once_when_the_run_is_drained_or_aborted() {
         assert!(!waiting.await.unwrap());
         assert_eq!(before.elapsed(), SECOND);
         drop(held);
-        // Nothing waits any more, and the slot is free, but a run that ends does not get it.
+        // No other call waits and the slot is free, but a run that ends does not get it.
         assert!(limiter.slot("a", SMALL, &stop).await.is_none());
         drop(slot(&limiter).await);
     }
@@ -200,7 +200,7 @@ async fn a_quota_that_is_used_up_holds_everything_until_its_reset() {
     let limiter = adaptive(8, 8);
     let before = Instant::now();
     reports(slot(&limiter).await, 0, 2, 20 * SECOND);
-    // Two are left, however many are in flight.
+    // Two are left, no matter how many are in flight.
     let two = slots(&limiter, 2).await;
     assert_eq!(before.elapsed(), Duration::ZERO);
     let third = slot(&limiter).await;
@@ -273,7 +273,7 @@ async fn a_wait_that_is_given_up_takes_no_slot_with_it() {
             .collect();
         advance(SECOND).await;
         drop(held);
-        // One of them has been granted the slot and does not know it yet.
+        // One of the tasks has been granted the slot but does not know it yet.
         for task in waiting {
             task.abort();
             drop(task.await);

@@ -1,8 +1,8 @@
-//! OpenAI's chat-completion JSON: written strictly, read leniently.
+//! OpenAI's chat-completion JSON. It is written strictly but read leniently.
 //!
 //! async-openai's own types fail on an unknown `finish_reason` or `service_tier`. Compatible
-//! servers send arguments as objects, content as parts, and codes as numbers. Whatever can be
-//! understood is accepted.
+//! servers send arguments as objects, content as parts, and codes as numbers. Everything that can
+//! be understood is accepted.
 
 use serde_json::{Value, json};
 
@@ -85,13 +85,13 @@ fn tool(spec: &ToolSpec) -> Value {
     json!({"type": "function", "function": spec})
 }
 
-/// The messages as a request lists them, for files that trainers read.
+/// The messages in the form of a request, for files that trainers read.
 pub fn messages_json(messages: &[ChatMessage]) -> Vec<Value> {
     let messages = messages.iter();
     messages.map(|it| message(it, SystemRole::System)).collect()
 }
 
-/// The tools as a request lists them.
+/// The tools in the form of a request.
 pub fn tools_json(tools: &[ToolSpec]) -> Vec<Value> {
     tools.iter().map(tool).collect()
 }
@@ -119,12 +119,12 @@ pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
             .ok_or("its first choice has no `message`");
     };
     let calls = message.get("tool_calls").and_then(Value::as_array);
-    // OpenAI's first form of a tool call is the function alone.
+    // OpenAI's first form of a tool call has only the function.
     let old = message.get("function_call");
     let old = old.map(|function| json!({"function": function}));
     let calls = calls.into_iter().flatten().chain(&old).enumerate();
     reply.tool_calls = calls.filter_map(read_call).collect();
-    // Some servers report `stop` although they call a tool.
+    // Some servers report `stop` although the reply calls a tool.
     if reply.finish == FinishReason::Stop && !reply.tool_calls.is_empty() {
         reply.finish = FinishReason::ToolCalls;
     }

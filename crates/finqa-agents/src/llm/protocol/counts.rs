@@ -1,5 +1,5 @@
-//! Reads and checks the tokens that a reply reports. Providers disagree on which counts are
-//! included in which.
+//! Reads and checks the token counts of a reply. Providers disagree on which counts include which
+//! others.
 
 use rust_decimal::prelude::ToPrimitive;
 use serde_json::Value;
@@ -15,20 +15,20 @@ fn names(protocol: Protocol) -> [&'static str; 2] {
     }
 }
 
-// Gateways mix the names of protocols, so all names of a count are looked for in every protocol.
+// Gateways mix the field names of protocols, so all names of a count are tried in every protocol.
 
-/// Tokens read from the cache. The last name is DeepSeek's.
+/// Tokens read from the cache. The last name is used by DeepSeek.
 const CACHED: [&str; 4] = [
     "/prompt_tokens_details/cached_tokens", "/input_tokens_details/cached_tokens",
     "/cache_read_input_tokens", "/prompt_cache_hit_tokens",
 ];
-/// Tokens written to the cache. OpenAI's models since GPT-5.6 bill what they store.
+/// Tokens written to the cache. OpenAI's models since GPT-5.6 bill the tokens that they store.
 const STORED: [&str; 3] = [
     "/prompt_tokens_details/cache_write_tokens",
     "/input_tokens_details/cache_write_tokens",
     "/cache_creation_input_tokens",
 ];
-/// Tokens of hidden reasoning. The first names are Perplexity's and Gemini's.
+/// Tokens of hidden reasoning. The first names are used by Perplexity and Gemini.
 const REASONING: [&str; 7] = [
     "/reasoning_tokens",
     "/thoughts_token_count",
@@ -39,7 +39,7 @@ const REASONING: [&str; 7] = [
     "/output_tokens_details/thinking_tokens",
 ];
 
-/// Reads a count, which some servers write as a float or in quotes; `Ok(None)` if the server does
+/// Reads a count, which some servers write as a float or in quotes. `Ok(None)` if the server does
 /// not state it.
 fn count(usage: &Value, path: &str) -> Result<Option<u64>, ()> {
     let count = match usage.pointer(path) {
@@ -53,12 +53,12 @@ fn count(usage: &Value, path: &str) -> Result<Option<u64>, ()> {
     count.map(Some).ok_or(())
 }
 
-/// Sets the usage of a reply, which stays unknown unless the body states both counts.
+/// Sets the usage of a reply. It stays unknown unless the body states both counts.
 ///
-/// A `total_tokens` above their sum, and more reasoning than output, show hidden output (xAI,
-/// Gemini), which is billed and therefore counted. A total may also leave out cached tokens, or
-/// include cached tokens that the prompt's count leaves out. Counts that fit no such reading are
-/// doubtful.
+/// Output is hidden if `total_tokens` is above the sum of the counts, or if there is more reasoning
+/// than output (xAI, Gemini). Hidden output is billed, so it is counted. A total may also leave out
+/// cached tokens, or include cached tokens that the prompt's count leaves out. Counts for which
+/// none of these readings fits are doubtful.
 pub(super) fn read(reply: &mut ChatReply, body: &Value, protocol: Protocol) {
     let mut is_sure = true;
     let mut number = |path: &str| {
@@ -74,7 +74,7 @@ pub(super) fn read(reply: &mut ChatReply, body: &Value, protocol: Protocol) {
         let counts = paths.iter().filter_map(|path| number(path));
         counts.max().unwrap_or_default()
     });
-    // Two zeros are not a count, because every reply takes tokens.
+    // Two zeros are not real counts, because every reply takes tokens.
     let stated = read.zip(written).filter(|counts| *counts != (0, 0));
     let Some((read, written)) = stated else {
         return;
@@ -86,7 +86,7 @@ pub(super) fn read(reply: &mut ChatReply, body: &Value, protocol: Protocol) {
     let apart = if reasoning > written { reasoning } else { 0 };
     let without = [0, cached, from_cache].map(|part| sum.saturating_sub(part));
     let hidden = match total {
-        // No total is stated.
+        // The server states no total.
         0 => apart,
         // The output does not include the reasoning (xAI).
         _ if total == sum.saturating_add(reasoning) => reasoning,
@@ -95,18 +95,19 @@ pub(super) fn read(reply: &mut ChatReply, body: &Value, protocol: Protocol) {
             is_sure &= apart == 0;
             apart
         }
-        // The prompt's count leaves out the tokens from the cache.
+        // The count of the prompt leaves out the tokens from the cache.
         _ if total == sum.saturating_add(from_cache) && !is_apart => {
             input = input.saturating_add(from_cache);
             apart
         }
         _ => {
-            // Only the total shows hidden output (Gemini).
+            // Hidden output is visible only in the total (Gemini).
             is_sure &= total > sum && reasoning == 0;
             apart.max(total.saturating_sub(sum))
         }
     };
-    // More tokens from the cache than were read is a contradiction, unless the total includes both.
+    // More tokens from the cache than tokens read is a contradiction, unless the total includes
+    // both.
     is_sure &= protocol == Protocol::Messages || from_cache <= read || total >= sum;
     let usage = Usage {
         input_tokens: input,
@@ -127,8 +128,8 @@ mod tests {
 
     use super::*;
 
-    /// The input, output, cached and reasoning tokens that are read from this usage of a text, and
-    /// whether they are certain.
+    /// The input, output, cached and reasoning tokens for this usage of a reply with text, and
+    /// whether the counts are certain.
     fn of(protocol: Protocol, usage: Value) -> Option<([u64; 4], bool)> {
         let mut reply = ChatReply::text("x");
         read(&mut reply, &json!({"usage": usage}), protocol);
@@ -140,8 +141,7 @@ mod tests {
         Some((counts, !reply.is_usage_doubtful))
     }
 
-    /// The same for a chat completion with these counts: prompt, completion, total, cached,
-    /// reasoning.
+    /// The same for a chat completion with the counts prompt, completion, total, cached, reasoning.
     fn chat(counts: [Value; 5]) -> Option<([u64; 4], bool)> {
         let [prompt, completion, total, cached, reasoning] = counts;
         let usage = json!({
@@ -157,7 +157,7 @@ mod tests {
         for (prompt, completion, total, cached, reasoning, expected, is_sure) in [
             (1000, 100, 1100, 0, 0, [1000, 100, 0, 0], true),
             (1000, 100, 1100, 400, 60, [1000, 100, 400, 60], true),
-            // xAI reports reasoning separately, Gemini only by the total.
+            // xAI reports reasoning separately, while in Gemini's counts only the total shows it.
             (1000, 100, 5100, 0, 4000, [1000, 4100, 0, 4000], true),
             (1000, 100, 1160, 0, 60, [1000, 160, 0, 60], true),
             (1000, 100, 5100, 400, 4000, [1000, 4100, 400, 4000], true),
@@ -166,7 +166,7 @@ mod tests {
             (1000, 100, 1100, 0, 4000, [1000, 4100, 0, 4000], false),
             (1000, 100, 3000, 0, 4000, [1000, 4100, 0, 4000], false),
             (1000, 100, 3000, 0, 50, [1000, 2000, 0, 1900], false),
-            // A total, or a prompt's count, that leaves out the cached tokens.
+            // The total, or the count of the prompt, leaves out the cached tokens.
             (1000, 100, 700, 400, 0, [1000, 100, 400, 0], true),
             (600, 100, 1100, 400, 0, [1000, 100, 400, 0], true),
             (100, 100, 1100, 900, 0, [1000, 100, 900, 0], true),
@@ -174,7 +174,7 @@ mod tests {
             (100, 100, 200, 900, 0, [1000, 100, 900, 0], false),
             (1000, 100, 900, 0, 0, [1000, 100, 0, 0], false),
             (1000, 100, 100, 0, 0, [1000, 100, 0, 0], false),
-            // A text takes tokens, and so does a prompt.
+            // Both a text and a prompt take tokens, so a zero is wrong.
             (1000, 0, 1000, 0, 0, [1000, 0, 0, 0], false),
             (0, 100, 100, 0, 0, [0, 100, 0, 0], false),
         ] {

@@ -1,22 +1,22 @@
-//! What one model's server accepts: the parts of a request, and their names.
+//! The dialect of one model's server: the parts of a request that it accepts, and their names.
 
 use serde::Deserialize;
 
 use crate::llm::types::{ChatRequest, ReplyFormat};
 
-/// The strictest answer format that a server accepts.
+/// The strictest reply format that a server accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::llm) enum FormatLevel {
     /// No format, plain text.
     Text,
     /// `json_object`.
     JsonObject,
-    /// `json_schema`, or a tool with the schema that the model must call.
+    /// `json_schema`, or a tool with the schema that the model is forced to call.
     JsonSchema,
 }
 
 impl FormatLevel {
-    /// The level to request for a format from a server that accepts this level.
+    /// The level to request for a format, if the server accepts this level.
     pub(in crate::llm) fn for_format(self, format: &ReplyFormat) -> Self {
         match format {
             ReplyFormat::Text => Self::Text,
@@ -26,7 +26,7 @@ impl FormatLevel {
     }
 }
 
-/// The parameter that limits the answer.
+/// The parameter that limits the length of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::llm) enum TokenLimit {
     /// `max_tokens`: compatible servers and older models.
@@ -35,7 +35,7 @@ pub(in crate::llm) enum TokenLimit {
     MaxCompletionTokens,
 }
 
-/// The role that instructions are sent with.
+/// The role of messages with instructions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::llm) enum SystemRole {
@@ -55,10 +55,10 @@ pub(in crate::llm) struct ApiDialect {
     pub temperature: bool,
     pub seed: bool,
     pub format: FormatLevel,
-    /// Mark parts of the prompt for the provider's cache.
+    /// True if parts of the prompt are marked for the provider's cache.
     pub(crate) cache_marks: bool,
-    /// The output limit of a request that names none, because a model may repeat itself without
-    /// end.
+    /// The output limit of a request that does not set one. It is needed because a model may repeat
+    /// itself without end.
     pub(crate) reply_limit: Option<u32>,
 }
 

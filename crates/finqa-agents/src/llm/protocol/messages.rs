@@ -1,8 +1,8 @@
-//! Anthropic's Messages: written strictly, read leniently.
+//! Anthropic's Messages API. It is written strictly but read leniently.
 //!
-//! What differs from OpenAI: instructions are separate from the conversation, roles alternate, the
-//! token limit is mandatory, there is no seed, the provider caches only what is marked, and a JSON
-//! schema is sent as the input schema of a tool that the model must call.
+//! It differs from OpenAI's API: instructions are separate from the conversation, roles must
+//! alternate, the token limit is mandatory, there is no seed, the provider caches only marked
+//! parts, and a JSON schema is sent as the input schema of a tool that the model is forced to call.
 
 use serde_json::{Value, json};
 
@@ -38,8 +38,7 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> V
     ])
 }
 
-/// The name and schema of the reply format, which becomes a tool if the request has no tools of its
-/// own.
+/// The name and schema of the reply format. They become a tool if the request has no tools.
 fn forced_tool(request: &ChatRequest) -> Option<(&str, &Value)> {
     match &request.format {
         ReplyFormat::JsonSchema { name, schema, .. } if request.tools.is_empty() => {
@@ -57,7 +56,8 @@ fn tool(spec: &ToolSpec) -> Value {
     })
 }
 
-/// The instructions. They are the same for every question, so the provider is asked to cache them.
+/// The instructions. They are marked for the provider's cache, because they are the same for every
+/// question.
 fn system(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
     let instructions = request.messages.iter();
     let mut blocks: Vec<Value> = instructions
@@ -70,7 +70,7 @@ fn system(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
     blocks
 }
 
-/// The messages. Neighbours of the same role are merged, because roles must alternate.
+/// The messages. Adjacent messages of the same role are merged, because roles must alternate.
 fn conversation(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
     let mut merged: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in &request.messages {
@@ -92,8 +92,8 @@ fn conversation(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
         .collect()
 }
 
-/// The text of a user message. Its beginning, which later requests repeat, becomes a block of its
-/// own that the provider is asked to cache.
+/// The text of a user message. Its beginning, which later requests repeat, becomes a separate block
+/// that is marked for the provider's cache.
 fn user_blocks(message: &ChatMessage, dialect: ApiDialect) -> Vec<Value> {
     let cut = if dialect.cache_marks {
         message.stable_bytes
@@ -113,7 +113,7 @@ fn user_blocks(message: &ChatMessage, dialect: ApiDialect) -> Vec<Value> {
 
 fn assistant_blocks(message: &ChatMessage) -> Vec<Value> {
     let calls = message.tool_calls.iter().map(|call| {
-        // The protocol accepts only objects here.
+        // The protocol accepts only objects as arguments.
         let input = serde_json::from_str(&call.arguments)
             .ok()
             .filter(Value::is_object)
@@ -132,12 +132,12 @@ fn tool_result(message: &ChatMessage) -> Value {
     })
 }
 
-/// A block of text; `None` for a blank one, which the protocol refuses.
+/// A block of text; `None` for a blank text, which the protocol refuses.
 fn text_block(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
 }
 
-/// Asks the provider to cache the prompt up to the end of this block.
+/// Marks a block, so that the provider caches the prompt up to its end.
 fn mark(block: &mut Value) {
     if let Some(block) = block.as_object_mut() {
         block.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
@@ -165,7 +165,7 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ChatRep
             ),
             Some("tool_use") => {
                 let name = text(block.get("name")).unwrap_or_default();
-                // The name is not compared, because some gateways rename the only tool.
+                // Do not compare the name, because some gateways rename the only tool.
                 if forced_tool(request).is_some() {
                     formatted = Some(arguments(block.get("input")));
                 } else {
@@ -177,7 +177,7 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ChatRep
                 }
             }
             Some("thinking") => thinking.extend(text(block.get("thinking"))),
-            // A block of an unknown kind is not part of the answer.
+            // A block of unknown kind is not part of the answer.
             _ => {}
         }
     }
@@ -198,8 +198,8 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ChatRep
     };
     if let Some(mut formatted) = formatted {
         if reply.finish == FinishReason::Length {
-            // The provider closes the object that its model left open. Without the brace, it reads
-            // as cut off.
+            // The provider closes an object that its model left open. Without this brace, the
+            // answer is recognised as cut off.
             formatted.pop();
         }
         reply.content = formatted;

@@ -1,6 +1,6 @@
-//! Writes requests and reads success bodies in the protocols that servers speak. `http_model`
-//! sends, retries and reads errors. Each protocol has a file; `dialect` says what a model's server
-//! accepts, and all of them use `parts` and `counts`.
+//! Writes requests and reads success bodies in the protocols of servers. `http_model` sends,
+//! retries and reads errors. Each protocol has a file, which uses `parts` and `counts`. `dialect`
+//! describes what a model's server accepts.
 
 mod chat_completions;
 mod counts;
@@ -42,7 +42,7 @@ impl Protocol {
         }
     }
 
-    /// The parameter that asks for a reply format.
+    /// The name of the parameter for the reply format.
     pub(crate) fn format_parameter(self) -> &'static str {
         match self {
             Self::ChatCompletions => "response_format",
@@ -69,8 +69,8 @@ impl Protocol {
         })
     }
 
-    /// Reads the reply in a success body to `request`. Its `model` is empty if the body does not
-    /// name it. The error says what the body lacks.
+    /// Reads the reply to `request` in a success body. Its `model` is empty if the body does not
+    /// name the model. The error says what is missing in the body.
     pub(crate) fn decode(
         self,
         body: &Value,
@@ -83,7 +83,7 @@ impl Protocol {
         };
         take_answer(&mut reply, request);
         if !is_complete(request, &reply) {
-            // An error next to a complete answer came too late to matter.
+            // An error next to a complete answer arrived too late to matter.
             for place in ["/error", "/choices/0/message/error"] {
                 parts::note_error(&mut reply, body.pointer(place));
             }
@@ -100,7 +100,7 @@ impl Protocol {
     }
 }
 
-/// Takes the arguments of a tool call as the answer, if no tool was offered.
+/// If no tool was offered, uses the arguments of a tool call as the answer.
 fn take_answer(reply: &mut ChatReply, request: &ChatRequest) {
     if let [call] = reply.tool_calls.as_slice()
         && request.tools.is_empty()
@@ -124,7 +124,7 @@ pub(super) struct EncodedRequest {
 
 impl EncodedRequest {
     /// An upper bound of the tokens that a server can read in the request. A token is at least one
-    /// byte, and a chat template may add some.
+    /// byte, and a chat template may add some tokens.
     pub(super) fn most_input_tokens(&self) -> u64 {
         const TEMPLATE_TOKENS: u64 = 1024;
         (self.json.get().len() as u64).saturating_add(TEMPLATE_TOKENS)

@@ -1,4 +1,4 @@
-//! Parts of requests and replies that the protocols have in common.
+//! Parts of requests and replies that several protocols share.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::llm::error_details::ErrorDetails;
 use crate::llm::failures::kind_of;
 use crate::llm::types::{ChatReply, ChatRequest, FinishReason, ReplyFormat, ToolSpec};
 
-/// A JSON object of the fields that have a value, in this order.
+/// A JSON object of those fields that have a value, in this order.
 pub(super) fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
     let fields = fields.into_iter();
     fields
@@ -26,7 +26,7 @@ pub(super) fn tools(request: &ChatRequest, tool: fn(&ToolSpec) -> Value) -> Opti
     (!request.tools.is_empty()).then(|| request.tools.iter().map(tool).collect())
 }
 
-/// The reply format in OpenAI's two APIs, which put the schema in different places.
+/// The reply format for OpenAI's two APIs, which have different places for the schema.
 pub(super) fn openai_format(
     request: &ChatRequest,
     dialect: ApiDialect,
@@ -53,8 +53,8 @@ pub(super) fn text(value: Option<&Value>) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The text of a message: a string, the texts in a list of parts, or an object, which some servers
-/// send in place of text.
+/// The text of a message. It is a string, a list of parts with texts, or an object, which some
+/// servers send instead of text.
 pub(super) fn content(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
@@ -80,13 +80,13 @@ pub(super) fn arguments(value: Option<&Value>) -> String {
     }
 }
 
-/// The id of a call, which its result must quote; made up if the server sent none.
+/// The id of a call, which its result must quote. If the server sent none, an id is made up.
 pub(super) fn call_id(value: Option<&Value>, index: usize) -> String {
     text(value).unwrap_or_else(|| format!("call_{index}"))
 }
 
-/// Notes an error inside a reply: a gateway may send the success status before the server behind it
-/// fails. If the words are those of a filter, the reply counts as filtered.
+/// Records an error inside a reply. A gateway may send the success status before the server behind
+/// it fails. If the message is that of a filter, the reply counts as filtered.
 pub(super) fn note_error(reply: &mut ChatReply, error: Option<&Value>) {
     let nothing = [Value::Null, false.into(), "".into(), json!({})];
     let is_some = |error: &&Value| !nothing.contains(error);
@@ -102,7 +102,7 @@ pub(super) fn note_error(reply: &mut ChatReply, error: Option<&Value>) {
     if said.is_empty() {
         said = error.to_string();
     }
-    // The names of fields are codes too, but say nothing to a person.
+    // Field names are also codes, but they tell a person nothing.
     let code = words.codes.first();
     if let Some(code) = code.filter(|code| error.get(code.as_str()).is_none()) {
         said.push_str(&format!(" (code {code})"));
@@ -110,7 +110,7 @@ pub(super) fn note_error(reply: &mut ChatReply, error: Option<&Value>) {
     reply.failure = Some(said);
 }
 
-/// Notes why a reply is empty if its server took the text for reasoning, in the field `name`.
+/// Records why a reply is empty, if the server put the whole text into `name` as reasoning.
 pub(super) fn note_reasoning(reply: &mut ChatReply, name: &str, reasoning: &str) {
     let ended = !matches!(
         reply.finish,

@@ -1,8 +1,8 @@
-//! OpenAI's Responses: written strictly, read leniently.
+//! OpenAI's Responses API. It is written strictly but read leniently.
 //!
-//! What differs from chat completions: instructions are separate from the input, calls and results
-//! are items of their own, the reply format is a part of `text`, and there is no seed. The provider
-//! is asked to store nothing.
+//! It differs from chat completions: instructions are separate from the input, calls and results
+//! are separate items, the reply format is a part of `text`, and there is no seed. The provider is
+//! asked to store nothing.
 
 use serde_json::{Value, json};
 
@@ -58,8 +58,8 @@ fn push_items(message: &ChatMessage, input: &mut Vec<Value>) {
             // An assistant message that only calls tools has no text.
             let silent = message.content.is_empty() && !message.tool_calls.is_empty();
             if !silent {
-                // The long form, because llama-server requires it for the model's own messages,
-                // with all of its fields, because OpenAI's types require them.
+                // Use the long form with all fields: llama-server requires it for the model's own
+                // messages, and OpenAI's types require all of its fields.
                 input.push(json!({
                     "type": "message",
                     "id": format!("msg_{}", input.len()),
@@ -87,7 +87,7 @@ fn tool(spec: &ToolSpec) -> Value {
         "name": spec.name,
         "description": spec.description,
         "parameters": spec.parameters,
-        // In this API the default is true, which many schemas do not fit.
+        // The default in this API is true, but many schemas do not meet its requirements.
         "strict": false,
     })
 }
@@ -114,7 +114,7 @@ pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
     let (mut refusal, mut reasoning) = (String::new(), String::new());
     for (index, item) in output.into_iter().flatten().enumerate() {
         match item.get("type").and_then(Value::as_str) {
-            // What a model says on its way to the answer is not part of the answer.
+            // Comments of a model before its answer are not part of the answer.
             Some("message") if item.get("phase").is_none_or(|phase| phase != "commentary") => {
                 read_message(item, &mut reply.content, &mut refusal);
             }

@@ -1,8 +1,8 @@
-//! The folder of stored replies: opens it, reads and writes its files, and finds the stored request
+//! The folder of stored replies. Opens it, reads and writes its files, and finds the stored request
 //! that is nearest to a missing one.
 //!
-//! An entry is one file. It is named by the hash of its request and contains the request in full,
-//! so that a missing one can be explained. The folder also describes the last run that used it, so
+//! An entry is one file. Its name is the hash of its request, and it contains the full request, so
+//! that a missing entry can be explained. The folder also describes the last run that used it, so
 //! that a replay needs no other option.
 
 use std::collections::HashSet;
@@ -25,19 +25,19 @@ use crate::llm::error::ModelError;
 use crate::llm::types::ChatReply;
 use finqa_core::error::{Kind, Kinded};
 
-/// The version of the folder's layout; another one is refused.
+/// The version of the folder's layout. Other versions are refused.
 const VERSION: u64 = 1;
 
-/// The file that marks a folder of stored replies, and describes the last run.
+/// The name of the file that marks a folder of stored replies and describes the last run.
 const MARKER: &str = "replies.json";
 
-/// The prefix of files that are being written.
+/// The prefix of files that are not complete yet.
 const UNFINISHED: &str = ".writing-";
 
-/// Called with warnings that stop nothing.
+/// A function that is called with warnings, which do not stop the run.
 pub(crate) type RepliesWarning = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Why a folder cannot be used for stored replies.
+/// The reason why a folder cannot be used for stored replies.
 #[derive(Debug, Error)]
 pub enum RepliesError {
     #[error("cannot use {path} for stored replies: {source}")]
@@ -65,7 +65,7 @@ impl Kinded for RepliesError {
 #[derive(Debug, Serialize, Deserialize)]
 struct FolderHeader {
     convfinqa_replies: u64,
-    /// The last run, as its journal describes it.
+    /// The last run, in the description of its journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<Value>,
 }
@@ -73,18 +73,18 @@ struct FolderHeader {
 /// A folder of stored replies, which several processes may use at the same time.
 pub struct StoredReplies {
     folder: PathBuf,
-    /// True if nothing is sent or stored, because the folder is replayed.
+    /// True in a replay, in which nothing is sent or stored.
     pub(super) replays: bool,
     warn: RepliesWarning,
-    /// True once a reply could not be stored and the user was warned.
+    /// True if a reply could not be stored and the user was warned.
     full: AtomicBool,
-    /// The entries whose requests this process is making.
+    /// The entries whose requests this process is sending.
     asked: Mutex<HashSet<PathBuf>>,
     /// Notified when one of these requests has ended.
     ended: Notify,
 }
 
-/// A lock on an entry: no other call of this process asks for it until this is dropped.
+/// A lock on an entry. Until it is dropped, no other call of this process requests the entry.
 pub(super) struct Turn<'r> {
     replies: &'r StoredReplies,
     entry: PathBuf,
@@ -102,12 +102,12 @@ impl Drop for Turn<'_> {
 struct StoredCall {
     version: u64,
     key: Value,
-    /// The question that was asked first, for messages.
+    /// The first question for which the request was sent; for messages.
     question: String,
     outcome: CallOutcome,
 }
 
-/// How a stored call ended.
+/// The outcome of a stored call.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CallOutcome {
@@ -125,11 +125,11 @@ impl From<CallOutcome> for Result<ChatReply, ModelError> {
 }
 
 impl StoredReplies {
-    /// Opens a folder in which replies are stored and reused; it is created if it does not exist.
-    /// `warn` is called for damaged entries and for a folder that cannot be written.
+    /// Opens a folder in which replies are stored and reused. The folder is created if it does not
+    /// exist. `warn` is called for damaged entries and for a folder that cannot be written.
     ///
     /// # Errors
-    /// If the folder cannot be created, contains something else, or is of another version.
+    /// If the folder cannot be created, contains other files, or has another version.
     pub fn reuse(folder: &Path, warn: RepliesWarning) -> Result<Self, RepliesError> {
         let error = |source| RepliesError::Folder {
             path: folder.to_owned(),
@@ -151,10 +151,10 @@ impl StoredReplies {
         Ok(Self::of(folder, false, warn))
     }
 
-    /// Opens a folder to answer from its replies alone.
+    /// Opens a folder for a replay, which uses only stored replies.
     ///
     /// # Errors
-    /// If the folder contains no stored replies, or is of another version.
+    /// If the folder contains no stored replies, or has another version.
     pub fn replay(folder: &Path) -> Result<Self, RepliesError> {
         header(folder)?;
         Ok(Self::of(folder, true, Arc::new(|_| {})))
@@ -171,7 +171,7 @@ impl StoredReplies {
         }
     }
 
-    /// True if nothing is sent, because the folder is replayed.
+    /// True in a replay, in which nothing is sent.
     pub fn replays(&self) -> bool {
         self.replays
     }
@@ -183,12 +183,12 @@ impl StoredReplies {
     /// The last run that used the folder; `None` if only single questions did.
     ///
     /// # Errors
-    /// As [`StoredReplies::replay`].
+    /// The errors of [`StoredReplies::replay`].
     pub fn run(&self) -> Result<Option<Value>, RepliesError> {
         header(&self.folder).map(|header| header.run)
     }
 
-    /// Stores the description of the run that begins to use the folder.
+    /// Stores the description of the run that starts to use the folder.
     ///
     /// # Errors
     /// If the folder cannot be written.
@@ -203,14 +203,14 @@ impl StoredReplies {
         (self.warn)(line);
     }
 
-    /// Waits while another call of this process makes the same request, so that it is paid for
+    /// Waits while another call of this process sends the same request, so that it is paid for only
     /// once.
     pub(super) async fn turn(&self, key: &Value) -> Turn<'_> {
         let entry = self.path(key);
         loop {
             let ended = self.ended.notified();
             tokio::pin!(ended);
-            // Registered before the set is read, so that no end is missed.
+            // Register before reading the set, so that no end is missed.
             ended.as_mut().enable();
             if self.asked.lock().insert(entry.clone()) {
                 return Turn {
@@ -222,7 +222,8 @@ impl StoredReplies {
         }
     }
 
-    /// Reads what is stored for a request; `None` if nothing is. The error names a damaged file.
+    /// Reads the stored outcome of a request; `None` if there is none. The error names a damaged
+    /// file.
     pub(super) fn read(&self, key: &Value) -> Result<Option<CallOutcome>, String> {
         let path = self.path(key);
         let read = match files::read(&path) {
@@ -246,7 +247,8 @@ impl StoredReplies {
         self.folder.join(folder).join(format!("{name}.json"))
     }
 
-    /// Describes the stored request that is nearest to a missing one, preferably of the same node.
+    /// Describes the stored request that is nearest to a missing one, preferring requests of the
+    /// same node.
     pub(super) fn miss(&self, asked: &Value, question: &str) -> String {
         let nearest = entries(&self.folder)
             .filter_map(|path| parse(&files::read(&path).ok()?).ok())
@@ -323,7 +325,8 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     children(folder).flat_map(move |folder| children(&folder))
 }
 
-/// Writes a file completely or not at all, because other processes may read the folder.
+/// Writes a file completely or not at all, because other processes may read the folder at the same
+/// time.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()
@@ -342,7 +345,7 @@ fn parse(bytes: &[u8]) -> Result<StoredCall, String> {
     }
 }
 
-/// Who asks, in words for a person: `analyst of Single_A/2019/page_1.pdf-1#qa`.
+/// The origin of a request in words for a person: `analyst of Single_A/2019/page_1.pdf-1#qa`.
 fn asker(key: &Value, question: &str) -> String {
     let node = key.get("node").and_then(Value::as_str).unwrap_or_default();
     let mut words = format!("{node} of {}", cut(&single_spaced(question), 100, "…"));

@@ -1,5 +1,5 @@
-//! Stored replies: a folder with what models answered. `--cache` stores replies there and reuses
-//! them, and `--replay` answers from the folder alone.
+//! Stored replies: a folder with the replies of models. `--cache` stores replies there and reuses
+//! them, and `--replay` uses only replies from the folder.
 //!
 //! Every reply is stored, and every failure that settles its call, but no failure that may pass.
 //! Reading order: `folder` (the files), this file (the rules, and the model that applies them).
@@ -22,7 +22,7 @@ use folder::CallOutcome;
 pub use folder::{RepliesError, StoredReplies};
 
 /// The part of a request that determines its reply. Requests with equal keys share a reply.
-/// `server` names provider, API, address and model.
+/// `server` consists of provider, API, address and model.
 fn key(server: &str, request: &ChatRequest) -> Value {
     let mut fields = serde_json::to_value(request).unwrap_or_default();
     if let Some(fields) = fields.as_object_mut() {
@@ -39,8 +39,7 @@ fn key(server: &str, request: &ChatRequest) -> Value {
 }
 
 impl StoredReplies {
-    /// Wraps a model so that it is asked only for replies that are not stored, and not at all
-    /// in a replay.
+    /// Wraps a model so that it is only asked if there is no stored reply, and in a replay never.
     pub fn wrap(self: &Arc<Self>, model: Arc<dyn ChatModel>, server: &str) -> Arc<dyn ChatModel> {
         Arc::new(StoredModel {
             model,
@@ -54,7 +53,7 @@ impl StoredReplies {
         let missing = match self.read(&key) {
             Ok(Some(outcome)) => return outcome,
             Ok(None) => {
-                // Describing it reads the whole folder, which must not block the other questions.
+                // The description reads the whole folder, which must not block other questions.
                 let (replies, question) = (Arc::clone(self), question.to_owned());
                 let described = spawn_blocking(move || replies.miss(&key, &question)).await;
                 described.unwrap_or_else(|error| format!("a reply is not stored ({error})"))
@@ -65,7 +64,8 @@ impl StoredReplies {
     }
 
     /// The stored outcome, if it may be reused. A reply without an answer and an unknown failure
-    /// may not, although a replay needs them. A damaged entry is replaced by the next reply.
+    /// may not be reused, although a replay needs them. A damaged entry is replaced by the next
+    /// reply.
     fn reusable(&self, key: &Value, request: &ChatRequest) -> Option<CallOutcome> {
         let found = self.read(key).unwrap_or_else(|damage| {
             self.warn(&format!("{damage}; the model is asked again"));
@@ -78,7 +78,7 @@ impl StoredReplies {
     }
 }
 
-/// True for a failure of the request that is the outcome of its call.
+/// True for a failure that is the outcome of its call, because the request itself is at fault.
 fn settles(error: &ModelError) -> bool {
     matches!(
         error.kind,
@@ -90,7 +90,7 @@ fn settles(error: &ModelError) -> bool {
     )
 }
 
-/// True for a reply without an answer, if another request may get one.
+/// True for a reply without an answer, if another request may get an answer.
 fn may_pass(request: &ChatRequest, reply: &ChatReply) -> bool {
     let is_silent = reply.content.trim().is_empty() && reply.tool_calls.is_empty();
     is_silent && !reply.is_withheld() || judged(request, reply.clone()).is_err()
@@ -124,8 +124,8 @@ impl ChatModel for StoredModel {
         if self.replies.replays {
             return self.replies.replayed(key, question).await.into();
         }
-        // In a batch no call waits for another, because a wave is complete only once all of them
-        // wait in it.
+        // In a batch, no call may wait for another one, because a wave is complete only when all
+        // calls wait in it.
         let _turn = match self.model.sends_batches() {
             true => None,
             false => Some(self.replies.turn(&key).await),

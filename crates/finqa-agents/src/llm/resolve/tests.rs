@@ -1,9 +1,9 @@
-//! Servers and keys that are selected by flags and variables.
+//! Tests which servers and keys flags and variables select.
 
 use super::super::provider::OPENAI_BASE_URL;
 use super::*;
 
-/// The connection by these variables and changes of the default settings.
+/// The connection for these variables and changes of the default settings.
 fn resolve(
     vars: &[(&str, &str)],
     change: impl FnOnce(&mut ModelSettings),
@@ -209,7 +209,7 @@ fn a_broken_key_is_reported_and_not_shown() {
     assert!(!shown.contains("sk-secret"));
 }
 
-/// The key of a gateway that `OPENAI_API_BASE` named was sent to OpenAI.
+/// The key of a gateway that `OPENAI_API_BASE` named was once sent to OpenAI.
 #[test]
 fn the_other_name_of_the_base_url_counts_like_the_first() {
     let key = ("OPENAI_API_KEY", "k");
@@ -290,7 +290,7 @@ fn an_address_that_ends_in_the_path_of_an_api_is_understood() {
     }
 }
 
-/// A run keeps the address and is resumed by it alone.
+/// A run stores the address, and is resumed by the address alone.
 #[track_caller]
 fn resolves_to_the_same(chosen: &ModelConnection) {
     let variable = chosen.provider.profile().key_variable;
@@ -305,7 +305,7 @@ fn resolves_to_the_same(chosen: &ModelConnection) {
     assert_eq!(shown_address(&chosen.address), chosen.address);
 }
 
-/// The addresses that Azure's portal and documentation show.
+/// Azure's portal and documentation show these addresses.
 #[test]
 fn the_target_uri_of_azure_is_understood() {
     use OpenAiApi::{Chat, Responses};
@@ -423,8 +423,8 @@ fn a_deployment_must_fit_into_a_path() {
     }
 }
 
-/// `NO_PROXY` was compared as a suffix, so that `example.com` hid the proxy of
-/// `evilexample.com`; addresses and networks were not compared at all.
+/// `NO_PROXY` was once compared as a suffix, so that `example.com` hid the proxy of
+/// `evilexample.com`. Addresses and networks were not compared at all.
 #[test]
 fn the_proxy_of_an_error_is_the_one_that_the_client_uses() {
     let named = |set: &[(&str, &str)], url: &str| {
@@ -451,7 +451,7 @@ fn the_proxy_of_an_error_is_the_one_that_the_client_uses() {
     ] {
         assert_eq!(named(&by(no), url), expected, "{no}: {url}");
     }
-    // A proxy that the client cannot use is not used.
+    // The client cannot use this proxy, so it does not count.
     let unusable = [("HTTPS_PROXY", "ftp://proxy"), ("ALL_PROXY", "proxy:80")];
     let all = named(&unusable, "https://example.com/v1");
     assert_eq!(all.as_deref(), Some("proxy:80 (ALL_PROXY)"));

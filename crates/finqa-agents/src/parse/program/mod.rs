@@ -1,9 +1,9 @@
-//! Brings a model's program into the dataset's language if it can be read in one way only. Any
+//! Converts a model's program to the dataset's language if there is only one way to read it. Any
 //! other program stays exactly as written, so that the checks object to it.
 //!
 //! For example, `divide(subtract(a, b), b)` becomes `subtract(a, b), divide(#0, b)`. Infix
 //! arithmetic with a stated result (`(a - b) / b = 0.14`) and figures with commas (`206,588`) are
-//! read too.
+//! also read.
 //!
 //! Reading order: `split` separates steps and arguments, `read` parses their operations, `steps`
 //! collects the resulting steps.
@@ -12,7 +12,7 @@ mod read;
 mod split;
 mod steps;
 
-/// Longer programs are left as written.
+/// Maximum length of a program in bytes. A longer program stays as written.
 const MAX_PROGRAM_BYTES: usize = 4096;
 
 /// Reads the program of a reply; `None` if it is empty, `none`, `null` or `n/a`.

@@ -5,7 +5,7 @@ use finqa_core::program::{Argument, Op, joined};
 use super::split::{arguments, pieces};
 use super::steps::{Steps, number};
 
-/// Maximum nesting. The parser is recursive, so unlimited nesting could overflow the stack.
+/// Maximum nesting. The parser is recursive, so deeper nesting could overflow the stack.
 const MAX_DEPTH: usize = 24;
 
 /// Reads `text` as a program and writes it in the dataset's language. `None` if it cannot be read,
@@ -17,8 +17,8 @@ pub(super) fn program(text: &str) -> Option<String> {
     let (last, before) = written.split_last()?;
     let mut steps = Steps::default();
     for text in before {
-        // Only a step that computes may precede another: after a bare figure, it would be unclear
-        // whether `#k` counts it as a step.
+        // Only a step that computes may precede another step. After a bare figure, it would be
+        // unclear whether `#k` counts the figure as a step.
         if !matches!(step(text, &mut steps)?, Argument::Reference(_)) {
             return None;
         }
@@ -32,9 +32,8 @@ pub(super) fn program(text: &str) -> Option<String> {
     (steps.out.len() > computed).then(|| joined(&steps.out))
 }
 
-/// Reads one step and returns the operand that stands for its result. In `469 - 77 = 392`, the
-/// stated result is dropped, because executing the program gives it; `75 = 80` calculates nothing
-/// and is refused.
+/// Reads one step and returns the operand for its result. In `469 - 77 = 392`, the stated result is
+/// dropped, because executing the program computes it. `75 = 80` computes nothing and is refused.
 fn step(text: &str, steps: &mut Steps) -> Option<Argument> {
     let before = steps.out.len();
     let (expression, result) = match text.split_once(['=', '≈']) {
@@ -61,7 +60,7 @@ struct ProgramReader<'t, 's> {
 }
 
 impl<'t> ProgramReader<'t, '_> {
-    /// Reads the whole text; `None` if anything is left over.
+    /// Reads the whole text; `None` if a part of it remains.
     fn whole(&mut self, depth: usize) -> Option<Argument> {
         let operand = self.comparison(depth)?;
         self.rest.trim().is_empty().then_some(operand)

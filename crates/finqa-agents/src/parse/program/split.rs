@@ -1,9 +1,9 @@
-//! Splits program text at commas that separate, but not at those inside figures.
+//! Splits program text at separating commas, but not at commas inside figures.
 
 use super::super::lenient::separates_thousands;
 
-/// Splits `text` at separators outside parentheses. A comma inside a figure (`206,588`) counts only
-/// if `inside_figures` is set. `None` if the parentheses do not match.
+/// Splits `text` at separators outside parentheses. A comma inside a figure (`206,588`) separates
+/// only if `inside_figures` is set. `None` if the parentheses do not match.
 pub(super) fn pieces<'a>(
     text: &'a str,
     separators: &[char],
@@ -30,10 +30,10 @@ pub(super) fn pieces<'a>(
     (depth == 0).then_some(out)
 }
 
-/// Splits the arguments of a call. If there are more than two pieces, commas may belong to figures:
-/// pieces are joined to two arguments if exactly one way to do so is possible, or exactly one with
-/// a space after the separating comma. If there is no way, each piece is an argument; if there are
-/// several, the result is `None`.
+/// Splits the arguments of a call. If there are more than two pieces, some commas may be part of
+/// figures. The pieces are then joined to two arguments if there is exactly one way to do so, or
+/// exactly one way with a space after the separating comma. If there is no way, each piece is an
+/// argument. If there are several ways, the result is `None`.
 pub(super) fn arguments(text: &str) -> Option<Vec<String>> {
     let pieces = pieces(text, &[','], true)?;
     let trimmed = || pieces.iter().map(|p| p.trim().to_string()).collect();
@@ -46,7 +46,7 @@ pub(super) fn arguments(text: &str) -> Option<Vec<String>> {
             (is_argument(left) && is_argument(right)).then(|| (left.join(","), right.join(",")))
         })
         .collect();
-    // In `206,588, 181,001`, the space shows which comma separates.
+    // In `206,588, 181,001`, the space shows which comma separates the arguments.
     let spaced: Vec<_> = ways.iter().filter(|(_, r)| r.starts_with(' ')).collect();
     let (left, right) = match (ways.as_slice(), spaced.as_slice()) {
         ([], _) => return Some(trimmed()),
@@ -57,7 +57,7 @@ pub(super) fn arguments(text: &str) -> Option<Vec<String>> {
     Some(vec![left.trim().to_string(), right.trim().to_string()])
 }
 
-/// True if the pieces form one argument: a single piece, or a figure whose commas separate
+/// True if the pieces form one argument. They are a single piece, or a figure whose commas separate
 /// thousands.
 fn is_argument(pieces: &[&str]) -> bool {
     if pieces.len() == 1 {

@@ -1,4 +1,4 @@
-//! Collects the steps of a program in the dataset's language, one operation each.
+//! Collects the steps of a program in the dataset's language, with one operation each.
 
 use finqa_core::number::literal;
 use finqa_core::program::{Argument, Op, ProgramStep};
@@ -9,12 +9,12 @@ pub(super) fn number(text: String) -> Option<Argument> {
     Some(Argument::Literal { text, value })
 }
 
-/// The steps of a program as far as it has been read.
+/// The steps of a program that have been read so far.
 #[derive(Default)]
 pub(super) struct Steps {
     pub(super) out: Vec<ProgramStep>,
-    /// The results of the steps as the model wrote them, which its `#k` count. A written step with
-    /// nested calls adds several steps to `out`, but one result here.
+    /// The results of the steps in the model's own program, to which its `#k` refer. A step with
+    /// nested calls adds several steps to `out`, but only one result here.
     pub(super) positions: Vec<Argument>,
 }
 
@@ -26,8 +26,8 @@ impl Steps {
         Argument::Reference(self.out.len() - 1)
     }
 
-    /// Adds a `table_*` step. Its row label may contain commas and parentheses, so only the last
-    /// comma separates.
+    /// Adds a `table_*` step. The row label may contain commas and parentheses, so only the last
+    /// comma separates the arguments.
     pub(super) fn table(&mut self, operation: &str, inside: &str) -> Option<Argument> {
         let op = Op::of(operation)?;
         let (label, unused) = inside.rsplit_once(',')?;
@@ -35,8 +35,8 @@ impl Steps {
         Some(self.push(op, row, Argument::Unused(unused.trim().to_owned())))
     }
 
-    /// Adds an operation on numbers; `table` adds those on a row. `add` and `multiply` may have
-    /// more than two arguments, which make several steps.
+    /// Adds an operation on numbers (`table` adds operations on a row). `add` and `multiply` may
+    /// have more than two arguments and then become several steps.
     pub(super) fn call(&mut self, operation: &str, arguments: Vec<Argument>) -> Option<Argument> {
         let op = Op::of(operation)?;
         match <[Argument; 2]>::try_from(arguments) {

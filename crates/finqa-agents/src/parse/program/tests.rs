@@ -1,4 +1,4 @@
-//! Programs as models write them.
+//! Tests programs in the forms that models write.
 
 use super::program as read;
 

@@ -1,4 +1,4 @@
-//! Generated runs: every call gets its slots, and no minute is above a ceiling.
+//! Generated runs. Every call must get its slots, and no minute may be above a ceiling.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,12 +6,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// How the calls of a generated run go.
+/// The calls of a generated run.
 #[derive(Debug, Clone)]
 struct Script {
     options: LimitOptions,
-    /// For each call: the tokens that it may use, the milliseconds of an attempt, and how often it
-    /// is refused before it is answered.
+    /// For each call: the tokens that it may use, the duration of an attempt in milliseconds, and
+    /// the number of refusals before it is answered.
     calls: Vec<(u64, u64, u8)>,
 }
 
@@ -33,7 +33,7 @@ fn script() -> impl Strategy<Value = Script> {
     })
 }
 
-/// When each attempt started, and the tokens that it counts as.
+/// The start of each attempt, and the tokens that it counts as.
 async fn play(script: &Script) -> Vec<(Instant, u64)> {
     let limiter = Limiter::new(script.options);
     let started = Arc::new(Mutex::new(Vec::new()));
@@ -54,7 +54,7 @@ async fn play(script: &Script) -> Vec<(Instant, u64)> {
                 if attempt == refusals {
                     ends(slot, ANSWERED);
                 } else {
-                    // A refused attempt has used no tokens.
+                    // A refused attempt used no tokens.
                     started.lock()[place].1 = 0;
                     ends(slot, LimitVerdict::RateLimited);
                     sleep(Duration::from_millis(millis * 7)).await;
@@ -62,7 +62,7 @@ async fn play(script: &Script) -> Vec<(Instant, u64)> {
             }
         }));
     }
-    // A call that is not woken would wait for this.
+    // A call that is never woken would wait until this time.
     let all = futures::future::join_all(tasks);
     let ended = tokio::time::timeout(1_000_000 * SECOND, all).await;
     for task in ended.expect("every call gets its slots") {
@@ -92,7 +92,7 @@ proptest! {
             let (requests, tokens) = (minute.len() as u64, minute.iter().sum::<u64>());
             let alone = minute.iter().filter(|tokens| **tokens > 0).count() == 1;
             prop_assert!(script.options.rpm.is_none_or(|most| requests <= most), "{requests}");
-            // A call that is larger than the ceiling is made alone.
+            // A call that is larger than the ceiling is made while no other call counts.
             prop_assert!(
                 script.options.tpm.is_none_or(|most| tokens <= most || alone),
                 "{tokens}"
