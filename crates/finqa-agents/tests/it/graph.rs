@@ -1,4 +1,4 @@
-//! Tests of the state graph: what compiles, what runs, and what is drawn.
+//! Tests the state graph: which graphs compile, how they run, and how they are drawn.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -29,7 +29,7 @@ impl fmt::Display for Route {
 #[error("no answer")]
 struct NoAnswer;
 
-/// A node that takes its routes one after another, and the last one for ever.
+/// A node that takes its routes one after another, and then repeats the last one forever.
 struct Scripted {
     name: &'static str,
     routes: Vec<Route>,

@@ -1,5 +1,5 @@
-//! Integration tests of the agents: one module for each module of the package, and the servers in
-//! `support`.
+//! Integration tests of the agents. Each module of the package has a test module here; `support`
+//! has the servers.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,5 +1,5 @@
-//! Tests of models against a real server that breaks on purpose: what is sent, what comes back, and
-//! that the requests that a reply counts are those that the server saw.
+//! Tests models with a real server that fails on purpose. They check which requests are sent, which
+//! replies come back, and that replies count the same requests as the server.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -94,7 +94,7 @@ async fn chat(model: &HttpModel, request: &ChatRequest) -> Result<ChatReply, Mod
     model.chat(request, &Stop::default()).await
 }
 
-/// Makes one call to a server that always answers like this.
+/// Makes one call to a server that always sends this reply.
 async fn one(reply: Reply) -> (Result<ChatReply, ModelError>, FaultServer) {
     let server = FaultServer::start(move |_| reply.clone());
     let model = HttpModel::new(openai(&server)).unwrap();
@@ -102,7 +102,7 @@ async fn one(reply: Reply) -> (Result<ChatReply, ModelError>, FaultServer) {
     (outcome, server)
 }
 
-/// Makes one call to a server that fails once like this, and then answers.
+/// Makes one call to a server that first fails in this way, and then answers.
 async fn once(reply: Reply) -> (Result<ChatReply, ModelError>, FaultServer) {
     let server = FaultServer::start(move |request| match request.repeat {
         0 => reply.clone(),

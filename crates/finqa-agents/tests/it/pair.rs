@@ -1,5 +1,4 @@
-//! Tests of what the two agents accept as an answer: from an analysis alone, and with a scripted
-//! model.
+//! Tests which answers the two agents accept, from an analysis alone and with a scripted model.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,8 +23,8 @@ use crate::support::fault_server::{FaultServer, Reply, Request, completion};
 mod critic;
 mod finish;
 
-/// A question about a page with amounts, a percentage with its sign, one that its label marks, and
-/// one that only a reader recognises.
+/// A question about a page with amounts and three percentages: one with its sign, one that its
+/// label marks, and one that only a reader can recognise.
 fn question(text: &str) -> Question {
     let rows: [[&str; 3]; 6] = [
         ["", "2019", "2018"],
@@ -140,7 +139,7 @@ fn a_cited_place_must_hold_the_literal_of_the_program(
     assert!(citation.is_none_or(|f| f.kind.sends_back()));
 }
 
-/// The checks find exactly these kinds of errors in a program's answer.
+/// The checks must find exactly these kinds of errors in the answer of a program.
 #[rstest]
 #[case::right("what was revenue in 2019?", "1250", UnitKind::Number, &[])]
 #[case::a_constant("what was revenue by month in 2019?", "divide(1250, 12)", UnitKind::Number, &[])]
@@ -172,7 +171,7 @@ fn each_check_finds_its_own_error_and_no_other(
     assert_eq!(kinds, expected, "{found:?}");
 }
 
-/// The finding was once "beyond 1,000 %", which makes no sense to a reader of 50.00.
+/// The finding was once "beyond 1,000 %", which makes no sense for the value 50.00.
 #[test]
 fn a_percentage_without_its_sign_is_told_to_have_one() {
     let answer = settle(&analysis("", UnitKind::Percent, "50.00", &[]));
@@ -207,7 +206,8 @@ fn a_year_that_opens_a_sentence_is_not_its_value() {
 
 const REVENUE: &str = "what was revenue in 2019?";
 
-/// Asks a question with a scripted model; returns the solution, and the server with what it saw.
+/// Asks a question with a scripted model. Returns the solution, and the server with the requests
+/// that it received.
 async fn ask(
     text: &str,
     change: impl FnOnce(&mut PairOptions),
@@ -216,7 +216,7 @@ async fn ask(
     ask_again(text, change, CallMemory::default(), script).await
 }
 
-/// The same, with the calls that an earlier process made.
+/// Like `ask`, with the calls of an earlier process.
 async fn ask_again(
     text: &str,
     change: impl FnOnce(&mut PairOptions),
@@ -236,7 +236,7 @@ async fn ask_again(
     (solution, server)
 }
 
-/// The solution, even of a question that the provider failed.
+/// The solution, even if the provider failed.
 fn solved(solved: Result<Solution, Interruption>) -> Solution {
     solved.unwrap_or_else(|why| match why {
         Interruption::Provider(solution) => Solution {
@@ -288,7 +288,7 @@ async fn an_answer_without_a_value_is_asked_for_again_and_then_a_parse_failure()
     );
 }
 
-/// A reply that was cut at a limit of the user's own is not asked for again.
+/// A reply that was cut at the user's own limit is not requested again.
 #[tokio::test]
 async fn a_reply_that_was_cut_is_asked_for_in_fewer_words() {
     let cut = |request: &Request| match request.index {
@@ -325,7 +325,7 @@ async fn a_critic_that_failed_before_the_accepted_round_is_not_the_questions_err
         match is_critic(request) {
             true if revised => Reply::chat("ALL_OK"),
             true => Reply::error(400, "invalid_request", "no"),
-            // The first program takes the wrong year, which the checks send back.
+            // The first program uses the wrong year, so the checks send it back.
             false if request.body["messages"].as_array().unwrap().len() == 2 => {
                 reply("1000", "1000")
             }
@@ -339,8 +339,8 @@ async fn a_critic_that_failed_before_the_accepted_round_is_not_the_questions_err
     assert_eq!((solution.chosen_round, solution.error), (Some(2), None));
 }
 
-/// An analyst that gives this answer, or a different one each time (`another`), or none (`prose`);
-/// and a critic that approves, fails or objects.
+/// An analyst that always gives this answer, a different one each time (`another`), or none
+/// (`prose`), and a critic that approves, fails or objects.
 fn scripted(
     analyst: &'static str,
     critic: &'static str,

@@ -1,4 +1,4 @@
-//! Tests of replies as models write them, read by `parse`.
+//! Tests that `parse` reads replies in the forms that models write.
 
 mod verdict;
 
@@ -13,7 +13,8 @@ const PLAIN: &str = r#"{"steps": ["206,588 - 181,001 = 25,587"], "answer": "14.1
  "evidence": [{"id": "r6c1", "literal": "206,588"}], "program": "subtract(206588, 181001), divide(#0, 181001)",
  "unit": "percent", "label": "change in net cash", "confidence": 0.9}"#;
 
-/// The same analysis, with its lists and its number written as JSON strings, this many times over.
+/// The same analysis, in which lists and the number are written as JSON strings, nested this many
+/// times.
 fn as_texts(times: usize) -> String {
     let mut object: serde_json::Value = serde_json::from_str(PLAIN).unwrap();
     for key in ["steps", "evidence", "confidence"] {
@@ -110,7 +111,7 @@ fn labelled_lines_without_json() {
     assert_eq!(parsed.steps, ["The change is 25,587."]);
 }
 
-/// Models often end a complete reply with a small object of their own.
+/// Models often end a complete reply with an additional small object.
 #[rstest]
 #[case("{full}\n{\"value\": 0.5}")]
 #[case("{full}\nIn short: {\"answer\": \"0.5\"}")]
@@ -164,8 +165,8 @@ fn failures_say_what_and_where(#[case] text: &str, #[case] message: &str) {
     assert_eq!(analysis(text).unwrap_err().to_string(), message);
 }
 
-/// Hostile replies of a quarter of a megabyte neither overflow the stack nor stall. No time is
-/// asserted: if a step is not linear, one of them runs for minutes.
+/// Hostile replies of a quarter of a megabyte must neither overflow the stack nor stall. The test
+/// does not measure the time: if a step is not linear, a reply takes minutes.
 #[test]
 fn long_runs_of_anything_are_survived() {
     const SIZE: usize = 1 << 18;
@@ -211,7 +212,7 @@ proptest! {
         let _ = verdict(&text);
     }
 
-    /// Near-JSON causes no panic, and whatever is read from it reads back the same.
+    /// Near-JSON causes no panic, and a value that is read from it reads back unchanged.
     #[test]
     fn near_json_is_read_stably(parts in proptest::collection::vec(near_json(), 0..40), keyed in any::<bool>()) {
         let mut text = parts.concat();

@@ -1,4 +1,4 @@
-//! Tests of what a model is shown.
+//! Tests the text that a model is shown.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ Question: by what percentage did fees grow?"#;
     assert_eq!(prompt.user, expected);
 }
 
-/// The critic sees what the analyst saw, and then the analysis.
+/// The critic is shown everything that the analyst was shown, and then the analysis.
 #[test]
 fn the_user_message_of_the_critic() {
     let prompts = Prompts::embedded();
@@ -127,8 +127,8 @@ fn the_follow_ups() {
     );
 }
 
-/// For prefix caches, everything up to the earlier turns is the same for each turn about a page and
-/// for both agents, and a longer history only appends.
+/// Prefix caches need that everything up to the earlier turns is the same for each turn about a
+/// page and for both agents, and that a longer history only appends.
 #[test]
 fn stable_text_comes_first() {
     let prompts = Prompts::embedded();
@@ -145,7 +145,7 @@ fn stable_text_comes_first() {
     let shared = a.user.find("\n\nQuestion: ").unwrap();
     assert!(b.user.starts_with(&a.user[..shared]));
     assert!(critic.user.starts_with(&b.user));
-    // Every turn has the page end at the same byte, which a provider's cache needs.
+    // In every turn, the page must end at the same byte, because a provider's cache needs it.
     let page = &a.user[..a.page_bytes];
     assert!(page.ends_with("END OF THE PAGE"), "{page}");
     for prompt in [&b, &critic] {
@@ -153,7 +153,7 @@ fn stable_text_comes_first() {
     }
 }
 
-/// The reply that the prompt shows as an example has the requested form.
+/// The example reply in the prompt must have the requested form.
 #[test]
 fn the_example_in_the_prompt_has_the_form_of_the_schema() {
     let prompt = Prompts::embedded().analyst(&question()).unwrap();

@@ -1,4 +1,4 @@
-//! Tests that a page is read only once, whatever works on it and however many questions it has.
+//! Tests that a page is read only once for all of its questions and uses.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What several tests need. The tests of the root package include the servers too.
+//! Helpers for several tests. The tests of the root package also use the servers.
 
 #![allow(dead_code, unused_imports, reason = "each test uses its own part")]
 

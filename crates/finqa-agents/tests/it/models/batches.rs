@@ -1,5 +1,5 @@
-//! Tests of the batch engine below the binary: what a process does with a batch, and what the next
-//! one finds.
+//! Tests the batch engine without the binary: how a process handles a batch, and how the next
+//! process continues.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ mod foreign;
 mod results;
 mod rows;
 
-/// A run of one call for each question, whose journal outlives its processes.
+/// A run with one call per question. Its journal outlives its processes.
 struct BatchRun {
     connection: ModelConnection,
     id: &'static str,
@@ -24,13 +24,13 @@ struct BatchRun {
     stop: Stop,
     journal: Arc<Mutex<BTreeMap<u32, BatchRecord>>>,
     notices: Arc<Mutex<Vec<String>>>,
-    /// How many more times the journal can store a batch.
+    /// The number of batches that the journal can still store.
     stores: usize,
-    /// Cancelled once every call has ended.
+    /// Cancelled when every call has ended.
     calls_ended: CancellationToken,
 }
 
-/// How a process of a run ended.
+/// The end of a process of a run.
 struct Ended {
     replies: Vec<Result<ChatReply, ModelError>>,
     driver: Result<(), ModelError>,
@@ -50,7 +50,7 @@ impl BatchRun {
         }
     }
 
-    /// The same run, as another process continues it.
+    /// The same run, continued by another process.
     fn next_process(self) -> Self {
         Self {
             stop: Stop::default(),
@@ -59,7 +59,7 @@ impl BatchRun {
         }
     }
 
-    /// Asks the questions as one process of the run would.
+    /// Asks the questions, as one process of the run does.
     async fn ask(&self, questions: &[&str]) -> Ended {
         let notices = Arc::clone(&self.notices);
         let observer = move |event: &CallEvent| {
@@ -134,7 +134,7 @@ impl BatchRun {
 }
 
 impl Ended {
-    /// Every call has the reply to its own question.
+    /// Every call must have the reply to its own question.
     #[track_caller]
     fn answers(&self, questions: &[&str]) {
         self.driver.as_ref().unwrap();
@@ -191,7 +191,7 @@ async fn results_that_arrive_while_a_run_stops_are_fetched_again_and_not_paid_ag
     assert_eq!(next.batches()[0].stage, BatchStage::Ended);
 }
 
-/// The id would become part of the next request's path.
+/// The id would become part of the path of the next request.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_id_that_is_not_a_part_of_a_path_is_refused() {
     for id in ["../files", "a?limit=1", "a b"] {
@@ -234,7 +234,7 @@ async fn a_journal_that_cannot_be_written_ends_the_wave_at_each_of_its_entries()
             ..BatchRun::new(openai(&server.http))
         };
         let ended = run.ask(&QUESTIONS).await;
-        // Only the last entry, which says that the results are recorded, may be missing.
+        // Only the last entry may be missing. It says that the results are recorded.
         if ended.replies[0].is_ok() {
             ended.answers(&QUESTIONS);
             break;

@@ -1,5 +1,5 @@
-//! Tests of parameters that a server refuses: they are renamed or dropped once, and that is
-//! remembered.
+//! Tests parameters that a server refuses. They are renamed or dropped once, and later requests
+//! remember it.
 
 use super::*;
 
@@ -52,8 +52,8 @@ async fn an_unknown_reasoning_model_is_learnt_in_one_call() {
     assert_eq!(last["seed"], 1);
 }
 
-/// A verdict without an objection need not be an object, so a server without schemas is asked for
-/// text, whether that is known or learnt.
+/// A verdict without an objection does not have to be an object. A server that is known, or turns
+/// out, not to support schemas is therefore asked for text.
 #[tokio::test]
 async fn a_schema_steps_down_to_an_object_and_to_text_but_for_a_verdict_at_once() {
     let mut verdict = full_request();
@@ -93,8 +93,8 @@ async fn a_schema_steps_down_to_an_object_and_to_text_but_for_a_verdict_at_once(
     }
 }
 
-/// A server that accepts the prompt `long` only with a limit of at most `most` tokens, and
-/// otherwise refuses it in these words.
+/// A server that accepts the prompt `long` only with a limit of at most `most` tokens. Otherwise it
+/// refuses the request with this message.
 fn limited(most: u64, status: u16, code: &'static str, words: &'static str) -> FaultServer {
     FaultServer::start(move |request| {
         let names = ["max_tokens", "max_completion_tokens"];
@@ -157,7 +157,7 @@ async fn a_default_limit_that_leaves_no_room_for_the_prompt_is_lowered_for_that_
         ),
     ] {
         let server = limited(3192, status, code, words);
-        // A budget changes nothing, because the requests still have a limit.
+        // A budget changes nothing, because the requests have a limit anyway.
         for model in [
             HttpModel::new(ModelConnection {
                 model: "m".into(),
@@ -209,7 +209,7 @@ async fn a_limit_of_the_users_own_that_is_too_high_is_an_error_that_says_so() {
             4096,
             "max_tokens is too large: ASKED. This model supports at most 2000 completion tokens.",
         ),
-        // The prompt itself fits.
+        // The prompt itself fits into the context.
         (400, 4096, context),
         (400, 256, context),
         (400, 120, context),
@@ -252,7 +252,7 @@ async fn a_prompt_that_is_too_long_by_itself_is_said_to_be_that() {
           (5000 in the messages, ASKED in the completion).",
             1,
         ),
-        // Limits of 4096, 2048, 1024, 512 and 256.
+        // The limits are 4096, 2048, 1024, 512 and 256.
         ("Please reduce the length of the messages or completion.", 5),
     ] {
         let server = limited(0, 400, "x", words);
@@ -289,7 +289,7 @@ async fn a_reply_names_the_sampling_settings_that_it_was_made_without() {
         }
     });
     let model = HttpModel::new(openai(&server)).unwrap();
-    // The second request is not refused any more, but is sent without the seed too.
+    // The second request is not refused, but it is sent without the seed too.
     for _ in 0..2 {
         let reply = chat(&model, &full_request()).await.unwrap();
         assert_eq!(reply.left_out, ["seed"]);

@@ -1,10 +1,10 @@
-//! Tests of every way to fail: what is repeated, what is not, and what the error says.
+//! Tests every way in which a call can fail: which requests are repeated, and what the error says.
 
 use finqa_agents::llm::Scope;
 
 use super::*;
 
-/// The call succeeds at the second attempt, and the server saw both.
+/// The call must succeed at the second attempt, and the server must have received both.
 async fn recovers(reply: Reply) {
     let told = format!("{reply:?}");
     let (outcome, server) = once(reply).await;
@@ -13,7 +13,7 @@ async fn recovers(reply: Reply) {
     assert_eq!((answer.attempts, server.count()), (2, 2), "{told}");
 }
 
-/// The call fails at once with this kind.
+/// The call must fail at once with this kind.
 async fn fails(reply: Reply, kind: ErrorKind) -> ModelError {
     let (outcome, server) = one(reply).await;
     let error = outcome.unwrap_err();
@@ -28,7 +28,7 @@ async fn transient_statuses_are_retried() {
         recovers(Reply::error(status, "x", "not now")).await;
         recovers(Reply::plain(status, "not now")).await;
     }
-    // async-openai's own retries give up on an integer code.
+    // async-openai's own retries give up if the code is an integer.
     let integer = json!({"error": {"code": 429, "message": "slow down"}});
     recovers(Reply::json(429, &integer)).await;
     recovers(Reply::new(503, "text/html", "<html><title>busy</title>")).await;
@@ -52,7 +52,7 @@ async fn broken_connections_and_bodies_are_repeated() {
     recovers(Reply::plain(200, &deep)).await;
 }
 
-/// A complete answer in a body that JavaScript's or Python's parser takes.
+/// A complete answer in a body that only JavaScript's or Python's parser accepts.
 #[tokio::test]
 async fn a_body_that_is_almost_json_is_read_the_first_time() {
     let answer = completion("42 \\u", "stop").to_string();
@@ -127,7 +127,7 @@ async fn a_compressed_body_is_decoded_within_the_limit_or_its_compression_is_nam
     }
 }
 
-/// The error was once "the body is not JSON: expected value at line 1 column 1", whatever the body.
+/// The error was once "the body is not JSON: expected value at line 1 column 1" for every body.
 #[tokio::test]
 async fn a_reply_that_cannot_be_read_is_quoted_without_the_key() {
     let page = format!(
@@ -223,7 +223,7 @@ async fn not_found_at_an_address_without_v1_hints_at_it() {
     }
 }
 
-/// OpenRouter answers like this if the server behind it fails.
+/// OpenRouter sends this if the server behind it fails.
 #[tokio::test]
 async fn a_failure_returned_as_a_success_is_that_failure() {
     let inside = |code: u16| Reply::json(200, &json!({"error": {"code": code, "message": "no"}}));
@@ -262,7 +262,7 @@ async fn a_huge_body_is_not_read_to_its_end() {
 async fn a_server_that_never_answers_is_a_timeout_and_asked_twice() {
     let server = FaultServer::start(|_| Reply::hang());
     let mut settings = openai(&server);
-    // Long enough for a loaded machine to connect and send.
+    // Long enough for a loaded machine to connect and to send the request.
     settings.timeout = Duration::from_millis(500);
     let model = HttpModel::new(settings).unwrap();
     let error = chat(&model, &ask("How much?")).await.unwrap_err();
@@ -273,7 +273,7 @@ async fn a_server_that_never_answers_is_a_timeout_and_asked_twice() {
 
 #[tokio::test]
 async fn a_dead_host_and_one_without_encryption_are_named_after_all_attempts() {
-    // A port that was free a moment ago.
+    // A port that was free a moment before.
     let dead = FaultServer::start(|_| Reply::chat("")).base_url();
     let plain = FaultServer::start(|_| Reply::chat(""));
     let encrypted = format!("https://{}/v1", plain.address());
@@ -310,8 +310,8 @@ async fn cancelling_ends_a_wait_and_a_running_request_at_once() {
             stop.abort.cancel();
         }
     );
-    // A request that is cancelled in flight may have been billed; a call that is cancelled while it
-    // waits was not.
+    // A request that is cancelled in flight may have been billed. A call that is cancelled during a
+    // wait was not billed.
     for (outcome, lost) in [(first, 0), (second, 1)] {
         let error = outcome.unwrap_err();
         let ended = (error.kind, error.attempts, error.lost);
@@ -322,9 +322,9 @@ async fn cancelling_ends_a_wait_and_a_running_request_at_once() {
     assert_eq!(hanging_server.count(), 1);
 }
 
-/// 30 % of 200 prompts fail in every way there is, in each protocol, side by side. Each call ends
-/// with its own answer or a definite error, and the requests that replies and errors count are
-/// those that the server saw.
+/// In each protocol, 30 % of 200 parallel prompts fail, in all known ways. Each call must end with
+/// its own answer or a definite error, and replies and errors must count the requests that the
+/// server received.
 #[tokio::test]
 async fn under_every_fault_at_once_each_call_gets_its_own_answer() {
     for connection in [openai, azure, anthropic, responses] {
@@ -342,7 +342,7 @@ async fn under_every_fault_at_once_each_call_gets_its_own_answer() {
         let (mut counted, mut filtered, mut repeated) = (0, 0, 0);
         for call in calls.collect::<Vec<_>>() {
             match call.await.unwrap() {
-                // Anthropic has no filter, but its model may refuse.
+                // Anthropic has no filter, but its model may refuse to answer.
                 (_, Ok(reply)) if reply.is_withheld() => {
                     counted += reply.attempts;
                     filtered += 1;
@@ -364,7 +364,7 @@ async fn under_every_fault_at_once_each_call_gets_its_own_answer() {
     }
 }
 
-/// A drain once waited for as long as the server had asked for: 90 s and more.
+/// A drain once waited as long as the server had asked for, which was 90 s and more.
 #[tokio::test]
 async fn draining_ends_a_retry_after_and_lets_a_request_in_flight_be_answered() {
     let stop = Stop::default();
@@ -432,7 +432,7 @@ async fn a_403_and_after_an_answer_a_404_affects_only_its_own_request() {
     }
 }
 
-/// Each status is tried before and after an answer.
+/// Each status is tried before and after a first answer.
 #[tokio::test]
 async fn a_status_with_unknown_words_ends_a_run_only_if_every_request_would_meet_it() {
     use Scope::{Provider, Request, Run};

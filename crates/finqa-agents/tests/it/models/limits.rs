@@ -1,4 +1,4 @@
-//! Tests of limits against a server that refuses and reports: what is sent, what waits, what ends.
+//! Tests the limits with a server that refuses requests and reports quotas.
 
 use finqa_agents::llm::{LimitOptions, Limiter, Limits};
 use tokio::sync::mpsc;
@@ -23,7 +23,7 @@ fn limited(
     (Arc::new(model), limits, events)
 }
 
-/// A call in a task of its own.
+/// Makes a call in a separate task.
 fn spawned(
     model: &Arc<HttpModel>,
     stop: &Stop,

@@ -1,13 +1,12 @@
-//! Tests of Anthropic's Messages and OpenAI's Responses: what is sent, what comes back, and what a
-//! failure means. The bodies have the shapes that the providers document.
+//! Tests Anthropic's Messages and OpenAI's Responses: the requests, the replies and the meaning of
+//! failures. The bodies have the forms that the providers document.
 
 use super::*;
 use finqa_agents::llm::ToolCall;
 
 const SCHEMA: fn() -> serde_json::Value = || json!({"type": "object", "properties": {}});
 
-/// A request with instructions, a page that later requests repeat, a question, and a format for the
-/// answer.
+/// A request with instructions, a page that later requests repeat, a question, and a reply format.
 fn question() -> ChatRequest {
     let mut user = ChatMessage::user("THE PAGE\n\nQuestion: how much?");
     user.stable_bytes = "THE PAGE\n".len();
@@ -25,7 +24,7 @@ fn question() -> ChatRequest {
     }
 }
 
-/// A conversation with a tool call, its result, and a reminder after it.
+/// A conversation with a tool call, its result, and then a reminder.
 fn episode() -> ChatRequest {
     let mut request = ask("How much?");
     request.messages.push(ChatMessage {
@@ -67,7 +66,7 @@ async fn anthropic_gets_instructions_page_and_question_with_two_cache_marks() {
     assert_eq!(reply.content, "{\"answer\":\"42\"}");
     assert_eq!(reply.finish, FinishReason::Stop);
     assert_eq!(reply.left_out, ["seed"]);
-    // The provider counts 50 tokens separately from the 40 and 10 of its cache.
+    // The provider counts 50 tokens in addition to the 40 and 10 of its cache.
     assert_eq!(
         reply.usage,
         Some(Usage {
@@ -223,7 +222,7 @@ async fn azures_responses_belong_to_the_resource() {
     assert_eq!(seen.body["model"], "my-deployment");
 }
 
-/// A message in Anthropic's form that stopped for this reason.
+/// A message in Anthropic's form with this stop reason.
 fn stopped(reason: &str, text: &str) -> Reply {
     Reply::json(
         200,
@@ -276,7 +275,7 @@ async fn each_reason_to_stop_is_an_outcome() {
     assert_eq!(reply.usage, None, "what is not said is not zero");
 }
 
-/// At the limit, the provider closes an object that the model had left open.
+/// At the limit, the provider closes an object that the model has left open.
 #[tokio::test]
 async fn an_object_that_reached_the_limit_inside_a_tool_is_not_closed() {
     for (reason, content) in [

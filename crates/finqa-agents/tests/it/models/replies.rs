@@ -1,5 +1,5 @@
-//! Tests of stored replies: what is stored, what is reused and replayed, and what happens to
-//! damaged entries.
+//! Tests stored replies: which are stored, reused and replayed, and how damaged entries are
+//! handled.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ impl Cached {
         self.cache().wrap(Arc::new(model), SERVER)
     }
 
-    /// A model that answers from the folder alone; its server does not exist.
+    /// A model that uses only the folder. Its server does not exist.
     fn replayed(&self) -> Arc<dyn ChatModel> {
         let vars = [
             ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"),
@@ -80,7 +80,7 @@ async fn a_stored_reply_is_given_again_without_a_request() {
     let server = FaultServer::start(|_| Reply::chat("42").header("x-request-id", "req_1"));
     let request = ask("How much?");
     let first = ask_model(&cached.model(&server), &request).await.unwrap();
-    // A second model, as in another process.
+    // A second model, as another process has it.
     let second = ask_model(&cached.model(&server), &request).await.unwrap();
     assert_eq!(server.count(), 1);
     assert!(!first.cached && second.cached);
@@ -143,7 +143,7 @@ fn refusal(content: &str) -> Reply {
     Reply::json(200, &refusal)
 }
 
-/// Where the outcome of a call is used again.
+/// When the outcome of a call is used again.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kept {
     /// In a run and in a replay.
@@ -153,7 +153,8 @@ enum Kept {
     Nowhere,
 }
 
-/// A refusal settles its call, as an answer does. A failure that may pass is asked for again.
+/// A refusal settles its call, as an answer does. A request with a failure that may pass is sent
+/// again.
 #[rstest]
 #[case::refusal(refusal(""), Kept::Reused)]
 #[case::refusal_in_words(refusal("I am sorry."), Kept::Reused)]
@@ -238,7 +239,7 @@ async fn a_cancelled_call_is_never_stored() {
     assert_eq!(cached.entries().len(), 0);
 }
 
-/// Both requests were once sent, and paid for.
+/// Both requests were once sent and paid for.
 #[tokio::test]
 async fn of_equal_requests_at_the_same_time_the_second_waits_for_the_first() {
     let cached = Cached::new();
@@ -281,8 +282,8 @@ async fn a_folder_that_cannot_be_written_warns_once_and_fails_nothing() {
     let cached = Cached::new();
     let server = FaultServer::start(|_| Reply::chat("42"));
     let model = cached.model(&server);
-    // Files take the places of the entries' folders, which fails for every user, as a full disk
-    // does.
+    // Files with the names of the entries' folders make writing fail for every user, as on a full
+    // disk.
     for first in 0..=255_u8 {
         std::fs::write(cached.path().join(format!("{first:02x}")), "").unwrap();
     }

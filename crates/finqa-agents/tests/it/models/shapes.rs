@@ -1,12 +1,11 @@
-//! Tests of replies in the shapes of other servers: where an answer may be, what an event stream
-//! consists of, how a body is compressed, which words end a generation, and which tokens are
-//! hidden.
+//! Tests replies in the forms of other servers: the place of the answer, event streams, compressed
+//! bodies, the words for the end of a generation, and hidden tokens.
 
 use std::io::Write as _;
 
 use super::*;
 
-/// A request for an object.
+/// A request for a JSON object.
 fn question() -> ChatRequest {
     ChatRequest {
         format: ReplyFormat::JsonSchema {
@@ -23,7 +22,7 @@ fn analysis() -> serde_json::Value {
     json!({"steps": [], "program": "subtract(5, 3)", "answer": "2"})
 }
 
-/// The reply to a request for an object, and how many requests it took.
+/// The reply to a request for an object, and the number of requests that were needed.
 async fn asked(
     settings: fn(&FaultServer) -> ModelConnection,
     reply: Reply,
@@ -47,7 +46,7 @@ fn message_of(content: serde_json::Value) -> serde_json::Value {
         "usage": {"input_tokens": 10, "output_tokens": 2}})
 }
 
-/// Such replies once counted as empty, and were scored as the model's answers.
+/// Such replies once counted as empty and were scored as the model's answers.
 #[tokio::test]
 async fn a_complete_answer_is_used_wherever_it_is() {
     let text = || analysis().to_string();
@@ -91,7 +90,7 @@ async fn a_complete_answer_is_used_wherever_it_is() {
         assert_eq!((read, requests), (analysis(), 1), "{told}");
         assert!(reply.tool_calls.is_empty(), "{told}");
     }
-    // A call that is cut off is not an answer.
+    // A call that was cut off is not an answer.
     let cut = &text()[..20];
     let body = with_message(
         json!({"content": null, "tool_calls": call(cut.into())}),
@@ -101,7 +100,7 @@ async fn a_complete_answer_is_used_wherever_it_is() {
     assert_eq!((reply.content.as_str(), reply.tool_calls.len()), ("", 1));
 }
 
-/// Anthropic's events as documented, with a block of each kind.
+/// Anthropic's events as documented, with one block of each kind.
 fn events(ending: bool) -> String {
     let whole = analysis().to_string();
     let (first, rest) = whole.split_at(9);
@@ -158,7 +157,7 @@ async fn anthropics_events_that_were_not_asked_for_are_put_together() {
     let reply = asked(anthropic, stream(events(false))).await.0.unwrap();
     assert_eq!(reply.content, analysis().to_string());
     assert_eq!(reply.finish, FinishReason::Other(String::new()));
-    // The answer as a text block, and then an error in the middle of a stream.
+    // The answer as a text block, followed by an error in the middle of the stream.
     let text = events(true)
         .replace("input_json_delta", "text_delta")
         .replace("partial_json", "text")
@@ -174,7 +173,7 @@ async fn anthropics_events_that_were_not_asked_for_are_put_together() {
     assert!(error.message.contains("Overloaded"), "{error}");
 }
 
-/// Some of these once took six requests for one body, each of which may be billed.
+/// Some of these bodies once took six requests, each of which may be billed.
 #[tokio::test]
 async fn an_encoding_that_is_not_decoded_is_named_and_asked_for_twice() {
     let answer = completion("42", "stop").to_string().into_bytes();
@@ -200,7 +199,7 @@ async fn an_encoding_that_is_not_decoded_is_named_and_asked_for_twice() {
     }
 }
 
-/// Gemini's compatible endpoint joins two words to one.
+/// Gemini's compatible endpoint joins two words into one.
 #[tokio::test]
 async fn a_finish_word_with_a_reason_means_what_the_word_means() {
     let ended = |content: serde_json::Value, finish: &str| {
@@ -229,7 +228,7 @@ async fn a_finish_word_with_a_reason_means_what_the_word_means() {
     }
 }
 
-/// These words were once lost, and the error had none.
+/// The provider's message was once lost, so the error had no words.
 #[tokio::test]
 async fn the_words_of_each_form_of_error_are_shown() {
     for (status, body) in [
@@ -256,7 +255,7 @@ async fn the_words_of_each_form_of_error_are_shown() {
     }
 }
 
-/// A gateway's 400 hides the failure of the server behind it.
+/// A gateway's 400 can hide the failure of the server behind it.
 #[tokio::test]
 async fn a_passing_failure_inside_a_refusal_is_retried() {
     for body in [
@@ -274,7 +273,7 @@ async fn a_passing_failure_inside_a_refusal_is_retried() {
     }
 }
 
-/// 74,000 tokens that were not counted once let a run spend $1.11 with a limit of $0.30.
+/// A run once spent $1.11 with a limit of $0.30, because 74,000 tokens were not counted.
 #[tokio::test]
 async fn hidden_output_is_counted_wherever_its_field_stands() {
     let usage = |more: serde_json::Value| {
@@ -298,7 +297,7 @@ async fn hidden_output_is_counted_wherever_its_field_stands() {
         assert_eq!(usage.output_tokens, 74_097, "{more}");
         assert!(reply.is_usage_doubtful, "{more}");
     }
-    // More tokens from the cache than were read.
+    // There are more tokens from the cache than tokens read.
     for more in [
         json!({"total_tokens": 1100, "prompt_tokens_details": {"cached_tokens": 9000}}),
         json!({"total_tokens": 1100, "prompt_cache_hit_tokens": 9000}),
@@ -309,7 +308,7 @@ async fn hidden_output_is_counted_wherever_its_field_stands() {
     }
 }
 
-/// Wordings that once ended runs at their first five prompts.
+/// Messages that once ended runs at their first five prompts.
 #[tokio::test]
 async fn a_stated_maximum_of_output_tokens_is_kept_in_each_wording() {
     for (body, kept) in [

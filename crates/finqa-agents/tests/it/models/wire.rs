@@ -1,4 +1,4 @@
-//! Tests of what goes over the wire, and what a good answer turns into.
+//! Tests the bytes that are sent, and the reply that a good answer becomes.
 
 use super::*;
 
@@ -154,7 +154,7 @@ async fn another_model_is_recorded_and_a_version_or_a_deployment_is_none() {
     }
 }
 
-/// Runs another test in a process of this binary that has these variables.
+/// Runs another test of this binary in a process with these variables.
 #[test]
 fn neither_certificates_nor_a_proxy_are_needed_for_a_server_on_this_machine() {
     let no_certificates = [
@@ -187,7 +187,7 @@ fn neither_certificates_nor_a_proxy_are_needed_for_a_server_on_this_machine() {
 #[tokio::test]
 async fn a_reply_is_limited_and_more_so_where_the_model_does_not_reason() {
     let server = FaultServer::start(|request| match request.body["max_tokens"].as_u64() {
-        // vLLM's refusal of a limit that is as large as its context.
+        // vLLM refuses a limit that is as large as its context.
         Some(4096) if request.body["model"] == "small" => Reply::error(
             400,
             "BadRequestError",

@@ -1,4 +1,4 @@
-//! Tests of what follows from a critic's reply.
+//! Tests the consequences of a critic's reply.
 
 use super::*;
 

@@ -1,11 +1,11 @@
-//! Tests of replies by how they ended: by the model, at a limit, by a filter, or by a failure of
-//! the provider.
+//! Tests replies by the way in which they ended: by the model, at a limit, by a filter, or by a
+//! failure of the provider.
 
 use std::sync::Mutex;
 
 use super::*;
 
-/// A pair whose server sends the analyst and the critic these replies.
+/// A pair whose server sends these replies to the analyst and to the critic.
 struct ScriptedPair {
     server: FaultServer,
     pair: Pair,
@@ -45,7 +45,7 @@ impl ScriptedPair {
     }
 }
 
-/// Every finish word of the table in two spellings with its meaning, and some unknown words.
+/// Every finish word of the table in two spellings, with its meaning, and some unknown words.
 fn finish_words() -> Vec<(serde_json::Value, String)> {
     let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/failures.json");
     let table: serde_json::Value =
@@ -140,8 +140,9 @@ async fn each_finish_word_with_each_content_is_an_answer_or_whose_failure_it_is(
             );
         }
     }
-    // A whole call is complete, whatever the finish word. A call that is announced but missing is
-    // not, nor is one that is cut off, unless the server says that the calls ended.
+    // A complete call is an answer, whatever the finish word. A call that is announced but missing
+    // is not an answer. A call that is cut off is an answer only if the server says that the calls
+    // ended.
     let with_arguments = |arguments: &str| {
         let mut calls = calls.clone();
         calls[0]["function"]["arguments"] = arguments.into();
@@ -298,7 +299,7 @@ async fn an_error_inside_a_choice_and_an_answer_in_the_reasoning_are_the_provide
     }
 }
 
-/// The outcome was once `truncated`, after a second paid reply of the same kind.
+/// The outcome was once `truncated`, after a second reply of the same kind had been paid for.
 #[tokio::test]
 async fn a_whole_object_that_white_space_follows_to_the_limit_is_the_answer() {
     let object = json!({"steps": ["read"], "answer": "1250", "program": "1250",
@@ -334,7 +335,7 @@ async fn a_whole_object_that_white_space_follows_to_the_limit_is_the_answer() {
             "{after}"
         );
     }
-    // Without the last brace, the object is cut off.
+    // Without the last brace, the object counts as cut off.
     let cut = object.to_string();
     let cut = cut.trim_end_matches('}').to_owned() + &white;
     let script = move |_: &Request| Reply::json(200, &completion(&cut, "length"));

@@ -1,4 +1,4 @@
-//! Tests of what the critic's replies are read as.
+//! Tests how the critic's replies are read.
 
 use finqa_agents::parse::{CriticVerdict, verdict};
 
@@ -35,7 +35,7 @@ const APPROVALS: [&str; 29] = [
     r#""{\"verdict\":\"ALL_OK\",\"findings\":[]}""#,
 ];
 
-/// Replies that find something, some of them in a list without JSON.
+/// Replies with findings, some of them in a list that is not JSON.
 const OBJECTIONS: [&str; 13] = [
     r#"{"verdict":"ALL_OK","findings":[{"where":"step 2","problem":"sign","fix":""}]}"#,
     r#"{"findings":[{"problem":"sign"}]}"#,
@@ -52,7 +52,7 @@ const OBJECTIONS: [&str; 13] = [
     r#""{\"verdict\":\"REVISE\",\"findings\":[{\"problem\":\"sign\"}]}""#,
 ];
 
-/// Replies that do not say clearly what they are.
+/// Replies without a clear verdict.
 const NEITHER: [&str; 33] = [
     "",
     "...",
@@ -89,7 +89,7 @@ const NEITHER: [&str; 33] = [
     "-5",
 ];
 
-/// An objection is never read as an approval, nor the reverse.
+/// An objection must never be read as an approval, and an approval never as an objection.
 #[test]
 fn a_verdict_is_an_approval_a_revision_or_unparsable() {
     for (replies, kind) in [

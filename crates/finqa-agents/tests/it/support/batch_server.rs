@@ -1,7 +1,7 @@
-//! A local server with the Batch APIs of OpenAI, Azure and Anthropic, which fails on purpose.
+//! A local server with the Batch APIs of OpenAI, Azure and Anthropic. It can fail on purpose.
 //!
-//! It answers each request of a batch as the live server of the same test would, but in reversed
-//! order, and never outside of the batch.
+//! It answers each request of a batch like the live server of the same test, but in reversed order,
+//! and answers no request outside of a batch.
 
 use std::collections::{HashMap, HashSet};
 use std::process::{Child, Command};
@@ -11,32 +11,32 @@ use serde_json::{Value, json};
 
 use super::fault_server::{FaultServer, Reply, Request, spoken};
 
-/// How a batch ends.
+/// The end of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     Complete,
-    /// In progress for this many requests for its state.
+    /// The batch is in progress for this many requests for its state.
     After(usize),
-    /// In progress for ever.
+    /// The batch is in progress forever.
     Never,
     /// No request was answered.
     WithoutOutput,
     /// This many requests fail with a server error.
     PartlyFailed(usize),
-    /// It expires after this many requests.
+    /// The batch expires after this many requests.
     Expired(usize),
-    /// Somebody cancels it after this many requests.
+    /// The batch is cancelled by another party after this many requests.
     Cancelled(usize),
     Refused,
-    /// Refused if it has more requests than this.
+    /// The batch is refused if it has more requests than this.
     AtMost(usize),
 }
 
-/// A batch that was submitted.
+/// A submitted batch.
 #[derive(Debug, Clone)]
 pub struct SubmittedBatch {
     pub id: String,
-    /// The API key that it was submitted with.
+    /// The API key with which the batch was submitted.
     key: String,
     path: String,
     metadata: Value,
@@ -46,12 +46,12 @@ pub struct SubmittedBatch {
     asked: usize,
 }
 
-/// What the server does to the process that sends it requests.
+/// The action of the server on the process that sends it requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blow {
     /// The process is killed before a request is handled.
     Before,
-    /// The process is killed after a request was handled, but before the reply.
+    /// The process is killed after a request was handled, but before the reply is sent.
     After,
     /// The process is asked to end, and the request is answered.
     Terminate,
@@ -67,15 +67,15 @@ struct State {
     batches: Vec<SubmittedBatch>,
     answer: Box<Answer>,
     endings: Box<Endings>,
-    /// The process to kill, the number of requests until then, and how.
+    /// The process to kill, the number of requests until then, and the kind of kill.
     victim: Option<(Child, usize, Blow)>,
-    /// Answers in place of the API, if it returns a reply.
+    /// If it returns a reply, that reply is sent instead of the API's.
     intercept: Box<Intercept>,
     /// Changes the lines of the results of a batch.
     edit: Box<Edit>,
     /// Changes the description of a batch.
     edit_state: Box<dyn Fn(&mut Value) + Send + Sync>,
-    /// How many more times the reply to a submission is lost.
+    /// The number of replies to submissions that will still be lost.
     lost_replies: usize,
     seen: Vec<String>,
 }
@@ -86,8 +86,8 @@ pub struct BatchServer {
 }
 
 impl BatchServer {
-    /// Starts a server that answers requests with `answer`, and whose n-th batch ends as `endings`
-    /// says.
+    /// Starts a server that answers requests with `answer`. The n-th batch ends as the n-th of
+    /// `endings` says.
     pub fn start(
         answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
         endings: impl Fn(usize) -> Ending + Send + Sync + 'static,
@@ -133,8 +133,8 @@ impl BatchServer {
         counts
     }
 
-    /// From now on, a reply of `intercept` takes the place of the API's. It must not send requests
-    /// to this server, whose state is locked meanwhile.
+    /// From now on, a reply of `intercept` replaces the API's reply. `intercept` must not send
+    /// requests to this server, whose state is locked during the call.
     pub fn intercept(
         &self,
         intercept: impl FnMut(&Request) -> Option<Reply> + Send + Sync + 'static,
@@ -174,7 +174,7 @@ impl BatchServer {
         self.state().lost_replies = count;
     }
 
-    /// From now on, batches end like this, including those that were already submitted.
+    /// From now on, batches end in this way, including batches that were already submitted.
     pub fn end_as(&self, ending: Ending) {
         let mut state = self.state();
         state.endings = Box::new(move |_| ending);
@@ -183,8 +183,8 @@ impl BatchServer {
         }
     }
 
-    /// Kills `child` at its `at`-th request from now on, and waits until it has ended. Returns its
-    /// exit code if it ended before that.
+    /// Kills `child` at its `at`-th request from now on, and waits for its end. Returns the exit
+    /// code if it ended before.
     pub fn kill_at(&self, child: Child, at: usize, blow: Blow) -> Option<i32> {
         let id = child.id();
         self.state().victim = Some((child, at, blow));
@@ -288,7 +288,7 @@ impl State {
                 let at = batches.position(|it| it.id == *id && it.key == key);
                 at.map_or_else(not_found, |at| self.described(at))
             }
-            // Requests outside of a batch are answered live, for tests that want that.
+            // Requests outside of a batch are answered live, because some tests need that.
             _ => (self.answer)(request),
         }
     }
@@ -319,7 +319,7 @@ impl State {
         Reply::json(200, &self.batches[number].described())
     }
 
-    /// The description of a batch as it is now, with its files.
+    /// The current description of the batch, with its files.
     fn described(&mut self, at: usize) -> Reply {
         self.batches[at].asked += 1;
         let batch = self.batches[at].clone();

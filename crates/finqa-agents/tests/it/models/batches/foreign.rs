@@ -1,11 +1,11 @@
-//! Tests of lost submissions at a provider whose batches have no metadata, next to batches of other
-//! runs.
+//! Tests lost submissions to a provider whose batches have no metadata, and that also has batches
+//! of other runs.
 
 use super::*;
 
 const FOREIGN: &str = "batch foreign_0 is of another run";
 
-/// The submission, in Anthropic's form, is lost before or after it arrives.
+/// The submission, in Anthropic's form, is lost before or after it reaches the provider.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_foreign_batch_of_equal_size_is_rejected_and_the_own_one_found_or_submitted_again() {
     for (arrives, words) in [

@@ -1,19 +1,19 @@
-//! Tests of results in every order and shape.
+//! Tests batch results in every order and form.
 
 use super::*;
 
 /// An edit of the lines of results.
 type Edit = fn(&mut Vec<String>);
 
-/// Makes a line the result of a request that was not sent.
+/// Makes a line the result of a request that was never sent.
 fn of_another(lines: &mut [String]) {
     let mut line: serde_json::Value = serde_json::from_str(&lines[1]).unwrap();
     line["custom_id"] = "of-another".into();
     lines[1] = line.to_string();
 }
 
-/// After the results of its first batch were edited, the run prints these words, and in the end
-/// every call has its own reply.
+/// Edits the results of the first batch of a run. The run must print these words, and in the end
+/// every call must have its own reply.
 #[tokio::test(flavor = "multi_thread")]
 async fn results_in_every_order_and_shape_reach_their_own_calls() {
     const ONE_LACKS: &str =
@@ -72,7 +72,7 @@ async fn a_request_that_fails_and_is_left_out_by_turns_is_submitted_once_for_eac
     assert_eq!(ended.replies[1].as_ref().unwrap_err().attempts, 3);
 }
 
-/// A batch as the server describes it, with a change.
+/// A batch in the server's description, with one change.
 pub(super) fn described(edit: impl Fn(&mut serde_json::Value)) -> Reply {
     let mut batch = json!({
         "id": "batch_0", "object": "batch", "endpoint": "/v1/chat/completions", "errors": null,
@@ -84,7 +84,7 @@ pub(super) fn described(edit: impl Fn(&mut serde_json::Value)) -> Reply {
     Reply::json(200, &batch)
 }
 
-/// All requests of such a batch were once submitted, and paid, a second time.
+/// All requests of such a batch were once submitted and paid for a second time.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_that_is_over_before_its_results_are_named_or_there_is_asked_about_again() {
     type State = fn(&mut serde_json::Value);
@@ -169,7 +169,7 @@ async fn results_that_do_not_come_end_the_run_and_the_next_process_fetches_them(
     }
 }
 
-/// Nothing was answered, so nothing is paid twice.
+/// No request was answered, so none is paid for twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_of_errors_alone_has_ended() {
     let server = BatchServer::start(

@@ -1,10 +1,10 @@
-//! Tests of states and rows of other servers' batch APIs, and of what cannot be read in them.
+//! Tests states and rows of other servers' batch APIs, including some that cannot be read.
 
 use super::results::described;
 use super::*;
 use crate::support::fault_server::Request;
 
-/// Replies that do not say what state the batch is in.
+/// Replies that do not state the state of the batch.
 fn unclear() -> [Reply; 6] {
     [
         described(|batch| {
@@ -24,8 +24,8 @@ fn is_look(request: &Request) -> bool {
         && !request.path.ends_with("/results")
 }
 
-/// Some of these states once ended the run, and one had all requests submitted and paid a second
-/// time.
+/// Some of these states once ended the run. One of them caused all requests to be submitted and
+/// paid for a second time.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_state_that_is_not_understood_is_asked_for_again_with_a_limit_and_a_clear_end() {
     for state in unclear() {

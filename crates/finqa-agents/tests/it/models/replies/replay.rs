@@ -1,4 +1,4 @@
-//! Tests of replays: what they answer, and what they say about a missing reply.
+//! Tests replays: their answers, and their messages about a missing reply.
 
 use finqa_agents::llm::RequestOrigin;
 
@@ -42,8 +42,8 @@ async fn a_miss_in_a_replay_names_the_nearest_request_and_its_fields() {
     );
 }
 
-/// Replies are replayed even if the calls are made in another order, and with another server's
-/// dialect.
+/// Replies are replayed even if the calls come in a different order and in the dialect of another
+/// server.
 #[tokio::test]
 async fn a_replay_gives_the_recorded_replies_with_their_retries() {
     let cached = Cached::new();

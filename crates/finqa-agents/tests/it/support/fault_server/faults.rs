@@ -1,9 +1,9 @@
-//! Chooses ways to fail by the body of a request.
+//! Chooses a way to fail by the body of a request.
 
 use super::{Reply, Request};
 
-/// Replaces `healthy` by a failure for a share of all bodies. Each way to fail is equally likely,
-/// and happens once per body, but a filter refuses a prompt however often it is sent.
+/// Replaces `healthy` by a failure for a share of all bodies. Each way to fail is equally likely
+/// and happens once per body, except that a filter refuses a prompt every time.
 pub(super) fn failing(rate: f64, seed: u64, request: &Request, healthy: Reply) -> Reply {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&seed.to_le_bytes());
@@ -28,7 +28,7 @@ pub(super) fn failing(rate: f64, seed: u64, request: &Request, healthy: Reply) -
         }
         3 => Reply::reset(),
         4 => healthy.cut_off(),
-        // A success with a body that is not JSON.
+        // A success status with a body that is not JSON.
         _ => healthy.truncated(),
     }
 }

@@ -1,4 +1,4 @@
-//! A real HTTP server for tests, which speaks chat completions and breaks on purpose.
+//! A real HTTP server for tests. It speaks chat completions and fails on purpose.
 //!
 //! ```ignore
 //! let server = FaultServer::start(|request| Reply::chat(&format!("you said {}", request.user())));
@@ -6,9 +6,10 @@
 //! // server.base_url(), server.azure_endpoint(), server.count(), server.requests()
 //! ```
 //!
-//! It runs on a thread and a runtime of its own, so that it serves async tests, tests with a paused
-//! clock, and the binary that is started as a process. What a faulty server does depends on the
-//! request body, the seed and how often it saw the body before, but never on the order of arrival.
+//! The server runs on its own thread and runtime, so that it can serve async tests, tests with a
+//! paused clock, and the binary in another process. The behaviour of a faulty server depends on the
+//! request body, the seed, and how often it has received the body, but never on the order of
+//! arrival.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -28,9 +29,9 @@ pub use reply::{Reply, completion};
 /// A request as the server received it.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// How many requests came before it.
+    /// The number of requests before this one.
     pub index: usize,
-    /// How many requests with the same body came before it.
+    /// The number of earlier requests with the same body.
     pub repeat: usize,
     pub method: String,
     /// The path without the query.
@@ -43,7 +44,7 @@ pub struct Request {
     pub raw: Vec<u8>,
 }
 
-/// Status and body of the reply, in the protocol of the request's path.
+/// The status and the body of the reply, in the protocol of the request's path.
 pub fn spoken(request: &Request, reply: Reply) -> (u16, Value) {
     let reply = protocols::refused(request).unwrap_or(reply);
     let reply = protocols::translated(request, reply);
@@ -52,7 +53,7 @@ pub fn spoken(request: &Request, reply: Reply) -> (u16, Value) {
 }
 
 impl Request {
-    /// A request that is a line of a batch.
+    /// Creates a request from a line of a batch.
     pub fn of(path: &str, body: Value) -> Self {
         Self {
             index: 0,
@@ -73,7 +74,7 @@ impl Request {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The protocol of its path: `messages`, `responses` or `completions`.
+    /// The protocol of the path: `messages`, `responses` or `completions`.
     pub fn protocol(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
@@ -87,7 +88,7 @@ impl Request {
         })
     }
 
-    /// Role and text of each message, whatever the protocol.
+    /// The role and the text of each message, in any protocol.
     pub fn conversation(&self) -> Vec<(String, String)> {
         let name = match self.protocol() {
             "responses" => "input",
@@ -113,7 +114,7 @@ impl Request {
         self.last("user")
     }
 
-    /// The instructions, wherever the protocol has them.
+    /// The instructions, wherever the protocol puts them.
     pub fn system(&self) -> String {
         match self.protocol() {
             "messages" => text_of(&self.body["system"]),
@@ -141,11 +142,11 @@ struct Shared {
     handler: Box<Handler>,
     /// The requests that were read completely so far.
     requests: Mutex<Vec<Request>>,
-    /// The requests being answered now, and the most at any time so far.
+    /// The number of requests in progress, and the maximum of that number so far.
     in_flight: Mutex<(usize, usize)>,
 }
 
-/// A running server, which stops when it is dropped.
+/// A running server. It stops when it is dropped.
 pub struct FaultServer {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -159,7 +160,7 @@ impl FaultServer {
         Self::at(SocketAddr::from(([127, 0, 0, 1], 0)), handler)
     }
 
-    /// Starts a server at this address, e.g. that of an earlier one.
+    /// Starts a server at this address, such as the address of an earlier server.
     pub fn at(
         address: SocketAddr,
         handler: impl Fn(&Request) -> Reply + Send + Sync + 'static,
@@ -236,7 +237,7 @@ impl FaultServer {
         self.shared.requests.lock().unwrap().clone()
     }
 
-    /// The most requests that were being answered at the same time.
+    /// The maximum number of requests that were in progress at the same time.
     pub fn most_in_flight(&self) -> usize {
         self.shared.in_flight.lock().unwrap().1
     }
@@ -246,7 +247,7 @@ impl Drop for FaultServer {
     fn drop(&mut self) {
         self.stop.cancel();
         if let Some(thread) = self.thread.take() {
-            // If the server panicked, the client has already seen it.
+            // If the server panicked, its client has already noticed it.
             let _ = thread.join();
         }
     }
@@ -283,7 +284,7 @@ async fn read_request(
             return None;
         }
         if !buffer[0].is_ascii_uppercase() {
-            // Not HTTP, e.g. a TLS greeting: answer as web servers do.
+            // The bytes are not HTTP (a TLS greeting, for example), so answer like a web server.
             let told = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
             stream.write_all(told).await.ok()?;
             return None;

@@ -1,5 +1,6 @@
-//! Anthropic's Messages and OpenAI's Responses. Handlers answer in chat completions, which the
-//! server turns into the protocol of the path. It refuses what the real servers refuse.
+//! Anthropic's Messages and OpenAI's Responses. Handlers answer in the form of chat completions,
+//! which the server converts to the protocol of the path. It refuses the same requests as the real
+//! servers.
 
 use serde_json::{Value, json};
 
@@ -56,7 +57,7 @@ fn response_fault(request: &Request) -> Option<String> {
     };
     let short = |item: &&Value| item["role"] == "assistant" && !item["content"].is_array();
     if items.iter().any(|item| short(&item)) {
-        // llama-server's words.
+        // The message of llama-server.
         return Some("Cannot determine type of 'item'".into());
     }
     (body["store"] != false).then(|| "the test wants nothing stored".into())
@@ -103,7 +104,7 @@ fn said(body: &Value) -> (&Value, &str, &str, u64) {
     (&choice["message"]["tool_calls"], text, finish, output)
 }
 
-/// Counts as Anthropic does: 100 tokens read, 40 of them from the cache and 10 written to it.
+/// Counts like Anthropic: 100 tokens read, 40 of them from the cache and 10 written to it.
 fn message_of(content: Value, stop_reason: &str, output: u64) -> Value {
     json!({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "served-model",

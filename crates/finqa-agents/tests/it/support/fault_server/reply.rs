@@ -1,18 +1,18 @@
-//! The server's replies, and how they are delivered.
+//! The server's replies, and the ways to deliver them.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How an answer is delivered.
+/// The way in which an answer is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delivery {
     Whole,
-    /// Half of the announced body, and then the connection ends.
+    /// Half of the announced body, followed by the end of the connection.
     CutOff,
-    /// A connection reset before any byte.
+    /// A reset of the connection before any byte.
     Reset,
-    /// No answer, while the connection stays open.
+    /// No answer. The connection stays open.
     Hang,
 }
 
@@ -81,7 +81,7 @@ impl Reply {
         Self::json(400, &error)
     }
 
-    /// Azure's refusal of a prompt.
+    /// Azure's refusal of a prompt by its filter.
     pub fn content_filter() -> Self {
         let error = json!({"error": {
             "message": "The response was filtered due to the prompt triggering content management policy.",
@@ -90,7 +90,7 @@ impl Reply {
         Self::json(400, &error)
     }
 
-    /// The same answer with this usage, or without one for `null`.
+    /// The same answer with this usage; without usage for `null`.
     pub fn with_usage(mut self, usage: Value) -> Self {
         let mut body: Value = serde_json::from_slice(&self.body).unwrap();
         body["usage"] = usage;
@@ -127,7 +127,7 @@ impl Reply {
         self
     }
 
-    /// The first half of the body, as if it were all of it.
+    /// The first half of the body, sent as if it were the whole body.
     pub fn truncated(mut self) -> Self {
         self.body.truncate(self.body.len() / 2);
         self
