@@ -14,8 +14,8 @@ pub enum GraphError {
     #[error("{referrer} names `{node}`, which is not a node")]
     UnknownNode {
         node: String,
-        /// The place that names the unknown node: `the start`, or an edge such as `the edge critic
-        /// -revise-> analyst`.
+        /// The place that names the unknown node: `the start`, or an edge such as
+        /// `the edge critic -revise-> analyst`.
         referrer: String,
     },
     #[error("node `{node}` has two edges for route `{route}`: to `{first}` and to `{second}`")]

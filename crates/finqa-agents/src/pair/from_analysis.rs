@@ -62,8 +62,9 @@ impl Answer {
     }
 }
 
-/// True if an answer about the user's own table consists of names from the table (`Consumer`, `Q4
-/// 2022`), separated by commas, or says that there is no answer (`n/a`). A number is not a name.
+/// True if an answer about the user's own table consists of names from the table (`Consumer`,
+/// `Q4 2022`), separated by commas, or says that there is no answer (`n/a`). A number is not a
+/// name.
 fn names_label(document: &Document, answer: &str) -> bool {
     let answer = answer.trim().to_lowercase();
     if !document.own || number::whole(&answer).is_ok() {

@@ -35,8 +35,9 @@ pub(super) struct ReplyObject {
 }
 
 /// Finds the object in `text` that has the most of `keys`, and at least one of them. The last
-/// object is not always the right one: a reply often ends in a small object such as `{"answer":
-/// 0.5}`, which must not replace the full one before it. On a tie, the first tried candidate wins.
+/// object is not always the right one: a reply often ends in a small object such as
+/// `{"answer": 0.5}`, which must not replace the full one before it. On a tie, the first tried
+/// candidate wins.
 pub(super) fn find(text: &str, keys: &[&str]) -> ObjectSearch {
     let count = |members: &Map<String, Value>| {
         let is_there = |key: &&&str| members.get(**key).is_some_and(|value| !value.is_null());

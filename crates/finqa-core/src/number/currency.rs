@@ -42,8 +42,8 @@ pub fn currency_in(text: &str) -> Option<String> {
     currencies(text).map(|(written, _)| written).next()
 }
 
-/// Like [`currency_in`], but ignores a currency directly before digits: the label `Notes of $500
-/// due 2031` does not state a unit.
+/// Like [`currency_in`], but ignores a currency directly before digits: the label
+/// `Notes of $500 due 2031` does not state a unit.
 pub fn currency_of_label(text: &str) -> Option<String> {
     let before_digits = |end: &usize| {
         let rest = text.get(*end..).unwrap_or_default().trim_start();

@@ -65,8 +65,8 @@ mod tests {
 
     #[test]
     fn round5_is_correct_on_the_binary_value() {
-        // The double nearest to 0.000155 is slightly smaller than 0.000155, so the plain `(x *
-        // 1e5).round() / 1e5` returns 0.00016.
+        // The double nearest to 0.000155 is slightly smaller than 0.000155, so the plain
+        // `(x * 1e5).round() / 1e5` returns 0.00016.
         assert_eq!(round5(0.000_155), 0.00015);
         assert_eq!(round5(1.0 / 3.0), 0.33333);
         assert_eq!(round5(-0.133_966_2), -0.13397);

@@ -97,8 +97,8 @@ impl Caption {
         })
     }
 
-    /// The unit that a sentence states. It may be in parentheses, at the end of the sentence (`… in
-    /// millions :`), or the whole sentence, as in `Amounts in thousands of dollars.`
+    /// The unit that a sentence states. It may be in parentheses, at the end of the sentence
+    /// (`… in millions :`), or the whole sentence, as in `Amounts in thousands of dollars.`
     pub(super) fn in_sentence(sentence: &str) -> Option<Self> {
         if let Some(found) = parenthesised(sentence) {
             return Some(found);
@@ -230,8 +230,8 @@ fn words(text: &str) -> String {
     text
 }
 
-/// True if a text has digits in addition to those of "000s": `$ 2.7 billion` is an amount, but `(
-/// 000s )` is not.
+/// True if a text has digits in addition to those of "000s": `$ 2.7 billion` is an amount, but
+/// `( 000s )` is not.
 fn is_amount(lower: &str) -> bool {
     let rest = lower.replace("000s", "");
     rest.chars().any(|c| c.is_ascii_digit())

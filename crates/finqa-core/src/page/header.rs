@@ -129,8 +129,8 @@ fn spread(leaf: &[String], upper: &[Vec<String>]) -> Option<Vec<String>> {
 }
 
 /// Combines header cells that became separate rows, one for each column in reading order. If the
-/// first cell has words and a year and the others are bare years, they get the words too (`year
-/// ended june 30, 2009`, `2008`, `2007`).
+/// first cell has words and a year and the others are bare years, they get the words too
+/// (`year ended june 30, 2009`, `2008`, `2007`).
 fn in_sequence(header: &[Vec<String>], width: usize) -> Option<Vec<String>> {
     let mut cells: Vec<String> = header
         .iter()

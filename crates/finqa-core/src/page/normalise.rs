@@ -1,8 +1,8 @@
 //! Repairs lost Unicode escapes in sentences and text cells.
 //!
-//! The dataset's tokeniser dropped the `\u` of escapes: `company 2019s` was "company’s", `201cgip
-//! 201d` was "“gip”", and `note 20 2014equity` had a dash. Only text that cannot be a year or an
-//! amount is repaired; a lone `2019` or `2014` in a sentence is not.
+//! The dataset's tokeniser dropped the `\u` of escapes: `company 2019s` was "company’s",
+//! `201cgip 201d` was "“gip”", and `note 20 2014equity` had a dash. Only text that cannot be a year
+//! or an amount is repaired; a lone `2019` or `2014` in a sentence is not.
 
 use std::borrow::Cow;
 

@@ -28,7 +28,7 @@ pub struct TableRow {
     pub label: String,
     /// The year that the label names; `None` if it names none or several.
     pub year: Option<u16>,
-    /// The nearest label above of a row without values. It is a heading.
+    /// The label of the nearest row above without values, because such a row is a heading.
     pub section: Option<String>,
 }
 

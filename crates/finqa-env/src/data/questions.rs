@@ -68,8 +68,8 @@ fn difficulty(text: &str) -> Option<Number> {
     serde_json::from_str(text.trim()).ok()
 }
 
-/// The question in a `user_query`, without the introduction `For company ..., here is the
-/// question:`, which the benchmark and `convfinqa env build` write.
+/// The question in a `user_query`, without the introduction
+/// `For company ..., here is the question:`, which the benchmark and `convfinqa env build` write.
 pub fn bare_question(user_query: &str) -> &str {
     let (_, question) = user_query
         .split_once("here is the question:")

@@ -165,8 +165,8 @@ pub(super) fn parts(text: &str) -> Result<(Vec<AnswerPart>, usize), RewardError>
 }
 
 /// The first year, with `to` and a second year if these follow. White space is not normalised,
-/// because OpenEnv's `finqa_env` compares these keys as text: `2022 -> 2023` does not match `2022
-/// to 2023`.
+/// because OpenEnv's `finqa_env` compares these keys as text: `2022 -> 2023` does not match
+/// `2022 to 2023`.
 fn year(part: &str) -> Option<String> {
     let mut text = part.to_owned();
     for arrow in ["\\rightarrow", "\u{2192}", "->", "\u{2212}>"] {

@@ -37,8 +37,8 @@ impl ToolFailure {
     }
 
     /// A failure whose kind is guessed from its message, as in OpenEnv's `finqa_env`. An argument
-    /// of a wrong type is therefore an `execution_error`, because its message contains `valid
-    /// string` but neither `invalid` nor `argument`.
+    /// of a wrong type is therefore an `execution_error`, because its message contains
+    /// `valid string` but neither `invalid` nor `argument`.
     pub(crate) fn from_text(message: String) -> Self {
         let text = message.to_lowercase();
         let kind = if text.contains("not found") || text.contains("unknown tool") {

@@ -202,9 +202,8 @@ fn refuse_other_gold(
     Ok(())
 }
 
-/// A question in lower case, with single spaces, without literal `
-/// ` and without a final question mark. Questions are compared in this form, because spreadsheets
-/// and loaders change these details.
+/// A question in lower case, with single spaces, without literal `\n` and without a final question
+/// mark. Questions are compared in this form, because spreadsheets and loaders change these details.
 fn normalised(question: &str) -> String {
     let question = question.replace("\\n", " ").to_lowercase();
     let words: Vec<&str> = question.split_whitespace().collect();
