@@ -180,6 +180,7 @@ fn nature(body: &[u8], text: &str, error: &serde_json::Error) -> String {
         _ if body.starts_with(b"\x1f\x8b") => {
             "it is compressed (gzip) and does not say so".to_owned()
         }
+        // More than a tenth of the characters are unprintable.
         _ if strange * 10 > text.chars().count() => "it is binary data".to_owned(),
         Some('<') => format!("it is {}", page(text)),
         Some('{' | '[') if error.is_eof() => format!("it is JSON that ends too early: {error}"),

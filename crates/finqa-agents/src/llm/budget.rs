@@ -208,6 +208,7 @@ impl Budget {
                 Err(BudgetRefusal::Temporary) => {}
             }
             tokio::select! {
+                // Biased, so that a stopped run reserves nothing more.
                 biased;
                 () = stop.drain.cancelled() => return None,
                 () = stop.abort.cancelled() => return None,

@@ -184,6 +184,7 @@ pub fn constant_words(error: &str) -> String {
 }
 
 impl ModelError {
+    /// Maximum bytes of a body that an error keeps.
     pub const MAX_BODY: usize = 16 * 1024;
 
     /// An error of this kind without any further information.

@@ -199,6 +199,7 @@ fn is_percent_of(percent: f64, number: f64) -> bool {
 }
 
 fn close(a: f64, b: f64, decimals: usize) -> bool {
+    // The small addend lets 0 equal a rounding error near 0.
     let relative = (a - b).abs() <= NEAR * a.abs().min(b.abs()) + 1e-9;
     relative || a.is_finite() && format!("{a:.decimals$}") == format!("{b:.decimals$}")
 }

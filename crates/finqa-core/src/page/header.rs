@@ -101,6 +101,7 @@ fn spread(leaf: &[String], upper: &[Vec<String>]) -> Option<Vec<String>> {
     let columns = leaves.len();
     let mut labels = leaves.to_vec();
     let mut corner = corner.clone();
+    // From the innermost row outwards, so that the outermost label comes first.
     for row in upper.iter().rev() {
         let spans: Vec<&String> = match row.split_first() {
             // A row of full width has its own corner cell.

@@ -235,6 +235,7 @@ impl Program {
         let mut leaves: Vec<usize> = Vec::with_capacity(self.steps().len());
         for step in self.steps() {
             let of = |argument: &Argument| match argument {
+                // The reference exists, because parsing has checked it.
                 Argument::Reference(k) => leaves.get(*k).copied().unwrap_or(1),
                 _ => 1,
             };

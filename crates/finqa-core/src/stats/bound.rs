@@ -128,6 +128,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
             change = over * under;
             fraction *= change;
         }
+        // The fraction has converged up to rounding errors.
         if (change - 1.0).abs() < 1e-13 {
             break;
         }

@@ -127,6 +127,7 @@ fn newton(rows: &[(Vec<f64>, f64)], count: usize) -> Vec<f64> {
         let kept = (2.0 / length.max(2.0)).min(1.0);
         step.iter_mut().for_each(|it| *it *= kept);
         add(&mut weights, 1.0, &step);
+        // The weights no longer change.
         if length < 1e-9 {
             break;
         }
@@ -141,6 +142,7 @@ fn conjugate_gradient(matrix: impl Fn(&[f64]) -> Vec<f64>, right: &[f64]) -> Vec
     let (mut rest, mut direction) = (right.to_vec(), right.to_vec());
     let mut size = dot(&rest, &rest);
     for _ in 0..2 * right.len() {
+        // The squared length of the residual; the solution is exact up to rounding errors.
         if size < 1e-24 {
             break;
         }

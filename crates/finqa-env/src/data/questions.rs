@@ -91,6 +91,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<EnvQuestion>, Vec<S
         reason,
     };
     let unread = |error: csv::Error| damaged(error.to_string());
+    // A byte order mark would become part of the first column name.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut reader = ReaderBuilder::new()
         // A row with too few or too many fields is reported below, so it must not end the reading.

@@ -225,6 +225,7 @@ impl Grader {
                 return Ok(false);
             }
         }
+        // Without the same years on both sides, only the positions can pair the values.
         if values_years.is_empty() || values_years != years(truths) {
             let mut pairs = values.iter().zip(truths);
             return Ok(pairs.all(|(p, t)| self.close(p.number, t.number)));

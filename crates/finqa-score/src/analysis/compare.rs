@@ -346,6 +346,7 @@ fn causes(pairs: &[AnswerPair<'_>]) -> Vec<CauseChange> {
         })
         .filter(|change| change.a + change.b > 0)
         .collect();
+    // A stable sort, so that equal differences stay in the order of `Cause`.
     changes.sort_by_key(|change| std::cmp::Reverse(change.a.abs_diff(change.b)));
     changes
 }

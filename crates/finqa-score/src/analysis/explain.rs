@@ -132,6 +132,7 @@ fn slips(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
         found.push(last_resort(evidence, &gold, &target));
     }
     let mut seen = Vec::new();
+    // Several steps may find the same cause. Keep the first, because it is the most specific.
     found.retain(|found| {
         let new = !seen.contains(&found.cause);
         seen.push(found.cause);

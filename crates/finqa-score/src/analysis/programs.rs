@@ -76,6 +76,8 @@ pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&PageNumbe
 fn other_operations(gold: &Formula, mine: &Formula) -> CauseFound {
     let names = |formula: &Formula| {
         let ops = operations(&formula.root);
+        // Operations are listed from the outermost one. Messages name them in the order of
+        // execution.
         let names: Vec<_> = ops.iter().rev().map(|op| op.name()).collect();
         if names.is_empty() {
             "a look-up".to_owned()

@@ -28,6 +28,7 @@ pub fn inputs_of(solution: &Solution) -> Option<Inputs> {
         opinion.map(|opinion| opinion.confidence)
     };
     let rounds = solution.rounds.iter();
+    // The latest round with this answer, because its review is the current one.
     let round = rounds.rev().find(|round| round.answer == *answer);
     let first = solution.rounds.first();
     // A revision has no confidence of its own, so use that of the first answer.

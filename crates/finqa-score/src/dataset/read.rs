@@ -98,6 +98,7 @@ fn json<'b>(origin: &str, bytes: &'b [u8]) -> Result<&'b [u8], DatasetError> {
         }
         _ => {}
     }
+    // A byte order mark is not JSON.
     let json = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let json = json.trim_ascii_start();
     match json.first() {

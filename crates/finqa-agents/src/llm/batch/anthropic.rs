@@ -72,6 +72,7 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
         "errored" => {
             let error = result.get("error")?;
             let kind = error.pointer("/error/type").and_then(Value::as_str);
+            // Results have no HTTP status, so use the one that a live request would have had.
             let status = match kind {
                 Some("authentication_error") => 401,
                 Some("billing_error") => 402,

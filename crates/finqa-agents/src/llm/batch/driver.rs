@@ -107,6 +107,7 @@ impl Driver<'_> {
         earlier.retain(|record| record.stage != BatchStage::Ended);
         loop {
             let is_wave = tokio::select! {
+                // Biased, so that a stopped run starts no further wave.
                 biased;
                 () = self.stop.drain.cancelled() => return Ok(()),
                 is_wave = self.queue.next() => is_wave,

@@ -145,6 +145,7 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
         None => {
             let error = of("error")?;
             let code = error.get("code").and_then(Value::as_str);
+            // Such a line has no status. A 500 means that the request is worth another attempt.
             let status = match code.unwrap_or_default() {
                 "batch_expired" | "batch_cancelled" => return Some(None),
                 code if code.contains("server") || code.contains("internal") => 500,

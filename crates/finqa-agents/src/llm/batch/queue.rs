@@ -209,6 +209,7 @@ impl BatchSender {
         };
         self.queue.0.changed.notify_one();
         let received = tokio::select! {
+            // Biased, so that a result that has arrived is used even if the run is stopped.
             biased;
             answer = &mut answer => answer.ok(),
             // The provider may take a day, so a stop does not wait for it. A resumed run finds the

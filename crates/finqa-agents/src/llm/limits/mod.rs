@@ -122,6 +122,8 @@ impl Limiter {
     /// stopped before.
     pub(crate) async fn slot(&self, question: &str, tokens: u64, stop: &Stop) -> Option<Slot> {
         let start = async {
+            // Held until the attempt starts. The lock is fair, so attempts start in the order of
+            // arrival.
             let _turn = self.turn.lock().await;
             loop {
                 let now = Instant::now();
@@ -139,6 +141,7 @@ impl Limiter {
             }
         };
         let attempt = tokio::select! {
+            // Biased, so that a stopped run starts no attempt even if a slot is free.
             biased;
             () = stop.abort.cancelled() => return None,
             () = stop.drain.cancelled() => return None,

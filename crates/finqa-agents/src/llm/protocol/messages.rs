@@ -117,6 +117,7 @@ fn assistant_blocks(message: &ChatMessage) -> Vec<Value> {
         let input = serde_json::from_str(&call.arguments)
             .ok()
             .filter(Value::is_object)
+            // Keep arguments that are not an object, so that the model sees what it wrote.
             .unwrap_or_else(|| json!({"arguments": call.arguments}));
         json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
     });

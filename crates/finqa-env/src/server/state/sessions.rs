@@ -89,6 +89,7 @@ impl SessionTable {
         holder: SessionHolder,
     ) -> Result<Arc<EnvSession>, CapacityReached> {
         let mut table = self.open.lock();
+        // Checked under the lock, so that two clients cannot take the same slot.
         if table.len() >= self.max {
             self.metrics.rejected(Rejection::Sessions);
             let (active, max) = (table.len(), self.max);

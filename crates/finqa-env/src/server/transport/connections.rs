@@ -56,6 +56,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, app: &ServerSta
     let open = TaskTracker::new();
     loop {
         let (stream, place) = tokio::select! {
+            // Biased, so that no connection is accepted after the shutdown.
             biased;
             () = app.shutdown.cancelled() => break,
             accepted = accept(&listener, &places) => accepted,

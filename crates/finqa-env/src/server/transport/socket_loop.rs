@@ -239,6 +239,8 @@ async fn listen(
     let interval = app.options.ping_timeout / pings;
     loop {
         tokio::select! {
+            // Biased, so that a message that has arrived is answered before the shutdown is
+            // noticed.
             biased;
             message = receive(socket) => {
                 *unanswered = 0;
@@ -266,6 +268,7 @@ async fn while_listening(
 ) -> Result<SocketReply, SocketEnd> {
     loop {
         tokio::select! {
+            // Biased, so that a finished reply is sent even if a message arrives at the same time.
             biased;
             outcome = &mut work => return Ok(outcome),
             message = receive(socket), if waiting.is_none() => match message? {
