@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-/// What is at fault for an error. The exit code follows from it.
+/// The party at fault for an error. It decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// This program.
@@ -17,7 +17,7 @@ pub enum Kind {
 
 /// An error that is shown to a user.
 pub trait Kinded: Error {
-    /// What is at fault.
+    /// The party at fault.
     fn kind(&self) -> Kind;
 }
 

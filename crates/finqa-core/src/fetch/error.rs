@@ -1,4 +1,4 @@
-//! Why a download failed, and whether the network is at fault.
+//! The errors of a download. They tell whether the network is at fault.
 
 use crate::error::{Kind, Kinded};
 use std::path::{Path, PathBuf};

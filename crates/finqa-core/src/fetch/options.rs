@@ -1,4 +1,4 @@
-//! What to download, how often to try, and the events of a download.
+//! The options and the events of a download.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use std::time::Duration;
 /// half as large; the limit protects against a hostile archive.
 pub(super) const LARGEST: u64 = 256 << 20;
 
-/// What to download, and the limits on attempts, pauses and size.
+/// The files to download, and the limits on attempts, pauses and size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DownloadOptions {
     /// Address of the folder that contains the archive, without a trailing slash.

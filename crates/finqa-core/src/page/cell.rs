@@ -18,7 +18,7 @@ pub(super) enum TableOrigin {
     Own,
 }
 
-/// What a file states about a cell in addition to its text.
+/// The statements of a file about a cell in addition to its text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellSource {
     /// The row of the cell, counted over all tables of the page.

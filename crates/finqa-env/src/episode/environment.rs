@@ -35,7 +35,7 @@ enum EpisodePhase {
     Over,
 }
 
-/// What the caller of [`Environment::begin`] has to do next.
+/// The next task of the caller of [`Environment::begin`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepStart {
     /// Run this tool, then call [`Environment::finish`].

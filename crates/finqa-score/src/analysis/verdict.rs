@@ -10,7 +10,7 @@ use super::by_rule::RuleComparison;
 /// Significance level of a verdict, two-sided.
 const LEVEL: f64 = 0.05;
 
-/// What a comparison shows by one rule.
+/// The result of a comparison by one rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     pub rule: Rule,

@@ -1,4 +1,4 @@
-//! Why a calibration cannot be made, read or used.
+//! The reasons why a calibration cannot be made, read or used.
 
 use std::path::PathBuf;
 

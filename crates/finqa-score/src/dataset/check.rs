@@ -5,7 +5,7 @@ use super::{Dataset, QuestionKey};
 use finqa_core::number::{Value, round5};
 use finqa_core::program::Program;
 
-/// What is wrong with a gold program.
+/// The fault of a gold program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramDefect {
     #[error("gold program cannot be executed: {program}: {reason}")]

@@ -38,7 +38,7 @@ pub enum DatasetError {
         record: String,
         /// Path of the field, e.g. `annotation.exe_ans_list[2]`; `.` is the record itself.
         field: String,
-        /// What is wrong, and what to do.
+        /// The fault, and what to do about it.
         reason: String,
     },
     #[error(

@@ -64,7 +64,7 @@ pub fn load(source: &Source) -> Result<Dataset, DatasetError> {
 /// Loads the records of one split of `source`, such as `dev`, or all of them.
 ///
 /// # Errors
-/// Those of [`load`], and [`DatasetError::NoSplit`] if the source does not have the split.
+/// The errors of [`load`], and [`DatasetError::NoSplit`] if the source does not have the split.
 pub fn load_split(source: &Source, split: Option<&str>) -> Result<Dataset, DatasetError> {
     match source {
         Source::Sample => Ok(Dataset {

@@ -1,4 +1,4 @@
-//! Where the ConvFinQA files are published, and the hashes by which a download is checked.
+//! The address of the published ConvFinQA files, and the hashes that verify a download.
 
 use finqa_core::fetch::{DownloadOptions, PublishedFile};
 

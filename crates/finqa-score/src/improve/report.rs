@@ -71,7 +71,7 @@ pub struct Power {
     pub detect: f64,
     /// The share of questions that only one of two runs answers right.
     pub discordance: f64,
-    /// How many questions of a page count as one independent question.
+    /// The number of questions of a page that carry as much information as one independent question.
     pub design_effect: f64,
     /// False if the discordance and the design effect are assumed instead of measured.
     pub measured: bool,

@@ -18,7 +18,7 @@ pub struct PrintedDefect {
     pub printed: String,
     /// `exe_ans`, or the value of the program if `exe_ans` is missing.
     pub value: Value,
-    /// How the two differ: the name of a `Diagnostic`, or `other`.
+    /// The kind of difference between the two: the name of a `Diagnostic`, or `other`.
     pub kind: &'static str,
     /// True if the two are different figures even after changes of scale and sign, so that the gold
     /// is suspect.

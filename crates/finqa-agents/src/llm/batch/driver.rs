@@ -37,7 +37,7 @@ impl BatchQueue {
         let ended = driver.waves().await;
         if ended.is_err() {
             // Drain on every error, even if a batch could not be journaled; otherwise the calls
-            // would wait for ever.
+            // would wait forever.
             stop.drain.cancel();
         }
         for open in &driver.open {

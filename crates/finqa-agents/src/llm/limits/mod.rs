@@ -112,8 +112,7 @@ impl Limiter {
         }
     }
 
-    /// What is known about an outage of the server. The limiter is locked as long as the guard
-    /// lives.
+    /// The state of the server's outage. The limiter is locked while the returned guard exists.
     pub(super) fn outage(&self) -> MappedMutexGuard<'_, Outage> {
         MutexGuard::map(self.state.lock(), |state| &mut state.outage)
     }

@@ -7,7 +7,7 @@ use regex::Regex;
 use finqa_core::page::years_in;
 use finqa_core::regex;
 
-/// What a question asks for.
+/// The kinds of answers that a question asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QuestionCues {
     /// The years that the question names, in order.

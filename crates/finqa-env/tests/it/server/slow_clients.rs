@@ -81,7 +81,7 @@ async fn a_connection_without_a_request_is_closed() {
     server.stop().await;
 }
 
-/// Slow connections can use up the limit of connections, but not for ever.
+/// Slow connections can use up the limit of connections, but not forever.
 #[tokio::test]
 async fn a_thousand_slow_clients_are_outlasted() {
     let server = start_changed(|it| {

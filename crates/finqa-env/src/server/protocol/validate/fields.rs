@@ -47,7 +47,7 @@ pub(super) enum Presence {
     NotNull,
 }
 
-/// How fields that a table does not list are treated, and how the location of a fault is written.
+/// The treatment of fields that a table does not list, and the form of a fault's location.
 #[derive(PartialEq)]
 pub(super) enum Rest {
     /// The body of an HTTP route: unlisted fields are ignored, and the location of a fault begins
