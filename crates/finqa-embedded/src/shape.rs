@@ -115,7 +115,7 @@ fn addends(expr: &Expr) -> usize {
     }
 }
 
-/// True for a number of the page, also if constants multiply or divide it, as in a conversion to
+/// True for a number of the page, even if constants multiply or divide it, as in a conversion to
 /// another scale.
 fn is_value(expr: &Expr) -> bool {
     match expr {

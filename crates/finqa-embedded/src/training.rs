@@ -139,7 +139,7 @@ pub fn sketch_example(question: &str, before: &[&str], program: &str) -> Option<
 const TRIED: usize = 25;
 
 /// The joint choices of facts for the first plan that has the gold program's operations. A choice
-/// is right if its facts have the literals of the gold program, whatever their signs.
+/// is right if its facts have the literals of the gold program, ignoring signs.
 ///
 /// `None` if no plan has these operations. Also `None` unless some choices are right and some are
 /// wrong, because otherwise there is nothing to learn.

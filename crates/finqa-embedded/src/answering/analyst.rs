@@ -41,8 +41,8 @@ impl Default for EmbeddedAnalyst {
 /// The doubt if the labels of a user's tables do not account for all words of the question.
 pub(super) const UNREAD: &str = "the labels do not answer the question in full";
 
-/// Maximum count of numbers in a sentence that can answer without a doubt. A text with more is
-/// likely a row of a table that was not read as one.
+/// Maximum number of figures in a sentence that can answer without a doubt. A sentence with more is
+/// probably a row of a table that was not recognised as one.
 const IN_SENTENCE: usize = 3;
 
 /// True if an answer uses sentences, and each of them has all words of the question and at most
@@ -140,8 +140,8 @@ impl EmbeddedAnalyst {
         Some(EmbeddedAnswer { doubt, ..guess })
     }
 
-    /// Why the tables of a report give no answer. `None` if they have one or know no reason, and
-    /// for a page that is not a report.
+    /// The reason why the tables of a report give no answer. `None` if they give one or can state
+    /// no reason, and for a page that is not a report.
     #[must_use]
     pub fn reason(&self, page: &PageIndex, question: &Question) -> Option<String> {
         let tables = page.tables.as_ref().filter(|tables| !tables.is_plain())?;
@@ -243,9 +243,9 @@ impl EmbeddedAnalyst {
     }
 }
 
-/// The plans for a question, and how many of them are from the rules for follow-ups, which come
-/// first. If there are any, the plans for the question by itself get lower priors; otherwise the
-/// first of those gets at least 0.9.
+/// The plans for a question, and how many of them come from the rules for follow-ups, which are
+/// listed first. If there are any, the other rules' plans, which ignore earlier turns, get lower
+/// priors. Otherwise the first of these plans gets a prior of at least 0.9.
 pub(crate) fn plans(
     q: &PlanQuestion<'_>,
     proposal: &[f64; SHAPES.len()],

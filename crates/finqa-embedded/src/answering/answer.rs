@@ -39,9 +39,9 @@ pub struct RankedAnswer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmbeddedAnswer {
     pub best: RankedAnswer,
-    /// Probability that it is right, from 0 to 1.
+    /// The probability that the answer is right, from 0 to 1.
     pub confidence: f64,
-    /// Why it is only a guess; `None` if it is more.
+    /// The reason to call the answer a guess; `None` if there is none.
     pub doubt: Option<String>,
     /// The answer in words if no program gives it: a label of the page, or several values.
     pub words: Option<String>,

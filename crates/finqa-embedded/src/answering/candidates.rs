@@ -10,7 +10,7 @@ use crate::ranking::{self, ChoiceContext, LinearRank, Operands};
 use crate::shape::shape;
 use finqa_core::program::Op;
 
-/// Which candidates are wanted.
+/// The candidates to collect.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pool {
     /// All candidates. The linear model learns from them.
@@ -18,8 +18,8 @@ pub enum Pool {
     /// A fixed number of candidates with the best scores of the linear model. The network learns
     /// from them.
     Best,
-    /// Those of the best that are not too far behind the first. The network compares them to
-    /// answer.
+    /// The best candidates whose scores are close to the first one's. The network compares them to
+    /// choose the answer.
     Compared,
 }
 
@@ -39,8 +39,8 @@ struct Breadth {
 impl Breadth {
     /// The limits for a question. With 20 fillings and 64 candidates instead of 8 and 32, three in
     /// a hundred more stand-alone questions have a right candidate. Comparing only those that are
-    /// at most 5.0 behind saves time: for 5,750 questions, the network chose one farther behind for
-    /// two.
+    /// at most 5.0 behind saves time: for only two of 5,750 questions did the network choose a
+    /// candidate farther behind.
     fn of(context: &ChoiceContext<'_>, pool: Pool) -> Self {
         let (fillings, best, behind) = match context.alone {
             true => (20, 64, 5.0),

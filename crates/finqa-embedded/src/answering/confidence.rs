@@ -83,7 +83,7 @@ pub(crate) fn signals(
         flag(alone) * score,
         flag(own) * score,
         flag(!alone && !own) * score,
-        // About one stand-alone answer in ten is not gold's even where the lead is large.
+        // Even with a large lead, about one stand-alone answer in ten differs from gold.
         flag(alone) * odds * odds,
     ]
 }
@@ -93,8 +93,9 @@ fn small(n: usize) -> f64 {
     f64::from(u8::try_from(n.min(5)).unwrap_or(5))
 }
 
-/// The logarithm of the odds that the value of the best candidate is right, limited to -4 to 6.
-/// The scores count as logarithms of probabilities, and candidates of one value are added up.
+/// The logarithm of the odds that the value of the best candidate is right, limited to -4 to 6. The
+/// scores are read as logarithms of probabilities, and the probabilities of candidates with the
+/// same value are added up.
 fn odds(ranked: &[(f64, FilledPlan)]) -> f64 {
     let top = ranked.first().map_or(0.0, |(score, _)| *score);
     let value = |expr: &Expr| expr.value();

@@ -129,8 +129,8 @@ fn leaf_label(page: &DescribedPage<'_>, leaf: &PageLeaf) -> String {
     }
 }
 
-/// A name for the value of an expression: that of its fact, or the plan's name with those of all
-/// facts.
+/// A name for the value of an expression: the name of its only fact, or the plan's name with the
+/// names of all facts.
 fn label(page: &DescribedPage<'_>, plan_name: &str, expr: &Expr) -> String {
     match expr {
         Expr::Leaf(leaf) => leaf_label(page, leaf),

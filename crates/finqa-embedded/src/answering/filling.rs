@@ -1,4 +1,5 @@
-//! Fills the slots of a plan with facts, by the best joint choices of facts.
+//! Fills the slots of a plan with facts. The facts are chosen jointly, because the score of a
+//! choice also depends on how its facts are related.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,12 +22,12 @@ pub(crate) struct FilledPlan {
     pub score: f64,
     /// The lowest score of a slot; 0 for a plan without slots.
     pub(crate) lowest: f64,
-    /// How it differs from its plan: an index into `ranking::context::VARIANTS`, 0 if it does not.
+    /// The variant of the plan: an index into `ranking::context::VARIANTS`, 0 for the plan itself.
     pub(crate) variant: usize,
 }
 
 /// The best fillings of a plan, best first. Fillings without a value, such as a division by zero,
-/// are left out. `index` is that of the plan.
+/// are left out. `index` is the plan's index.
 pub(crate) fn fill(
     facts: &Facts,
     plan: &ProgramPlan,
@@ -77,8 +78,8 @@ pub(crate) struct JointChoices {
     made: Vec<(ChoiceKey, Rc<[FactChoice]>)>,
 }
 
-/// What joint choices depend on: the rankings of the slots, the pairing, and the facts that are
-/// already in the plan's expression.
+/// The inputs that determine joint choices: the rankings of the slots, the pairing, and the facts
+/// that are already in the plan's expression.
 type ChoiceKey = (Vec<usize>, Pairing, Vec<usize>);
 
 impl JointChoices {

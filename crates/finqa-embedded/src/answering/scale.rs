@@ -88,8 +88,8 @@ pub(crate) fn to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr 
     }
 }
 
-/// Like [`to_asked`], but also for a product. It counts as one of a count and a price, so it is in
-/// units.
+/// Like [`to_asked`], but also for a product. A product is taken to be a count times a price, so
+/// its value is in units.
 pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
     let Some(to) = asked else { return expr };
     if matches!(expr.top(), Some((Op::Multiply, ..))) {

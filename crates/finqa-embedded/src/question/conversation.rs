@@ -27,7 +27,7 @@ pub(crate) struct EarlierTurn {
 }
 
 impl EarlierTurn {
-    /// True for a value of the page, also if it is multiplied by a constant.
+    /// True if the turn's answer is a value of the page, possibly multiplied by a constant.
     pub(crate) fn is_look_up(&self) -> bool {
         match &self.expr {
             Expr::Leaf(_) => true,
@@ -46,8 +46,9 @@ impl EarlierTurn {
         }
     }
 
-    /// How much lower the worst fact that it used scores than the fact that fits its question best.
-    /// A large difference suggests that the turn was answered with a wrong fact.
+    /// The score of the fact that fits the turn's question best, minus the score of the worst fact
+    /// that the turn used. A large difference suggests that the turn was answered with a wrong
+    /// fact.
     pub(crate) fn behind(&self, facts: &Facts) -> f64 {
         let query = SlotQuery {
             words: self.words.clone(),
@@ -181,8 +182,8 @@ pub(crate) fn is_bare(asked: &Wording) -> bool {
         .any(|t| t.kind == TokenKind::Word && !is_stop(&t.text) && !is_weak(&t.text))
 }
 
-/// Finds the facts of an expression's literals. If several facts have a literal, whatever its
-/// signs, the one that fits the turn's question best is taken.
+/// Finds the facts of an expression's literals, ignoring signs. If several facts have the same
+/// literal, the one that fits the turn's question best is used.
 fn locate(facts: &Facts, expr: &mut Expr, query: &SlotQuery, found: &mut Vec<usize>) {
     let mut scorer = SlotScorer::new(facts, query);
     expr.change_leaves(&mut |leaf| {

@@ -5,7 +5,7 @@ use super::wording::{Wording, plain};
 use crate::reading::text::{TokenKind, tokenize};
 use crate::reading::words::{is_stop, is_weak};
 
-/// How much a part of a question names.
+/// The numbers of words and years by which a part of a question can name an operand.
 pub(crate) struct OperandSpan {
     /// Number of words that are neither stop words nor words for operations.
     content: usize,
@@ -13,18 +13,18 @@ pub(crate) struct OperandSpan {
 }
 
 impl OperandSpan {
-    /// True if it names a quantity.
+    /// True if the part names a quantity.
     pub(crate) fn names(&self) -> bool {
         self.content > 0
     }
 
-    /// True if it names a quantity or a year.
+    /// True if the part names a quantity or a year.
     pub(crate) fn says_anything(&self) -> bool {
         self.content + self.years > 0
     }
 }
 
-/// Reads a part of a question.
+/// Counts the naming words and the years of a part of a question.
 pub(crate) fn span(text: &str) -> OperandSpan {
     let tokens = tokenize(text);
     OperandSpan {

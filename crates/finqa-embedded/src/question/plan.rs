@@ -55,8 +55,8 @@ pub(crate) fn of_slots(op: Op) -> PlanExpr {
     step(op, PlanExpr::Slot(0), PlanExpr::Slot(1))
 }
 
-/// How the facts for a plan's slots should be related. Each relation has features of its own in the
-/// slot scorer.
+/// The expected relation between the facts in a plan's slots. Each relation has its own features in
+/// the slot scorer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pairing {
     /// No relation is expected.
@@ -79,8 +79,8 @@ pub(crate) struct ProgramPlan {
     pub(crate) expr: PlanExpr,
     pub slots: Vec<SlotQuery>,
     pub(crate) pairing: Pairing,
-    /// How sure its rule is of the plan, before any fact is seen, from 0 to 1: a feature of the
-    /// choice.
+    /// The rule's confidence in the plan before any fact is seen, from 0 to 1. It is a feature of
+    /// the choice.
     pub(crate) prior: f64,
     /// The kind of its value.
     pub kind: UnitKind,

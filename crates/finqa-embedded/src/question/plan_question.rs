@@ -13,7 +13,7 @@ use super::slots::SlotQuery;
 use super::wording::Wording;
 use crate::reading::facts::Facts;
 
-/// What the slots of a question take over from earlier turns.
+/// The words, years and facts that the slots of a question take over from earlier turns.
 #[derive(Debug, Default)]
 pub(crate) struct PlanContext {
     /// The words of the last turn.
@@ -71,7 +71,7 @@ pub(crate) struct PlanQuestion<'a> {
     pub(crate) facts: &'a Facts,
     pub asked: &'a Wording,
     pub state: &'a EarlierTurns,
-    /// What its slots take over from earlier turns.
+    /// The words, years and facts that its slots take over from earlier turns.
     pub context: &'a PlanContext,
     /// True if it follows earlier turns and names hardly anything that the last three did not name.
     pub(crate) refers: bool,
@@ -94,7 +94,7 @@ impl<'a> PlanQuestion<'a> {
         }
     }
 
-    /// The same with another wording, such as a part of the question.
+    /// The same question with another wording, such as only a part of its text.
     pub(crate) fn with<'b>(&'b self, asked: &'b Wording) -> PlanQuestion<'b> {
         PlanQuestion { asked, ..*self }
     }

@@ -69,8 +69,8 @@ impl<const CLASSES: usize> WordClassifier<CLASSES> {
             .collect()
     }
 
-    /// How likely each class is for a question with these buckets: the logarithm of its probability
-    /// divided by that of the likeliest class, so 0 for the likeliest and negative for the others.
+    /// The log-odds of each class against the likeliest one, for a question with these buckets: 0
+    /// for the likeliest class and negative for the others.
     pub(crate) fn propose(&self, buckets: &[usize]) -> [f64; CLASSES] {
         let mut sum = [0_i32; CLASSES];
         for bucket in buckets {
@@ -171,14 +171,14 @@ fn bucket(parts: &[&str]) -> usize {
     usize::try_from((hash ^ (hash >> 32)) & (BUCKETS as u64 - 1)).unwrap_or(0)
 }
 
-/// The buckets for [`ShapeModel`].
+/// The buckets of a question for [`ShapeModel`]; the classes of earlier turns are their shapes.
 pub(crate) fn after_shapes(asked: &Wording, state: &EarlierTurns, alone: bool) -> Vec<usize> {
     let turns = state.turns.iter();
     let before = turns.filter_map(|turn| SHAPES.get(shape(&turn.expr)).copied());
     buckets(&asked.phrase, &before.collect::<Vec<_>>(), alone)
 }
 
-/// The buckets for [`SketchModel`].
+/// The buckets of a question for [`SketchModel`]; the classes of earlier turns are their sketches.
 pub(crate) fn after_sketches(asked: &Wording, state: &EarlierTurns) -> Vec<usize> {
     let turns: Vec<&Expr> = state.turns.iter().map(|turn| &turn.expr).collect();
     buckets(&asked.phrase, &sketches_of(&turns), false)

@@ -37,7 +37,8 @@ pub(crate) fn join(name: &'static str, op: Op, a: TurnOperand, b: TurnOperand) -
     ProgramPlan::new(name, step(op, a, b), slots)
 }
 
-/// What a part of a follow-up means: an earlier value, a constant, or else a fact of the page.
+/// Resolves a part of a follow-up to an earlier value, to a constant, or else to a fact of the
+/// page.
 pub(crate) fn resolve(q: &PlanQuestion<'_>, text: &str) -> TurnOperand {
     let part = Wording::read(text);
     let open = || TurnOperand::Open(Box::new(q.query(text)));

@@ -116,7 +116,8 @@ pub(crate) fn count(n: usize) -> f64 {
     f64::from(u32::try_from(n).unwrap_or(u32::MAX))
 }
 
-/// Scores facts for one query. It keeps what depends on the query alone, and on the last label.
+/// Scores facts for one query. Values that depend only on the query, or only on the query and the
+/// last label, are computed once.
 pub(crate) struct SlotScorer<'a> {
     facts: &'a Facts,
     query: &'a SlotQuery,
@@ -135,7 +136,8 @@ pub(crate) struct SlotScorer<'a> {
     near: WordSet,
 }
 
-/// How the label of a row or sentence, which all its numbers share, fits a query.
+/// The fit of a query to the label of a row or sentence. All numbers of the row or sentence share
+/// it.
 #[derive(Default)]
 struct LabelFit {
     /// Whether it is a row, and the index of the row or sentence; `None` before the first fact.
@@ -210,8 +212,8 @@ impl<'a> SlotScorer<'a> {
         }
     }
 
-    /// The features of a fact; those of pairs are 0. `index` only serves to see whether it was
-    /// used.
+    /// The features of a fact; the features of pairs are 0. `index` only tells whether an earlier
+    /// turn used the fact.
     pub(crate) fn features(&mut self, fact: &Fact, index: usize) -> [f64; FEATURES] {
         let (of, first, own): (_, _, &[Feature]) = match fact.place {
             FactPlace::Cell { row, .. } => ((true, row), 0, &OF_CELL),
@@ -253,7 +255,7 @@ impl<'a> SlotScorer<'a> {
     }
 }
 
-/// How a fact fits a query; the features are functions of it.
+/// The fit of a fact to a query, from which the features are computed.
 struct FactFit<'a> {
     facts: &'a Facts,
     query: &'a SlotQuery,
@@ -273,13 +275,13 @@ struct FactFit<'a> {
     in_inherited: f64,
     /// The weight of the words near it that are similar to requested ones, as a share of `total`.
     alike_near: f64,
-    /// The query has years.
+    /// True if the query has years.
     asked: bool,
-    /// It has one of these years.
+    /// True if the fact has one of the query's years.
     matched: bool,
-    /// It has other years only.
+    /// True if the query has years and the fact has only other years.
     conflict: bool,
-    /// An earlier turn used it.
+    /// True if an earlier turn used the fact.
     used: bool,
 }
 
@@ -400,13 +402,13 @@ impl<'a> FactFit<'a> {
         anchors.filter_map(|index| self.facts.all.get(*index))
     }
 
-    /// True if it is in the [`series`] of the last fact that earlier turns used.
+    /// True if the fact is in the [`series`] of the last fact that earlier turns used.
     fn follows(&self) -> bool {
         self.anchor
             .is_some_and(|anchor| series(self.facts, anchor, self.fact))
     }
 
-    /// True if it is in the column of the last fact that earlier turns used.
+    /// True if the fact is in the column of the last fact that earlier turns used.
     fn below(&self) -> bool {
         let cells = self.anchor.and_then(Fact::cell).zip(self.fact.cell());
         cells.is_some_and(|(a, b)| a.1 == b.1)

@@ -25,12 +25,12 @@ pub(crate) struct Wording {
     of_all: OnceCell<CommonQuery>,
 }
 
-/// What a question as a whole asks of every slot.
+/// The requests of a question that apply to all of its slots.
 #[derive(Clone, Debug)]
 pub(crate) struct CommonQuery {
-    /// A percentage is requested.
+    /// True if a percentage is requested.
     pub percent: bool,
-    /// A count (`how many`, `number of`), not money.
+    /// True if a count (`how many`, `number of`) is requested, not money.
     pub count: bool,
     /// The scale that the question asks for, as in "in millions".
     pub scale: Option<Scale>,
@@ -80,7 +80,7 @@ impl Wording {
         found.unwrap_or(of).trim_end_matches("'s")
     }
 
-    /// Where these whole words are: the byte offset in `phrase` of the blank before them.
+    /// The byte offset in `phrase` of the blank before the first occurrence of these whole words.
     pub(crate) fn find(&self, words: &str) -> Option<usize> {
         if self.initials & initial(words) == 0 {
             return None;
@@ -90,7 +90,7 @@ impl Wording {
         places.position(|place| matches!(place, [b' ', within @ .., b' '] if within == words))
     }
 
-    /// What the question as a whole asks of every slot.
+    /// The requests of the question that apply to all of its slots.
     pub(crate) fn of_all(&self) -> &CommonQuery {
         self.of_all.get_or_init(|| CommonQuery {
             percent: self.percent(),

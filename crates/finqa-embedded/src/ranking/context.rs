@@ -16,7 +16,7 @@ use crate::reading::words::{is_stop, is_weak};
 use crate::shape::SHAPES;
 use crate::sketch::{SKETCHES, sketch};
 
-/// How a candidate differs from its plan, in the order of the numbers in `answering::variants`.
+/// The variants of a plan, in the order of the numbers in `answering::variants`.
 pub(crate) const VARIANTS: [&str; 9] = [
     "as planned", "difference swapped", "change on the other base", "change swapped",
     "ratio swapped", "other sign", "in the scale asked for", "amount in units",
@@ -32,20 +32,20 @@ pub(super) const PLAN_NAMES: [&str; 25] = [
     "any parts", "any turns", "compound growth", "same rate", "another",
 ];
 
-/// How a candidate compares with the others by the linear model.
+/// The position of a candidate among all candidates by the score of the linear model.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinearRank {
-    /// Its score.
+    /// The candidate's score.
     pub linear: f64,
-    /// The best score minus its own.
+    /// The best score minus the candidate's score.
     pub(crate) behind: f64,
-    /// Its position by score, from 0.
+    /// The candidate's position by score, from 0.
     pub(crate) rank: usize,
-    /// Number of candidates with its value.
+    /// Number of candidates with the candidate's value, including itself.
     pub votes: usize,
-    /// Its position among the candidates of its shape, from 0.
+    /// The candidate's position among the candidates of its shape, from 0.
     pub rank_in_shape: usize,
-    /// The best score of its shape minus its own.
+    /// The best score of its shape minus the candidate's score.
     pub behind_shape: f64,
 }
 
@@ -54,17 +54,19 @@ pub(crate) struct ChoiceContext<'a> {
     pub(crate) facts: &'a Facts,
     pub asked: &'a Wording,
     pub state: &'a EarlierTurns,
-    /// Its content words that the page has, or synonyms of theirs, with weights.
+    /// The content words of the question that the page has, or their synonyms on the page, with
+    /// weights.
     pub words: Vec<(u32, f64)>,
-    /// For each fact which of these words name it; computed on first use.
+    /// For each fact, which of these words name it; computed on first use.
     words_of: Vec<OnceCell<Vec<bool>>>,
-    /// It names hardly anything that the last three turns did not name (`PlanQuestion::refers`).
+    /// True if the question names hardly anything that the last three turns did not name
+    /// (`PlanQuestion::refers`).
     pub(crate) refers: bool,
-    /// It names no quantity.
+    /// True if the question names no quantity.
     pub(crate) bare: bool,
     /// Number of plans from the rules for follow-ups, which come first.
     pub(crate) follow_ups: usize,
-    /// It has a word for a percentage.
+    /// True if the question has a word for a percentage.
     pub percent: bool,
     /// The programs of earlier turns, oldest first.
     earlier: Vec<&'a Expr>,
@@ -72,9 +74,9 @@ pub(crate) struct ChoiceContext<'a> {
     pub(crate) earlier_literals: Vec<String>,
     /// The cues of the question: indices into `cues::CUES`.
     pub(crate) cues: Vec<usize>,
-    /// It is a stand-alone question of the dataset, not a turn and not about a user's page.
+    /// True for a stand-alone question of the dataset; false for a turn and on a user's page.
     pub(crate) alone: bool,
-    /// Its content words that the page has, in order of mention.
+    /// The question's content words that the page has, in order of mention.
     pub(super) said: Vec<QuestionWord>,
     /// The summed weight of these words.
     pub(super) said_weight: f64,
@@ -90,21 +92,22 @@ pub(crate) struct ChoiceContext<'a> {
     pub(super) best_facts: Vec<(usize, f64)>,
     /// The query for the question as a whole.
     pub(super) whole: SlotQuery,
-    /// An earlier answer is predicted and not gold, so it can be wrong.
+    /// True if an earlier answer is predicted and not gold, so that it can be wrong.
     pub(crate) own: bool,
     /// `EarlierTurn::behind` of the last turn and of the one before it; 0 with a given history.
     pub(crate) behind: [f64; 2],
-    /// What the words say about the operands, by `alone::roles`.
+    /// Queries for the operands that the question describes, by `alone::roles`.
     pub(super) roles: [Option<SlotQuery>; ROLES],
     /// The latest year of the table's columns and rows; 0 if there is none.
     pub(super) latest: u16,
-    /// For each row the weight of the question's words in its label.
+    /// For each row, the weight of the question's words in its label.
     rows_named: Vec<f64>,
-    /// For each column the largest magnitude of its numbers, percentages left out.
+    /// For each column, the largest magnitude of its numbers that are not percentages.
     largest: Vec<f64>,
-    /// For each plan the index of its name in [`PLAN_NAMES`]; `None` if it is not there.
+    /// For each plan, the index of its name in [`PLAN_NAMES`]; `None` if the name is not listed.
     plan_names: Vec<Option<usize>>,
-    /// `true` if the largest of several is asked for, `false` for the smallest.
+    /// `true` if the largest of several is asked for, `false` for the smallest; `None` if neither
+    /// is.
     pub(super) extreme: Option<bool>,
 }
 
@@ -191,12 +194,12 @@ impl<'a> ChoiceContext<'a> {
         Some((odds, likelier))
     }
 
-    /// The index of a candidate's plan in [`PLAN_NAMES`]; `None` if it is not there.
+    /// The index of a candidate's plan in [`PLAN_NAMES`]; `None` if the name is not listed.
     pub(super) fn plan_name(&self, filled: &FilledPlan) -> Option<usize> {
         self.plan_names.get(filled.plan).copied().flatten()
     }
 
-    /// For each of [`Self::words`] whether it names a fact, in its label or near it.
+    /// For each of [`Self::words`], whether the word is in the fact's label or near the fact.
     pub(super) fn words_of(&self, index: usize, fact: &Fact) -> &[bool] {
         let has = |(word, _): &(u32, f64)| fact.is_named(*word);
         let read = || self.words.iter().map(has).collect();
@@ -260,8 +263,8 @@ impl<'a> ChoiceContext<'a> {
         years.find(|year| !known(*year))
     }
 
-    /// The doubt that an answer is of another year than the one asked for. It is raised on a page
-    /// of the user's if all figures of the answer are from sentences that give them for another
+    /// The doubt that an answer is about another year than the one asked for. It is raised only on
+    /// a user's page, if all figures of the answer come from sentences that state them for another
     /// year.
     pub(crate) fn dated_otherwise(&self, expr: &Expr) -> Option<String> {
         let [asked] = self.asked.years.as_slice() else {
@@ -279,7 +282,7 @@ impl<'a> ChoiceContext<'a> {
         Some(format!("the page has it for {year}, not {asked}"))
     }
 
-    /// The share of the question's content words that the page lacks, by their number.
+    /// The share of the question's content words that the page lacks. All words count equally.
     pub(crate) fn unknown(&self) -> f64 {
         let said = f64::from(u8::try_from(self.said.len()).unwrap_or(u8::MAX));
         if self.lacking > 0.0 {

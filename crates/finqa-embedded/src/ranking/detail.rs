@@ -205,7 +205,7 @@ pub(crate) fn of(
     out.resize(out.len() + COMPARED, 0.0);
 }
 
-/// A candidate with what its features are computed from.
+/// A candidate, and the values from which its features are computed.
 struct Seen<'a> {
     context: &'a ChoiceContext<'a>,
     plan: &'a ProgramPlan,
@@ -213,7 +213,7 @@ struct Seen<'a> {
     place: &'a LinearRank,
     operands: &'a Operands,
     shape: usize,
-    /// Its leaves without constants.
+    /// The leaves of the program without constants.
     leaves: Vec<&'a PageLeaf>,
     /// The facts of these leaves, with their indices.
     used: Vec<(usize, &'a Fact)>,
@@ -333,7 +333,7 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T> + Clone) -> usize {
     values.clone().enumerate().filter(new).count()
 }
 
-/// True if the table has the value, whatever its sign.
+/// True if a cell of the table has the value, with either sign.
 fn printed(facts: &Facts, value: f64) -> bool {
     let same = |fact: &Fact| (fact.number.abs() - value.abs()).abs() <= 1e-9 * value.abs();
     facts

@@ -34,17 +34,17 @@ pub(super) const OF_BOTH: [&str; 11] = [
 /// The fit of a fact in a role about which the words of the question say nothing.
 const NO_ROLE: f64 = -20.0;
 
-/// A fact that candidates use, with what does not depend on the candidate.
+/// A fact that candidates use, with the features that do not depend on the candidate.
 struct UsedFact {
     fact: usize,
-    /// For each of the question's words whether it names the fact.
+    /// For each of the question's words, whether it names the fact.
     named: Vec<bool>,
     /// The values of [`OF_EACH`] after the first four.
     by_itself: [f64; BY_ITSELF],
     /// For its row and for its column: 1 if it is the largest there, -1 if it is the smallest.
     extremes: [f64; 2],
-    /// How well it fits each role: its slot score minus that of the fact that fits best, so at most
-    /// 0.
+    /// The fit of the fact to each role: its slot score minus the best fact's slot score, so at
+    /// most 0.
     roles: [f64; ROLES],
 }
 

@@ -125,7 +125,7 @@ fn count(n: usize) -> f64 {
     f64::from(u8::try_from(n.min(4)).unwrap_or(4))
 }
 
-/// True if a turn's answer is this value, whatever the signs.
+/// True if a turn's answer is this value, ignoring signs.
 fn has_value(turn: &EarlierTurn, value: f64) -> bool {
     turn.expr
         .number()
@@ -137,17 +137,17 @@ fn contains(context: &ChoiceContext<'_>, expr: &Expr, k: usize) -> bool {
     context.state.back(k).is_some_and(|t| holds(expr, &t.expr))
 }
 
-/// What a candidate's program takes from the page and from earlier turns.
+/// The numbers that a candidate's program takes from the page and from earlier turns.
 struct PageUse<'a> {
-    /// Number of its leaves that are not constants.
+    /// Number of the program's leaves that are not constants.
     numbers: usize,
-    /// Number of these whose literals earlier turns have too.
+    /// Number of these leaves whose literals earlier turns have too.
     known: usize,
-    /// Its facts, each with its index.
+    /// The facts of the program, each with its index.
     of_page: Vec<(usize, &'a Fact)>,
-    /// A literal has a minus sign.
+    /// True if a literal has a minus sign.
     minus: bool,
-    /// A fact is negative on the page, but its literal has no minus sign.
+    /// True if a fact is negative on the page but its literal has no minus sign.
     dropped: bool,
 }
 
@@ -218,8 +218,8 @@ impl<'a> PageUse<'a> {
         count(self.of_page.iter().filter(other_years).count())
     }
 
-    /// How the latest years of the two sides of a difference compare: `Less` if the first side is
-    /// the earlier one. `None` for other programs, and if a side has no year.
+    /// Compares the latest years of the two sides of a difference: `Less` if the first side is the
+    /// earlier one. `None` for other programs, and if a side has no year.
     fn order(&self, facts: &Facts, expr: &Expr) -> Option<Ordering> {
         let latest = |side: &Expr| {
             let mut latest = None;

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use finqa_core::number::Scale;
 
-/// Where a fact is on its page.
+/// The place of a fact on its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FactPlace {
     /// A cell of the table. Row 0 is the header, and column 0 has the row labels.
@@ -46,15 +46,15 @@ pub(crate) struct Fact {
     pub(crate) near: Arc<[u32]>,
     /// The years of its row and column, or the years that the sentence gives for it.
     pub(crate) years: Vec<u16>,
-    /// The label of its row has the word "total".
+    /// True if the label of its row has the word "total".
     pub total: bool,
-    /// Its row is a balance at the beginning of a period.
+    /// True if its row is a balance at the beginning of a period.
     pub(crate) opening: bool,
-    /// Its row is a balance at the end of a period.
+    /// True if its row is a balance at the end of a period.
     pub(crate) closing: bool,
-    /// First and last row of the cells above it whose sum it is.
+    /// The first and the last row of the addends, if the fact is the sum of cells above it.
     pub(crate) adds_rows: Option<(usize, usize)>,
-    /// First and last column of the cells next to it whose sum it is.
+    /// The first and the last column of the addends, if the fact is the sum of cells next to it.
     pub(crate) adds_columns: Option<(usize, usize)>,
 }
 
@@ -114,11 +114,12 @@ pub(crate) struct FactRow {
     /// Words of the label and of the heading of its section, shared with the facts of the row.
     pub full: Arc<[u32]>,
     pub(crate) years: Vec<u16>,
-    /// The row has rates, such as earnings per share, so the table's scale does not apply to it.
+    /// True if the row has rates, such as earnings per share, to which the table's scale does not
+    /// apply.
     pub(crate) is_rate: bool,
     /// The summed weight of the label's words.
     pub weight: f64,
-    /// Whether its name says that its amounts are paid or lost; computed on first use.
+    /// True if the row's name says that its amounts are paid or lost; computed on first use.
     pub(crate) outflow: OnceLock<bool>,
 }
 

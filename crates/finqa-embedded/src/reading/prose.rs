@@ -15,18 +15,19 @@ use crate::expr::literal_value;
 /// An amount in a sentence.
 #[derive(Clone, Debug)]
 pub(crate) struct ProseNumber {
-    /// Index of its token in the sentence.
+    /// Index of the amount's token in the sentence.
     pub at: usize,
-    /// Index of the last token that belongs to it, such as `%` or "million".
+    /// Index of the last token that belongs to the amount, such as `%` or "million".
     pub end: usize,
     pub digits: String,
-    /// `%` or "percent" follows.
+    /// True if `%` or "percent" follows.
     pub percent: bool,
-    /// `$` comes before.
+    /// True if `$` comes before.
     pub(crate) dollar: bool,
     pub scale: Option<Scale>,
     pub(crate) years: Vec<u16>,
-    /// Index of the first amount of the list that it is in, or its own.
+    /// The list that the amount is in, as the index of the list's first amount. An amount that is
+    /// in no list has its own index.
     pub run: usize,
 }
 

@@ -9,10 +9,10 @@ use crate::reading::facts::Fact;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
-/// "By what percentage did the allowance grow during 2012?": the closing balance against the
-/// opening one above it in the same column. If the question names two years, it is the closing
-/// balances of both; the opening one stands in for the earlier year only if the years follow each
-/// other.
+/// "By what percentage did the allowance grow during 2012?": the closing balance, compared with the
+/// opening balance above it in the same column. If the question names two years, the closing
+/// balances of both are compared. If the earlier one is missing, the opening balance replaces it,
+/// but only for consecutive years.
 pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let (facts, asked) = (q.facts, q.asked);
     let leads = facts.all.iter().any(|f| f.opening);

@@ -123,9 +123,9 @@ pub(crate) fn difference(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     )
 }
 
-/// What the words of a question say about its operands: the first and the second thing named, and
-/// the question as a whole in the later and the earlier period. `None` where they do not say. The
-/// network compares facts with these queries, whichever plan used them.
+/// Queries for the operands that a question describes: the first and the second thing named, and
+/// the question as a whole in the later and the earlier period. `None` for an operand that the
+/// words do not describe. The network compares facts with these queries, whichever plan used them.
 pub(crate) fn roles(q: &PlanQuestion<'_>) -> [Option<SlotQuery>; ROLES] {
     let named = || {
         let (a, b) = operands(

@@ -147,9 +147,9 @@ pub(crate) fn both(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     Some(ProgramPlan::new("both", added(2)?, q.parts_of(&a, &b)).parts(LOW, Number))
 }
 
-/// Shares whose parts [`ratio`] may miss, with the lowest prior: what is before "of total" over the
-/// total of what is after it; what is after "percent of" over the total; and the question as a
-/// whole over the total.
+/// Shares that [`ratio`] may not recognise, with the lowest prior. They divide the text before "of
+/// total" by the total of the text after it, the text after "percent of" by the total, and the
+/// question as a whole by the total.
 pub(crate) fn any_share(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let asked = q.asked;
     if !(asked.percent() || asked.share()) {

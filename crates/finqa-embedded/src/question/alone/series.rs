@@ -107,9 +107,10 @@ fn of_periods(facts: &Facts, run: &[usize]) -> bool {
     years.len() == run.len() || quarters
 }
 
-/// The runs of a fact. A cell has two: its row and its column, without totals, and without
-/// percentages unless it is one. A number in a sentence has one: the numbers of the sentence that
-/// are percentages or money as it is.
+/// The runs of a fact. A cell has two: its row and its column, without totals. They consist of
+/// percentages if the cell is a percentage, and of other numbers if it is not. A number in a
+/// sentence has one: the numbers of the sentence that are of its kind (a percentage or not, money
+/// or not).
 fn runs(facts: &Facts, index: usize) -> Vec<Vec<usize>> {
     let Some(fact) = facts.all.get(index) else {
         return Vec::new();

@@ -53,9 +53,9 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
     )
 }
 
-/// What the change is compared with. If the text names nothing new, it is the second operand of the
-/// difference, or the first one if only that is of a year named. Otherwise it is a fact of the
-/// page.
+/// The value with which a change is compared. If the text names nothing new, this is the second
+/// operand of the difference, or the first one if only the first is of a year that the text names.
+/// Otherwise it is a fact of the page.
 fn base(
     q: &PlanQuestion<'_>,
     difference: &EarlierTurn,
@@ -94,7 +94,8 @@ fn base(
     TurnOperand::Known(b.clone())
 }
 
-/// "What is the difference between the two returns?": of the last two quotients.
+/// "What is the difference between the two returns?": the difference between the last two
+/// quotients.
 pub(super) fn of_results(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let results = q.asked.says(&[
         "percent", "percents", "return", "returns", "representation", "changes", "ratios", "rates",
@@ -160,9 +161,9 @@ fn two_values(q: &PlanQuestion<'_>) -> Option<(Expr, Expr)> {
 }
 
 /// "What was, then, the change?", "what is that less the 2004 value?": a difference. Its operands
-/// are those named around "less" or a similar word, else the last two values, else the last value
-/// and the 100 with which an index starts. If none of these fit, it is planned as for a question by
-/// itself, with the years of the last turn.
+/// are the things named around "less" or a similar word, else the last two values, else the last
+/// value and the 100 with which an index starts. If none of these fit, the difference is planned as
+/// in a question without earlier turns, with the years of the last turn.
 pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     for connector in ["less", "minus", "subtracted by", "excluding", "without"] {
@@ -216,9 +217,10 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     alone::index_return(&q).or_else(|| alone::difference(&q))
 }
 
-/// The operands that two parts of a follow-up mean. If both mean the same earlier value, one of
-/// them must be something else. A part that names a quantity then means a fact of the page; if
-/// neither does, or only one such as "that rent", the first part means the turn before the last.
+/// The operands that two parts of a follow-up mean. If both resolve to the same earlier value, one
+/// of them must mean something else. Then a part that names a quantity means a fact of the page
+/// (only the first part, if both name one). If neither names a quantity, or only the second does
+/// and points back ("that rent"), the first part means the turn before the last.
 pub(super) fn pair(q: &PlanQuestion<'_>, a: &str, b: &str) -> (TurnOperand, TurnOperand) {
     let one = resolve(q, a);
     let two = resolve(q, b);

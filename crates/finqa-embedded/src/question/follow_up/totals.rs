@@ -46,8 +46,8 @@ pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Prog
     Some(join("sum", Op::Add, TurnOperand::Known(base), added).free(SURE, Number))
 }
 
-/// "What was, then, the average price of each?": one of the last two values is divided by the
-/// other, which is the one whose question asked for a count.
+/// "What was, then, the average price of each?": the quotient of the last two values. The divisor
+/// is the value whose question asked for a count.
 pub(super) fn unit_price(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     let per = asked.says(&["per", "each", "for each", "apiece"]);
@@ -98,8 +98,9 @@ pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
     Some(ProgramPlan::fixed("average", expr, Number))
 }
 
-/// "What is the sum of those values?": the last value and the latest sum, all values since the last
-/// calculation ("all three"), or the last two values.
+/// "What is the sum of those values?": adds the last value to the latest sum, if the last turn is a
+/// look-up. Otherwise adds all values since the last calculation ("all three"), or the last two
+/// values.
 pub(super) fn sum(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked_years = q.asked.years.len() >= 2
         && q.asked.years.iter().all(|y| {

@@ -1,11 +1,11 @@
-//! What a slot of a plan asks for: the words, years and kind of the fact that should fill it.
+//! The query of a slot: the words, years and kind of the fact that should fill it.
 
 use std::rc::Rc;
 
 use super::super::slot_words::WordWeights;
 use finqa_core::number::Scale;
 
-/// What a slot of a plan asks for. It is also the key by which rankings of facts are found again.
+/// The query of a slot of a plan. It is also the key under which rankings of facts are kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SlotQuery {
     /// The requested words that the page has, with their weights.
@@ -18,24 +18,24 @@ pub(crate) struct SlotQuery {
     pub(crate) inherited: WordWeights,
     /// The requested years; empty if any year fits.
     pub(crate) years: Vec<u16>,
-    /// The years come from an earlier turn.
+    /// True if the years come from an earlier turn.
     pub(crate) years_inherited: bool,
-    /// The text names no quantity, only years, pronouns or operations: the quantity is that of an
-    /// earlier turn.
+    /// True if the text names no quantity, only years, pronouns or operations, so that the quantity
+    /// is that of an earlier turn.
     pub(crate) elliptical: bool,
     /// Facts that earlier turns used, the latest last.
     pub(crate) anchors: Rc<[usize]>,
-    /// A percentage is requested.
+    /// True if a percentage is requested.
     pub percent: bool,
-    /// A count (`how many`, `number of`), not money.
+    /// True if a count (`how many`, `number of`) is requested, not money.
     pub count: bool,
     /// The scale that the question asks for, as in "in millions".
     pub scale: Option<Scale>,
-    /// An outflow is requested as a positive amount: "how much was spent?".
+    /// True if an outflow is requested as a positive amount: "how much was spent?".
     pub(crate) outflow: bool,
     /// The numbers in the question, without the years.
     pub(crate) named_numbers: Rc<[String]>,
-    /// The first year or opening balance is requested.
+    /// True if the first year or the opening balance is requested.
     pub(crate) opening: bool,
     /// The only fact that fits, if the plan has determined it: an index into `Facts::all`.
     pub(crate) only: Option<usize>,
