@@ -47,6 +47,7 @@ pub fn read_to_string(path: &Path) -> Result<String> {
 /// A writer that replaces a file by renaming needs this, because it must replace the link's target
 /// and not the link.
 ///
+/// # Errors
 /// The system's error, or `InvalidInput` after 40 links. Linux stops at the same number, because so
 /// many links usually form a cycle.
 pub fn resolve_links(path: &Path) -> Result<PathBuf> {

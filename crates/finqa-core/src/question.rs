@@ -26,7 +26,7 @@ pub struct Document {
     /// single table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<TableStart>,
-    /// The statements of the file about cells of `table` in addition to their text, sorted by row.
+    /// The file's data about cells of `table` in addition to their text, sorted by row.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<CellSource>,
     /// The cover's data, if the document is a report or a part of one.

@@ -93,6 +93,7 @@ const LONGEST: usize = 8_000;
 /// assert_eq!(answer("revenue rose from 100 to 114").map(|r| r.value), Err(NotRead::Several));
 /// ```
 ///
+/// # Errors
 /// The reason why the text does not have exactly one number as its answer.
 pub fn answer(text: &str) -> Result<NumberReading, NotRead> {
     if text.len() > LONGEST {

@@ -35,7 +35,7 @@ pub fn strip(text: &str) -> &str {
 }
 
 /// Rewrites a number with ASCII digits and without underscores. `None` if an underscore is not
-/// between two digits, or if a character cannot be part of a number.
+/// between two digits, or if a character is neither ASCII nor a digit.
 fn ascii_number(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut after_digit = false;

@@ -129,6 +129,7 @@ pub fn readings(text: &str) -> impl Iterator<Item = NumberReading> + '_ {
 /// assert_eq!(whole("(45"), Err(NotRead::Unit));
 /// ```
 ///
+/// # Errors
 /// The reason why the text is not exactly one number.
 pub fn whole(text: &str) -> Result<NumberReading, NotRead> {
     let mut scanner = Scanner::new(text);

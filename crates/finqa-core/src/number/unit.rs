@@ -63,7 +63,7 @@ impl Scale {
     }
 }
 
-/// The unit of an answer, such as percent, or a number in millions.
+/// The unit of an answer: the kind of its number, and the scale word to print with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Unit {
     pub kind: UnitKind,

@@ -143,8 +143,8 @@ impl Caption {
         })
     }
 
-    /// True if a text states only a unit with a scale and possibly a period: "in € million", "£m,
-    /// year ended 30 September".
+    /// True if a text states nothing but a unit with a scale, and perhaps a period: "in € million",
+    /// "£m, year ended 30 September".
     pub fn is_alone(text: &str) -> bool {
         let lower = words(&PERIOD.replace(&text.to_lowercase(), ""));
         ONLY_UNIT.is_match(&lower) && scale_in(&lower).is_some()

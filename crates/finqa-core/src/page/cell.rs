@@ -18,7 +18,7 @@ pub(super) enum TableOrigin {
     Own,
 }
 
-/// The statements of a file about a cell in addition to its text.
+/// The data that a file has about a cell in addition to its text, such as the stored number.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellSource {
     /// The row of the cell, counted over all tables of the page.

@@ -331,7 +331,8 @@ impl Table {
         caption.scale.filter(|_| !row.is_of_rates())
     }
 
-    /// True for a column of percentages. Only its first figure must have a percent sign.
+    /// True for a column of percentages: its first figure has a percent sign, and no figure exceeds
+    /// 100 in size.
     pub fn is_of_percent(&self, column: usize) -> bool {
         let cells = self.cells.iter().skip(1).filter_map(|row| row.get(column));
         let mut numbers = cells.filter_map(Cell::alone).peekable();
@@ -482,8 +483,9 @@ fn caption(cells: &[Vec<Cell>], before: Option<&str>, own: bool) -> Option<Capti
     let mut headings = headings.filter(words);
     let of_header = header.next().and_then(of);
     match own {
-        // A column's heading may be about the column only, and a line below the header about the
-        // rows below it.
+        // The corner and the sentence above are about the whole table, so they come first. The
+        // heading of a column may be about that column only, and a line below the header only about
+        // the rows below it.
         true => of_header
             .or_else(above)
             .or_else(|| header.find_map(of))

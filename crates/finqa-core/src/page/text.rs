@@ -97,7 +97,7 @@ pub(crate) struct PageText<'a> {
     pub(crate) table: &'a [Vec<String>],
     /// The start of each table, if there are several.
     pub(crate) starts: &'a [TableStart],
-    /// The statements of the file about cells in addition to their text, sorted by row.
+    /// The file's data about cells in addition to their text, sorted by row.
     pub(crate) sources: &'a [CellSource],
     /// The table before the dataset's tokenisation.
     pub(crate) table_ori: Option<&'a [Vec<String>]>,

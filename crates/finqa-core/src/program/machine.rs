@@ -19,6 +19,7 @@ impl Program {
     /// Executes the program over a table (rows of cell strings, row 0 the header) and rounds
     /// the result to 5 decimals, as the official evaluator does.
     ///
+    /// # Errors
     /// Names the step that fails. A step fails on a division by zero, a missing or non-numeric row,
     /// and anything else that the official evaluator calls invalid.
     pub fn execute(&self, table: &[Vec<String>]) -> Result<Value, ProgramError> {
@@ -27,6 +28,7 @@ impl Program {
 
     /// Like [`Program::execute`], but without rounding the result.
     ///
+    /// # Errors
     /// The errors of [`Program::execute`].
     pub fn execute_unrounded(&self, table: &[Vec<String>]) -> Result<Value, ProgramError> {
         self.run(table, |x| x)
@@ -34,6 +36,7 @@ impl Program {
 
     /// The unrounded result of every step (`#0`, `#1`, …); empty if the program is a single number.
     ///
+    /// # Errors
     /// The errors of [`Program::execute`], except that a complex result is NaN instead of an error.
     pub fn execute_steps(&self, table: &[Vec<String>]) -> Result<Vec<Value>, ProgramError> {
         let results = run_all(self.steps(), table)?;

@@ -11,7 +11,8 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// The probability that chance alone causes the observed difference between two runs.
+/// The p values of the difference between two runs: the probabilities of a difference at least as
+/// large by chance alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairedTest {
     /// Two-sided: the probability of a difference at least as large in either direction.

@@ -64,8 +64,8 @@ impl DayOrder {
         }
     }
 
-    /// The month and day for two numbers. `None` if both could be the month and the order is
-    /// unknown, or if neither could be.
+    /// The month and day for two numbers. `None` if the order is unknown and matters, or if the
+    /// numbers are not a month and a day in any order.
     fn month_and_day(self, a: u8, b: u8) -> Option<(u8, u8)> {
         let (month, day) = match self {
             _ if a > 12 => (b, a),
