@@ -87,9 +87,10 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
 
     /// Checks the graph and makes it executable.
     ///
-    /// Returns the first fault: no start, a name that is used twice or not defined, two edges for
-    /// one route, a declared route without an edge, an edge for an undeclared route, a node that
-    /// cannot be reached, or a node from which the end cannot be reached (a trap).
+    /// # Errors
+    /// The first fault: no start, a name that is used twice or not defined, two edges for one
+    /// route, a declared route without an edge, an edge for an undeclared route, a node that cannot
+    /// be reached, or a node from which the end cannot be reached (a trap).
     pub fn compile(self) -> Result<CompiledGraph<S, R, E>, GraphError> {
         let start_name = self.start.ok_or(GraphError::NoStart)?;
         let mut graph = DiGraph::new();

@@ -136,8 +136,8 @@ impl Transport {
         self.call.lock().lost -= 1;
     }
 
-    /// Takes the reply to a request that async-openai `sent`. If there is no reply, the error says
-    /// why the request did not reach this service.
+    /// Takes the reply to a request that async-openai `sent`. If async-openai failed before it
+    /// called this service, there is no reply, and its error is returned.
     pub(super) fn take(
         &self,
         sent: Result<IgnoredAny, OpenAIError>,

@@ -23,7 +23,7 @@ use super::trace;
 /// The message to the model after a reply that was cut off at its limit.
 const CUT: &str = "it was too long and was cut off; write fewer words";
 
-/// The author of the drafts.
+/// The analyst, which writes the drafts: a chat model or the embedded analyst.
 pub(super) enum AnalystNode {
     Llm(LlmAgent),
     Embedded(Box<EmbeddedAgent>),

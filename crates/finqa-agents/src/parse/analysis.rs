@@ -15,6 +15,7 @@ use finqa_core::question::CitedEvidence;
 
 /// Reads the analyst's reply.
 ///
+/// # Errors
 /// If the reply has neither a readable object with an `answer` or a `program`, nor an `Answer:`
 /// line. The message says what is missing and where.
 pub fn analysis(text: &str) -> Result<Analysis, ParseFailure> {

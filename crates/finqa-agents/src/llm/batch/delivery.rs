@@ -71,7 +71,8 @@ impl Driver<'_> {
         let why = early.unwrap_or("ended");
         let (mut given, mut errors, mut without) = (0, 0, 0);
         let mut is_given_up = false;
-        // Deliver in the order of the files, so that failures in a row are noticed.
+        // Deliver in the order of the result files, because the run counts failed calls in a row
+        // and stops after too many. The order of the map is arbitrary.
         let mut left = std::mem::take(&mut open.calls);
         let with_result = results
             .into_iter()

@@ -30,7 +30,8 @@ fn key(server: &str, request: &ChatRequest) -> Value {
     }
     json!({
         "server": server,
-        // The node distinguishes the samples of one draft.
+        // The requests for several samples of a draft can be equal except for the node (`analyst`,
+        // `analyst#2`, …).
         "node": request.node,
         "epoch": request.origin.epoch,
         "repeat": request.origin.repeat,
