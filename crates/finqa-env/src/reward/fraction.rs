@@ -11,6 +11,7 @@ const MAX_DIGITS: usize = 4300;
 /// The value of `int/int`. `Ok(None)` if Python raises `ValueError` or `ZeroDivisionError`, which
 /// OpenEnv's grader catches.
 ///
+/// # Errors
 /// If the quotient is too large for a double. OpenEnv's grader does not catch this exception.
 pub(super) fn parse(text: &str) -> Result<Option<f64>, RewardError> {
     let text = python::strip(text);

@@ -42,6 +42,7 @@ pub enum RewardMode {
 /// assert_eq!(grade("6.28", r"\boxed{6.280\%}"), Ok(0.0));
 /// ```
 ///
+/// # Errors
 /// If OpenEnv's `finqa_env` raises an exception on these inputs. It does so for a fraction too
 /// large for a double, and if only some values of the truth have years while all values of the
 /// answer do.

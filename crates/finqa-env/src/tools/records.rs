@@ -143,7 +143,8 @@ mod tests {
             (1e16, "10000000000000000.0"),
             (1e-16, "1e-16"),
             (1e-15, "0.0"),
-            // A tie at the last digit is rounded to the even digit, and up from zero.
+            // A tie at the last digit is rounded to the even digit, except that it is rounded up
+            // from 0.
             (0.000_488_281_25, "0.0004882812"),
             (0.001_464_843_75, "0.0014648438"),
             (5e-11, "0.0000000001"),
