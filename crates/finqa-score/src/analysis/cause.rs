@@ -44,7 +44,7 @@ pub enum Cause {
     AbsoluteForRelative,
     /// 1 - x instead of x.
     Complement,
-    /// A dash of the report, which the dataset has as 2014 or 2013, read as a number.
+    /// A dash of the report, which is `2014` or `2013` in the dataset, read as a number.
     DashAsNumber,
     /// The right numbers and operations, but some of the numbers have swapped places.
     SwappedOperands,

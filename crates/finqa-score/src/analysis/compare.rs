@@ -86,7 +86,8 @@ pub struct RunSide {
     pub path: PathBuf,
     /// The number of answers: one for each question and epoch.
     pub questions: usize,
-    /// The number of these that are not compared, because the other run does not have the question.
+    /// The number of answers that are not compared, because the other run does not have the
+    /// question.
     pub left_out: usize,
     /// Compares the epochs of this run over the questions that both runs have; empty for one epoch.
     #[serde(skip_serializing_if = "Vec::is_empty")]

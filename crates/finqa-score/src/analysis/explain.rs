@@ -234,7 +234,8 @@ fn accepted(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseF
     })
 }
 
-/// The value of gold's program before the dataset rounds it.
+/// The value of gold's program before the dataset rounds it; `exe_ans` if there is no program with
+/// a number as its value.
 fn exact_gold(evidence: &MissEvidence<'_>) -> Option<f64> {
     let formula = evidence.gold_formula();
     let program = formula.and_then(|formula| formula.root.number());

@@ -14,7 +14,7 @@ pub(super) struct PageNumber {
     pub id: String,
     /// Row and column; `None` for a number in a sentence.
     pub cell: Option<(usize, usize)>,
-    /// True for a dash, which the dataset has as 2014 or 2013.
+    /// True for a dash, which is `2014` or `2013` in the dataset.
     pub dash: bool,
 }
 

@@ -41,7 +41,7 @@ pub struct ComparedRun {
     pub path: PathBuf,
     /// The number of answers: one for each question and epoch.
     pub answers: usize,
-    /// The number of these that are not compared, because another run does not have the question.
+    /// The number of answers that are not compared, because another run does not have the question.
     pub left_out: usize,
     /// The model that was asked for; absent for a file of unknown origin.
     pub model: Option<String>,

@@ -18,8 +18,9 @@ pub enum ProgramDefect {
     },
 }
 
-/// Executes every gold program. Returns how many have the value `exe_ans`, and the others in file
-/// order, each with its defect. A program without an `exe_ans` only has to execute.
+/// Executes every gold program, except those from which a missing `exe_ans` was computed. Returns
+/// how many have the value `exe_ans`, and the defective ones in file order. A program without an
+/// `exe_ans` only has to execute.
 pub fn check(dataset: &Dataset) -> (usize, Vec<(QuestionKey, ProgramDefect)>) {
     let (mut agree, mut defects) = (0, Vec::new());
     for case in dataset.records.iter().flat_map(|record| record.cases()) {

@@ -12,7 +12,7 @@ use super::{Dataset, DatasetError, read};
 /// The sample. Its companies, pages and figures are invented.
 const SAMPLE: &str = include_str!("../../../../data/sample.json");
 
-/// The name of the sample where messages show a path.
+/// The sample's name in messages that otherwise show a path.
 const SAMPLE_NAME: &str = "built-in sample";
 
 /// The source of the records.

@@ -1,4 +1,4 @@
-//! Finds text of the data in a changed prompt. A prompt with such text would memorise an answer
+//! Finds text that a changed prompt has taken from the data. Such a prompt would memorise an answer
 //! instead of stating a rule.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -21,7 +21,7 @@ const DIGITS: usize = 4;
 
 static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d[\d,]*(?:\.\d+)?").ok());
 
-/// The text that a candidate must not add to a prompt.
+/// The text of the data that a candidate must not add to a prompt.
 pub struct DataText {
     /// Record ids and the file names of pages.
     ids: BTreeSet<String>,

@@ -15,8 +15,8 @@ pub struct ConversationCard {
     pub rule: Rule,
     /// Conversations with at least one turn that has gold.
     pub conversations: usize,
-    /// The number of these with a turn that has no row. An interrupted run can leave such
-    /// conversations.
+    /// The number of these conversations in which a turn has no row. An interrupted run can leave
+    /// such conversations.
     pub incomplete: usize,
     /// The rate of conversations in which every turn is right. Incomplete conversations are left
     /// out.
@@ -27,7 +27,7 @@ pub struct ConversationCard {
     pub right_after_wrong: Option<Rate>,
     /// The number of wrong turns.
     pub errors: usize,
-    /// The number of these with an earlier wrong turn in the same conversation.
+    /// The number of wrong turns that follow an earlier wrong turn of their conversation.
     pub errors_after_an_error: usize,
 }
 

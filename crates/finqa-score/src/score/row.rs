@@ -299,7 +299,7 @@ pub(crate) fn name_hash(name: &impl Hash) -> u64 {
 pub struct Scores {
     /// EM: the same text.
     pub exact_match: Option<bool>,
-    /// NM, the LangGraph baseline's ±0.5.
+    /// NM: the numbers differ by at most 0.5, as the LangGraph baseline compares.
     pub numerical_match: Option<bool>,
     /// Official execution accuracy of the answer. It uses the answer's value, or its printed form
     /// if there is no value.
@@ -308,7 +308,7 @@ pub struct Scores {
     pub program_execution: Option<bool>,
     /// Official program accuracy.
     pub program_accuracy: Option<bool>,
-    /// FE.
+    /// FE, with the reason for the verdict.
     pub financial_equivalence: Option<FeVerdict>,
 }
 
