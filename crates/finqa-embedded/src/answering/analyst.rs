@@ -254,6 +254,7 @@ pub(crate) fn plans(
     let mut alone = alone::plans(q);
     if !out.is_empty() {
         for plan in &mut alone {
+            // The prior is a feature of the choice, so other factors need new weights.
             plan.prior *= 0.3;
         }
     } else if let Some(first) = alone.first_mut() {

@@ -37,10 +37,11 @@ struct Breadth {
 }
 
 impl Breadth {
-    /// The limits for a question. With 20 fillings and 64 candidates instead of 8 and 32, three in
-    /// a hundred more stand-alone questions have a right candidate. Comparing only those that are
-    /// at most 5.0 behind saves time: for only two of 5,750 questions did the network choose a
-    /// candidate farther behind.
+    /// The limits for a question. A stand-alone question names more than a turn does, so its right
+    /// facts often rank lower. When its limits were raised from 8 and 32, the share of FinQA dev
+    /// questions with a right candidate rose from 80.5 to 82.9 %, although plans were removed at
+    /// the same time. Comparing only those that are at most 5.0 behind saves time: for only two of
+    /// 5,750 questions did the network choose a candidate farther behind.
     fn of(context: &ChoiceContext<'_>, pool: Pool) -> Self {
         let (fillings, best, behind) = match context.alone {
             true => (20, 64, 5.0),

@@ -78,6 +78,7 @@ pub(crate) fn signals(
         one_of(&["sum", "sum of three or more"]),
         one_of(&["average", "average of three or more"]),
         one_of(&["product"]),
+        // Two operations have at most five parts: two steps and three leaves.
         flag(best.expr.parts().len() > 5),
         flag(alone && !context.alone),
         flag(alone) * score,

@@ -107,5 +107,6 @@ impl AlikeWords {
     }
 }
 
-/// The weight of a token that the page lacks, when it is compared by its meaning.
+/// The weight of a token that the page lacks, when it is compared by its meaning. Other tokens
+/// weigh by their frequency on the page, which such a token does not have.
 const UNKNOWN: f64 = 2.0;

@@ -14,7 +14,8 @@ use crate::shape::SHAPES;
 use finqa_core::number::UnitKind::{Number, Percent, YesNo};
 use finqa_core::program::Op;
 
-/// Minimum log-odds of a shape against the likeliest one; less likely shapes get no plan.
+/// Minimum log-odds of a shape against the likeliest one. A shape that is less than 0.7 % as likely
+/// gets no plan.
 const LEAST: f64 = -5.0;
 
 /// The plans for the likely shapes, the likeliest first. `proposal` has the log-odds of each shape.

@@ -13,7 +13,7 @@ use finqa_core::number::UnitKind::Number;
 
 /// Number of best facts whose rows and columns are tried.
 const LOOKED_AT: usize = 6;
-/// Maximum number of runs that get a plan.
+/// Maximum number of runs that get a plan. The runs of the facts that fit best come first.
 const TRIED: usize = 3;
 /// Maximum number of facts in a run.
 const LONGEST: usize = 12;
