@@ -44,7 +44,8 @@ const LONG_HINT: Duration = Duration::from_secs(60);
 /// The text between the reason why a reply cannot be read and the beginning of that reply.
 pub(super) const QUOTE: &str = "; it begins with ";
 
-/// The default of `--attempts`.
+/// The default of `--attempts`. The waits between six attempts add up to at most 15.5 s, unless the
+/// server asks for longer ones.
 pub(super) const DEFAULT_ATTEMPTS: u32 = 6;
 
 impl Default for RetryOptions {

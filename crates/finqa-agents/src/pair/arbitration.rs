@@ -43,6 +43,7 @@ impl AgreementCount {
             return 1.0;
         }
         let answers = self.answers as f64;
+        // More agreement than the confidences explain must not raise the accuracy above 1.
         let estimate = (self.agreed as f64 / self.expected).min(1.0);
         // The interval of the share of agreement, divided by the share of agreement that an
         // accuracy of 1 would give.

@@ -52,6 +52,7 @@ pub(super) fn print(program: &Program, value: &Value, unit: Unit, in_percent: bo
                 Some(decimals.len())
             };
             let decimals = program.literals().filter_map(decimals).max();
+            // Like every percentage, it has at least one decimal.
             number::print_percent(percent, decimals.unwrap_or(1).min(MOST_DECIMALS))
         }
         _ => number::print(value, unit, in_percent),

@@ -194,6 +194,7 @@ impl Prompts {
         }
         let folder = self.folder.as_deref();
         PromptError::Template {
+            // Built-in templates have no folder. Their sources are in `prompts`.
             folder: folder.unwrap_or(Path::new("prompts")).to_path_buf(),
             reason: error.to_string(),
         }

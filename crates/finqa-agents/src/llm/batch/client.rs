@@ -34,7 +34,7 @@ pub(super) const LAST_POLL: Duration = Duration::from_secs(60);
 
 /// Minimum timeout of a request, because a file of 200 MB takes longer than a reply.
 const LEAST_TIMEOUT: Duration = Duration::from_secs(600);
-/// Maximum size of a file of results in bytes.
+/// Maximum size of a file of results in bytes. The file is read into memory as a whole.
 const MOST_BYTES: usize = 1 << 30;
 
 /// A model whose requests are sent in batches.

@@ -108,6 +108,7 @@ impl HttpModel {
         if let Some(written) =
             written.filter(|it| *it > request.max_output_tokens.map_or(u64::MAX, u64::from))
         {
+            // Relaxed, because no other data depend on the number.
             self.most_written.fetch_max(written, Ordering::Relaxed);
         }
         if let Some((reservation, dollars)) = reservation.zip(dollars) {
