@@ -40,6 +40,7 @@ impl PlainNumber {
             .filter(|c| matches!(*c, ',' | '\'' | THIN));
         while let Some(group) = separator.and_then(|c| at(end).strip_prefix(c)) {
             match digits(group) {
+                // A group after a leading zero is refused: `0,345` may have a decimal comma.
                 3 if first <= 3 && !text.starts_with('0') => end = text.len() - group.len() + 3,
                 // A comma without digits after it is punctuation. A narrow space before a group of
                 // other than three digits separates two numbers.
