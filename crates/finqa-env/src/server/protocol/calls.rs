@@ -180,7 +180,7 @@ async fn run_tool(
 }
 
 /// If a query takes less than this with the full budget, the session's next query is tried with the
-/// brief budget again.
+/// brief budget again, which allows ten times as long.
 const BRIEF: Duration = Duration::from_millis(5);
 const BUG: &str = "internal error in the tool call";
 

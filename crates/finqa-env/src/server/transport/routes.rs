@@ -182,6 +182,7 @@ async fn step(
     let Some(call) = validate::tool_call(&request.action)? else {
         return Ok(Json(wire::for_http(wire::tools_reply())).into_response());
     };
+    // A time that is too large for a `Duration` counts as absent.
     let limit = request
         .timeout_s
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
