@@ -62,7 +62,7 @@ pub fn picture(c: char) -> char {
 }
 
 /// A count with its noun, which is in the plural if needed: `1 entry`, `2 entries`. The noun must
-/// have a regular plural.
+/// have a regular plural; a final `y` becomes `ies`.
 pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     let (stem, ending) = match noun.strip_suffix('y') {
         _ if count == N::from(1) => (noun, ""),

@@ -119,7 +119,7 @@ fn follows_year(word: &str) -> bool {
     WORDS.contains(&word.to_ascii_lowercase().as_str())
 }
 
-/// How to repair a token.
+/// The repair of a token.
 enum TokenRepair<'a> {
     No,
     /// Text without a space before it: `’s`, `”`.
