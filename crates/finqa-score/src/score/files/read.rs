@@ -114,6 +114,8 @@ pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
     Ok(rows)
 }
 
+/// The text of a file, without a byte order mark. The error names the line of the first byte that
+/// is not UTF-8.
 fn utf8<'b>(path: &Path, bytes: &'b [u8]) -> Result<&'b str, ScoreError> {
     // A byte order mark would become part of the first column name.
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
