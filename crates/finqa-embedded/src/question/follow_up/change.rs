@@ -95,7 +95,7 @@ fn base(
 }
 
 /// "What is the difference between the two returns?": the difference between the last two
-/// quotients.
+/// quotients, the earlier one minus the later one.
 pub(super) fn of_results(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let results = q.asked.says(&[
         "percent", "percents", "return", "returns", "representation", "changes", "ratios", "rates",
