@@ -136,8 +136,7 @@ pub(crate) struct SlotScorer<'a> {
     near: WordSet,
 }
 
-/// The fit of a query to the label of a row or sentence. All numbers of the row or sentence share
-/// it.
+/// The fit of a query to the label that all numbers of a row or sentence share.
 #[derive(Default)]
 struct LabelFit {
     /// Whether it is a row, and the index of the row or sentence; `None` before the first fact.
