@@ -9,7 +9,7 @@ use finqa_core::page::position;
 use finqa_core::program::Program;
 use finqa_core::question::{CitedEvidence, Document, Question};
 use finqa_core::text::single_spaced;
-use finqa_embedded::{Passage, Passages};
+use finqa_embedded::{Passage, Passages, names_row};
 
 use super::cited::cited_table;
 use super::written::{common_unit, write};
@@ -113,26 +113,19 @@ fn row_of<'q>(question: &'q Question, id: &str) -> Option<&'q String> {
     Some(&table.rows().get(row)?.label)
 }
 
-/// Whether a question, or one before it, has a word of a cited row and of what is above it, or of
-/// a sentence.
+/// Whether a question, or one before it, names a cited row, or has a word of a cited sentence.
 fn is_named(question: &Question, cited: &CitedEvidence) -> bool {
-    let Some(place) = position(&cited.id) else {
+    let earlier = question.history.iter().map(|entry| entry.question.as_str());
+    let asked = || earlier.clone().chain([question.text.as_str()]);
+    match position(&cited.id) {
+        Some(_) => row_of(question, &cited.id)
+            .is_some_and(|label| names_row(asked(), &without_figures(label))),
         // An earlier answer has been judged.
-        let sentence = question.document.evidence(&cited.id);
-        return sentence.is_none_or(|sentence| shares_words(question, sentence, ""));
-    };
-    let named = || {
-        let (table, row) = cited_table(question, place)?;
-        let section = table.rows().get(row)?.section.as_deref();
-        let column = &table.columns().get(place.1)?.label;
-        let corner = &table.columns().first()?.label;
-        let above = format!("{} {column} {corner}", section.unwrap_or_default());
-        let label = without_figures(&table.rows().get(row)?.label);
-        // The row of a year has no other name.
-        let named = label.is_empty() || shares_words(question, &label, &without_figures(&above));
-        Some(named)
-    };
-    named().unwrap_or(false)
+        None => question.document.evidence(&cited.id).is_none_or(|text| {
+            let passages = Passages::read([Passage { text, above: "" }]);
+            asked().any(|asked| passages.fit(asked).iter().any(|fit| *fit > 0.0))
+        }),
+    }
 }
 
 /// The words of a name without its years and other figures.
@@ -140,11 +133,4 @@ fn without_figures(name: &str) -> String {
     let words = name.split_whitespace();
     let words = words.filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
     words.collect::<Vec<_>>().join(" ")
-}
-
-fn shares_words(question: &Question, text: &str, above: &str) -> bool {
-    let passages = Passages::read([Passage { text, above }]);
-    let earlier = question.history.iter().map(|entry| entry.question.as_str());
-    let mut asked = earlier.chain([question.text.as_str()]);
-    asked.any(|asked| passages.fit(asked).iter().any(|fit| *fit > 0.0))
 }

@@ -55,4 +55,4 @@ mod weights;
 pub use answering::analyst::EmbeddedAnalyst;
 pub use answering::answer::{EmbeddedAnswer, PageIndex, RankedAnswer};
 pub use passages::{Passage, Passages};
-pub use tables::names_amount;
+pub use tables::{names_amount, names_row};

@@ -52,6 +52,7 @@ pub(crate) use compute::DirectAnswer;
 pub(crate) use find::FigureExpr;
 pub use names::names_amount;
 pub(crate) use names::ways_to_say;
+pub use names::{names_amount, names_row};
 use page::Reading;
 pub(crate) use page::{Doubt, Tables};
 use question::{RELATIVE_TIME, SEQUENTIAL, Token};

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::words::{plain_stems, stems};
+use super::words::{LIGHT, lists_stem, plain_stems, same_word, stems};
 
 /// Words that name no figure by themselves: a label need not have them.
 pub(super) const SOFT: &str = "since total group overall consolidated net expense cost charge spending line item segment region \
@@ -234,7 +234,85 @@ pub(super) fn amount_named(name: &[String]) -> Option<(&'static Concept, usize)>
     amounts.filter_map(|one| Some((one, said(one)?))).next()
 }
 
+/// Whether questions name a row: they have all words of its label that name anything, or one of them
+/// asks for a figure by a name that the label has in full. What a measure is computed from is asked
+/// for with it.
+pub fn names_row<'q>(questions: impl Iterator<Item = &'q str>, label: &str) -> bool {
+    let all = plain_stems(label);
+    let named = |word: &&String| !lists_stem(LIGHT, word) && word.contains(char::is_alphabetic);
+    let own: Vec<&String> = all.iter().filter(named).collect();
+    let mut asked: Vec<Vec<Vec<String>>> = questions.flat_map(ways_to_say).collect();
+    let terms = |names: &Vec<Vec<String>>| -> Vec<String> {
+        let concept = CONCEPTS
+            .iter()
+            .find(|one| names.iter().all(|name| one.names.contains(name)));
+        let formula = concept.and_then(|one| one.formula.as_ref());
+        let of_formula = formula
+            .into_iter()
+            .flat_map(|of| of.above.iter().chain(&of.below));
+        let sides = concept.and_then(|one| one.quotient.as_ref()).into_iter();
+        let sides = sides.flat_map(|(part, whole)| [part.join(" "), whole.join(" ")]);
+        of_formula
+            .map(|term| term.name.to_owned())
+            .chain(sides)
+            .collect()
+    };
+    // A measure may be of measures: net debt, of total debt.
+    let mut at = 0;
+    while let Some(names) = asked.get(at) {
+        let more: Vec<_> = terms(names)
+            .iter()
+            .flat_map(|term| ways_to_say(term))
+            .collect();
+        asked.extend(more);
+        at += 1;
+    }
+    let said = |word: &String| {
+        asked
+            .iter()
+            .flatten()
+            .flatten()
+            .any(|other| same_word(other, word))
+    };
+    let is_named = |name: &Vec<String>| name.iter().all(|word| all.contains(word));
+    let concepts = asked.iter().filter(|names| names.len() > 1);
+    own.into_iter().all(said) || concepts.flatten().any(is_named)
+}
+
 /// Whether a label is a name of an amount that reports have, such as "Net sales".
 pub fn names_amount(label: &str) -> bool {
     amount_named(&plain_stems(label)).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One word in common was enough for a row that a chat model cites.
+    #[test]
+    fn a_question_names_a_row_by_all_its_words_or_by_a_name_that_it_has() {
+        for (question, label, named) in [
+            ("What was gross profit in 2031?", "Gross margin", true),
+            (
+                "What was gross profit in 2031?", "Profit sharing plan", false,
+            ),
+            ("What were net sales in Germany?", "Germany", true),
+            ("What were net sales in Germany?", "United States", false),
+            (
+                "What was net income?", "Net income attributable to Halden", true,
+            ),
+            (
+                "What was the current ratio?", "Total current liabilities", true,
+            ),
+            ("What was the current ratio?", "Current tax expense", false),
+            ("What was net debt?", "Short-term borrowings", true),
+            (
+                "What was the operating margin?", "Operating lease cost", false,
+            ),
+            ("What was the operating margin?", "Operating income", true),
+        ] {
+            let read = names_row([question].into_iter(), label);
+            assert_eq!(read, named, "{question}: {label}");
+        }
+    }
 }
