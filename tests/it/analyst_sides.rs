@@ -7,7 +7,7 @@ use crate::analyst_questions::table;
 use crate::support::cli::{CommandExt, Workplace};
 
 /// Each question with its answer; `""` if it may not be sure.
-fn assert_answers(file: &str, page: &str, questions: &[(&str, &str)]) {
+pub(crate) fn assert_answers(file: &str, page: &str, questions: &[(&str, &str)]) {
     let place = Workplace::new();
     place.write(file, page);
     for (question, answer) in questions {
@@ -15,7 +15,7 @@ fn assert_answers(file: &str, page: &str, questions: &[(&str, &str)]) {
     }
 }
 
-fn assert_conversation(place: &Workplace, file: &str, turns: &[(&str, &str)]) {
+pub(crate) fn assert_conversation(place: &Workplace, file: &str, turns: &[(&str, &str)]) {
     let questions: Vec<&str> = turns.iter().map(|(question, _)| *question).collect();
     let stdin = place.write("questions.txt", &questions.join("\n"));
     let mut command = place.command();
@@ -27,18 +27,19 @@ fn assert_conversation(place: &Workplace, file: &str, turns: &[(&str, &str)]) {
         let read: Json = serde_json::from_str(line).unwrap();
         let sure = !read["answer"].is_null() && read["doubt"].is_null();
         let found = read["answer"].as_str().unwrap_or_default();
-        let found = found.trim_start_matches(['$', '£']);
+        let found = found.trim_start_matches(['$', '£', '€']);
+        let plain = |text: &str| text.replace(',', "");
         match *answer {
             "" => assert!(!sure, "{question}: {read}"),
             answer => assert!(
-                sure && found.trim_end_matches(" million") == answer,
+                sure && plain(found.trim_end_matches(" million")) == plain(answer),
                 "{question}: {answer}: {read}"
             ),
         }
     }
 }
 
-fn page(cover: &str, tables: &[String]) -> String {
+pub(crate) fn page(cover: &str, tables: &[String]) -> String {
     format!("<html><body>{cover}{}</body></html>", tables.concat())
 }
 

@@ -10,6 +10,7 @@
 )]
 
 mod analysis;
+mod analyst_doubts;
 mod analyst_questions;
 mod analyst_rows;
 mod analyst_sides;

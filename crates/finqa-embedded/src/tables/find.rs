@@ -248,9 +248,10 @@ impl Tables {
                 near,
             )
             && of_year.doubt.is_none()
-            && of_year
-                .at
-                .is_some_and(|at| self.statement_of(&at) == Some(Statement::Flows))
+            && of_year.at.is_some_and(|at| {
+                self.statement_of(&at) == Some(Statement::Flows)
+                    && self.is_change(of, &at, Some(asked)).is_none()
+            })
         {
             printed = Ok(of_year);
         }
@@ -426,6 +427,7 @@ impl Tables {
             _ => Some(self.unclear(best.place())),
         });
         doubt = doubt.or_else(|| self.contradiction(of, &best));
+        doubt = doubt.or_else(|| self.is_change(of, &best, asked));
         if doubt.is_some()
             && let Some(amount) = self.by_tag(of, asked, near)
         {

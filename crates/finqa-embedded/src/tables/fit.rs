@@ -36,7 +36,7 @@ static PARTS: LazyLock<HashSet<String>> = LazyLock::new(|| {
         weighted average number computing computation change changes increase decrease",
     )
 });
-static CHANGES: LazyLock<HashSet<String>> =
+pub(super) static CHANGES: LazyLock<HashSet<String>> =
     LazyLock::new(|| set("change changes increase decrease"));
 
 /// Words of a label whose figures are percentages by their kind.

@@ -158,6 +158,7 @@ impl Tables {
 
     /// Two figures of one table of a report, those that fit best together.
     pub(super) fn paired(&self, part: &Operand, whole: &Operand) -> Reading<Vec<Amount>> {
+        let of = [part, whole];
         let spans = part.spans.iter().chain(&whole.spans).copied();
         let asked = spans.max_by_key(|one| one.end.day.is_some());
         let mut parts = self.candidates(part, asked);
@@ -209,7 +210,10 @@ impl Tables {
         };
         let amount = |one: &FitFigure| self.amount(*one).ok_or(Doubt::Open);
         let doubt = doubt.map(Doubt::Missing);
-        let doubt = doubt.or_else(|| self.unclear_year(part, asked));
+        let doubt = doubt
+            .or_else(|| self.unclear_year(part, asked))
+            .or_else(|| self.is_change(of[0], part, asked))
+            .or_else(|| self.is_change(of[1], whole, asked));
         let part = amount(part)?;
         Ok(vec![Amount { doubt, ..part }, amount(whole)?])
     }

@@ -6,11 +6,12 @@ use std::sync::LazyLock;
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
-use super::fit::{FitFigure, Weights, is_light};
+use super::fit::{CHANGES, FitFigure, Weights, is_light};
 use super::operand::{Operand, Wording};
-use super::page::Tables;
+use super::page::{Doubt, Tables};
 use super::table::{Place, ReportRow, ReportTable};
 use super::words::{plain_stems, stemmed};
+use crate::reading::outflow::names_cost;
 
 /// How far a figure may differ that statements of one report repeat.
 const ROUNDED_ALIKE: f64 = 0.0005;
@@ -18,6 +19,20 @@ const ROUNDED_ALIKE: f64 = 0.0005;
 /// Words of a section that make another figure of a row's name, if the row has them itself.
 static PLACE_STEMS: LazyLock<HashSet<String>> =
     LazyLock::new(|| stemmed("operating net gross cash adjustments provided used"));
+
+/// Words of what flows, and of what a balance sheet may have although it is called after a flow:
+/// "deferred revenue".
+pub(super) static FLOWS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "profit income earning loss result ebit ebitda flow revenue sales turnover margin provided used",
+    )
+});
+pub(super) static BALANCES: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "deferred prepaid accrued unearned receivable payable allowance reserve retained accumulated \
+        liability asset investment",
+    )
+});
 
 /// Whether two figures of one report may be the same, rounded in two ways.
 pub(super) fn rounds_alike(a: f64, b: f64) -> bool {
@@ -35,6 +50,44 @@ impl Tables {
         let table = self.table(place);
         table.is_some_and(|table| table.statement == Some(Statement::Flows))
             && self.name_of(place).to_lowercase().contains("end of")
+    }
+
+    /// Why a figure may be a change where a balance is asked for. "Net income at the end of 2031" is
+    /// that of the year; "inventories" in a statement of cash flows are never those on its last day.
+    pub(super) fn is_change(
+        &self,
+        of: &Operand,
+        one: &FitFigure,
+        asked: Option<Period>,
+    ) -> Option<Doubt> {
+        let is_balance = of.balance || asked.is_some_and(|asked| asked.instant);
+        let place = one.place();
+        if self.is_plain()
+            || !is_balance
+            || self.statement_of(one) != Some(Statement::Flows)
+            || self.is_closing(place)
+            || self.is_of_equity(one)
+        {
+            return None;
+        }
+        let row = self.table(place)?.rows.get(place.row)?;
+        // A note on cash has the days of the balance sheet, and the title of the statement of cash flows.
+        let of_day = |period: &Period| period.end.day.is_some() && period.months.is_none();
+        let is_row = |table: &ReportTable| {
+            let mut rows = table.rows.iter();
+            table.statement == Some(Statement::Balances)
+                && rows.any(|other| other.label.words == row.label.words)
+        };
+        if one.period.as_ref().is_some_and(of_day) && self.tables.iter().any(is_row) {
+            return None;
+        }
+        let flows = row.label.is_one_of(&FLOWS) || names_cost(&row.printed);
+        let changes = row.section.iter().any(|word| CHANGES.contains(word));
+        let lasts = row.label.is_one_of(&BALANCES) || changes || of.balance;
+        (lasts || !flows).then(|| {
+            let name = self.full_name(place);
+            Doubt::Missing(format!("{name} is of a period, and no balance"))
+        })
     }
 
     /// Whether a figure is in a statement of equity, which explains what the others state.

@@ -136,6 +136,7 @@ impl Tables {
                         spans: of.spans,
                         each: of.each,
                         counts: of.counts,
+                        balance: of.balance,
                         statement: of.statement,
                         ..Operand::default()
                     }],
@@ -217,7 +218,9 @@ impl Tables {
             };
             Doubt::Missing(format!("several figures fit: {}", names.join(" and ")))
         });
-        let doubt = several.or_else(|| self.unclear_year(&best, asked));
+        let doubt = several
+            .or_else(|| self.is_change(of, &best, asked))
+            .or_else(|| self.unclear_year(&best, asked));
         Ok(Amount {
             doubt,
             ..self.amount(best).ok_or(Doubt::Open)?
