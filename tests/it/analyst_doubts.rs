@@ -33,3 +33,34 @@ fn a_change_is_no_balance() {
     ];
     assert_answers("cash.htm", &read, &questions);
 }
+
+/// A year of a plan was the highest, the latest, or a part of the average.
+#[test]
+fn a_plan_is_no_year_of_a_series() {
+    let by_columns = "Item,2029,2030,2031,2032E,2033E\nNet sales,640,800,1000,1200,1400\nCost,80,140,200,260,50\n";
+    let questions = [
+        ("In which year was net sales highest?", "2031"),
+        ("When was cost lowest?", "2029"),
+        ("What was the highest net sales?", "1000"),
+        ("What was the average cost?", "140"),
+        ("What was the average cost from 2031 to 2033?", "170"),
+        ("What were net sales in 2032?", "1200"),
+    ];
+    assert_answers("columns.csv", by_columns, &questions);
+    let by_rows = "Year,Revenue,Cost\n2029,100,60\n2030,80,50\n2031,120,70\n2032 Budget,150,20\n";
+    let questions = [
+        ("Which year had the lowest cost?", "2030"),
+        ("What was the highest revenue?", "120"),
+        ("average revenue", "100"),
+        ("total revenue", "300"),
+        ("revenue in each of the last two years?", "80; 120"),
+    ];
+    assert_answers("rows.csv", by_rows, &questions);
+    let rows: &[&[&str]] = &[
+        &["", "2030", "2031", "2032E"],
+        &["Net sales", "800", "1,000", "1,200"],
+    ];
+    let read = page("", &[table("CONSOLIDATED STATEMENTS OF INCOME", rows)]);
+    let highest = ("In which year were net sales highest?", "2031");
+    assert_answers("plan.htm", &read, &[highest]);
+}

@@ -283,7 +283,8 @@ impl ReportTable {
             plain: false,
             said: false,
             period: self.period_of(row, column),
-            plan: self.columns.get(column).is_some_and(|column| column.plan),
+            plan: self.columns.get(column).is_some_and(|column| column.plan)
+                || self.rows.get(row).is_some_and(|row| row.plan),
             value: f64::NAN,
             percent: false,
             extra: 0,

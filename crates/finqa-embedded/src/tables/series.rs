@@ -4,7 +4,7 @@ use finqa_core::page::period::Period;
 use finqa_core::page::{MONTHS, Statement};
 
 use super::asked::{Asked, Which};
-use super::find::{Amount, FigureExpr};
+use super::find::{Amount, FigureExpr, keep};
 use super::fit::{FitFigure, is_light, is_loose};
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
@@ -28,16 +28,23 @@ struct Line {
 }
 
 impl Tables {
-    /// The periods of a table's cells, in their order in time.
+    /// The periods of a table's cells, in their order in time, those of a plan left out.
     pub(super) fn periods_of(&self, at: usize) -> Vec<Period> {
+        match self.all_periods_of(at, false) {
+            actual if actual.is_empty() => self.all_periods_of(at, true),
+            actual => actual,
+        }
+    }
+
+    fn all_periods_of(&self, at: usize, plans: bool) -> Vec<Period> {
         let Some(table) = self.tables.get(at) else {
             return Vec::new();
         };
         let mut periods: Vec<Period> = Vec::new();
-        for (r, row) in table.rows.iter().enumerate().skip(1) {
-            let cells = row.cells.iter().enumerate().skip(1);
-            let dated = cells.filter(|(_, cell)| cell.is_some());
-            for period in dated.filter_map(|(c, _)| table.period_of(r, c)) {
+        for r in 1..table.rows.len() {
+            let cells = (1..table.columns.len()).filter_map(|c| table.figure(at, r, c));
+            let cells = cells.filter(|one| plans || !one.plan);
+            for period in cells.filter_map(|one| one.period) {
                 if !periods.iter().any(|one| one.order() == period.order()) {
                     periods.push(period);
                 }
@@ -180,7 +187,11 @@ impl Tables {
 
     /// The periods of a series: those named, those between two, or all of one length.
     fn series_of(&self, of: &Operand, length: Option<u8>, table: usize) -> Vec<Period> {
-        let all = self.periods_of(table);
+        let mut all = self.periods_of(table);
+        let has = |span: &Period| all.iter().any(|one| self.fits(Some(one), Some(span)));
+        if !of.spans.iter().all(has) {
+            all = self.all_periods_of(table, true);
+        }
         let of_length = |length: u8| -> Vec<Period> {
             let all = all.iter().copied();
             all.filter(|period| period.length() == length).collect()
@@ -318,6 +329,8 @@ impl Tables {
                     || table.title.contains(word)
                     || table.plain && is_loose(word)
             };
+            let mut figures = figures;
+            keep(&mut figures, |one| !one.plan);
             let (score, full) = self.weights.share(&readings, &said);
             if figures.len() > 1 && (full || !table.plain) {
                 let unasked = |asked: &Vec<String>| {

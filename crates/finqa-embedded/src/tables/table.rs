@@ -71,6 +71,8 @@ pub(super) struct ReportRow {
     /// The headings above it.
     pub(super) heading: String,
     pub(super) section: Vec<String>,
+    /// It is of a budget or a forecast.
+    pub(super) plan: bool,
     /// What a column "Unit" or "Currency" says of it.
     pub(super) unit: String,
     pub(super) cells: Vec<Option<ReportFigure>>,
@@ -109,7 +111,7 @@ const QUALIFIERS: [&str; 7] = [
 /// A heading of what is not yet so: "Budget 2032", "2032E", "FY32F".
 static PLAN: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
-        r"\b(?:budget(?:ed)?|plan(?:ned)?|forecast|outlook|guidance|target|projected|projections?|estimated?|expected|(?:fy ?'?)?(?:19|20)?\d\d[befp])\b"
+        r"\b(?:budget(?:ed)?|plan(?:ned)?|forecast|outlook|guidance|target|proj(?:ected|ections?)?|est(?:imated?)?|fcst|expected|(?:fy ?'?)?(?:19|20)?\d\d[befp])\b"
     )
 });
 
@@ -457,6 +459,7 @@ impl ReportRow {
             label.total &= !rest.is_empty() && rest.iter().all(|word| table.title.contains(word));
         }
         Self {
+            plan: label.period.is_some() && PLAN.is_match(&printed.to_lowercase()),
             printed: printed.to_owned(),
             label,
             ..Self::default()
