@@ -64,3 +64,31 @@ fn a_plan_is_no_year_of_a_series() {
     let highest = ("In which year were net sales highest?", "2031");
     assert_answers("plan.htm", &read, &[highest]);
 }
+
+/// A benefit had the rate of an expense.
+#[test]
+fn a_tax_that_is_a_credit_has_no_sure_rate() {
+    for (label, tax, rate) in [
+        ("Provision for income taxes", "36", "20.0%"),
+        (
+            "Provision for (benefit from) income taxes",
+            "(36)",
+            "-20.0%",
+        ),
+        ("Income taxes", "(36)", ""),
+        ("Income tax benefit", "36", ""),
+        ("Income tax (expense) benefit", "36", ""),
+    ] {
+        let rows: &[&[&str]] = &[
+            &["", "2031", "2030"],
+            &["Net sales", "1,000", "800"],
+            &["Operating expenses", "820", "700"],
+            &["Income before income taxes", "180", "100"],
+            &[label, tax, tax],
+            &["Net income", "144", "80"],
+        ];
+        let read = page("", &[table("CONSOLIDATED STATEMENTS OF INCOME", rows)]);
+        let question = "What was the effective tax rate in 2031?";
+        assert_answers("tax.htm", &read, &[(question, rate)]);
+    }
+}

@@ -51,3 +51,10 @@ pub(crate) fn names_cost(name: &str) -> bool {
     let tax = says(&["tax"]) && says(&["(expense", "(provision"]) && !says(&["before", "(loss"]);
     tax || says(&["loss"]) && !says(&["profit", "income"]) || says(&names) && !says(&received)
 }
+
+/// Whether a row is called a credit: "Income tax benefit".
+pub(crate) fn names_credit(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let credits = ["benefit", "credit", "recover", "refund"];
+    credits.iter().any(|word| name.contains(word))
+}

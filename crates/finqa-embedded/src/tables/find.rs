@@ -307,6 +307,7 @@ impl Tables {
         let pair: [Amount; 2] = self.listed(&pair)?.try_into().map_err(|_| Doubt::Open)?;
         let doubt = pair.iter().find_map(|one| one.doubt.clone());
         let [part, whole] = pair;
+        let doubt = doubt.or_else(|| self.may_be_credit(&part));
         let places = part.place().zip(whole.place());
         let crossed = places.filter(|(a, b)| a.row != b.row && a.column != b.column);
         let doubt = doubt.or(crossed.map(|(_, whole)| self.unclear(whole)));

@@ -9,9 +9,10 @@ use super::names::{Formula, Term};
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
 use super::phrases::NamedStatement;
-use super::table::Place;
+use super::table::{Place, brackets};
 use crate::expr::turn_sign;
 use crate::operations;
+use crate::reading::outflow::{names_cost, names_credit};
 
 impl Tables {
     /// A measure of a period, of the parts of the report that `rest` names.
@@ -53,6 +54,24 @@ impl Tables {
             differs && leaves.all(|leaf| leaf.source.is_some_and(balances))
         });
         computed.map_or(printed, Ok)
+    }
+
+    /// Why the sign of a cost may be the other one: it is called a credit, or it is below zero where
+    /// other costs are not.
+    pub(super) fn may_be_credit(&self, one: &Amount) -> Option<Doubt> {
+        let at = one.place()?;
+        let table = self
+            .table(at)
+            .filter(|table| !NamedStatement::CashFlows.is(table))?;
+        let is_total = |name: &str| name.contains(" before ") || name.contains(" after ");
+        let costs = table.rows.iter().filter(|row| {
+            let name = row.printed.to_lowercase();
+            names_cost(&name) && !is_total(&name)
+        });
+        let mut costs = costs.filter_map(|row| row.cells.get(at.column)?.as_ref());
+        let name = brackets(&table.rows.get(at.row)?.printed).0;
+        let called = names_credit(&name) && !one.turned;
+        (called || one.turned && costs.any(|cell| cell.number > 0.0)).then(|| self.unclear(at))
     }
 
     /// One amount over another of the same scale, as a plain number.

@@ -14,6 +14,7 @@ use super::phrases::NamedStatement;
 use super::statements::rounds_alike;
 use super::table::{Place, ReportRow};
 use super::tags::{Meaning, Tag};
+use crate::reading::outflow::names_credit;
 
 /// Whether the label of a row leaves out a part of what its tag means.
 fn is_part(row: &ReportRow) -> bool {
@@ -43,6 +44,13 @@ impl Tables {
         let tagged = self.tagged(of, asked)?;
         let beside = near.is_none_or(|near| near.table == tagged.table);
         let doubt = self.unclear_year(&tagged, asked);
+        // The sign of a cost that is printed as a credit is not known.
+        let row = self.table(tagged.place())?.rows.get(tagged.row)?;
+        let sides = ["expense", "provision", "charge"];
+        let label = row.printed.to_lowercase();
+        let of_both = sides.iter().any(|word| label.contains(word));
+        let credit = names_credit(&label) && !of_both && !of.says("benefit");
+        let doubt = doubt.or_else(|| credit.then(|| self.unclear(tagged.place())));
         self.amount(tagged)
             .filter(|_| beside)
             .map(|amount| Amount { doubt, ..amount })
