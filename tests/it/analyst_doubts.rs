@@ -1,7 +1,7 @@
 //! `convfinqa ask` where a figure is not quite what was asked for: a change for a balance, a plan for a
 //! year, a credit for a cost, a part of a year, another company, a number of things.
 
-use crate::analyst_questions::table;
+use crate::analyst_questions::{report, table};
 use crate::analyst_sides::{assert_answers, page};
 
 const YEARS: &[&str] = &["", "2031", "2030", "2029"];
@@ -91,4 +91,31 @@ fn a_tax_that_is_a_credit_has_no_sure_rate() {
         let question = "What was the effective tax rate in 2031?";
         assert_answers("tax.htm", &read, &[(question, rate)]);
     }
+}
+
+/// The change over all years answered for that of each.
+#[test]
+fn what_each_year_has_is_not_what_all_have() {
+    let questions = [
+        ("How much did net sales grow a year from 2029 to 2031?", ""),
+        ("How much R&D per year from 2029 to 2031?", ""),
+        (
+            "What was the annual growth in net sales from 2029 to 2031?",
+            "",
+        ),
+        (
+            "By what percentage did net income rise each year from 2029 to 2031?",
+            "",
+        ),
+        ("How much did net sales increase a year since 2029?", ""),
+        ("How much R&D per quarter in 2031?", ""),
+        ("What was R&D in 2031 and a year earlier?", ""),
+        (
+            "What was the average annual R&D from 2029 to 2031?",
+            "73.333",
+        ),
+        ("By how much did net sales grow from 2029 to 2031?", "360"),
+        ("What was annual net income in 2031?", "144"),
+    ];
+    assert_answers("10k.htm", &report(), &questions);
 }

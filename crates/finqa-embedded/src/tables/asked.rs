@@ -163,7 +163,23 @@ pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
         return extreme;
     }
     let mut forms = FORMS.iter().filter(|form| form.0 == yes_no);
-    forms.find_map(|form| form.read(tokens, plain))
+    let mut asked = forms.find_map(|form| form.read(tokens, plain))?;
+    let several = |of: &Operand| of.spans.len() > 1 || of.each.is_some();
+    let lists_them = |of: &Operand| !of.through && asked.operation == Operation::Figure;
+    let of_each = asked.operation != Operation::Average
+        && (asked.since || asked.operands.iter().any(several))
+        && !asked.operands.iter().all(lists_them);
+    // "In 2031 and a year earlier" asks for no change.
+    let changes = MOVES.iter().filter(|cue| **cue != Cue::YearAgo);
+    let moves = has(tokens, &changes.copied().collect::<Vec<Cue>>());
+    let is_unmet = |token: &&Token| {
+        let ago = token.cue() == Some(Cue::YearAgo) && token.text.starts_with("a year");
+        of_each && token.is_of_each() || token.is_of_part() || ago && !moves
+    };
+    asked
+        .unused
+        .extend(tokens.iter().find(is_unmet).map(|token| token.text.clone()));
+    Some(asked)
 }
 
 /// A question that is not understood in full, as one for the figure that its words name.

@@ -66,7 +66,7 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
             except.append(&mut out.except);
         }
         match &token.part {
-            TokenPart::Filler => {}
+            TokenPart::Filler | TokenPart::PerYear => {}
             TokenPart::BothTerms => out.both_terms = true,
             TokenPart::Each(count, months) => out.each = Some((*count, *months)),
             TokenPart::Cue(Cue::Except) => {

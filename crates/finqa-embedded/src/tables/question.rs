@@ -36,6 +36,8 @@ pub(super) enum TokenPart {
     BothTerms,
     /// Each of the last so many periods, of so many months.
     Each(Option<usize>, u8),
+    /// On average of several years, or in each.
+    PerYear,
     /// The figure of an earlier question: "is that more than net income?"
     Earlier(Box<Operand>),
 }
@@ -57,6 +59,26 @@ impl Token {
 
     pub(super) fn is_earlier(&self) -> bool {
         matches!(self.part, TokenPart::Earlier(_))
+    }
+
+    /// Whether it asks for what each part of a year has: "monthly".
+    pub(super) fn is_of_part(&self) -> bool {
+        let shorter = ["quarter", "month", "week"];
+        matches!(self.part, TokenPart::PerYear)
+            && shorter.iter().any(|one| self.text.ends_with(one))
+            || lists("quarterly monthly weekly daily", &self.text)
+    }
+
+    /// Whether it asks for what each year has: "a year", "annually".
+    pub(super) fn is_of_each(&self) -> bool {
+        let is_each = || {
+            ["each", "every"]
+                .iter()
+                .any(|word| self.text.contains(word))
+        };
+        matches!(self.part, TokenPart::PerYear)
+            || matches!(self.part, TokenPart::Each(..)) && is_each()
+            || lists("annualized yearly", &self.text)
     }
 
     /// The stems of what it names.
@@ -138,6 +160,13 @@ fn each(text: &str) -> Option<TokenPart> {
 /// Adverbs that may be inside a figure's name without changing it: "taxes actually paid".
 static ADVERBS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\b(?:actually|really|exactly|approximately|roughly)\b ?"));
+
+/// For each year: "75 a year".
+static PER_YEAR: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\b(?:(?:per|a) (?:fiscal )?(?:year|quarter|month|week)\b|per annum\b|p\.a\.|annual(?:ly)?\b)"
+    )
+});
 
 /// Which of several years.
 static OF_YEARS: LazyLock<Regex> = LazyLock::new(|| {
@@ -222,11 +251,13 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     let filler: fn(&str) -> TokenPart = |_| TokenPart::Filler;
     let of_year_ago: fn(&str) -> TokenPart = |_| TokenPart::Cue(Cue::YearAgo);
     let of_both_terms: fn(&str) -> TokenPart = |_| TokenPart::BothTerms;
+    let per_year: fn(&str) -> TokenPart = |_| TokenPart::PerYear;
     let of_statement: fn(&str) -> TokenPart =
         |name| TokenPart::Statement(NamedStatement::read(name));
     let forms = [
         (&YEAR_AGO, of_year_ago),
         (&RELATIVE_TIME, filler),
+        (&PER_YEAR, per_year),
         (&STATEMENT, of_statement),
         (&BOTH_TERMS, of_both_terms),
         (&OF_LAST, filler),
