@@ -119,3 +119,18 @@ fn what_each_year_has_is_not_what_all_have() {
     ];
     assert_answers("10k.htm", &report(), &questions);
 }
+
+/// A name of words that mean nothing elsewhere was dropped.
+#[test]
+fn a_name_of_plain_words_is_a_name() {
+    let questions = [
+        ("What were net sales to Big Lots in 2031?", ""),
+        ("What were net sales at Next in 2031?", ""),
+        ("What was the share of Total in net sales in 2031?", ""),
+        ("What was Big Lots' net income in 2031?", ""),
+        ("What was the share of Walmart in net sales in 2031?", ""),
+        ("What Was Net Income for Fiscal 2031?", "144"),
+        ("What was net income for the Company in 2031?", "144"),
+    ];
+    assert_answers("10k.htm", &report(), &questions);
+}

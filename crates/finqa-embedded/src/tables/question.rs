@@ -8,6 +8,7 @@ use finqa_core::page::period::{Period, Times, blank};
 use finqa_core::regex;
 use regex::Regex;
 
+use super::fit::is_light;
 use super::names::{Concept, name_at};
 use super::operand::Operand;
 use super::page::Tables;
@@ -195,6 +196,9 @@ static PER_SHARE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Words that name nothing although they have a capital: "for Fiscal 2031".
+const NO_NAMES: &str = "fiscal year years usd us company group percent what which how";
+
 /// A word without the marks around it, and the marks after it.
 static WORD: LazyLock<Regex> = LazyLock::new(|| {
     let marks = r#",.?;:()\[\]"'!\u{201c}\u{201d}"#;
@@ -308,6 +312,18 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
         .collect();
     let texts: Vec<&str> = words.iter().map(|(_, text, _)| *text).collect();
     let stemmed: Vec<Vec<String>> = texts.iter().map(|text| stems(text)).collect();
+    let spelled_at = |range: &Range<usize>| question.get(range.clone()).unwrap_or_default();
+    // "Sales to Post": what a preposition has before it is a name, also if the word means nothing.
+    let is_proper = |range: &Range<usize>, before: Option<&&str>| {
+        let spelled = spelled_at(range);
+        let capital = |text: &str| text.starts_with(char::is_uppercase);
+        let behind = question.get(range.end..).unwrap_or_default();
+        let named = before.is_some_and(|before| lists("of at to from by for with", before));
+        let text = lower.get(range.clone()).unwrap_or_default();
+        // "Of Total Net Sales" is no name.
+        let total = text == "total" && capital(behind.trim_start());
+        (named || behind.starts_with('\'')) && capital(spelled) && !total && !lists(NO_NAMES, text)
+    };
     let mut marks = marks.into_iter().peekable();
     let (mut out, mut at, mut end) = (Vec::<Token>::new(), 0, 0);
     loop {
@@ -405,6 +421,18 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
                 (1, TokenPart::Word(vec!["net".to_owned()]))
             }
             _ => (1, TokenPart::Word(own)),
+        };
+        let part = match part {
+            TokenPart::Filler | TokenPart::Cue(_) if is_proper(range, before) => {
+                // No label has "Total" as the word of a name.
+                let own = if is_light(text) {
+                    spelled_at(range)
+                } else {
+                    text
+                };
+                TokenPart::Word(vec![own.to_owned()])
+            }
+            part => part,
         };
         let said = texts.get(at..at + length).unwrap_or_default().join(" ");
         let said = spelled.map_or(said, str::to_owned);
