@@ -2,7 +2,8 @@
 //! year, a credit for a cost, a part of a year, another company, a number of things.
 
 use crate::analyst_questions::{report, table};
-use crate::analyst_sides::{assert_answers, page};
+use crate::analyst_sides::{assert_answers, assert_conversation, page};
+use crate::support::cli::Workplace;
 
 const YEARS: &[&str] = &["", "2031", "2030", "2029"];
 
@@ -133,4 +134,45 @@ fn a_name_of_plain_words_is_a_name() {
         ("What was net income for the Company in 2031?", "144"),
     ];
     assert_answers("10k.htm", &report(), &questions);
+}
+
+/// What a turn takes from one that is not sure is not sure either.
+#[test]
+fn a_doubt_stays_with_what_follows_from_it() {
+    let place = Workplace::new();
+    place.write("10k.htm", &report());
+    for turns in [
+        [
+            ("Net sales in 2029?", "640"),
+            ("Unbilled things?", ""),
+            ("R&D?", ""),
+        ],
+        [
+            ("Net sales in 2029?", "640"),
+            ("And unicorns?", ""),
+            ("And gross profit?", ""),
+        ],
+        [
+            ("Net income in 2030?", "93"),
+            ("And in 2025?", ""),
+            ("Is that more than net sales?", ""),
+        ],
+        [
+            ("Net income in 2030?", "93"),
+            ("Gross profit in that year?", "300"),
+            ("(that) in 2029?", "220"),
+        ],
+        [
+            ("Net income in 2031?", "144"),
+            ("Net sales in 2030?", "800"),
+            ("This as a share of total assets?", "114.3%"),
+        ],
+        [
+            ("Net income in 2030?", "93"),
+            ("Divide that by net sales", ""),
+            ("Net income in 2031?", "144"),
+        ],
+    ] {
+        assert_conversation(&place, "10k.htm", &turns);
+    }
 }

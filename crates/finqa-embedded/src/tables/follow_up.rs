@@ -32,6 +32,10 @@ static YEAR_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// The year of the question before.
+static SAME_YEAR: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)\b(?:in |of |for )?(?:that|the same) (?:fiscal )?year\b"));
+
 /// What refers to the question before, and what compares with a year instead of asking for it.
 static REFERS: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r"(?i)^(?:and|then|so|what about|how about)\b|\b(?:it|that|they|those)\b")
@@ -49,35 +53,55 @@ pub(super) fn with_year(text: &str, before: Option<&Asked>) -> String {
         _ => None,
     });
     let year = span
-        .filter(|span| {
-            span.end.month.is_none() && REFERS.is_match(text) && !COMPARES.is_match(text)
-        })
+        .filter(|span| span.end.month.is_none())
         .and_then(|span| Some((span.instant, span.end.year?)));
-    match year {
-        Some((instant, year)) => {
-            let at = if instant { "at the end of" } else { "in" };
-            let dated = format!("{at} {}", year - 1);
-            YEAR_BEFORE.replace_all(text, dated).into_owned()
-        }
-        None => text.to_owned(),
+    let Some((instant, year)) = year else {
+        return text.to_owned();
+    };
+    let at = if instant { "at the end of" } else { "in" };
+    let dated = |year: u16| format!("{at} {year}");
+    let same = SAME_YEAR.replace_all(text, dated(year));
+    match REFERS.is_match(text) && !COMPARES.is_match(text) {
+        true => YEAR_BEFORE.replace_all(&same, dated(year - 1)).into_owned(),
+        false => same.into_owned(),
     }
 }
+
+/// Pronouns for a figure.
+const REFERRING: &str = "that this these those";
 
 /// Words before a pronoun that is no conjunction and no article: "is that", "than it".
 const BEFORE_PRONOUN: &str = "is was are were did does has had of than to from";
 
-/// Where a question about a report has a pronoun for the figure of the one before. "It" is the
-/// company where the question names a figure of its own.
+/// Where a question about a report has a pronoun for the figure of the one before: behind a verb, or
+/// before anything else. "It" is the company where the question names a figure of its own.
 pub(super) fn pronoun(tokens: &[Token]) -> Option<usize> {
     let named = tokens.iter().any(|token| !token.stems().is_empty());
-    tokens
-        .windows(2)
-        .position(|pair| {
-            let [before, word] = pair else { return false };
-            let refers = lists("that this these those", &word.text) || word.text == "it" && !named;
-            refers && lists(BEFORE_PRONOUN, &before.text)
-        })
-        .map(|at| at + 1)
+    let leads = tokens.iter().take_while(|token| is_lead(token)).count();
+    let refers = |(at, token): (usize, &Token)| {
+        let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+        let behind_verb = before.is_some_and(|before| lists(BEFORE_PRONOUN, &before.text));
+        (lists(REFERRING, &token.text) || token.text == "it" && !named)
+            && (behind_verb || at == leads)
+    };
+    tokens.iter().enumerate().position(refers)
+}
+
+/// Why a question may be about the one before: it has a pronoun that was not read as its figure. "That
+/// is due" only leads to a part of a name.
+pub(super) fn refers_back(tokens: &[Token]) -> Option<String> {
+    let verbs = "is was are were has have had will it they the we";
+    let follows = |at: usize| {
+        tokens
+            .get(at + 1)
+            .is_some_and(|next| lists(verbs, &next.text))
+    };
+    let mut words = tokens.iter().enumerate();
+    let (_, word) = words.find(|(at, token)| {
+        let filler = matches!(token.part, TokenPart::Filler);
+        filler && lists(REFERRING, &token.text) && !follows(*at)
+    })?;
+    Some(format!("{:?} may be of the question before", word.text))
 }
 
 /// Cues between two figures.
@@ -92,6 +116,10 @@ const RELATIONS: [Cue; 8] = [
     Cue::Than,
 ];
 
+fn is_lead(token: &Token) -> bool {
+    lists(LEADS, &token.text) || token.cue() == Some(Cue::And)
+}
+
 /// Whether a question about a report leans on the one before for a side of a relation: "and as a
 /// share of net sales?"; or for the part that "its" is of.
 pub(super) fn leans(tokens: &[Token], before: Option<&Asked>) -> bool {
@@ -99,9 +127,7 @@ pub(super) fn leans(tokens: &[Token], before: Option<&Asked>) -> bool {
         before.is_some_and(|before| before.operands.iter().any(|of| !of.words.is_empty()));
     let mut words = tokens.iter().map(|token| token.text.as_str());
     let relates = |token: &Token| token.cue().is_some_and(|cue| RELATIONS.contains(&cue));
-    let first = tokens
-        .iter()
-        .find(|token| !lists(LEADS, &token.text) && token.cue() != Some(Cue::And));
+    let first = tokens.iter().find(|token| !is_lead(token));
     of_part && words.any(|word| lists("its their", word))
         || is_elliptical(tokens) && tokens.iter().any(relates)
         || first.is_some_and(|token| token.cue() == Some(Cue::AsShareOf))

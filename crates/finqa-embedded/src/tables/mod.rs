@@ -50,7 +50,6 @@ use crate::reading::facts::Facts;
 use asked::{Asked, Operation};
 pub(crate) use compute::DirectAnswer;
 pub(crate) use find::FigureExpr;
-pub use names::names_amount;
 pub(crate) use names::ways_to_say;
 pub use names::{names_amount, names_row};
 use page::Reading;
@@ -60,67 +59,107 @@ pub(crate) use sentences::StatedFact;
 pub(crate) use table::Place;
 use table::ReportTable;
 
+/// A question of a conversation.
+#[derive(Default)]
+struct Turn {
+    text: String,
+    /// `None` if it is not understood.
+    asked: Option<Asked>,
+    /// Why it may ask for something else, as the questions before it are.
+    unsettled: Option<String>,
+}
+
 impl Tables {
     /// The answer that the tables give; `None` if the question can be understood only with
     /// earlier ones, and does not change a part of the last.
     pub(crate) fn answer(&self, question: &str, earlier: &[&str]) -> Option<Reading<DirectAnswer>> {
-        // In full, if it changes a part of the one before.
-        let mut before: Option<Option<Asked>> = None;
-        let mut unsettled = None;
+        let mut before: Option<Turn> = None;
         for text in earlier.iter().chain([&question]) {
-            let text = match before.as_ref().filter(|_| !self.is_plain()) {
-                Some(last) => follow_up::with_year(text, last.as_ref()),
-                None => (*text).to_owned(),
-            };
-            let text = text.as_str();
-            let mut tokens = question::read(self, text);
-            if let Some(last) = before.as_ref().filter(|_| !self.is_plain()) {
-                let (last, at) = (last.as_ref(), follow_up::pronoun(&tokens));
-                if at.is_some() || follow_up::leans(&tokens, last) {
-                    let figure = last.and_then(|last| match at {
-                        Some(at) => follow_up::with_figure(last, &tokens, at),
-                        None => follow_up::with_first_side(last, &tokens),
-                    });
-                    let Some(figure) = figure else {
-                        before = Some(None);
-                        continue;
-                    };
-                    tokens = figure;
-                }
-            }
-            let dated = self.is_plain() && self.periods_of(0).len() > 1;
-            let complete = follow_up::is_complete(&tokens, dated, |word| self.says(word));
-            let leaning = before
-                .as_ref()
-                .filter(|_| !complete)
-                .and_then(Option::as_ref);
-            let completed = leaning.and_then(|before| {
-                follow_up::completed(before, &tokens, |new, old| self.is_alike(new, old))
-            });
-            let last = before.take().flatten();
-            before = match completed {
-                Some(completed) => Some(Some(completed)),
-                None if complete || earlier.is_empty() || !self.is_plain() => {
-                    let said = !tokens.iter().any(Token::is_earlier);
-                    let whole = || (said && !self.is_plain()).then(|| self.whole_label(text))?;
-                    let asked = whole().or_else(|| asked::read(&tokens, self.is_plain()));
-                    let guess = || (!self.is_plain()).then(|| asked::guess(&tokens));
-                    Some(asked.or_else(guess))
-                }
-                None => None,
-            };
-            let asked = before.as_mut().and_then(Option::as_mut);
-            let pair = last.as_ref().zip(asked).filter(|_| !self.is_plain());
-            unsettled = pair.and_then(|(last, asked)| follow_up::settle(last, asked, text));
+            before = self.turn(text, before.as_ref(), earlier.is_empty());
         }
-        let Some(asked) = before? else {
+        self.answer_of(&before?)
+    }
+
+    /// A question in full, if it changes a part of the one before or refers to its figure; `None`
+    /// if it is about a plain table and is not understood by itself.
+    fn turn(&self, text: &str, last: Option<&Turn>, alone: bool) -> Option<Turn> {
+        let of_report = last.filter(|_| !self.is_plain());
+        let before = last.and_then(|last| last.asked.as_ref());
+        let dated = of_report.map(|_| follow_up::with_year(text, before));
+        let mut leans = dated.as_ref().is_some_and(|dated| dated != text);
+        let text = dated.unwrap_or_else(|| text.to_owned());
+        let mut tokens = question::read(self, &text);
+        let open = |text: String| Turn {
+            text,
+            ..Turn::default()
+        };
+        let at = of_report.and_then(|_| follow_up::pronoun(&tokens));
+        if of_report.is_some() && (at.is_some() || follow_up::leans(&tokens, before)) {
+            let figure = before.and_then(|before| match at {
+                Some(at) => follow_up::with_figure(before, &tokens, at),
+                None => follow_up::with_first_side(before, &tokens),
+            });
+            let Some(figure) = figure else {
+                return Some(open(text));
+            };
+            tokens = figure;
+            leans = true;
+        }
+        let dated = self.is_plain() && self.periods_of(0).len() > 1;
+        let complete = follow_up::is_complete(&tokens, dated, |word| self.says(word));
+        let completed = before.filter(|_| !complete).and_then(|before| {
+            follow_up::completed(before, &tokens, |new, old| self.is_alike(new, old))
+        });
+        let mut asked = match completed {
+            Some(completed) => {
+                leans = true;
+                completed
+            }
+            None if complete || alone || !self.is_plain() => {
+                let said = !tokens.iter().any(Token::is_earlier);
+                let whole = || (said && !self.is_plain()).then(|| self.whole_label(&text))?;
+                let asked = whole().or_else(|| asked::read(&tokens, self.is_plain()));
+                let guess = || (!self.is_plain()).then(|| asked::guess(&tokens));
+                let Some(asked) = asked.or_else(guess) else {
+                    return Some(open(text));
+                };
+                asked
+            }
+            None => return None,
+        };
+        let mut unsettled = of_report.and_then(|_| follow_up::refers_back(&tokens));
+        if let Some(before) = of_report.and(before) {
+            let undated = |asked: &Asked| asked.operands.iter().all(|of| of.spans.is_empty());
+            let was_undated = undated(&asked);
+            let unclear = follow_up::settle(before, &mut asked, &text);
+            unsettled = unsettled.or(unclear);
+            leans |= was_undated && !undated(&asked);
+        }
+        if let Some(last) = last.filter(|_| leans)
+            && !matches!(
+                self.answer_of(last),
+                Some(Ok(DirectAnswer { doubt: None, .. }))
+            )
+        {
+            unsettled = Some("the question before it is not sure".to_owned());
+        }
+        Some(Turn {
+            text,
+            asked: Some(asked),
+            unsettled,
+        })
+    }
+
+    /// The answer to a question in full.
+    fn answer_of(&self, turn: &Turn) -> Option<Reading<DirectAnswer>> {
+        let Some(asked) = &turn.asked else {
             return Some(Err(Doubt::Open));
         };
         if self.tables.iter().all(|table| table.rows.is_empty()) {
             let why = "the page has no table with figures".to_owned();
             return Some(Err(Doubt::InText(why)));
         }
-        let answer = self.compute(&asked);
+        let answer = self.compute(asked);
         let mut answer = answer.and_then(|answer| self.with_side(answer));
         // A figure is no guess at a share or at a name.
         let looks_up = asked.operation == Operation::Figure && !self.is_plain();
@@ -144,10 +183,10 @@ impl Tables {
                 });
         }
         if let Ok(answer) = &mut answer {
-            let days = self.lists_days(&asked, &answer.expr);
+            let days = self.lists_days(asked, &answer.expr);
             answer.doubt = answer.doubt.take().or(days);
         }
-        let lower = question.to_lowercase();
+        let lower = turn.text.to_lowercase();
         // An annual report is of its latest year.
         let time = RELATIVE_TIME.find(&lower).filter(|time| {
             let last_year = time.as_str().starts_with("last") && time.as_str().ends_with("year");
@@ -178,10 +217,10 @@ impl Tables {
             );
             answer.doubt = Some(Doubt::Missing(why));
         }
-        if let (Ok(answer), Some(why)) = (&mut answer, unsettled) {
-            answer.doubt = Some(Doubt::Missing(why));
+        if let (Ok(answer), Some(why)) = (&mut answer, &turn.unsettled) {
+            answer.doubt = Some(Doubt::Missing(why.clone()));
         }
-        Some(answer.and_then(|found| self.weighed(&asked, found)))
+        Some(answer.and_then(|found| self.weighed(asked, found)))
     }
 
     /// Whether all periods of a report's statements are years.
