@@ -10,7 +10,7 @@ use super::scale;
 use crate::question::plan::ProgramPlan;
 use crate::question::wording::Wording;
 use crate::reading::facts::Facts;
-use crate::tables::{DirectAnswer, Doubt, FigureExpr, Place, StatedFact, Tables};
+use crate::tables::{DirectAnswer, Doubt, FigureExpr, Place, SUM_OF_ROWS, StatedFact, Tables};
 
 /// The confidence of an answer from a sentence of a report, the same as for one figure of a user's
 /// table.
@@ -144,6 +144,9 @@ impl EmbeddedAnswer {
         let points = asked.says(&["percent points", "percent point"]);
         let plan = ProgramPlan::fixed(direct.name, expr.clone(), direct.kind);
         let mut best = describe(&described, &plan, &expr, &[], points)?;
+        if direct.name == SUM_OF_ROWS {
+            best.label = format!("sum of {} rows", expr.leaves().len());
+        }
         let mut doubt = None;
         if direct.kind == UnitKind::Ratio {
             match scale::of_quotient(&expr, &|expr| scale::scale_of(facts, expr)) {

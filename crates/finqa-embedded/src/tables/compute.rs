@@ -483,7 +483,7 @@ fn unit(kind: AmountKind) -> UnitKind {
     }
 }
 
-fn answer(name: &'static str, expr: FigureExpr, kind: UnitKind) -> DirectAnswer {
+pub(super) fn answer(name: &'static str, expr: FigureExpr, kind: UnitKind) -> DirectAnswer {
     DirectAnswer {
         name,
         expr,

@@ -10,7 +10,7 @@
 //! `fit`; `page`; `question` and its `phrases`; `operands`; `asked`, the operation as data; `find`,
 //! from an operand to a figure; `statements`; `unread`; `tags`, with `tags.txt`; `whole_label`;
 //! `measure`; `sentences`; `series`; `groups`; `pairs`; `parts`; `several`; `compute`; `concept`;
-//! `follow_up`.
+//! `follow_up`; `transactions` and `spent`, for the lists of banks.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
 //! weights learn what they mean.
@@ -34,9 +34,11 @@ mod question;
 mod sentences;
 mod series;
 mod several;
+mod spent;
 mod statements;
 mod table;
 mod tags;
+mod transactions;
 mod unread;
 mod whole_label;
 mod witnesses;
@@ -56,6 +58,7 @@ use page::Reading;
 pub(crate) use page::{Doubt, Tables};
 use question::{RELATIVE_TIME, SEQUENTIAL, Token};
 pub(crate) use sentences::StatedFact;
+pub(crate) use spent::SUM_OF_ROWS;
 pub(crate) use table::Place;
 use table::ReportTable;
 
@@ -84,6 +87,12 @@ impl Tables {
     /// if it is about a plain table and is not understood by itself.
     fn turn(&self, text: &str, last: Option<&Turn>, alone: bool) -> Option<Turn> {
         let of_report = last.filter(|_| !self.is_plain());
+        if self.of_list(text).is_some() {
+            return Some(Turn {
+                text: text.to_owned(),
+                ..Turn::default()
+            });
+        }
         let before = last.and_then(|last| last.asked.as_ref());
         let dated = of_report.map(|_| follow_up::with_year(text, before));
         let mut leans = dated.as_ref().is_some_and(|dated| dated != text);
@@ -152,6 +161,9 @@ impl Tables {
 
     /// The answer to a question in full.
     fn answer_of(&self, turn: &Turn) -> Option<Reading<DirectAnswer>> {
+        if let Some(found) = self.of_list(&turn.text) {
+            return Some(found);
+        }
         let Some(asked) = &turn.asked else {
             return Some(Err(Doubt::Open));
         };

@@ -9,6 +9,7 @@ use finqa_core::question::Document;
 use super::fit::Weights;
 use super::table::{Label, Place, ReportTable, SCOPES};
 use super::tags::{self, Tag};
+use super::transactions::TransactionList;
 use super::words::{plain_stems, stems};
 
 /// The tables of a page, read for all its questions.
@@ -22,6 +23,8 @@ pub(crate) struct Tables {
     plain: bool,
     /// A table has columns of the group and of the company.
     has_scopes: bool,
+    /// The transactions of the only table.
+    pub(super) list: Option<TransactionList>,
     /// The tags of cells by standard elements.
     pub(super) tags: BTreeMap<Place, Tag>,
 }
@@ -74,6 +77,11 @@ impl Tables {
                 false => HashSet::new(),
             },
             plain,
+            list: page
+                .tables()
+                .next()
+                .filter(|_| tables.len() == 1)
+                .and_then(|table| TransactionList::read(0, table)),
             tags: tags::read(document, page.tables()),
             has_scopes: tables
                 .iter()
