@@ -136,6 +136,50 @@ fn a_name_of_plain_words_is_a_name() {
     assert_answers("10k.htm", &report(), &questions);
 }
 
+/// The caption's millions were those of everything that no list has.
+#[test]
+fn the_scale_of_money_is_not_that_of_things() {
+    let row = |label: &str, figures: &[&str]| format!("{label},{}\n", figures.join(","));
+    let money = [
+        row("Revenue", &["1100.2", "1250.4"]),
+        row("Costs", &["800.1", "900.5"]),
+    ];
+    for (things, decimals) in [
+        ("Aircraft", true),
+        ("Rooms", false),
+        ("Hospital beds", true),
+    ] {
+        let read = format!(
+            "USD million,2030,2031\n{}{}",
+            money.concat(),
+            row(things, &["398", "412"])
+        );
+        let read = if decimals {
+            read
+        } else {
+            read.replace(".2", "")
+                .replace(".4", "")
+                .replace(".1", "")
+                .replace(".5", "")
+        };
+        let things = format!("{things} in 2031?");
+        let revenue = if decimals { "1,250.4" } else { "1,250" };
+        assert_answers(
+            "fleet.csv",
+            &read,
+            &[(&things, ""), ("revenue in 2031?", revenue)],
+        );
+    }
+    let lines: &[&[&str]] = &[
+        &["", "2031"],
+        &["Pumps", "450"],
+        &["Valves", "550"],
+        &["Total", "1,000"],
+    ];
+    let read = page("", &[table("Lines", lines)]);
+    assert_answers("lines.htm", &read, &[("What were pumps in 2031?", "450")]);
+}
+
 /// What a turn takes from one that is not sure is not sure either.
 #[test]
 fn a_doubt_stays_with_what_follows_from_it() {

@@ -125,49 +125,8 @@ impl Tables {
         answer.doubt = answer
             .doubt
             .or_else(|| amounts.iter().find_map(|one| one.doubt.clone()))
-            .or_else(|| self.lacks_a_term(&amounts, asked))
-            .or_else(|| self.left_out(&amounts, asked));
+            .or_else(|| self.unmet(&amounts, asked));
         Ok(answer)
-    }
-
-    /// What the question says that neither the operation nor the labels of its figures do.
-    fn left_out(&self, amounts: &[Amount], asked: &Asked) -> Option<Doubt> {
-        let figures: Vec<&FitFigure> = amounts.iter().filter_map(|one| one.at.as_ref()).collect();
-        let name = |one: &&FitFigure| self.full_name(one.place()).to_lowercase();
-        let says = |word: &String| figures.iter().any(|one| name(one).contains(word));
-        if let Some(word) = asked.unused.iter().find(|word| !says(word)) {
-            let why = format!("the question also says {:?}", word.trim());
-            return Some(Doubt::Missing(why));
-        }
-        let joins = |one: &&FitFigure| {
-            let name = name(one);
-            name.contains(" and ") || name.contains(['&', '/'])
-        };
-        if asked.operands.iter().any(|of| of.joins) && !figures.iter().any(joins) {
-            return Some(Doubt::Missing("the question names two figures".to_owned()));
-        }
-        let of_all = |one: &&FitFigure| {
-            let mut periods = asked.operands.iter().flat_map(|of| &of.spans);
-            periods.all(|period| self.fits(one.period.as_ref(), Some(period)))
-        };
-        let once = matches!(asked.operation, Operation::Figure | Operation::Ratio);
-        let unmet = once && !figures.iter().all(of_all) || !self.has_periods(amounts, asked);
-        (unmet && !self.is_plain())
-            .then(|| Doubt::Missing("the question names several periods".to_owned()))
-    }
-
-    /// Whether each period of a question is that of a cell; of those between two, the ends are.
-    fn has_periods(&self, amounts: &[Amount], asked: &Asked) -> bool {
-        let leaves = amounts.iter().flat_map(|one| one.expr.leaves());
-        let cells = leaves.filter_map(|leaf| leaf.source);
-        let periods = cells.map(|at| self.table(at)?.period_of(at.row, at.column));
-        let periods: Vec<Option<Period>> = periods.collect();
-        let of_cell = |span: &Period| {
-            let mut periods = periods.iter();
-            periods.any(|period| self.fits(period.as_ref(), Some(span)))
-        };
-        let mut spans = asked.operands.iter().flat_map(|of| &of.spans);
-        spans.all(of_cell)
     }
 
     /// The figure of an operand; a total without a row of its own is the sum of all.
@@ -414,7 +373,7 @@ impl Tables {
         let extreme = answer("extreme", amount.expr.clone(), unit(amount.kind));
         Ok(DirectAnswer {
             label: which.map(|_| amount.name.clone()),
-            doubt: amount.doubt.clone(),
+            doubt: amount.doubt.clone().or_else(|| self.may_count(amount)),
             ..extreme
         })
     }

@@ -9,7 +9,7 @@
 //! In the order of reading: `words`; `table`; `names`, with `concepts.txt`, and `operand`;
 //! `fit`; `page`; `question` and its `phrases`; `operands`; `asked`, the operation as data; `find`,
 //! from an operand to a figure; `statements`; `unread`; `tags`, with `tags.txt`; `whole_label`;
-//! `measure`; `sentences`; `series`; `groups`; `pairs`; `parts`; `several`; `compute`; `concept`;
+//! `measure`; `sentences`; `series`; `groups`; `pairs`; `parts`; `several`; `counts` and `unmet`; `compute`; `concept`;
 //! `follow_up`; `transactions` and `spent`, for the lists of banks.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
@@ -18,6 +18,7 @@
 mod asked;
 mod compute;
 mod concept;
+mod counts;
 mod find;
 mod fit;
 mod follow_up;
@@ -39,6 +40,7 @@ mod statements;
 mod table;
 mod tags;
 mod transactions;
+mod unmet;
 mod unread;
 mod whole_label;
 mod witnesses;

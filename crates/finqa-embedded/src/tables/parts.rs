@@ -4,11 +4,10 @@
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
-use super::asked::Asked;
 use super::find::{Amount, AmountKind, latest};
 use super::fit::{FitFigure, is_light};
 use super::operand::Operand;
-use super::page::{Doubt, Reading, Tables, missing};
+use super::page::{Reading, Tables, missing};
 use super::statements::rounds_alike;
 use super::table::ReportRow;
 use super::words::{lists_stem, plain_stems};
@@ -93,18 +92,6 @@ impl Tables {
                 .collect::<Option<_>>()?;
             self.added(&parts)
         })
-    }
-
-    /// Why a row of the balance sheet may not be both parts of a balance.
-    pub(super) fn lacks_a_term(&self, amounts: &[Amount], asked: &Asked) -> Option<Doubt> {
-        let is_part = |one: FitFigure| {
-            let total = self.labels_of(one.place()).any(|label| label.total);
-            self.statement_of(&one) == Some(Statement::Balances) && !total
-        };
-        let both = asked.operands.iter().any(|of| of.both_terms);
-        let lacks = both && amounts.iter().filter_map(|one| one.at).any(is_part);
-        let why = "the current and the non-current part are not both known";
-        lacks.then(|| Doubt::Missing(why.to_owned()))
     }
 
     /// The sum of the rows of a statement under a heading that names the operand, up to a row that

@@ -33,7 +33,7 @@ impl Tables {
         let answers: Vec<DirectAnswer> = found
             .into_iter()
             .map(|one| DirectAnswer {
-                doubt: one.doubt.clone(),
+                doubt: one.doubt.clone().or_else(|| self.may_count(&one)),
                 ..self.look_up(one, of)
             })
             .collect();

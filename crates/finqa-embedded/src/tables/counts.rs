@@ -1,0 +1,79 @@
+//! Rows that may count things although the caption of their table is of money: "Aircraft" under
+//! "USD in millions". No list has all things that are counted, so the digits and the name decide.
+
+use super::find::Amount;
+use super::names::amount_named;
+use super::page::{Doubt, Tables};
+use super::statements::{BALANCES, FLOWS};
+use super::table::{ReportFigure, ReportRow, ReportTable};
+use super::words::lists;
+use crate::reading::outflow::names_cost;
+use finqa_core::page::without_unit;
+
+/// Plurals that do not end like one.
+const PLURALS: &str = "aircraft people cattle sheep fish livestock";
+
+impl Tables {
+    /// Why the scale of a table may not be that of a figure: the row counts things.
+    pub(super) fn may_count(&self, one: &Amount) -> Option<Doubt> {
+        let place = one.place()?;
+        let table = self.table(place)?;
+        let row = table.rows.get(place.row)?;
+        one.scale?;
+        let stated = self.tags.contains_key(&place)
+            || !row.unit.is_empty()
+            || without_unit(&row.printed).is_some();
+        if stated || table.statement.is_some() || !table.may_count(row) {
+            return None;
+        }
+        let name = &row.printed;
+        Some(Doubt::Missing(format!(
+            "{name} may be a number of things, without the scale of the table"
+        )))
+    }
+}
+
+impl ReportTable {
+    fn may_count(&self, row: &ReportRow) -> bool {
+        let is_money = |words: &[&String]| {
+            let text: Vec<&str> = words.iter().map(|word| word.as_str()).collect();
+            let lasts = |word: &&&String| FLOWS.contains(**word) || BALANCES.contains(**word);
+            words.iter().any(|word| lasts(&word)) || names_cost(&text.join(" "))
+        };
+        let is_known = |row: &ReportRow| {
+            let words: Vec<&String> = row.label.words.iter().collect();
+            amount_named(&row.label.words).is_some() || is_money(&words)
+        };
+        if is_known(row) {
+            return false;
+        }
+        let scaled = |row: &ReportRow| -> Vec<bool> {
+            let figures = row.cells.iter().flatten();
+            let figures = figures.filter(|cell: &&ReportFigure| cell.scale.is_some());
+            figures.map(|cell| cell.literal.contains('.')).collect()
+        };
+        let others = self.rows.iter().filter(|other| !std::ptr::eq(*other, row));
+        let others: Vec<Vec<bool>> = others
+            .map(scaled)
+            .filter(|cells| !cells.is_empty())
+            .collect();
+        let decimals = others.iter().filter(|cells| cells.contains(&true)).count();
+        let whole = !scaled(row).contains(&true);
+        // Money has the same decimals in all rows.
+        if whole && decimals > 0 && 2 * decimals >= others.len() {
+            return true;
+        }
+        // "Pumps" under "Net sales by product", or above their total, are money, and so are all rows
+        // where none is known to be.
+        let title: Vec<&String> = self.title.iter().chain(&row.section).collect();
+        let is_sum = |row: &ReportRow| row.label.total && !row.cells.iter().all(Option::is_none);
+        let lower = row.printed.trim().to_lowercase();
+        let plural = lower.ends_with('s') && !lower.ends_with("ss") || lists(PLURALS, &lower);
+        whole
+            && plural
+            && lower.chars().all(char::is_alphabetic)
+            && !is_money(&title)
+            && !self.rows.iter().any(is_sum)
+            && self.rows.iter().any(is_known)
+    }
+}
