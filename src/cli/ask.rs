@@ -22,7 +22,7 @@ use finqa_report::output::terminal::{
     ProgressOptions, TerminalWriter, answer_text, short_answer, table_lines,
 };
 use finqa_run::engine::RunModels;
-use finqa_run::pipeline::{advice, judge_of_own_document, pair_setup, stored_replies};
+use finqa_run::pipeline::{advice, judge_of_own_document, stored_replies};
 
 use super::args::{ConfigFile, ReplayArgs, needs_model};
 use super::run::{fatal, notify};
@@ -118,19 +118,19 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> Result<Exit, Fail
             ));
         }
     });
-    let models = RunModels {
+    let mut models = RunModels {
         observer,
         replies: stored_replies(&settings, replay.as_ref(), &notify(writer.clone()))?,
         ..RunModels::default()
     };
-    let setup = pair_setup(&settings, &variables, &models)?;
-    for notice in &setup.notices {
-        writer.warn(notice);
+    let pair = models.connect_pair(&settings, &variables)?;
+    for notice in models.notices(&settings, &variables) {
+        writer.warn(&notice);
     }
-    let (judge, warning) = judge_of_own_document(&settings, &setup)?;
+    let (judge, warning) = judge_of_own_document(&settings, &models, &pair)?;
     warning.iter().for_each(|line| writer.warn(line));
     let stop = Stop::default();
-    let session = Session::new(document, &setup.pair, args.page_tokens, judge, stop.clone())?;
+    let session = Session::new(document, &pair, args.page_tokens, judge, stop.clone())?;
     let asking = Asking {
         session,
         json: args.json,

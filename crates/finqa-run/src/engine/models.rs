@@ -1,10 +1,13 @@
-//! State that all models of a run share: limits, stored replies, prices and the budget.
+//! The models of a run: what they share, and the servers that they are on.
 
 use std::sync::Arc;
 
-use finqa_agents::llm::{BatchQueue, Budget, Limits, Observer, PriceList, StoredReplies};
+use finqa_agents::llm::{
+    BatchQueue, Budget, Limits, ModelConnection, Observer, PriceList, StoredReplies,
+};
 
-/// State that all models of a run share. It is made before the first model.
+/// Step 2 of a run: its models with the state that they share, which is made before the first
+/// model, and their servers.
 #[derive(Clone)]
 pub struct RunModels {
     /// Called for each retry and batch event.
@@ -20,6 +23,9 @@ pub struct RunModels {
     /// The queue in which requests wait for a batch; `None` if they are sent one by one. With a
     /// queue, all units are in flight at once.
     pub batches: Option<BatchQueue>,
+    /// The servers of the connected models: the analyst's, then the critic's. Empty for the
+    /// embedded analyst.
+    pub servers: Vec<ModelConnection>,
 }
 
 impl Default for RunModels {
@@ -33,6 +39,7 @@ impl Default for RunModels {
             budget: Arc::default(),
             measure_only: false,
             batches: None,
+            servers: Vec::new(),
         }
     }
 }

@@ -4,12 +4,8 @@ use std::sync::Arc;
 
 use super::{EmbeddedModel, LocalEnvironment, ServerEnvironment, tool_specs};
 use crate::engine::RunModels;
-use crate::pipeline::{
-    Job, ModelSetup, PipelineError, RunContext, RunNotice, concurrency, is_remote, model_setup,
-    settings_to_store,
-};
+use crate::pipeline::{Job, PipelineError, RunContext, RunNotice, concurrency, settings_to_store};
 use finqa_agents::llm::ChatModel;
-use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::pair::AgentSettings;
 use finqa_agents::solve::{
     SHOWN_CHARS, ToolAgent, ToolAgentOptions, ToolEnvironment, instructions_hash,
@@ -58,20 +54,20 @@ pub fn job(
     settings: &Settings,
     options: &EpisodeOptions,
     context: &RunContext,
-    models: &RunModels,
+    models: &mut RunModels,
 ) -> Result<Job, PipelineError> {
     let environment = &options.environment;
     let notify = &context.notify;
-    let setup = match settings.model.is_offline() {
-        true => None,
-        false => Some(model_setup(settings, &context.variables, models)?),
+    let model: Arc<dyn ChatModel> = match settings.model.is_offline() {
+        true => Arc::new(EmbeddedModel::default()),
+        false => models.connect(settings, &context.variables)?,
     };
-    for notice in setup.iter().flat_map(|it| &it.notices) {
-        notify(RunNotice::Warning(notice.clone()));
+    for notice in models.notices(settings, &context.variables) {
+        notify(RunNotice::Warning(notice));
     }
-    let endpoint = setup.as_ref().map(|it| it.endpoint);
+    let endpoint = models.endpoint();
     let note = |line: String| notify(RunNotice::Note(line));
-    let paid = is_remote(endpoint);
+    let paid = models.is_remote();
     if paid && !environment.is_named_by_user {
         return Err(PipelineError::NoEpisodeData);
     }
@@ -102,7 +98,7 @@ pub fn job(
         environment.name,
         settings.model.name
     ));
-    let meta = meta(settings, options, setup.as_ref(), total, n)?;
+    let meta = meta(settings, options, models, total, n)?;
     let player: Arc<dyn ToolEnvironment> = match &environment.place {
         EpisodePlace::Local(local) => Arc::clone(local) as _,
         EpisodePlace::Server(server) => Arc::clone(server) as _,
@@ -121,10 +117,6 @@ pub fn job(
         total_chars,
         recorded: endpoint.is_some(),
     };
-    let model: Arc<dyn ChatModel> = match setup {
-        Some(setup) => setup.model,
-        None => Arc::new(EmbeddedModel::default()),
-    };
     let agent = ToolAgent::new(model, player, agent);
     Ok(Job {
         plan,
@@ -142,15 +134,14 @@ pub fn job(
 fn meta(
     settings: &Settings,
     options: &EpisodeOptions,
-    setup: Option<&ModelSetup>,
+    models: &RunModels,
     total: usize,
     n: Option<usize>,
 ) -> Result<RunMeta, PipelineError> {
     let environment = &options.environment;
     let order = format!("{:?} {n:?}", settings.sampling.seed);
     let answers = settings.answer_settings();
-    let resolved = setup.map_or_else(|| settings.clone(), |it| it.resolved(settings));
-    let mut stored = settings_to_store(&resolved)?;
+    let mut stored = settings_to_store(&models.resolved(settings, None))?;
     for without_effect in [
         toml::Table::try_from(AgentSettings::default())?,
         toml::Table::try_from(QuestionSettings::default())?,
@@ -159,10 +150,13 @@ fn meta(
     }
     Ok(RunMeta {
         identity: Identity {
-            model: setup.map_or_else(|| OFFLINE.to_owned(), |it| it.name.clone()),
+            model: models.name(),
             critic: "none".to_owned(),
             data: environment.hash.clone(),
-            prompts: setup.map_or_else(String::new, |_| instructions_hash()),
+            prompts: match settings.model.is_offline() {
+                true => String::new(),
+                false => instructions_hash(),
+            },
             plan: blake3::hash(order.as_bytes()).to_hex().to_string(),
             settings: format!("{answers}, max_steps = {}", options.max_steps),
             ..Identity::default()
@@ -170,7 +164,7 @@ fn meta(
         data: environment.name.clone(),
         invented: environment.invented,
         total,
-        reply_limit: setup.map(|it| it.reply_limit),
+        reply_limit: models.reply_limit(settings),
         episodes: Some(EpisodeMeta {
             environment: environment.name.clone(),
             server: matches!(environment.place, EpisodePlace::Server(_)),

@@ -91,11 +91,11 @@ impl Search {
             notify: notify(&context.watch),
             ..RunContext::default()
         };
-        let models = RunModels {
+        let mut models = RunModels {
             measure_only: true,
             ..RunModels::default()
         };
-        let job = pipeline::job(settings, &run, &models)?;
+        let job = pipeline::job(settings, &run, &mut models)?;
         let dataset = job.records.map_err(SearchError::NoRecords)?;
         let dataset = &dataset;
         let split = PageSplit::of(dataset);
@@ -335,7 +335,7 @@ impl Search {
         settings.model.cache.get_or_insert(replies);
         let notify = notify(&self.context.watch);
         let left = self.left()?.map(|Dollars(left)| left);
-        let models = RunModels {
+        let mut models = RunModels {
             replies: pipeline::stored_replies(&settings, self.context.replay.as_ref(), &notify)?,
             prices: Arc::new(pipeline::user_prices(&settings, None, None)?.unwrap_or_default()),
             budget: Arc::new(Budget::new(BudgetLimits {
@@ -344,11 +344,11 @@ impl Search {
             })),
             ..RunModels::default()
         };
-        let setup = pipeline::model_setup(&settings, &self.context.variables, &models)?;
-        asked.max_output_tokens = Some(setup.reply_limit);
-        let reply = setup.model.chat(&asked, &self.context.stop).await?;
+        let model = models.connect(&settings, &self.context.variables)?;
+        asked.max_output_tokens = models.reply_limit(&settings);
+        let reply = model.chat(&asked, &self.context.stop).await?;
         // A reply that an earlier process paid for is counted too.
-        self.found.cost += Cost::of_request(setup.model.cost(&reply));
+        self.found.cost += Cost::of_request(model.cost(&reply));
         Ok(reply.content)
     }
 

@@ -22,7 +22,6 @@ use finqa_journal::settings::{ExecutionEngine, Settings, Variables};
 
 use super::job::described;
 use super::run_context::{Notify, RunNotice};
-use super::setup::pair_setup;
 use super::unused_settings::advice;
 use super::{PipelineError, selection};
 
@@ -68,26 +67,26 @@ pub async fn dry_run(
     variables: &Variables,
     notify: &Notify,
 ) -> Result<DryRun, PipelineError> {
-    let context = RunModels {
+    let mut models = RunModels {
         prices: Arc::new(super::prices::user_prices(settings, None, recorded)?.unwrap_or_default()),
         measure_only: true,
         ..RunModels::default()
     };
-    let setup = pair_setup(settings, variables, &context)?;
+    let pair = models.connect_pair(settings, variables)?;
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
-    let notes = setup.notices.iter().cloned();
-    let notes = notes.chain(advice(settings, variables)?);
-    notes.for_each(|line| note(&line));
-    let selected = selection::plan(settings, setup.is_remote(), note)?;
+    for line in advice(settings, variables)? {
+        note(&line);
+    }
+    let selected = selection::plan(settings, models.is_remote(), note)?;
     // Called for its errors: a calibration that the run would refuse is refused here too.
-    described(settings, &setup, &selected, notify)?;
+    described(settings, &models, &pair, &selected, notify)?;
     let mut plan = selected.plan;
     if let Some(chosen) = settings.shards.resolve(variables)? {
         plan.reduce_to(chosen.shard);
     }
     let end = |accepted| Assumptions::new(accepted, settings);
-    let low = measure(&setup.pair, &plan, end(true)).await?;
-    let high = measure(&setup.pair, &plan, end(false)).await?;
+    let low = measure(&pair, &plan, end(true)).await?;
+    let high = measure(&pair, &plan, end(false)).await?;
     let between = |of: &dyn Fn(&PromptTotal) -> u64| Estimate {
         low: of(&low),
         high: of(&high),
@@ -95,11 +94,11 @@ pub async fn dry_run(
     let costs = low.cost.total().zip(high.cost.total());
     Ok(DryRun {
         questions: plan.total(),
-        model: setup.name.clone(),
+        model: models.name(),
         calls: between(&|total| total.calls),
         input_tokens: between(&|total| total.usage.input_tokens),
         output_tokens: between(&|total| total.usage.output_tokens),
-        max_tokens: setup.reply_limit(),
+        max_tokens: models.reply_limit(settings),
         cost_usd: costs.map(|(low, high)| Estimate { low, high }),
         unpriced_models: low.unpriced.union(&high.unpriced).cloned().collect(),
     })

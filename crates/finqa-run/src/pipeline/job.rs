@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::engine::RunModels;
-use finqa_agents::pair::Pair;
+use finqa_agents::pair::{Pair, PairOptions};
 use finqa_agents::solve::Solver;
 use finqa_journal::run::{Identity, Plan, RunMeta};
 use finqa_journal::settings::Settings;
@@ -15,10 +15,10 @@ use super::PipelineError;
 use super::judged::{judge, judged};
 use super::run_context::{Notify, RunContext, RunNotice};
 use super::selection::{self, Selected};
-use super::setup::{PairSetup, concurrency, pair_setup, settings_to_store};
+use super::setup::{concurrency, settings_to_store};
 use super::unused_settings::advice;
 
-/// The questions of a run and the solver that answers them, before the run is started.
+/// Step 3 of a run: its questions and the solver that answers them, before anything is on disk.
 pub struct Job {
     /// The questions, in order.
     pub plan: Plan,
@@ -38,26 +38,25 @@ pub struct Job {
 pub fn questions(
     settings: &Settings,
     context: &RunContext,
-    models: &RunModels,
+    models: &mut RunModels,
 ) -> Result<Job, PipelineError> {
     let (variables, notify) = (&context.variables, &context.notify);
-    let setup = pair_setup(settings, variables, models)?;
-    for notice in &setup.notices {
-        notify(RunNotice::Warning(notice.clone()));
+    let pair = models.connect_pair(settings, variables)?;
+    for notice in models.notices(settings, variables) {
+        notify(RunNotice::Warning(notice));
     }
     for line in advice(settings, variables)? {
         notify(RunNotice::Note(line));
     }
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
-    let selected = selection::plan(settings, setup.is_remote(), note)?;
-    let (meta, judge) = described(settings, &setup, &selected, notify)?;
+    let selected = selection::plan(settings, models.is_remote(), note)?;
+    let (meta, judge) = described(settings, models, &pair, &selected, notify)?;
     let Selected { dataset, plan, .. } = selected;
-    let pair = &setup.pair;
     let prompts = (!settings.model.is_offline()).then(|| pair.prompts.texts());
     Ok(Job {
         plan,
-        solver: judged(Arc::new(Pair::new(pair)?), judge),
-        concurrency: *concurrency(settings, setup.endpoint()).end(),
+        solver: judged(Arc::new(Pair::new(&pair)?), judge),
+        concurrency: *concurrency(settings, models.endpoint()).end(),
         meta,
         prompts: prompts.transpose()?,
         records: Ok(dataset),
@@ -70,7 +69,8 @@ pub fn questions(
 /// As [`judge`], and settings that cannot be stored.
 pub(super) fn described(
     settings: &Settings,
-    setup: &PairSetup,
+    models: &RunModels,
+    pair: &PairOptions,
     selected: &Selected,
     notify: &Notify,
 ) -> Result<(RunMeta, Option<Judge>), PipelineError> {
@@ -79,15 +79,15 @@ pub(super) fn described(
         plan,
         only,
     } = selected;
-    let mut resolved = setup.resolved(settings);
+    let mut resolved = models.resolved(settings, Some(pair));
     resolved.questions.mode = plan.mode;
     resolved.questions.only.clone_from(only);
     let mut meta = RunMeta {
         identity: Identity {
-            model: setup.name.clone(),
-            critic: setup.critic_name.clone(),
+            model: models.name(),
+            critic: models.critic_name(pair),
             data: dataset.hash.clone(),
-            prompts: setup.pair.prompts.hash(),
+            prompts: pair.prompts.hash(),
             plan: plan.hash(),
             settings: resolved.answer_settings(),
             ..Identity::default()
@@ -99,7 +99,7 @@ pub(super) fn described(
             .filter(|_| !dataset.invented),
         invented: dataset.invented,
         total: plan.total(),
-        reply_limit: setup.reply_limit(),
+        reply_limit: models.reply_limit(settings),
         settings: settings_to_store(&resolved)?,
         ..RunMeta::default()
     };

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tracing::Span;
 
+use crate::engine::RunModels;
 use finqa_agents::llm::Stop;
-use finqa_agents::pair::{CallMemory, Interruption, OpinionUse, Round, Solution};
+use finqa_agents::pair::{CallMemory, Interruption, OpinionUse, PairOptions, Round, Solution};
 use finqa_agents::solve::Solver;
 use finqa_journal::run::{Identity, RunMeta};
 use finqa_journal::settings::Settings;
@@ -15,7 +16,7 @@ use finqa_score::calibration::{Calibration, CalibrationError, Judge, Scope};
 use finqa_score::dataset::Question;
 
 use super::PipelineError;
-use super::setup::{PairSetup, settings_to_store};
+use super::setup::settings_to_store;
 
 struct JudgedSolver {
     solver: Arc<dyn Solver>,
@@ -100,15 +101,16 @@ pub fn judge(
 /// A file that cannot be read.
 pub fn judge_of_own_document(
     settings: &Settings,
-    setup: &PairSetup,
+    models: &RunModels,
+    pair: &PairOptions,
 ) -> Result<(Option<Judge>, Option<String>), PipelineError> {
-    let mut settings = setup.resolved(settings);
+    let mut settings = models.resolved(settings, Some(pair));
     settings.calibration.max_error = None;
     let meta = RunMeta {
         identity: Identity {
-            model: setup.name.clone(),
-            critic: setup.critic_name.clone(),
-            prompts: setup.pair.prompts.hash(),
+            model: models.name(),
+            critic: models.critic_name(pair),
+            prompts: pair.prompts.hash(),
             ..Identity::default()
         },
         settings: settings_to_store(&settings)?,

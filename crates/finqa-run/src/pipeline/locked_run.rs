@@ -17,7 +17,8 @@ use super::PipelineError;
 /// This program's version.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A run on disk that only this process works on: a new one, or one that is resumed.
+/// Step 4 of a run: its folder and journal on disk, new or resumed, which only this process works
+/// on.
 pub struct LockedRun {
     pub(super) folder: RunFolder,
     pub(super) journal: Journal,

@@ -2,12 +2,18 @@
 //!
 //! [`Run::start`] loads the records, sets up the agents, creates or resumes the run's folder and
 //! begins to ask the questions. [`Run::next`] returns the events, and [`Run::finish`] writes the
-//! files from the journal.
+//! files from the journal. Each step of a run has one type:
+//!
+//! 1. [`RunContext`]: the caller provides everything that a run needs besides its settings.
+//! 2. [`RunModels`](crate::engine::RunModels): the models are connected to their servers.
+//! 3. [`Job`]: the questions are chosen, and the solver that answers them is made.
+//! 4. [`LockedRun`]: the run's folder is created or opened, and locked by this process.
+//! 5. [`Run`]: the questions are asked; at the end the files are written.
 //!
 //! Reading order: this file, `start` (creates or resumes a run and sets up what its models
-//! share), `job` (the questions, and the agents that answer them), `locked_run` (runs on disk),
-//! `files` (the files of a run), `live_page` (its report while it is in progress). The pipeline
-//! knows the outputs, which `engine` does not.
+//! share), `setup` (connects the models), `job` (the questions, and the agents that answer
+//! them), `locked_run` (runs on disk), `files` (the files of a run), `live_page` (its report
+//! while it is in progress). The pipeline knows the outputs, which `engine` does not.
 
 mod batches;
 mod dry_run;
@@ -56,15 +62,14 @@ pub use merge_shards::merge;
 pub use prices::user_prices;
 pub use replies::{recorded_run, replay_settings, stored_replies};
 pub use run_context::{Notify, RunContext, RunNotice};
-pub(crate) use setup::{ModelSetup, is_remote, settings_to_store};
-pub use setup::{concurrency, model_setup, pair_setup};
+pub(crate) use setup::{concurrency, settings_to_store};
 pub use tracking::{server, tracking_server};
 pub use unused_settings::{advice, unused_server, unused_variables};
 
 /// How often [`Run::next`] looks for a change of the request limits to report.
 const LIMITS_INTERVAL: Duration = Duration::from_millis(250);
 
-/// A run in progress. Call [`Run::next`] for its events and [`Run::finish`] for its results.
+/// Step 5 of a run: it is in progress. Call [`Run::next`] for its events and [`Run::finish`] for its results.
 pub struct Run {
     folder: RunFolder,
     records: Result<Arc<Dataset>, String>,

@@ -22,7 +22,7 @@ pub enum RunNotice {
 /// Shows a notice to the user.
 pub type Notify = Arc<dyn Fn(RunNotice) + Send + Sync>;
 
-/// Everything that a run needs besides its settings.
+/// Step 1 of a run: everything that it needs besides its settings, from the caller.
 pub struct RunContext {
     /// The earlier run to continue; `None` starts a new one.
     pub resumed: Option<LockedRun>,

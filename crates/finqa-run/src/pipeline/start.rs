@@ -38,7 +38,7 @@ impl Run {
     pub fn start_with(
         settings: &Settings,
         mut context: RunContext,
-        job: impl FnOnce(&RunContext, &RunModels) -> Result<Job, PipelineError>,
+        job: impl FnOnce(&RunContext, &mut RunModels) -> Result<Job, PipelineError>,
     ) -> Result<Self, PipelineError> {
         let chosen = settings.shards.resolve(&context.variables)?;
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
@@ -69,7 +69,7 @@ impl Run {
             let (budget, observer) = (Arc::clone(&models.budget), Arc::clone(&models.observer));
             models.batches = Some(BatchQueue::new(budget, observer));
         }
-        let mut job = job(&context, &models)?;
+        let mut job = job(&context, &mut models)?;
         job.meta.prices = prices;
         let is_new =
             resumed.is_none() && chosen.is_none() && settings.batch.engine == ExecutionEngine::Live;
