@@ -7,8 +7,8 @@ use clap::ArgMatches;
 use serde::Serialize;
 
 use finqa_agents::llm;
-use finqa_core::fetch::{DownloadEvent, download};
 use finqa_core::text::counted;
+use finqa_fetch::{DownloadEvent, download, published};
 use finqa_report::output::terminal::download_bar;
 use finqa_score::dataset::{self, Dataset, Source};
 use finqa_score::score::{PrintedDefect, check_printed};
@@ -115,7 +115,7 @@ pub(crate) fn execute(command: DataCommand, matches: &ArgMatches) -> Result<Exit
 
 fn fetch(to: &Path) -> Result<Exit, Failure> {
     let client = llm::http_client(false)?;
-    let options = dataset::published();
+    let options = published();
     let (writer, bar) = download_bar("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
     let mut on_event = |event: DownloadEvent| match event {
         DownloadEvent::Received { bytes, total } => {

@@ -11,7 +11,6 @@ use regex::Regex;
 const ALLOWED: &str = "
 finqa-core
     error
-    fetch       error files net
     files
     net
     number
@@ -24,6 +23,12 @@ finqa-core
     stats
     table       number question text
     text
+finqa-fetch
+    error
+    options
+    published   options
+    archive     error options
+    http        error options
 finqa-documents
     error
     cells

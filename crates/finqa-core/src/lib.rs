@@ -9,9 +9,8 @@
 //! Reading order: [`number`] reads and prints financial numbers and needs only [`text`];
 //! [`program`] parses, executes and compares programs; [`page`] reads a table with its header, unit
 //! and years; [`question`] combines a page with a question and the earlier turns. [`stats`] is
-//! independent of these modules and works on lists of right and wrong answers. [`fetch`] downloads
-//! the published archive. The other modules are helpers: [`error`], [`files`], [`net`],
-//! [`options`], [`outcome`], [`secrets`] and [`text`].
+//! independent of these modules and works on lists of right and wrong answers. The other modules are
+//! helpers: [`error`], [`files`], [`net`], [`options`], [`outcome`], [`secrets`] and [`text`].
 
 #![warn(unreachable_pub)]
 #![cfg_attr(
@@ -20,7 +19,6 @@
 )]
 
 pub mod error;
-pub mod fetch;
 pub mod files;
 pub mod net;
 pub mod number;

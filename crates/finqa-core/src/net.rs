@@ -4,9 +4,10 @@
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
 
+use http::HeaderMap;
+use http::header::{DATE, RETRY_AFTER};
 use jiff::SignedDuration;
 use jiff::fmt::rfc2822::DateTimeParser;
-use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
 /// True if a host, as written in a URL, is this machine: `localhost`, a name below it (RFC
 /// 6761), or a loopback or unspecified address, with or without brackets. Unspecified addresses

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use finqa_core::fetch::{DownloadError, DownloadEvent, DownloadOptions, PublishedFile, download};
+use finqa_fetch::{DownloadError, DownloadEvent, DownloadOptions, PublishedFile, download};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
@@ -68,7 +68,7 @@ fn case(names: &[&str]) -> Case {
             first_pause: Duration::ZERO,
             longest_pause: Duration::ZERO,
             read_timeout: Duration::from_millis(300),
-            ..finqa_score::dataset::published()
+            ..finqa_fetch::published()
         },
         body,
     }

@@ -17,10 +17,10 @@ use super::EnvError;
 use super::catalog::{METADATA, QUESTIONS};
 use super::note::{BuildNote, NOTE};
 use finqa_core::error::{Kind, Kinded};
-use finqa_core::fetch::{
+use finqa_core::files;
+use finqa_fetch::{
     DownloadError, DownloadEvent, DownloadOptions, PublishedFile, blob_id, fetch_bytes, write,
 };
-use finqa_core::files;
 
 /// The licence notice that is shown before a download.
 pub const NOTICE: &str = "SnorkelFinance (snorkelai/finqa-data), Apache-2.0; \

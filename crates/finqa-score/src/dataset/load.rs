@@ -6,8 +6,12 @@ use std::path::{Path, PathBuf};
 use finqa_core::files;
 
 use super::assemble::Assembler;
-use super::published::{DATA_FOLDER, TRAIN};
 use super::{Dataset, DatasetError, read};
+
+/// The folder in which the published files are put and looked for, unless another one is named.
+pub const DATA_FOLDER: &str = "data";
+/// The file that is read if no other one is named.
+const TRAIN: &str = "train.json";
 
 /// The sample. Its companies, pages and figures are invented.
 const SAMPLE: &str = include_str!("../../../../data/sample.json");

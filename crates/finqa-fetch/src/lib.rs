@@ -3,11 +3,17 @@
 //! A broken download starts again from the first byte. Nothing is written before its git blob id is
 //! verified, so every file that exists is complete. The caller provides the HTTP client, which
 //! decides about proxies and certificates.
+//!
+//! Reading order: this file, `options` (what to download), `published` (where ConvFinQA's files
+//! are), `http` (fetches a file, with retries), `archive` (verifies and unpacks it).
+
+#![warn(unreachable_pub)]
 
 mod archive;
 mod error;
 mod http;
 mod options;
+mod published;
 
 use std::path::{Path, PathBuf};
 
@@ -15,6 +21,7 @@ pub use archive::{blob_id, write};
 pub use error::DownloadError;
 pub use http::fetch_bytes;
 pub use options::{DownloadEvent, DownloadOptions, PublishedFile};
+pub use published::published;
 
 /// Downloads the archive, unpacks it into `folder`, which is created if it is missing, and
 /// returns the paths of the files. Nothing is fetched if the files exist and verify, and an
@@ -38,7 +45,7 @@ pub async fn download(
     std::fs::create_dir_all(folder).map_err(DownloadError::at(folder))?;
     let path = folder.join(&options.archive.name);
     let verified = |bytes: &Vec<u8>| archive::verify(bytes, &path, &options.archive);
-    let kept = crate::files::read(&path).ok();
+    let kept = finqa_core::files::read(&path).ok();
     let archive = match kept.filter(|bytes| verified(bytes).is_ok()) {
         Some(kept) => kept,
         None => {

@@ -1,7 +1,8 @@
 //! The errors of a download. They tell whether the network is at fault.
 
-use crate::error::{Kind, Kinded};
 use std::path::{Path, PathBuf};
+
+use finqa_core::error::{Kind, Kinded};
 
 /// The errors of a download.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +58,7 @@ impl DownloadError {
     }
 
     /// Converts an I/O error on `path`, for `map_err`.
-    pub(super) fn at(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+    pub(crate) fn at(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
         |source| Self::Write {
             path: path.to_owned(),
             source,

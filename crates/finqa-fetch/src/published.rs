@@ -1,16 +1,14 @@
 //! The address of the published ConvFinQA files, and the hashes that verify a download.
 
-use finqa_core::fetch::{DownloadOptions, PublishedFile};
-
-/// The folder where the files are stored and looked up if the user names none.
-pub const DATA_FOLDER: &str = "data";
-/// The file that is read if the user names none.
-pub(super) const TRAIN: &str = "train.json";
+use crate::options::{DownloadOptions, PublishedFile};
 
 /// The archive of the authors' repository (MIT licence), as of their last change to it.
 pub fn published() -> DownloadOptions {
     const BLOBS: [(&str, Option<&str>); 3] = [
-        (TRAIN, Some("b46e80ca7648c5a5488bd0e0523960e64cbc4439")),
+        (
+            "train.json",
+            Some("b46e80ca7648c5a5488bd0e0523960e64cbc4439"),
+        ),
         ("dev.json", Some("d87047dfac2a1aa84ca2a6412f91ec2bccfae101")),
         ("test_private.json", None),
     ];

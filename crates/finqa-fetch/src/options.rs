@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Size limit of the archive and of each file in it, in bytes. The published files are less than
 /// half as large; the limit protects against a hostile archive.
-pub(super) const LARGEST: u64 = 256 << 20;
+pub(crate) const LARGEST: u64 = 256 << 20;
 
 /// The files to download, and the limits on attempts, pauses and size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl DownloadOptions {
         }
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         let base = self.base_url.trim_end_matches('/');
         format!("{base}/{}", self.archive.name)
     }

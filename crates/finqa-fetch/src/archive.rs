@@ -7,10 +7,10 @@ use sha1::{Digest, Sha1};
 use tempfile::NamedTempFile;
 use zip::ZipArchive;
 
-use crate::files;
+use finqa_core::files;
 
-use super::DownloadError;
-use super::options::{LARGEST, PublishedFile};
+use crate::DownloadError;
+use crate::options::{LARGEST, PublishedFile};
 
 /// The git blob id of a file with these bytes: the SHA-1 of `blob <length>\0` and the bytes.
 pub fn blob_id(bytes: &[u8]) -> String {
@@ -22,7 +22,7 @@ pub fn blob_id(bytes: &[u8]) -> String {
 }
 
 /// Checks the bytes against the published file's blob id. A file without a known id always passes.
-pub(super) fn verify(
+pub(crate) fn verify(
     bytes: &[u8],
     path: &Path,
     published: &PublishedFile,
@@ -42,7 +42,7 @@ pub(super) fn verify(
 }
 
 /// The paths of all files if every file exists and verifies; otherwise `None`.
-pub(super) fn all_there(folder: &Path, files: &[PublishedFile]) -> Option<Vec<PathBuf>> {
+pub(crate) fn all_there(folder: &Path, files: &[PublishedFile]) -> Option<Vec<PathBuf>> {
     let intact = |file: &PublishedFile| {
         let path = folder.join(&file.name);
         let bytes = files::read(&path).ok()?;
@@ -52,7 +52,7 @@ pub(super) fn all_there(folder: &Path, files: &[PublishedFile]) -> Option<Vec<Pa
 }
 
 /// Unpacks `files` from the verified archive into the archive's folder and returns their paths.
-pub(super) fn unpack(
+pub(crate) fn unpack(
     path: &Path,
     archive: &[u8],
     files: &[PublishedFile],

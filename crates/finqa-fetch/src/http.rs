@@ -5,10 +5,11 @@ use std::time::Duration;
 use reqwest::header::LOCATION;
 use reqwest::{Response, StatusCode};
 
-use super::DownloadError;
-use super::options::{DownloadEvent, DownloadOptions};
-use crate::error::causes;
-use crate::net::retry_after;
+use finqa_core::error::causes;
+use finqa_core::net::retry_after;
+
+use crate::DownloadError;
+use crate::options::{DownloadEvent, DownloadOptions};
 
 type OnEvent<'a> = &'a mut (dyn FnMut(DownloadEvent) + Send);
 
