@@ -80,5 +80,5 @@ pub use finqa_score::dataset::{Dataset, Source, load};
 pub use finqa_score::score::files::{read_predictions, rescore};
 pub use finqa_score::score::{Row, Scorecard};
 
-#[doc(hidden)]
+/// The command line, which the binary, its man pages and its tests share.
 pub mod cli;

@@ -68,7 +68,9 @@ impl From<Exit> for ExitCode {
 /// Why the program ends: the line that is printed, and the exit code.
 #[derive(Debug)]
 pub struct Failure {
+    /// The exit code.
     pub exit: Exit,
+    /// The line.
     pub message: String,
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn wants_content() -> bool {
 
 /// Returns a message that may quote a prompt or a reply. If content is not recorded, returns an
 /// empty text.
-pub fn if_content(message: &str) -> &str {
+pub(crate) fn if_content(message: &str) -> &str {
     if wants_content() { message } else { "" }
 }
 

@@ -68,7 +68,7 @@ pub fn resolve_links(path: &Path) -> Result<PathBuf> {
 }
 
 /// True if a path names a file descriptor that this process inherited.
-pub fn is_descriptor(path: &Path) -> bool {
+pub(crate) fn is_descriptor(path: &Path) -> bool {
     ["stdin", "stdout", "stderr"]
         .iter()
         .any(|name| path == Path::new("/dev").join(name))

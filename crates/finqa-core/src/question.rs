@@ -40,7 +40,6 @@ pub struct Document {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
     /// The cached results of [`Document::page`] and [`Document::places`].
-    #[doc(hidden)]
     #[serde(skip)]
     pub lazy_page: LazyPage,
 }

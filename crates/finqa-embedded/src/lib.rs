@@ -48,7 +48,6 @@ mod reading;
 mod shape;
 mod sketch;
 mod tables;
-#[doc(hidden)]
 pub mod training;
 mod weights;
 

@@ -78,9 +78,6 @@ pub fn candidates(
 /// The names of the shapes, in the order of the classes of [`ShapeModel`].
 pub const SHAPES: &[&str] = &shape::SHAPES;
 
-/// The names of the sketches, in the order of the classes of [`SketchModel`].
-pub const SKETCHES: &[&str] = &sketch::SKETCHES;
-
 /// The shape of a program in the dataset's language, as an index into [`SHAPES`]; `None` if it
 /// cannot be parsed.
 #[must_use]

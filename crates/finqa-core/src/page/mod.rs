@@ -54,7 +54,6 @@ static READ: AtomicUsize = AtomicUsize::new(0);
 
 /// The number of pages that this process has parsed. A test uses it to check that a page is parsed
 /// only once.
-#[doc(hidden)]
 pub fn pages_read() -> usize {
     READ.load(Ordering::Relaxed)
 }

@@ -84,7 +84,7 @@ pub fn answers_needed(wrong: f64, most: f64) -> Option<usize> {
 /// The upper end of the one-sided interval of Clopper and Pearson (Biometrika 26, 1934, 404) for a
 /// rate with `hits` of `n`. This is the rate for which at most so many hits have a probability of 1
 /// − `level`. Neither number has to be an integer.
-pub fn clopper_pearson(hits: f64, n: f64, level: f64) -> f64 {
+pub(crate) fn clopper_pearson(hits: f64, n: f64, level: f64) -> f64 {
     if hits >= n {
         return 1.0;
     }

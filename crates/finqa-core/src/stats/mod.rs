@@ -11,7 +11,7 @@ mod logistic;
 mod paired;
 mod rate;
 
-pub use bound::{ErrorBound, answers_needed, clopper_pearson};
+pub use bound::{ErrorBound, answers_needed};
 pub use difference::{PairedDifference, questions_to_detect};
 pub use latency::{LatencySummary, percentile};
 pub use logistic::Logistic;

@@ -72,7 +72,6 @@ impl EmbeddedAnalyst {
     }
 
     /// An analyst with other weights, for the trainer.
-    #[doc(hidden)]
     #[must_use]
     pub fn with_weights(weights: EmbeddedWeights) -> Self {
         Self {

@@ -59,7 +59,7 @@ pub use judged::{judge, judge_of_own_document};
 use live_page::LivePage;
 pub use locked_run::LockedRun;
 pub use merge_shards::merge;
-pub use prices::user_prices;
+pub(crate) use prices::user_prices;
 pub use replies::{recorded_run, replay_settings, stored_replies};
 pub use run_context::{Notify, RunContext, RunNotice};
 pub(crate) use setup::{concurrency, settings_to_store};

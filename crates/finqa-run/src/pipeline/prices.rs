@@ -13,7 +13,7 @@ use super::locked_run::LockedRun;
 ///
 /// # Errors
 /// A file that cannot be read, and prices other than those of the resumed run.
-pub fn user_prices(
+pub(crate) fn user_prices(
     settings: &Settings,
     resumed: Option<&LockedRun>,
     recorded: Option<&RunMeta>,

@@ -21,7 +21,7 @@ pub struct ErrorLimit(f64);
 
 impl ErrorLimit {
     /// The limits that reports list, each with the number of answers that can be given within it.
-    pub const STATED: [Self; 4] = [Self(0.01), Self(0.02), Self(0.05), Self(0.1)];
+    pub(crate) const STATED: [Self; 4] = [Self(0.01), Self(0.02), Self(0.05), Self(0.1)];
 
     /// The share, from 0 to 1.
     pub fn rate(self) -> f64 {

@@ -31,7 +31,7 @@ pub struct GivenWithin {
 }
 
 impl GivenWithin {
-    /// The answers of a curve that can be given at each limit of [`ErrorLimit::STATED`].
+    /// The answers of a curve that can be given at each limit of `ErrorLimit::STATED`.
     pub fn all(curve: &RiskCurve) -> Vec<Self> {
         let given = ErrorLimit::STATED.map(|limit| {
             let point = curve.within(limit.rate());
