@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use finqa_journal::run::Finish;
+use finqa_journal::run::{Event, Finish};
 use finqa_run::pipeline::RunResults;
 use rstest::rstest;
 
@@ -135,14 +135,15 @@ fn a_resumed_run_waits_for_a_server_that_answered_an_earlier_process() {
     let given = asking(&server, "concurrency = 1");
     place.abandon(&given, || server.count() > 12);
     drop(server);
-    let restarted = std::thread::spawn(move || {
-        // Three attempts to connect, which a new run has, are over before.
-        std::thread::sleep(Duration::from_millis(2500));
-        FaultServer::at(address, scripted)
+    let mut restarted = None;
+    let resumed = place.resume_watched("last", |event| {
+        // Three calls, after which a new run ends, and the first probe could not connect.
+        if matches!(event, Event::Retry { .. }) {
+            restarted.get_or_insert_with(|| FaultServer::at(address, scripted));
+        }
     });
-    let resumed = place.resume("last", "").unwrap();
-    assert_eq!(resumed.finish, Finish::Complete);
-    drop(restarted.join());
+    assert_eq!(resumed.unwrap().finish, Finish::Complete);
+    assert!(restarted.is_some());
 }
 
 /// The first question that is begun after others were answered.

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use finqa_journal::run::{Finish, RunKind};
+use finqa_journal::run::{Event, Finish, RunKind};
 use finqa_journal::settings::{Layers, Origin, Settings, Variables};
 use finqa_run::pipeline::{LockedRun, PipelineError, Run, RunContext, RunNotice, RunResults};
 
@@ -72,6 +72,27 @@ impl Workplace {
     pub fn resume(&self, name: &str, given: &str) -> Result<RunResults, PipelineError> {
         let resumed = LockedRun::open(&self.path("output"), name, RunKind::Questions)?;
         continued(resumed, given)
+    }
+
+    /// Resumes a run with the settings it was started with, and calls `watch` for each event.
+    pub fn resume_watched(
+        &self,
+        name: &str,
+        mut watch: impl FnMut(&Event),
+    ) -> Result<RunResults, PipelineError> {
+        let resumed = LockedRun::open(&self.path("output"), name, RunKind::Questions)?;
+        let settings = layered(resumed.settings(), "");
+        let context = RunContext {
+            resumed: Some(resumed),
+            ..RunContext::default()
+        };
+        runtime().block_on(async {
+            let mut run = Run::start(&settings, context).await?;
+            while let Some(event) = run.next().await {
+                watch(&event);
+            }
+            run.finish().await
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
@@ -13,6 +13,8 @@ const LOCK: &str = "run.lock";
 
 /// How long to wait for the lock. A process that lists the runs or is ending has it only briefly.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How often to try in that time.
+const TRIES: u32 = 20;
 
 /// The errors of locking a run.
 #[derive(Debug, Error)]
@@ -43,6 +45,11 @@ pub struct RunLock {
 impl RunLock {
     /// Locks a run's folder.
     pub fn take(folder: &Path) -> Result<Self, LockError> {
+        Self::take_with(folder, std::thread::sleep)
+    }
+
+    /// Like [`RunLock::take`]; `wait` is called before each further try.
+    fn take_with(folder: &Path, mut wait: impl FnMut(Duration)) -> Result<Self, LockError> {
         let path = path(folder);
         let error = |source| LockError::Io {
             path: path.clone(),
@@ -55,11 +62,12 @@ impl RunLock {
             .write(true)
             .open(&path)
             .map_err(error)?;
-        let begun = Instant::now();
+        let mut waits = 0;
         let locked = loop {
             match file.try_lock() {
-                Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => {
-                    std::thread::sleep(PATIENCE / 20);
+                Err(TryLockError::WouldBlock) if waits < TRIES => {
+                    waits += 1;
+                    wait(PATIENCE / TRIES);
                 }
                 tried => break tried,
             }
@@ -131,13 +139,10 @@ mod tests {
     #[test]
     fn a_lock_that_is_held_for_a_moment_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
-        let held = RunLock::take(folder.path()).unwrap();
-        let ending = std::thread::spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(300));
-            drop(held);
-        });
-        RunLock::take(folder.path()).unwrap();
-        ending.join().unwrap();
+        let mut held = Some(RunLock::take(folder.path()).unwrap());
+        // Its holder ends while this one waits.
+        RunLock::take_with(folder.path(), |_| drop(held.take())).unwrap();
+        assert!(held.is_none());
     }
 
     #[test]
@@ -147,7 +152,10 @@ mod tests {
         let held = RunLock::take(folder.path()).unwrap();
         let pid = format!("process {} on ", std::process::id());
         assert!(RunLock::holder(folder.path()).unwrap().starts_with(&pid));
-        let error = RunLock::take(folder.path()).unwrap_err().to_string();
+        let mut waited = Duration::ZERO;
+        let refused = RunLock::take_with(folder.path(), |wait| waited += wait);
+        assert_eq!(waited, PATIENCE);
+        let error = refused.unwrap_err().to_string();
         assert!(
             error.contains(&pid) && error.contains(" since 2"),
             "{error}"
