@@ -4,9 +4,11 @@ use std::error::Error;
 use std::fmt;
 use std::process::ExitCode;
 
-use finqa_core::error::{Kind, Kinded, causes};
+use finqa_core::error::{Kind, causes};
 use finqa_core::text::single_spaced;
 use finqa_report::output::OutputError;
+
+use super::explain::Explained;
 
 /// The exit codes. They are public: the README documents them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,9 +77,9 @@ pub struct Failure {
 }
 
 /// The one place where an error of a package becomes a line and an exit code.
-impl<E: Kinded + 'static> From<E> for Failure {
+impl<E: Explained + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self::new(error.kind().into(), one_line(&error))
+        Self::new(error.kind().into(), error.line(one_line(&error)))
     }
 }
 

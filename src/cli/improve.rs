@@ -161,7 +161,10 @@ fn failure(error: SearchError) -> Failure {
         },
         _ => return error.into(),
     };
-    Failure::new(exit, error.to_string())
+    Failure {
+        exit,
+        ..error.into()
+    }
 }
 
 /// Discordance and design effect, measured on earlier runs: on the first two passes of one run, or

@@ -15,6 +15,7 @@ mod data;
 mod dotenv;
 mod env;
 mod exit;
+mod explain;
 mod gate;
 mod graph;
 mod improve;

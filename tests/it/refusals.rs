@@ -37,6 +37,8 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("ask . why?", 3, &[".: "]),
     ("ask empty.md why?", 3, &["neither a table nor text"]),
     ("ask pdf.md why?", 3, &["a PDF"]),
+    ("ask records.json why?", 3, &["it is JSON, not a page; a run reads records with --data-path"]),
+    ("--data-path sample --n 1 --output page.md", 2, &["; choose another folder with --output, or"]),
     ("ask split.csv why?", 3, &["split.csv: line 2: 4 cells"]),
     ("score in", 3, &["not a regular file"]),
     ("compare in in", 3, &["not a regular file"]),
@@ -79,7 +81,7 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("--config broken.toml", 2, &["broken.toml, line 1: not TOML"]),
     ("--prompts mine", 2, &["critic_user.j2", "2"]),
     // Questions and runs
-    ("--ids Single_NOPE/2001/page_1.pdf-1", 2, &["Single_NOPE"]),
+    ("--ids Single_NOPE/2001/page_1.pdf-1", 2, &["Single_NOPE", "; --filter finds ids by a part"]),
     // Filtered out, they would select every record.
     ("--ids ,", 2, &["--ids holds a blank id", "comma"]),
     ("--ids a,", 2, &["--ids holds a blank id", "comma"]),
@@ -141,6 +143,11 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("compare mine.csv mine.csv --html none/x.html", 2, &["none/x.html", "--html FILE"]),
     ("env play -n 1 --export-episodes none/x.jsonl", 2, &["none/x.jsonl", "--export-episodes"]),
     ("--model m --data-path sample --critic-provider anthropic", 2, &["name the critic's model"]),
+    ("--model claude-x --provider openai --data-path sample", 2, &["; for Claude: --provider anthropic"]),
+    ("--model m --provider openai --base-url http://127.0.0.1:9/v1/messages --data-path sample", 2,
+        &["ends in `/messages`, an API of --provider anthropic"]),
+    ("--model m --base-url nowhere --data-path sample", 2,
+        &["`nowhere` is not a usable address: write http:// or https:// and a host"]),
     ("--model m --data-path sample --provider anthropic --api responses", 2, &["leave it out"]),
     // Keys in addresses
     ("--base-url http://127.0.0.1:9/v1?key=KEY", 2, &["--base-url holds a query string"]),

@@ -29,6 +29,9 @@ pub enum DocumentError {
         /// The reason, and a remedy.
         reason: String,
     },
+    /// The file holds JSON, such as the records of a dataset.
+    #[error("{path}: it is JSON, not a page")]
+    Json { path: PathBuf },
     /// The file has nothing to ask about.
     #[error("{path}: {reason}")]
     Nothing { path: PathBuf, reason: String },

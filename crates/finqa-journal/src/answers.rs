@@ -33,7 +33,7 @@ pub enum AnswersError {
     NoRun { path: PathBuf },
     #[error("{}: no question of this run has an outcome yet; resume it first", path.display())]
     NoAnswers { path: PathBuf },
-    #[error("{}: {key} is not in {dataset}, or is another question there; name the file with its records with --data-path", path.display())]
+    #[error("{}: {key} is not in {dataset}, or is another question there", path.display())]
     UnknownQuestion {
         path: PathBuf,
         key: QuestionKey,

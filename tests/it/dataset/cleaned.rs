@@ -291,9 +291,10 @@ fn a_split_that_is_not_there_is_named_with_those_that_are() {
     }
     for data in ["lines.jsonl", "sample"] {
         let line = format!("data stats --data-path {data} --split dev");
-        place
-            .run(&line)
-            .fails(2, &["has no split `dev`: its records have no splits"]);
+        place.run(&line).fails(
+            2,
+            &["has no split `dev`: its records have no splits; leave out --split"],
+        );
     }
     place
         .run("data stats --data-path lines.jsonl")

@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use convfinqa::cli::Failure;
 use finqa_journal::run::{Event, Finish, RunKind};
 use finqa_journal::settings::{Layers, Origin, Settings, Variables};
 use finqa_run::pipeline::{LockedRun, PipelineError, Run, RunContext, RunNotice, RunResults};
@@ -114,7 +115,8 @@ pub fn run(settings: &Settings, context: RunContext) -> Result<RunResults, Pipel
 /// Fails the test unless the run ended with an error of one line that contains all of these words.
 #[track_caller]
 pub fn refused(ended: Result<RunResults, PipelineError>, words: &[&str]) {
-    let line = ended.err().expect("the run is refused").to_string();
+    let error = ended.err().expect("the run is refused");
+    let line = Failure::from(error).message;
     assert!(!line.contains('\n'), "{line}");
     for word in words {
         assert!(line.contains(word), "no {word:?} in {line}");

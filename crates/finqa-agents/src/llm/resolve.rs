@@ -71,11 +71,7 @@ impl ModelConnection {
             return Err(SettingsError::NoKey {
                 variable: key_variable,
                 host: host(),
-                hint: if is_claude {
-                    "; for Claude: --provider anthropic"
-                } else {
-                    ""
-                },
+                is_claude,
             });
         }
         // A local model on a small machine may need minutes.
@@ -232,7 +228,11 @@ fn read_address(
     let found = ends.find_map(|(end, whose, api)| Some((path.strip_suffix(end)?, end, whose, api)));
     if let Some((before, end, whose, named)) = found {
         if (*whose == Provider::Anthropic) != (provider == Provider::Anthropic) {
-            return error(format!("ends in `{end}`, an API of --provider {whose}"));
+            return Err(SettingsError::OtherApi {
+                variable,
+                end,
+                provider: *whose,
+            });
         }
         (path, api) = (before, *named);
     }
@@ -246,10 +246,11 @@ fn read_address(
         }
         if let Some((before, name)) = path.split_once("/openai/deployments/") {
             if !name.eq_ignore_ascii_case(model.trim()) {
-                return error(format!(
-                    "names the deployment `{name}`, and the model is `{model}`: name it with \
-                     --model, or end the address at its host"
-                ));
+                return Err(SettingsError::OtherDeployment {
+                    variable,
+                    name: name.to_owned(),
+                    model: model.to_owned(),
+                });
             }
             path = before;
         }

@@ -25,12 +25,12 @@ const NEWER_PATHS: [&str; 2] = ["/openai/v1", ".services.ai.azure.com/models"];
 
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    #[error("no key for {host}: set {variable} (in the environment or in .env){hint}")]
+    #[error("no key for {host}: set {variable} (in the environment or in .env)")]
     NoKey {
         variable: &'static str,
         host: String,
         /// The missing option, if the model's name shows which one is missing.
-        hint: &'static str,
+        is_claude: bool,
     },
     #[error(
         "{variable} would be sent to {host} unencrypted: use https://, unset the key, or set CONVFINQA_ALLOW_HTTP=true"
@@ -44,11 +44,7 @@ pub enum SettingsError {
         "{variable} contains a quotation mark, a blank or an invisible character: set it again"
     )]
     Key { variable: &'static str },
-    #[error(
-        "{variable} `{value}` is not a usable address: write http:// or https:// and a host, \
-         without user name, fragment and query string (but Azure's api-version with --provider \
-         azure); the key has a variable of its own"
-    )]
+    #[error("{variable} `{value}` is not a usable address")]
     Url {
         /// The variable or setting with the address.
         variable: &'static str,
@@ -62,13 +58,29 @@ pub enum SettingsError {
         variable: &'static str,
         problem: String,
     },
+    /// An address that ends in the path of another provider's API.
+    #[error("{variable} ends in `{end}`, an API of {provider}")]
+    OtherApi {
+        /// The variable or setting that holds it.
+        variable: &'static str,
+        end: &'static str,
+        provider: Provider,
+    },
+    /// An address of Azure that names another deployment than the model.
+    #[error("{variable} names the deployment `{name}`, and the model is `{model}`")]
+    OtherDeployment {
+        /// The variable or setting that holds it.
+        variable: &'static str,
+        name: String,
+        model: String,
+    },
     #[error("Azure needs {0}: set it (in the environment or in .env)")]
     NoVariable(&'static str),
     #[error(
         "`{0}` is not a usable name of a model; Azure allows letters, digits, `-`, `_` and `.`"
     )]
     Model(String),
-    #[error("--api {0} is one of OpenAI's APIs: leave it out with --provider anthropic")]
+    #[error("{0} is one of OpenAI's APIs, and the provider is Anthropic")]
     NotOpenAiApi(String),
     #[error("cannot build an HTTP client")]
     Client {

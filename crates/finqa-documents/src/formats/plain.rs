@@ -36,9 +36,8 @@ pub(crate) fn read(
     // Tables are of pipes in Markdown, of aligned columns in plain text.
     let blocks = match extension {
         "json" | "jsonl" => {
-            return Err(DocumentError::Nothing {
+            return Err(DocumentError::Json {
                 path: path.to_owned(),
-                reason: "it is JSON, not a page; a run reads records with --data-path".to_owned(),
             });
         }
         // Many programs call such a file a workbook.

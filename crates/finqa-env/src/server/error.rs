@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 pub enum ServerError {
     /// The server cannot listen on the address, because it is in use or does not belong to this
     /// machine.
-    #[error("cannot listen on {address}: {source}; choose another --port, or 0 for a free one")]
+    #[error("cannot listen on {address}: {source}")]
     Bind {
         address: SocketAddr,
         #[source]

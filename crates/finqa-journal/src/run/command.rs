@@ -15,11 +15,6 @@ pub fn command(words: &str, output: &Path) -> String {
     format!("convfinqa {words} -o {output}")
 }
 
-/// The command that lists the runs in the folder `runs` of an output folder.
-pub(super) fn list_command(runs: &Path) -> String {
-    command("runs", runs.parent().unwrap_or(runs))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::command::{command, list_command};
+use super::command::command;
 use super::folder::{RunFolder, RunStage};
 use super::journal::JournalError;
 use super::run_meta::RunKind;
@@ -17,25 +17,15 @@ const SHOWN: usize = 8;
 /// A run's folder that cannot be made or found.
 #[derive(Debug, Error)]
 pub enum FolderError {
-    #[error("{folder}: no unfinished run to resume; leave out --resume to start one")]
+    #[error("{folder}: no unfinished run to resume")]
     NothingToResume { folder: PathBuf },
     #[error("run {id} must be resumed with `{command}`")]
     OtherKind { id: String, command: String },
-    #[error(
-        "{run}: no such run in {folder}; `{}` lists them, and -o names another folder",
-        list_command(folder)
-    )]
+    #[error("{run}: no such run in {folder}")]
     NoSuchRun { run: String, folder: PathBuf },
-    #[error(
-        "no whole run yet in {folder}: `{}` starts one, and -o names another folder",
-        command("run", folder.parent().unwrap_or(folder))
-    )]
+    #[error("no whole run yet in {folder}")]
     NoRuns { folder: PathBuf },
-    #[error(
-        "{run}: no run of this name was started with --shard in {folder}; `{}` lists the runs, and \
-         -o names another folder",
-        list_command(folder)
-    )]
+    #[error("{run}: no run of this name was started in shards in {folder}")]
     NoSuchShards { run: String, folder: PathBuf },
     #[error("the name of the run is empty; give its id, a prefix of its id, or `last`")]
     NoName,

@@ -15,13 +15,9 @@ use finqa_score::dataset::{
 /// The errors of planning a run.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    #[error(
-        "{path}: none of its {records} records has a stand-alone question (qa, qa_0); use --mode conversations"
-    )]
+    #[error("{path}: none of its {records} records has a stand-alone question (qa, qa_0)")]
     NoQuestions { path: String, records: usize },
-    #[error(
-        "{path}: none of its {records} records has a conversation (annotation.dialogue_break); use --mode questions"
-    )]
+    #[error("{path}: none of its {records} records has a conversation (annotation.dialogue_break)")]
     NoTurns { path: String, records: usize },
 }
 

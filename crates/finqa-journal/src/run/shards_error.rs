@@ -10,7 +10,7 @@ use finqa_core::error::{Kind, Kinded};
 /// Shards that cannot be started or merged.
 #[derive(Debug, Error)]
 pub enum ShardsError {
-    #[error("run {run} exists and has no shards; name another one with --run")]
+    #[error("run {run} exists and has no shards")]
     Taken { run: String },
     #[error(
         "{path}: not a plan of shards ({reason}); remove this file and repeat the command of a \
@@ -25,10 +25,7 @@ pub enum ShardsError {
         /// True if the content of the shard is wrong, false if it is used wrongly.
         is_data: bool,
     },
-    #[error(
-        "run {run} is not complete: {missing}; repeat these shards, or merge the others with \
-         --allow-missing"
-    )]
+    #[error("run {run} is not complete: {missing}")]
     Incomplete { run: String, missing: String },
     #[error(transparent)]
     Journal(#[from] JournalError),

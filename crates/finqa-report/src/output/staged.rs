@@ -13,9 +13,7 @@ use finqa_journal::run::JournalError;
 /// The errors of writing an output.
 #[derive(Debug, Error)]
 pub enum OutputError {
-    #[error(
-        "cannot write {path}: {source}; choose another folder with --output, or free disk space"
-    )]
+    #[error("cannot write {path}: {source}")]
     Write {
         path: PathBuf,
         #[source]

@@ -9,7 +9,7 @@ use thiserror::Error;
 /// The errors of setting up traces and logs.
 #[derive(Debug, Error)]
 pub enum TelemetryError {
-    #[error("cannot write {path}: {source}; pass `--traces off` to run without it")]
+    #[error("cannot write {path}: {source}")]
     File {
         path: PathBuf,
         #[source]

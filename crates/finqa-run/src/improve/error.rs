@@ -20,27 +20,21 @@ pub enum SearchError {
     NoRecords(String),
     #[error("improve needs gold answers, and no question of the data has one")]
     NoGold,
-    #[error(
-        "not enough data: there are no propose, no gate or no sealed pages; name more records \
-         (--n, --data-path)"
-    )]
+    #[error("not enough data: there are no propose, no gate or no sealed pages")]
     TooFewPages,
     /// The gate cannot detect the gain that was asked for. `cost` says what enough questions would
     /// cost.
     #[error(
         "not enough data: the gate has {} questions, and takes {} to detect a gain of {} points with \
-         80 % power at a discordance of {:.1} % ({}); name more records, about {} questions in all \
-         (--n, --data-path), or a larger --detect; about {:.0} questions would be asked, and {cost}",
+         80 % power at a discordance of {:.1} % ({})",
         power.gate_questions,
         power.needed,
         100.0 * power.detect,
         100.0 * power.discordance,
-        if power.measured { "in the earlier runs" } else { "assumed" },
-        2 * power.needed,
-        power.asked_in_all()
+        if power.measured { "in the earlier runs" } else { "assumed" }
     )]
     TooFewQuestions { power: Power, cost: String },
-    #[error("--max-cost is reached; the same command with a higher limit continues it")]
+    #[error("the limit of the cost is reached")]
     LimitReached,
     /// A run of the search has ended, but not all of its questions have an outcome.
     #[error(
@@ -48,7 +42,7 @@ pub enum SearchError {
         if matches!(finish, Finish::BudgetReached { .. }) { " with a higher limit" } else { "" }
     )]
     Unfinished { name: String, finish: Finish },
-    #[error("cannot create {folder}: {source}; choose another --output")]
+    #[error("cannot create {folder}: {source}")]
     Folder {
         folder: PathBuf,
         #[source]

@@ -12,9 +12,7 @@ use super::locked_run::LockedRun;
 pub(super) fn check(run: &LockedRun, settings: &Settings) -> Result<(), PipelineError> {
     match settings.batch.engine {
         ExecutionEngine::Batch if run.meta.kind() == RunKind::Episodes => {
-            Err(PipelineError::NoBatches(
-                "is for questions: an episode would take a batch for each of its steps; pass --engine live",
-            ))
+            Err(PipelineError::BatchesOfEpisodes)
         }
         ExecutionEngine::Live => {
             let mut batches = run.journal.batches()?.into_iter();

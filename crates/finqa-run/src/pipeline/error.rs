@@ -20,37 +20,29 @@ use finqa_score::dataset::DatasetError;
 /// The errors of starting and finishing a run.
 #[derive(Debug, Error)]
 pub enum PipelineError {
-    #[error("--critic-provider and --critic-base-url need --critic-model: name the critic's model")]
+    #[error("the critic has a server, and no model is named for it")]
     CriticWithoutModel,
-    #[error("{0} is for a model's server: name the model with --model")]
+    #[error("{0} is for a model's server, and no model is named")]
     ServerWithoutModel(String),
     #[error(
-        "no data: data/train.json does not exist, and a remote model is not run on the built-in sample by default; fetch the data with `convfinqa data download`, \
-         or name a file or `sample` with --data-path"
+        "no data: data/train.json does not exist, and a remote model is not run on the built-in sample by default"
     )]
     NoData,
-    #[error(
-        "no data: a remote model is not run on the built-in sample by default; \
-         name a directory or `sample` with --data-path, or a server with --url"
-    )]
+    #[error("no data: a remote model is not run on the built-in sample by default")]
     NoEpisodeData,
-    #[error("--only {0}: give wrong, flaky or unanswered, and a run, such as wrong:last")]
+    #[error("{0}: give wrong, flaky or unanswered, and a run, such as wrong:last")]
     OnlyForm(String),
-    #[error("--only {0}: the run has no such question among those that are selected")]
+    #[error("{0}: the run has no such question among those that are selected")]
     OnlyNothing(String),
-    #[error("--only {only}: the run asked about {was}, not {now}; name its data with --data-path")]
+    #[error("{only}: the run asked about {was}, not {now}")]
     OnlyOtherData {
         only: String,
         was: String,
         now: String,
     },
-    #[error("{0} lists no tasks: say with --n how many episodes to play")]
+    #[error("{0} lists no tasks")]
     NoTasks(String),
-    #[error(
-        "--max-cost needs the price of `{model}` at {address}: write it into a file, such as \
-         {{\"version\": 1, \"models\": {{\"{model}\": {{\"input\": \"2.50\", \"output\": \"10.00\"}}}}}} \
-         (US dollars per million tokens), and name it with --prices"
-    )]
+    #[error("a limit of the cost needs the price of `{model}` at {address}")]
     NoPrice { model: String, address: String },
     #[error("{path}: {source}")]
     Prices {
@@ -66,22 +58,24 @@ pub enum PipelineError {
     },
     #[error(
         "run {id} cannot be resumed with other prices than it was started with, because its \
-         earlier requests are priced by them; leave --prices out, or start a new run"
+         earlier requests are priced by them"
     )]
     ChangedPrices { id: String },
     #[error(
-        "run {id} was started without --max-cost, and cannot get such a limit now: its \
-         requests so far were not counted; leave the limit out, or start a new run"
+        "run {id} was started without a limit of the cost, and cannot get one now: its requests \
+         so far were not counted"
     )]
     UnknownSpending { id: String },
-    #[error("a batch run {0}")]
-    NoBatches(&'static str),
+    #[error("a batch run needs a chat model, because the embedded analyst sends no requests")]
+    BatchesWithoutModel,
+    #[error("a batch run is for questions: an episode would take a batch for each of its steps")]
+    BatchesOfEpisodes,
     #[error(
         "run {id} may have batches at the provider, whose requests would be sent again; fetch them \
-         with `{resume}`, without --engine live"
+         with `{resume}`"
     )]
     OpenBatches { id: String, resume: String },
-    #[error("{path} holds the replies of `{command}`; repeat that command with --replay")]
+    #[error("{path} holds the replies of `{command}`")]
     RecordedByOther {
         path: PathBuf,
         command: &'static str,
@@ -104,18 +98,14 @@ pub enum PipelineError {
     },
     #[error("run {id} cannot be resumed with changes: {changes}; undo them, or start a new run")]
     Changed { id: String, changes: String },
-    #[error(
-        "{shard} was planned with other inputs: {changes}; undo the change, or name another run with --run"
-    )]
+    #[error("{shard} was planned with other inputs: {changes}")]
     OtherShards { shard: RunShard, changes: String },
     #[error(
-        "--shard cannot split the episodes of a server, which deals its questions itself; play an \
-         environment in this process (--data-path)"
+        "the episodes of a server, which deals its questions itself, cannot be split into shards"
     )]
     ShardOfServer,
     #[error(
-        "--second-opinion arbitrate needs --model-accuracy: the share of the model's answers that are \
-         right, such as `second_opinion.model_accuracy` in the summary.json of an earlier run"
+        "a second opinion that arbitrates needs the share of the model's answers that are right"
     )]
     NoAccuracy,
     #[error(

@@ -39,9 +39,7 @@ impl RunModels {
             return Err(PipelineError::CriticWithoutModel);
         }
         if settings.batch.engine == ExecutionEngine::Batch && settings.model.is_offline() {
-            return Err(PipelineError::NoBatches(
-                "needs a chat model, because the embedded analyst sends no requests; pass --model NAME",
-            ));
+            return Err(PipelineError::BatchesWithoutModel);
         }
         let backend = match settings.model.is_offline() {
             true => Backend::Embedded,

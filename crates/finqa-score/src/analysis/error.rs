@@ -10,7 +10,7 @@ use finqa_core::error::{Kind, Kinded};
 pub enum AnalysisError {
     #[error(
         "A and B have different questions: {common} in both, {only_a} only in A, {only_b} only in B \
-         (such as {example}); pass --common to compare only the {common}"
+         (such as {example})"
     )]
     DifferentQuestions {
         common: usize,
@@ -25,9 +25,7 @@ pub enum AnalysisError {
          rows are paired by id, part and epoch"
     )]
     NothingInCommon { a: String, b: String },
-    #[error(
-        "none of the {questions} questions has gold to compare by; name the records with --data-path"
-    )]
+    #[error("none of the {questions} questions has gold to compare by")]
     NothingToCompare { questions: usize },
     #[error("{} can judge none of the questions", rule.title())]
     NotJudged { rule: Rule },
@@ -36,7 +34,7 @@ pub enum AnalysisError {
     )]
     DifferentText { key: QuestionKey },
     #[error(
-        "{key} has gold `{a}` in A and `{b}` in B: scores by different golds cannot be compared; pass --data-path FILE to score both by one file's gold"
+        "{key} has gold `{a}` in A and `{b}` in B: scores by different golds cannot be compared"
     )]
     DifferentGold {
         key: QuestionKey,

@@ -13,20 +13,13 @@ pub enum CalibrationError {
         #[source]
         source: std::io::Error,
     },
-    #[error(
-        "{path} is not a calibration ({reason}); make one with `convfinqa calibrate RUN --to {path}`"
-    )]
+    #[error("{path} is not a calibration ({reason})")]
     NotOne { path: PathBuf, reason: String },
-    #[error(
-        "--max-error needs a calibration of this model: make one with `convfinqa calibrate RUN` from \
-         a run with gold, and name it with --calibration"
-    )]
+    #[error("a limit of the error needs a calibration of this model")]
     NoCalibration,
-    #[error(
-        "--max-error cannot use {name}, because {difference}; calibrate with a run like this one"
-    )]
+    #[error("a limit of the error cannot use {name}, because {difference}")]
     Differs { name: String, difference: String },
-    #[error("--max-error {most} withholds everything: {reason}")]
+    #[error("an error of at most {most} withholds everything: {reason}")]
     NothingPasses { most: String, reason: String },
 }
 

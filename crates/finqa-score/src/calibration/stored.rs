@@ -215,7 +215,7 @@ mod tests {
             error
         };
         assert!(refused("{}").contains("is not a calibration (missing field"));
-        assert!(refused("not json").contains("calibrate RUN --to"));
+        assert!(refused("not json").contains("is not a calibration ("));
         let changed = |change: fn(&mut Calibration)| {
             let mut other = Calibration::built_in().clone();
             change(&mut other);

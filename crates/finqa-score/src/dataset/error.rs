@@ -57,14 +57,16 @@ pub enum DatasetError {
         /// The file, or `built-in sample`.
         origin: String,
     },
-    #[error("{origin} has no split `{split}`: {reason}")]
+    #[error("{origin} has no split `{split}`: it has {names}")]
     NoSplit {
         origin: String,
         split: String,
         /// Lists the splits of the source, or says that it has none.
-        reason: String,
+        names: String,
     },
-    #[error("{origin}: there is no record {id}; --filter finds ids by a part of them")]
+    #[error("{origin} has no split `{split}`: its records have no splits")]
+    NoSplits { origin: String, split: String },
+    #[error("{origin}: there is no record {id}")]
     UnknownId { origin: String, id: String },
     #[error(
         "`{range}` is not a range of records: write `A..B` with A below B, counted from 0, B excluded, e.g. 0..100"
@@ -89,6 +91,7 @@ impl Kinded for DatasetError {
         match self {
             Self::BlankPath
             | Self::NoSplit { .. }
+            | Self::NoSplits { .. }
             | Self::UnknownId { .. }
             | Self::RangeForm { .. }
             | Self::RangeBeyondEnd { .. }

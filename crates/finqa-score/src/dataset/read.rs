@@ -27,11 +27,6 @@ pub(super) fn records(
 ) -> Result<UnreadKeys, DatasetError> {
     let json = json(origin, bytes)?;
     let whole = |error: serde_json::Error| not_whole(origin, &error);
-    let no_split = |split: &str, reason: String| DatasetError::NoSplit {
-        origin: origin.to_owned(),
-        split: split.to_owned(),
-        reason,
-    };
     let mut unread = UnreadKeys::default();
     let mut numbers = 1..;
     let mut add = |text: &RawValue| {
@@ -45,7 +40,11 @@ pub(super) fn records(
     if let Some(splits) = splits(json) {
         let names: Vec<&str> = splits.iter().map(|(name, _)| name.as_str()).collect();
         if let Some(split) = split.filter(|split| !names.contains(split)) {
-            return Err(no_split(split, format!("it has {}", names.join(", "))));
+            return Err(DatasetError::NoSplit {
+                origin: origin.to_owned(),
+                split: split.to_owned(),
+                names: names.join(", "),
+            });
         }
         let named = splits.iter();
         let named = named.filter(|(name, _)| split.is_none_or(|split| name == split));
@@ -55,8 +54,10 @@ pub(super) fn records(
         return Ok(unread);
     }
     if let Some(split) = split {
-        let reason = "its records have no splits; leave out --split";
-        return Err(no_split(split, reason.to_owned()));
+        return Err(DatasetError::NoSplits {
+            origin: origin.to_owned(),
+            split: split.to_owned(),
+        });
     }
     if json.first() == Some(&b'[') {
         let records: Vec<&RawValue> = serde_json::from_slice(json).map_err(whole)?;

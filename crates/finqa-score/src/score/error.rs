@@ -131,9 +131,7 @@ pub enum ScoreError {
         data: String,
         dataset: String,
     },
-    #[error(
-        "{}: none of its {rows} answers has gold to score by; name the records with --data-path", path.display()
-    )]
+    #[error("{}: none of its {rows} answers has gold to score by", path.display())]
     NothingScored { path: PathBuf, rows: usize },
     #[error("the built-in list of suspect golds")]
     Suspects(#[source] serde_json::Error),

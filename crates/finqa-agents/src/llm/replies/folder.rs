@@ -46,10 +46,7 @@ pub enum RepliesError {
         #[source]
         source: io::Error,
     },
-    #[error(
-        "{path} holds no stored replies; name a folder that was given to --cache, or with \
-         --cache a new or empty one"
-    )]
+    #[error("{path} holds no stored replies")]
     Foreign { path: PathBuf },
     #[error("{path} holds replies of version {found}; this program reads version {VERSION}")]
     Version { path: PathBuf, found: u64 },
