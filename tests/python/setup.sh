@@ -6,6 +6,7 @@
 #
 #   tests/python/setup.sh
 #   tests/python/setup.sh deploy      only that of .ci/deploy
+#   tests/python/setup.sh openenv     only that of .ci/release
 #   tests/python/setup.sh trainers    those of .ci/trainers instead, 7 GB
 #   tests/python/setup.sh --is-ready  installs nothing; fails if one is missing
 #
@@ -51,6 +52,10 @@ install() {
 if [ "${1:-}" = trainers ]; then
   install trl-1.16.0 'trl, openenv.core'
   install verifiers-0.4.0 'verifiers.v1, openenv'
+  exit
+fi
+if [ "${1:-}" = openenv ]; then
+  install openenv-0.10.0 'openenv.core, mcp'
   exit
 fi
 install deploy 'kubernetes_validate, prometheus_client'
