@@ -24,7 +24,7 @@ use finqa_agents::llm::ChatModel;
 use finqa_agents::pair::{Answer, Solution, StopReason};
 use finqa_agents::prompt::Prompts;
 use finqa_core::program::Program;
-use finqa_core::program::official::{Dialect, evaluate};
+use finqa_core::program::official::{Evaluator, evaluate};
 use finqa_embedded::EmbeddedAnalyst;
 use finqa_journal::settings::LogFormat;
 use finqa_report::telemetry::{self, Telemetry};
@@ -117,7 +117,7 @@ fn measure(file: Option<&Path>) {
             for turn in &turns {
                 let program = turn.gold.program.as_deref().unwrap_or("0");
                 let table = &turn.question.document.table;
-                std::hint::black_box(evaluate(program, table, Dialect::ConvFinQa));
+                std::hint::black_box(evaluate(program, table, Evaluator::ConvFinQa));
             }
         },
     );

@@ -119,8 +119,11 @@ struct Answered<'a> {
 impl<'a> Answered<'a> {
     fn new(case: &'a Case, turn: usize, half: &'static str, guess: Option<EmbeddedAnswer>) -> Self {
         let value = guess.as_ref().and_then(|guess| {
-            let (table, dialect) = (&case.question.document.table, official::Dialect::ConvFinQa);
-            match official::evaluate(&guess.best.program, table, dialect) {
+            let (table, evaluator) = (
+                &case.question.document.table,
+                official::Evaluator::ConvFinQa,
+            );
+            match official::evaluate(&guess.best.program, table, evaluator) {
                 (true, value) => value,
                 _ => None,
             }

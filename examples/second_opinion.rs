@@ -1,9 +1,8 @@
 //! Measures the second opinion on answers of chat models: does agreement with the embedded analyst
 //! separate right answers from wrong ones, and would replacing answers by its own improve them?
 //!
-//! ```text
-//! cargo run --release --example second_opinion -- PREDICTIONS RECORDS [--history own|gold] [--folds FOLDER]
-//! ```
+//! ```text cargo run --release --example second_opinion -- PREDICTIONS RECORDS [--history own|gold]
+//! [--folds FOLDER] ```
 //!
 //! PREDICTIONS is a file that `convfinqa score` reads, and RECORDS the file with its questions.
 //! With `--history own`, the default, a turn's history is the model's own answers, as in a run.
@@ -25,14 +24,14 @@ use opinions::Opinions;
 const FROM: [f64; 7] = [0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95];
 
 /// One answer and its second opinion.
-struct Pair {
+struct TwoAgentSolver {
     page: String,
     opinion: SecondOpinion,
     answer_right: bool,
     opinion_right: bool,
 }
 
-impl Pair {
+impl TwoAgentSolver {
     fn agrees(&self) -> bool {
         self.opinion.agrees == Some(true)
     }
@@ -53,13 +52,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let rows = Opinions::new(folds)?.answers(predictions, records, gold_history)?;
-    let pairs: Vec<Pair> = rows.iter().filter_map(pair).collect();
+    let pairs: Vec<TwoAgentSolver> = rows.iter().filter_map(pair).collect();
     print(&pairs);
     Ok(())
 }
 
 /// The row with its opinion; `None` if it has no opinion or no gold.
-fn pair(row: &Row) -> Option<Pair> {
+fn pair(row: &Row) -> Option<TwoAgentSolver> {
     let opinion = row.solution.opinion.clone()?;
     let other = row.right_with(&Answer {
         printed: opinion.printed.clone(),
@@ -67,7 +66,7 @@ fn pair(row: &Row) -> Option<Pair> {
         program: Some(opinion.program.clone()),
         ..Answer::default()
     })?;
-    Some(Pair {
+    Some(TwoAgentSolver {
         page: row.filename.clone(),
         opinion,
         answer_right: row.accepted()?,
@@ -77,7 +76,7 @@ fn pair(row: &Row) -> Option<Pair> {
 
 /// Prints what `--second-opinion arbitrate` would do to these answers, with the model's accuracy
 /// estimated from the first 100 answers, and from all.
-fn arbitration(pairs: &[Pair]) {
+fn arbitration(pairs: &[TwoAgentSolver]) {
     for n in [100, pairs.len()] {
         let mut count = AgreementCount::default();
         for pair in pairs.iter().take(n) {
@@ -87,7 +86,7 @@ fn arbitration(pairs: &[Pair]) {
         let taken = pairs
             .iter()
             .filter(|pair| Arbitration::choose(&pair.opinion, accuracy).taken);
-        let taken: Vec<&Pair> = taken.collect();
+        let taken: Vec<&TwoAgentSolver> = taken.collect();
         let flips = |gained: bool| {
             let flips = taken.iter().filter(|pair| {
                 pair.opinion_right != pair.answer_right && pair.opinion_right == gained
@@ -103,8 +102,8 @@ fn arbitration(pairs: &[Pair]) {
     }
 }
 
-fn print(pairs: &[Pair]) {
-    let right = |name: &str, which: &dyn Fn(&Pair) -> bool| {
+fn print(pairs: &[TwoAgentSolver]) {
+    let right = |name: &str, which: &dyn Fn(&TwoAgentSolver) -> bool| {
         let marks = pairs.iter().enumerate().filter(|(_, pair)| which(pair));
         let marks = marks.map(|(at, pair)| (pair.page.as_str(), at, pair.answer_right));
         if let Some(rate) = Rate::of(marks) {
@@ -123,8 +122,9 @@ fn print(pairs: &[Pair]) {
     right("it differs", &|pair| !pair.agrees());
     for tenth in 0..10 {
         let low = f64::from(tenth) / 10.0;
-        let inside =
-            |pair: &Pair| pair.opinion.confidence >= low && pair.opinion.confidence < low + 0.1;
+        let inside = |pair: &TwoAgentSolver| {
+            pair.opinion.confidence >= low && pair.opinion.confidence < low + 0.1
+        };
         right(&format!("{low:.1}: agrees"), &|pair| {
             pair.agrees() && inside(pair)
         });
@@ -141,7 +141,8 @@ fn print(pairs: &[Pair]) {
             .iter()
             .filter(|pair| !pair.agrees() && pair.opinion.confidence >= from)
             .collect();
-        let count = |which: &dyn Fn(&Pair) -> bool| differing.iter().filter(|p| which(p)).count();
+        let count =
+            |which: &dyn Fn(&TwoAgentSolver) -> bool| differing.iter().filter(|p| which(p)).count();
         println!(
             "  {from:.2}  n {:3}  wrong {:3}  gained {:3}  lost {:3}",
             differing.len(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use finqa_agents::llm::{self, ChatModel, ChatReply, ChatRequest, ModelError, Stop};
-use finqa_agents::pair::{Backend, Pair, PairOptions};
+use finqa_agents::pair::{Backend, PairOptions, TwoAgentSolver};
 use finqa_journal::run::{Identity, Journal, Plan, RunMeta};
 use finqa_run::engine::{RunModels, Scheduler};
 use finqa_score::dataset::{Dataset, HistoryMode, Mode};
@@ -62,7 +62,7 @@ pub async fn run(
             critic: model,
         },
     };
-    let pair = Pair::new(&PairOptions::new(backend)).unwrap();
+    let pair = TwoAgentSolver::new(&PairOptions::new(backend)).unwrap();
     let meta = RunMeta {
         id: "bench".to_owned(),
         identity: Identity {

@@ -1,6 +1,6 @@
 //! `convfinqa graph`: draws the agents' state machine, from the same object that runs it.
 
-use finqa_agents::pair::{Backend, Pair, PairOptions};
+use finqa_agents::pair::{Backend, PairOptions, TwoAgentSolver};
 
 use super::{Exit, Failure, stdout};
 
@@ -19,7 +19,7 @@ enum Format {
 }
 
 pub(crate) fn execute(args: &GraphArgs) -> Result<Exit, Failure> {
-    let pair = Pair::new(&PairOptions::new(Backend::Embedded))?;
+    let pair = TwoAgentSolver::new(&PairOptions::new(Backend::Embedded))?;
     let drawing = match args.format {
         Format::Mermaid => pair.graph().mermaid(),
         Format::Dot => pair.graph().dot(),

@@ -231,7 +231,7 @@ fn tatqa_case(question: &Json) -> Option<Case> {
     let percent = question["scale"] == "percent";
     let program = program_of_answer(question["derivation"].as_str()?, answer, percent);
     let value = program.as_deref().and_then(|program| {
-        match official::evaluate(program, &[], official::Dialect::ConvFinQa) {
+        match official::evaluate(program, &[], official::Evaluator::ConvFinQa) {
             (true, value) => value?.number(),
             _ => None,
         }

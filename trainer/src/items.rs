@@ -55,7 +55,7 @@ impl Item {
     /// The value of a program for this question by the official rules; `None` if it has none.
     pub fn value(&self, program: &str) -> Option<Value> {
         let table = &self.question.document.table;
-        match official::evaluate(program, table, official::Dialect::ConvFinQa) {
+        match official::evaluate(program, table, official::Evaluator::ConvFinQa) {
             (true, value) => value,
             _ => None,
         }

@@ -32,12 +32,12 @@ use thiserror::Error;
 use finqa_agents::graph::GraphError;
 use finqa_agents::llm::Stop;
 use finqa_agents::pair::{
-    Backend, CallMemory, Interruption, OpinionUse, Pair, PairOptions, RunFailure, Solution, Solver,
-    answer_history,
+    Backend, CallMemory, Interruption, OpinionUse, PairOptions, RunFailure, Solution, Solver,
+    TwoAgentSolver, answer_history,
 };
 use finqa_core::question::{self, HistoryEntry, Question, QuestionKey, QuestionKind};
 use finqa_documents::{Document, DocumentError};
-use finqa_score::calibration::Judge;
+use finqa_score::calibration::Calibrator;
 
 pub use cited::{cited_table, cited_tag};
 use confirm::{Witness, Witnessed};
@@ -74,8 +74,8 @@ impl Kinded for AskError {
 
 /// A document, the agents that answer questions about it, and the questions so far.
 pub struct Session {
-    pair: Pair,
-    judge: Option<Judge>,
+    pair: TwoAgentSolver,
+    judge: Option<Calibrator>,
     source: PageSource,
     /// The embedded analyst beside a chat model.
     witness: Option<Witness>,
@@ -124,7 +124,7 @@ impl Session {
         document: Document,
         options: &PairOptions,
         page_tokens: usize,
-        judge: Option<Judge>,
+        judge: Option<Calibrator>,
         stop: Stop,
     ) -> Result<Self, AskError> {
         // The embedded analyst searches all tables of a report.
@@ -133,7 +133,7 @@ impl Session {
         let opinion = options.settings.second_opinion;
         let page = document.whole();
         Ok(Self {
-            pair: Pair::new(options)?,
+            pair: TwoAgentSolver::new(options)?,
             judge,
             witness: is_model.then(|| Witness::new(Arc::clone(&page))),
             confirms: !matches!(opinion, OpinionUse::Off | OpinionUse::Record),

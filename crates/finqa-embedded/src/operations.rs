@@ -6,12 +6,12 @@ use finqa_core::program::{Expression, Op};
 use crate::question::plan::{self, PlanExpr};
 
 /// The steps and constants from which an operation is built.
-pub(crate) trait Term: Clone {
+pub(crate) trait OperandBuilder: Clone {
     fn step(op: Op, a: Self, b: Self) -> Self;
     fn constant(n: u32) -> Self;
 }
 
-impl<T: Clone + Default> Term for Expression<T> {
+impl<T: Clone + Default> OperandBuilder for Expression<T> {
     fn step(op: Op, a: Self, b: Self) -> Self {
         Self::step(op, a, b)
     }
@@ -21,7 +21,7 @@ impl<T: Clone + Default> Term for Expression<T> {
     }
 }
 
-impl Term for PlanExpr {
+impl OperandBuilder for PlanExpr {
     fn step(op: Op, a: Self, b: Self) -> Self {
         plan::step(op, a, b)
     }
@@ -32,33 +32,33 @@ impl Term for PlanExpr {
 }
 
 /// `a - b`: a difference, or the change from `b` to `a`.
-pub(crate) fn difference<T: Term>(a: T, b: T) -> T {
+pub(crate) fn difference<T: OperandBuilder>(a: T, b: T) -> T {
     T::step(Op::Subtract, a, b)
 }
 
 /// `(late - early) / early`
-pub(crate) fn relative_change<T: Term>(late: T, early: T) -> T {
+pub(crate) fn relative_change<T: OperandBuilder>(late: T, early: T) -> T {
     ratio(difference(late, early.clone()), early)
 }
 
 /// `a / b`: a ratio, or the share of `a` in `b`.
-pub(crate) fn ratio<T: Term>(a: T, b: T) -> T {
+pub(crate) fn ratio<T: OperandBuilder>(a: T, b: T) -> T {
     T::step(Op::Divide, a, b)
 }
 
 /// `a > b`
-pub(crate) fn greater<T: Term>(a: T, b: T) -> T {
+pub(crate) fn greater<T: OperandBuilder>(a: T, b: T) -> T {
     T::step(Op::Greater, a, b)
 }
 
 /// `a + b + c …`, added from left to right; `None` for no parts.
-pub(crate) fn sum<T: Term>(parts: impl IntoIterator<Item = T>) -> Option<T> {
+pub(crate) fn sum<T: OperandBuilder>(parts: impl IntoIterator<Item = T>) -> Option<T> {
     let add = |a, b| T::step(Op::Add, a, b);
     parts.into_iter().reduce(add)
 }
 
 /// The sum divided by the number of parts; `None` for no parts.
-pub(crate) fn average<T: Term>(parts: Vec<T>) -> Option<T> {
+pub(crate) fn average<T: OperandBuilder>(parts: Vec<T>) -> Option<T> {
     let count = u32::try_from(parts.len()).ok()?;
     Some(ratio(sum(parts)?, T::constant(count)))
 }

@@ -6,7 +6,9 @@ use async_trait::async_trait;
 use finqa_agents::llm::{
     Budget, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, Stop, Usage,
 };
-use finqa_agents::pair::{AgentSettings, Backend, CriticMode, Pair, PairOptions, Sampling};
+use finqa_agents::pair::{
+    AgentSettings, Backend, CriticMode, PairOptions, Sampling, TwoAgentSolver,
+};
 use finqa_journal::run::{Event, Finish, Journal, Plan, RunMeta, Summary, summarise};
 use finqa_run::engine::{RunModels, Scheduler};
 use finqa_score::dataset::{self, HistoryMode, Mode, Source};
@@ -139,7 +141,7 @@ async fn ran_as(
     let (sender, mut received) = mpsc::channel(4096);
     let scheduler = Scheduler {
         plan,
-        solver: Arc::new(Pair::new(&options).unwrap()),
+        solver: Arc::new(TwoAgentSolver::new(&options).unwrap()),
         concurrency: 1,
         models: RunModels {
             budget,

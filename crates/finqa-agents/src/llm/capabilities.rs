@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use super::error_details::ErrorDetails;
-use super::protocol::{ApiDialect, FormatLevel, Protocol, SystemRole, TokenLimit};
+use super::protocol::{AcceptedParameters, FormatLevel, Protocol, SystemRole, TokenLimit};
 use super::provider::Endpoint;
 use super::settings::OpenAiApi;
 
@@ -100,9 +100,9 @@ impl Capabilities {
 
     /// The first dialect to try for the model at `endpoint`. It uses everything that is not known
     /// to be refused.
-    pub(super) fn dialect(&self, endpoint: Endpoint, protocol: Protocol) -> ApiDialect {
+    pub(super) fn dialect(&self, endpoint: Endpoint, protocol: Protocol) -> AcceptedParameters {
         let foreign = matches!(endpoint, Endpoint::Compatible | Endpoint::Loopback);
-        ApiDialect {
+        AcceptedParameters {
             // Compatible servers ignore the newer name silently, so the limit would have no effect.
             token_limit: if foreign && !self.reasoning {
                 TokenLimit::MaxTokens
@@ -138,10 +138,10 @@ impl Capabilities {
 /// so the caller stops at a dialect that it has already used.
 pub(super) fn corrected(
     protocol: Protocol,
-    dialect: ApiDialect,
+    dialect: AcceptedParameters,
     words: &ErrorDetails,
     formatted: bool,
-) -> Option<(ApiDialect, &'static str)> {
+) -> Option<(AcceptedParameters, &'static str)> {
     let message = words.message.to_ascii_lowercase();
     let parameter = words.parameter.as_deref().unwrap_or_default();
     let names = |name: &str| {
@@ -225,11 +225,14 @@ mod tests {
     use super::*;
     use crate::llm::provider::Provider;
 
-    fn first(model: &str, endpoint: Endpoint) -> ApiDialect {
+    fn first(model: &str, endpoint: Endpoint) -> AcceptedParameters {
         Capabilities::for_model(model).dialect(endpoint, Protocol::ChatCompletions)
     }
 
-    fn correct(dialect: ApiDialect, body: &str) -> Option<(ApiDialect, &'static str)> {
+    fn correct(
+        dialect: AcceptedParameters,
+        body: &str,
+    ) -> Option<(AcceptedParameters, &'static str)> {
         corrected(
             Protocol::ChatCompletions,
             dialect,

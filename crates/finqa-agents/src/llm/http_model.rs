@@ -23,7 +23,7 @@ use super::event::Observer;
 use super::http::client;
 use super::limits::{LimitOptions, Limiter};
 use super::price::PriceList;
-use super::protocol::{ApiDialect, Protocol};
+use super::protocol::{AcceptedParameters, Protocol};
 use super::provider::Endpoint;
 use super::settings::{ModelConnection, SettingsError};
 use super::transport::Transport;
@@ -35,7 +35,7 @@ pub struct HttpModel {
     protocol: Protocol,
     settings: ModelConnection,
     /// The current dialect. A refusal changes it for the rest of the process.
-    dialect: Mutex<ApiDialect>,
+    dialect: Mutex<AcceptedParameters>,
     /// Called for every retry.
     pub observer: Option<Observer>,
     batches: Option<BatchSender>,

@@ -13,12 +13,12 @@ use finqa_core::text::{cut, single_spaced};
 
 use super::answer::Answer;
 use super::calls::order_samples;
-use super::draft::most_common;
 use super::embedded::EmbeddedAgent;
-use super::exchange::{Exchange, LlmAgent, Route, opening};
 use super::failure::QuestionFailure;
+use super::question_state::{LlmAgent, QuestionState, Route, opening};
 use super::solution::{Round, StopReason};
 use super::trace;
+use super::vote::most_common;
 
 /// The message to the model after a reply that was cut off at its limit.
 const CUT: &str = "it was too long and was cut off; write fewer words";
@@ -30,12 +30,12 @@ pub(super) enum AnalystNode {
 }
 
 #[async_trait]
-impl Node<Exchange, Route, QuestionFailure> for AnalystNode {
+impl Node<QuestionState, Route, QuestionFailure> for AnalystNode {
     fn routes(&self) -> &[Route] {
         &[Route::Submit, Route::Stop]
     }
 
-    async fn run(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
+    async fn run(&self, exchange: &mut QuestionState) -> Result<Route, QuestionFailure> {
         exchange.round = trace::round(exchange.next_round());
         let span = trace::agent(&exchange.round, "analyst");
         let taken = self.answer(exchange).instrument(span.clone()).await;
@@ -50,7 +50,7 @@ impl Node<Exchange, Route, QuestionFailure> for AnalystNode {
 }
 
 impl AnalystNode {
-    async fn answer(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
+    async fn answer(&self, exchange: &mut QuestionState) -> Result<Route, QuestionFailure> {
         let drafted = match self {
             Self::Llm(analyst) => analyst.draft(exchange).await.map(Some),
             Self::Embedded(analyst) => Ok(analyst.draft(exchange)),
@@ -87,7 +87,7 @@ impl AnalystNode {
 impl LlmAgent {
     /// Drafts an answer. The first draft is the most common one among the samples. A revision is an
     /// answer to criticism and is sampled once.
-    async fn draft(&self, exchange: &mut Exchange) -> Result<Round, QuestionFailure> {
+    async fn draft(&self, exchange: &mut QuestionState) -> Result<Round, QuestionFailure> {
         let samples = match exchange.so_far.rounds.is_empty() {
             true => self.samples.max(1),
             false => 1,
@@ -118,7 +118,7 @@ impl LlmAgent {
     /// that a resumed run gives each sample its own reply.
     async fn sample(
         &self,
-        exchange: &mut Exchange,
+        exchange: &mut QuestionState,
         numbers: RangeInclusive<u32>,
     ) -> Result<Vec<Result<Round, QuestionFailure>>, QuestionFailure> {
         let epoch = exchange.epoch;
@@ -176,7 +176,7 @@ impl LlmAgent {
 
     /// The conversation: the system prompt and the question, then each earlier reply with its
     /// criticism.
-    fn dialogue(&self, exchange: &Exchange) -> Result<Vec<ChatMessage>, QuestionFailure> {
+    fn dialogue(&self, exchange: &QuestionState) -> Result<Vec<ChatMessage>, QuestionFailure> {
         let mut messages = opening(self.prompts.analyst(&exchange.question)?);
         for round in &exchange.so_far.rounds {
             messages.push(ChatMessage::assistant(round.reply.clone()));
@@ -188,7 +188,7 @@ impl LlmAgent {
 
 /// Reads the draft in a reply. If the reply cannot be read or has no value, the error says why in
 /// one line.
-fn read(exchange: &Exchange, reply: &str) -> Result<Round, QuestionFailure> {
+fn read(exchange: &QuestionState, reply: &str) -> Result<Round, QuestionFailure> {
     let analysis = parse::analysis(reply).map_err(|failure| parse_failure(failure.to_string()))?;
     let answer = Answer::from_analysis(&analysis, &exchange.question);
     match no_value(&answer) {

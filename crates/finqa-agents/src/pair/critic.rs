@@ -8,8 +8,8 @@ use crate::llm::ChatMessage;
 use crate::parse::{self, CriticVerdict};
 use crate::prompt::CriticView;
 
-use super::exchange::{Exchange, LlmAgent, Route, opening};
 use super::failure::QuestionFailure;
+use super::question_state::{LlmAgent, QuestionState, Route, opening};
 use super::settings::CriticMode;
 use super::solution::{Round, StopReason};
 use super::trace;
@@ -32,12 +32,12 @@ pub(super) struct CriticNode {
 }
 
 #[async_trait]
-impl Node<Exchange, Route, QuestionFailure> for CriticNode {
+impl Node<QuestionState, Route, QuestionFailure> for CriticNode {
     fn routes(&self) -> &[Route] {
         &[Route::Accept, Route::Revise]
     }
 
-    async fn run(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
+    async fn run(&self, exchange: &mut QuestionState) -> Result<Route, QuestionFailure> {
         let span = trace::agent(&exchange.round, "critic");
         let taken = self.judge(exchange).instrument(span.clone()).await;
         let round = exchange.so_far.rounds.last();
@@ -52,7 +52,7 @@ impl Node<Exchange, Route, QuestionFailure> for CriticNode {
 
 impl CriticNode {
     /// Reviews the last round, and sets its findings and its verdict.
-    async fn judge(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
+    async fn judge(&self, exchange: &mut QuestionState) -> Result<Route, QuestionFailure> {
         let Some(round) = exchange.so_far.rounds.last() else {
             return Ok(Route::Accept);
         };
@@ -103,7 +103,7 @@ impl CriticNode {
 
     /// The second opinion as a finding, if it may be shown to critics, is sure, and differs from
     /// the answer.
-    fn other_opinion(&self, exchange: &Exchange, round: &Round) -> Option<Finding> {
+    fn other_opinion(&self, exchange: &QuestionState, round: &Round) -> Option<Finding> {
         let opinion = exchange.so_far.opinion.as_ref();
         let opinion = opinion.filter(|_| self.shows_opinion)?;
         let differs = opinion.is_sure() && !opinion.agrees_with(&round.answer);
@@ -139,7 +139,7 @@ fn repeats(rounds: &[Round]) -> bool {
 impl LlmAgent {
     async fn verdict(
         &self,
-        exchange: &mut Exchange,
+        exchange: &mut QuestionState,
     ) -> Result<(CriticVerdict, String), QuestionFailure> {
         let Some(round) = exchange.so_far.rounds.last() else {
             return Ok((CriticVerdict::Skipped, String::new()));

@@ -13,9 +13,9 @@ use finqa_core::question::{Document, Question};
 use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex};
 
 use super::answer::Answer;
-use super::exchange::Exchange;
 use super::opinion::SecondOpinion;
 use super::percent;
+use super::question_state::QuestionState;
 use super::solution::Round;
 use super::verify;
 
@@ -104,7 +104,7 @@ impl EmbeddedAgent {
     }
 
     /// The only draft. `None` if no number of the page fits, or if the critic sent the draft back.
-    pub(super) fn draft(&self, exchange: &Exchange) -> Option<Round> {
+    pub(super) fn draft(&self, exchange: &QuestionState) -> Option<Round> {
         if !exchange.so_far.rounds.is_empty() {
             return None;
         }

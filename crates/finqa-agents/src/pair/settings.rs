@@ -17,7 +17,8 @@ use super::opinion::OpinionUse;
 pub enum CriticMode {
     /// An LLM and the deterministic checks.
     Llm,
-    /// The deterministic checks, and an LLM if a check finds an error or the second opinion differs.
+    /// The deterministic checks, and an LLM if a check finds an error or the second opinion
+    /// differs.
     Auto,
     /// The deterministic checks alone, without a model call.
     Rules,
@@ -42,7 +43,8 @@ pub struct AgentSettings {
     #[arg(long, value_name = "PROVIDER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critic_provider: Option<Provider>,
-    /// Base URL of the critic's server [default: with --critic-provider, that provider's; otherwise the analyst's]
+    /// Base URL of the critic's server [default: with --critic-provider, that provider's; otherwise
+    /// the analyst's]
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critic_base_url: Option<String>,
@@ -166,7 +168,7 @@ pub enum Backend {
     },
 }
 
-/// All options from which a [`Pair`](super::Pair) is made.
+/// All options from which a [`TwoAgentSolver`](super::TwoAgentSolver) is made.
 #[derive(Clone)]
 pub struct PairOptions {
     pub backend: Backend,

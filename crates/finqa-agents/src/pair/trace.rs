@@ -13,8 +13,8 @@ use finqa_core::question::{Question, QuestionKey};
 
 use super::answer::Answer;
 use super::episode::EpisodeEnd;
-use super::exchange::Route;
 use super::failure::{Interruption, QuestionFailure};
+use super::question_state::Route;
 use super::solution::{Round, Solution};
 
 /// The name of the two agents' loop in traces.

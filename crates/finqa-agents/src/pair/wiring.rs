@@ -9,20 +9,20 @@ use crate::llm::{ChatModel, Scope, Stop};
 use finqa_core::question::Question;
 
 use super::analyst::AnalystNode;
-use super::best::{abstain, arbitrate, close, without_agreement};
 use super::calls::{ANALYST, CRITIC, CallMemory};
 use super::critic::CriticNode;
 use super::embedded::EmbeddedAgent;
-use super::exchange::{Exchange, LlmAgent, Route};
 use super::failure::{Fault, Interruption, QuestionFailure, RunFailure};
 use super::opinion::OpinionUse;
+use super::question_state::{LlmAgent, QuestionState, Route};
 use super::settings::{AgentSettings, Backend, PairOptions};
 use super::solution::{Round, Solution};
 use super::solver::Solver;
+use super::withhold::{abstain, arbitrate, close, without_agreement};
 
 /// The solver with an analyst and a critic.
-pub struct Pair {
-    graph: CompiledGraph<Exchange, Route, QuestionFailure>,
+pub struct TwoAgentSolver {
+    graph: CompiledGraph<QuestionState, Route, QuestionFailure>,
     settings: AgentSettings,
     /// True if the embedded analyst answers. Its confidence is calibrated, so it can decide which
     /// answers are withheld; a chat model's confidence cannot.
@@ -31,7 +31,7 @@ pub struct Pair {
     second_opinion: Option<EmbeddedAgent>,
 }
 
-impl Pair {
+impl TwoAgentSolver {
     /// # Errors
     /// A [`GraphError`] if the wiring is wrong. A test makes sure that it is not.
     pub fn new(options: &PairOptions) -> Result<Self, GraphError> {
@@ -54,7 +54,7 @@ impl Pair {
         })
     }
 
-    pub fn graph(&self) -> &CompiledGraph<Exchange, Route, QuestionFailure> {
+    pub fn graph(&self) -> &CompiledGraph<QuestionState, Route, QuestionFailure> {
         &self.graph
     }
 
@@ -78,7 +78,7 @@ impl Pair {
 }
 
 #[async_trait]
-impl Solver for Pair {
+impl Solver for TwoAgentSolver {
     async fn solve(
         &self,
         question: Arc<Question>,
@@ -87,10 +87,10 @@ impl Solver for Pair {
         stop: Stop,
         on_round: &(dyn for<'r> Fn(&'r Round) + Send + Sync),
     ) -> Result<Solution, Interruption> {
-        let mut exchange = Exchange::new(Arc::clone(&question), epoch, memory, stop.clone());
+        let mut exchange = QuestionState::new(Arc::clone(&question), epoch, memory, stop.clone());
         let second = self.second_opinion.as_ref();
         exchange.so_far.opinion = second.and_then(|embedded| embedded.opinion(&question));
-        let hook = |node: &str, exchange: &Exchange| {
+        let hook = |node: &str, exchange: &QuestionState| {
             if let (CRITIC, Some(round)) = (node, exchange.so_far.rounds.last()) {
                 on_round(round);
             }

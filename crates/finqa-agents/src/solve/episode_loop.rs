@@ -8,8 +8,8 @@ use tracing::Instrument;
 
 use super::environment::{EnvironmentError, EpisodeQuestion, EpisodeSession, StepReply};
 use super::options::{INSTRUCTIONS, ToolAgentOptions};
-use super::written::SUBMIT;
-use super::{trace, written};
+use super::text_tool_calls::SUBMIT;
+use super::{text_tool_calls, trace};
 use crate::llm::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, ModelError, Scope, Stop, ToolCall,
     judged,
@@ -182,7 +182,7 @@ impl<'a> EpisodeLoop<'a> {
     ) -> Result<(), EnvironmentError> {
         if reply.tool_calls.is_empty() {
             let first = self.record.steps.len();
-            let written = written::calls(&reply.content, first, &self.options.tools);
+            let written = text_tool_calls::calls(&reply.content, first, &self.options.tools);
             let Some((thought, calls)) = written else {
                 return self.text(session, reply.content).await;
             };
@@ -245,7 +245,7 @@ impl<'a> EpisodeLoop<'a> {
         session: &mut dyn EpisodeSession,
         call: &ToolCall,
     ) -> Result<String, EnvironmentError> {
-        let text = match written::arguments(call) {
+        let text = match text_tool_calls::arguments(call) {
             Ok(arguments) => self.step(session, &call.name, arguments).await?,
             Err(reason) => {
                 let arguments = Value::String(call.arguments.clone());

@@ -3,14 +3,14 @@
 //! in `pair`, and the agent in this module, which uses an environment's tools.
 //!
 //! Reading order: `environment` (the traits of an environment), `tool_agent` (the solver),
-//! `episode_loop` (one episode), and `written` (calls that a model writes as text).
+//! `episode_loop` (one episode), and `text_tool_calls` (calls that a model writes as text).
 
 mod environment;
 mod episode_loop;
 mod options;
+mod text_tool_calls;
 mod tool_agent;
 mod trace;
-mod written;
 
 pub use crate::pair::Solver;
 pub use environment::{

@@ -9,8 +9,8 @@ use serde_json::json;
 use finqa_agents::llm::{HttpModel, Stop};
 use finqa_agents::pair::verify::{self, FindingKind};
 use finqa_agents::pair::{
-    Answer, Backend, CallMemory, CriticMode, CriticVerdict, Interruption, OpinionUse, Pair,
-    PairOptions, Solution, Solver, StopReason,
+    Answer, Backend, CallMemory, CriticMode, CriticVerdict, Interruption, OpinionUse, PairOptions,
+    Solution, Solver, StopReason, TwoAgentSolver,
 };
 use finqa_agents::parse::Analysis;
 use finqa_core::number::{Unit, UnitKind, Value};
@@ -230,7 +230,7 @@ async fn ask_again(
         critic: model,
     });
     change(&mut options);
-    let pair = Pair::new(&options).unwrap();
+    let pair = TwoAgentSolver::new(&options).unwrap();
     let asked = Arc::new(question(text));
     let solution = solved(pair.solve(asked, 0, memory, Stop::default(), &|_| {}).await);
     (solution, server)

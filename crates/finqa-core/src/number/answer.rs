@@ -12,7 +12,7 @@ use crate::regex;
 
 use super::fold::Folded;
 use super::near::{NEAR, within};
-use super::read::{Candidate, Scanner};
+use super::read::{NumberCandidate, Scanner};
 use super::reading::{NotRead, NumberReading};
 use super::words::{MONTHS, UNREAD, lists, scale_of_word, year_of};
 
@@ -105,7 +105,7 @@ pub fn answer(text: &str) -> Result<NumberReading, NotRead> {
     let answer = AnswerText { text: &text };
     let names: Vec<Range<usize>> = NAMES.find_iter(&text).map(|found| found.range()).collect();
     let candidates = scanner.by_ref().filter(|found| !is_name(found, &names));
-    let candidates: Vec<Candidate> = candidates.collect();
+    let candidates: Vec<NumberCandidate> = candidates.collect();
     let figure = answer.figure(&candidates)?;
     let opens = !answer.has_words(0..figure.span.start) && !answer.is_year(figure);
     if !opens && NO_ANSWER.is_match(&text) {
@@ -132,7 +132,7 @@ pub fn yes_or_no(text: &str) -> Option<bool> {
 
 /// True for digits that are part of a name. Money with a scale word, percentages and basis points
 /// are never part of a name.
-fn is_name(found: &Candidate, names: &[Range<usize>]) -> bool {
+fn is_name(found: &NumberCandidate, names: &[Range<usize>]) -> bool {
     let inside = |name: &Range<usize>| name.start <= found.span.start && found.span.end <= name.end;
     match &found.reading {
         Ok(reading) => {
@@ -166,7 +166,7 @@ impl AnswerText<'_> {
 
     /// The figure of the answer. This is the figure after the last `=` or `≈`, or the figure before
     /// it if an expression follows ("24.25 = $4,812 / $198.4").
-    fn figure<'c>(&self, candidates: &'c [Candidate]) -> Result<&'c NumberReading, NotRead> {
+    fn figure<'c>(&self, candidates: &'c [NumberCandidate]) -> Result<&'c NumberReading, NotRead> {
         let Some(equals) = self.text.rfind(['=', '≈']) else {
             return self.one(candidates);
         };
@@ -187,16 +187,16 @@ impl AnswerText<'_> {
 
     /// The only figure among the candidates that is not an aside, a year or a figure for
     /// comparison. Figures that differ by less than [`NEAR`] count as one.
-    fn one<'c>(&self, candidates: &'c [Candidate]) -> Result<&'c NumberReading, NotRead> {
+    fn one<'c>(&self, candidates: &'c [NumberCandidate]) -> Result<&'c NumberReading, NotRead> {
         let behind = |at: usize| at.checked_sub(1).and_then(|at| candidates.get(at));
         let outside = candidates.iter().enumerate();
         let outside = outside.filter(|(at, found)| !self.is_aside(found, behind(*at)));
-        let outside: Vec<&Candidate> = outside.map(|(_, found)| found).collect();
-        let is_amount = |found: &&Candidate| {
+        let outside: Vec<&NumberCandidate> = outside.map(|(_, found)| found).collect();
+        let is_amount = |found: &&NumberCandidate| {
             let reading = found.reading.as_ref();
             reading.is_ok_and(|reading| !self.is_year(reading))
         };
-        let kept: Vec<&Candidate> = match outside.iter().any(is_amount) {
+        let kept: Vec<&NumberCandidate> = match outside.iter().any(is_amount) {
             true => outside,
             false => candidates.iter().collect(),
         };
@@ -260,9 +260,10 @@ impl AnswerText<'_> {
 
     /// True for a number that is an aside: in brackets with other text, in its own brackets
     /// directly after another number (`45.2 (2019)`), or a count of years or months.
-    fn is_aside(&self, found: &Candidate, behind: Option<&Candidate>) -> bool {
+    fn is_aside(&self, found: &NumberCandidate, behind: Option<&NumberCandidate>) -> bool {
         if self.slice(found.span.clone()).starts_with('(') {
-            let apart = |behind: &Candidate| self.slice(behind.span.end..found.span.start).trim();
+            let apart =
+                |behind: &NumberCandidate| self.slice(behind.span.end..found.span.start).trim();
             return behind.is_some_and(|behind| apart(behind).is_empty());
         }
         if PERIOD.is_match(self.behind(found.span.end)) {

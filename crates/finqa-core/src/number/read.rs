@@ -145,7 +145,7 @@ pub fn whole(text: &str) -> Result<NumberReading, NotRead> {
 }
 
 /// A part of a text that looks like a number.
-pub(super) struct Candidate {
+pub(super) struct NumberCandidate {
     /// The digits and everything that belongs to them, as a range in the folded text.
     pub(super) span: Range<usize>,
     /// The number, or the reason why it cannot be read. The number's span is a range in the folded
@@ -163,9 +163,9 @@ pub(super) struct Scanner<'t> {
 }
 
 impl Iterator for Scanner<'_> {
-    type Item = Candidate;
+    type Item = NumberCandidate;
 
-    fn next(&mut self) -> Option<Candidate> {
+    fn next(&mut self) -> Option<NumberCandidate> {
         let floor = self.at;
         let start = floor + self.behind(floor).find(char::is_numeric)?;
         // `.27` starts at its decimal point.
@@ -178,7 +178,7 @@ impl Iterator for Scanner<'_> {
             Err(_) => from..start + run,
         };
         self.at = span.end.max(start + run);
-        Some(Candidate { span, reading })
+        Some(NumberCandidate { span, reading })
     }
 }
 

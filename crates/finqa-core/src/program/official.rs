@@ -6,7 +6,7 @@ use super::{machine, parse, tokens};
 
 /// The evaluator whose rules apply. The two differ only in programs that are a single number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
+pub enum Evaluator {
     /// ConvFinQA's `general_utils.py`: a single number is a program.
     ConvFinQa,
     /// FinQA's `evaluate.py`: a single number is not a program.
@@ -18,9 +18,13 @@ pub enum Dialect {
 /// Results are equal to those of the official code to the bit, including its oddities. For example,
 /// an unfinished program such as `add(1, 2` is valid with the result `n/a`, which is never the
 /// correct answer. An invalid program has no result.
-pub fn evaluate(program: &str, table: &[Vec<String>], dialect: Dialect) -> (bool, Option<Value>) {
+pub fn evaluate(
+    program: &str,
+    table: &[Vec<String>],
+    evaluator: Evaluator,
+) -> (bool, Option<Value>) {
     let pieces: Vec<&str> = tokens::pieces(program).collect();
-    if dialect == Dialect::ConvFinQa
+    if evaluator == Evaluator::ConvFinQa
         && let [text] = pieces.as_slice()
     {
         let number = literal(text).map(|number| Value::Number(round5(number)));

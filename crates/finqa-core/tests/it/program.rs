@@ -2,7 +2,7 @@
 //! input.
 
 use finqa_core::number::Value;
-use finqa_core::program::official::{Dialect, evaluate};
+use finqa_core::program::official::{Evaluator, evaluate};
 use finqa_core::program::{Program, equal};
 use proptest::prelude::*;
 
@@ -34,22 +34,22 @@ fn official_execution_vectors() {
     let mut count = 0;
     for row in csv::Reader::from_reader(vectors.as_slice()).records() {
         let row = row.unwrap();
-        for (dialect, at) in [(Dialect::ConvFinQa, 1), (Dialect::FinQa, 3)] {
-            let (valid, result) = evaluate(&row[0], &table(), dialect);
-            assert_eq!(valid, &row[at] == "true", "{} {dialect:?}", &row[0]);
+        for (evaluator, at) in [(Evaluator::ConvFinQa, 1), (Evaluator::FinQa, 3)] {
+            let (valid, result) = evaluate(&row[0], &table(), evaluator);
+            assert_eq!(valid, &row[at] == "true", "{} {evaluator:?}", &row[0]);
             let expected = value(&row[at + 1]);
             assert!(
                 match (&result, &expected) {
                     (Some(a), Some(b)) => same(a, b),
                     (a, b) => a == b,
                 },
-                "{} {dialect:?}: {result:?} instead of {expected:?}",
+                "{} {evaluator:?}: {result:?} instead of {expected:?}",
                 &row[0]
             );
         }
         // The typed program must have the same result, unless the official program is unfinished
         // (`n/a`).
-        let (valid, result) = evaluate(&row[0], &table(), Dialect::ConvFinQa);
+        let (valid, result) = evaluate(&row[0], &table(), Evaluator::ConvFinQa);
         let typed = Program::parse(&row[0]).and_then(|program| program.execute(&table()));
         assert_eq!(typed.is_ok(), valid && &row[2] != "n/a", "{}", &row[0]);
         if let Ok(typed) = typed {
@@ -140,13 +140,13 @@ fn long_and_deeply_nested_programs_do_no_harm() {
     assert!(equal(&long, &long));
     let nested = format!("{}1, 2{}", "add(".repeat(10_000), ")".repeat(10_000));
     assert!(Program::parse(&nested).is_err());
-    assert_eq!(evaluate(&nested, &[], Dialect::FinQa), (false, None));
+    assert_eq!(evaluate(&nested, &[], Evaluator::FinQa), (false, None));
     // In Python, the text doubles with every step. Here, long texts are refused.
     let mut doubling = "greater(2, 1)".to_owned();
     for at in 0..100 {
         doubling.push_str(&format!(", add(#{at}, #{at})"));
     }
-    assert!(!evaluate(&doubling, &[], Dialect::FinQa).0);
+    assert!(!evaluate(&doubling, &[], Evaluator::FinQa).0);
 }
 
 /// Generates programs that are mostly well formed.
@@ -166,7 +166,7 @@ proptest! {
     fn whatever_is_read_prints_back_and_agrees_with_the_official_code(program in any_program()) {
         if let Ok(parsed) = Program::parse(&program) {
             prop_assert_eq!(parsed.to_string(), program.clone());
-            let (valid, result) = evaluate(&program, &[], Dialect::ConvFinQa);
+            let (valid, result) = evaluate(&program, &[], Evaluator::ConvFinQa);
             let ours = parsed.execute(&[]);
             prop_assert_eq!(valid, ours.is_ok());
             if let (Some(a), Ok(b)) = (result, ours) {
@@ -194,8 +194,8 @@ proptest! {
     fn no_text_makes_it_panic(program in "\\PC{0,60}", tail in "[a-z_#0-9(), |$%.-]{0,60}") {
         for text in [&program, &tail] {
             let _ = Program::parse(text).and_then(|p| p.execute(&table()));
-            let _ = evaluate(text, &table(), Dialect::FinQa);
-            let _ = evaluate(text, &table(), Dialect::ConvFinQa);
+            let _ = evaluate(text, &table(), Evaluator::FinQa);
+            let _ = evaluate(text, &table(), Evaluator::ConvFinQa);
             let _ = equal(text, text);
             let found = finqa_core::number::readings(text);
             for reading in found.chain(finqa_core::number::answer(text)) {

@@ -27,7 +27,7 @@ pub enum Pool {
 const TRIED: usize = 14;
 
 /// Limits on the number of candidates.
-struct Breadth {
+struct CandidateLimits {
     /// Maximum number of fillings of a plan.
     fillings: usize,
     /// Maximum number of candidates.
@@ -36,7 +36,7 @@ struct Breadth {
     behind: f64,
 }
 
-impl Breadth {
+impl CandidateLimits {
     /// The limits for a question. A stand-alone question names more than a turn does, so its right
     /// facts often rank lower. When its limits were raised from 8 and 32, the share of FinQA dev
     /// questions with a right candidate rose from 80.5 to 82.9 %, although plans were removed at
@@ -122,7 +122,7 @@ pub(crate) fn candidates(
 ) -> Vec<Candidate> {
     let mut out: Vec<Candidate> = Vec::new();
     let scale = context.asked.of_all().scale;
-    let breadth = Breadth::of(context, pool);
+    let breadth = CandidateLimits::of(context, pool);
     let mut choices = JointChoices::new(breadth.fillings.min(TRIED), breadth.fillings);
     for (i, plan) in plans.iter().enumerate() {
         let filled = fill(context.facts, plan, i, &mut choices);

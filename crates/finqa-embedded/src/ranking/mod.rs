@@ -5,16 +5,16 @@
 //! `question::slots` ranks facts for a slot; this ranks whole programs. The trainer fits the
 //! weights in `weights/weights.json` (`choice`) and `weights/network.json`.
 //!
-//! Reading order: `context` is the question as all features see it. `traits` has features of a
-//! candidate for both models. `cues`, `operands` and `detail` have those that only the network
-//! sees, and `network` computes its scores.
+//! Reading order: `context` is the question as all features see it. `features` has features of a
+//! candidate for both models. `cues`, `operands` and `network_features` have those that only the
+//! network sees, and `network` computes its scores.
 
 mod context;
 mod cues;
-mod detail;
+mod features;
 pub(crate) mod network;
+mod network_features;
 mod operands;
-mod traits;
 
 use crate::answering::filling::FilledPlan;
 use crate::question::plan::ProgramPlan;
@@ -22,9 +22,9 @@ use crate::shape::{SHAPES, shape};
 pub(crate) use context::{ChoiceContext, LinearRank, flag};
 use context::{PLAN_NAMES, VARIANTS, first_trait};
 pub(crate) use cues::cues;
-pub(crate) use detail::{FEATURES, compare, names as detail_names, of as detail};
+use features::TRAITS;
+pub(crate) use network_features::{FEATURES, compare, names as detail_names, of as detail};
 pub(crate) use operands::Operands;
-use traits::TRAITS;
 
 /// The names of the features of the linear model, in order.
 pub(crate) fn names() -> Vec<String> {
@@ -57,7 +57,7 @@ pub(crate) fn features(
         out.push((SHAPES.len() + variant, 1.0));
     }
     let from = first_trait();
-    let traits = traits::of(context, plan, filled, best, shape);
+    let traits = features::of(context, plan, filled, best, shape);
     out.extend(
         traits
             .into_iter()

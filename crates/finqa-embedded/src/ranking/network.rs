@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::context::count;
-use super::detail::CATEGORIES;
+use super::network_features::CATEGORIES;
 
 /// Number of hidden units that are summed at a time, few enough that their sums stay in registers.
 const TOGETHER: usize = 16;

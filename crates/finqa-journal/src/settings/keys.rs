@@ -24,7 +24,7 @@ fn key_of(option: &'static Arg) -> &'static str {
 
 /// What a setting decides, and so whether a resumed run may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effect {
+enum SettingEffect {
     /// Speed, output or logging, but no answer.
     Nothing,
     /// The model, the critic, the data, the prompts, the plan or the calibration, each of which has
@@ -34,16 +34,16 @@ enum Effect {
     Answers,
 }
 
-fn effect(key: &str) -> Effect {
+fn effect(key: &str) -> SettingEffect {
     match key {
         "model" | "provider" | "api" | "base_url" | "critic" | "critic_model"
         | "critic_provider" | "critic_base_url" | "data_path" | "split" | "prompts" | "n"
         | "range" | "ids" | "only" | "filter" | "shuffle" | "mode" | "history" | "epochs"
-        | "calibration" => Effect::Identity,
+        | "calibration" => SettingEffect::Identity,
         "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm" | "output" | "mlflow"
         | "traces" | "log" | "max_cost" | "max_time" | "give_up_after" | "prices" | "shard"
-        | "run" | "engine" => Effect::Nothing,
-        _ => Effect::Answers,
+        | "run" | "engine" => SettingEffect::Nothing,
+        _ => SettingEffect::Answers,
     }
 }
 
@@ -54,18 +54,18 @@ pub fn change(option: &str, was: &str, now: &str) -> Option<String> {
 
 /// The settings `base` with those of `other` that may affect answers.
 pub fn with_effects_of(base: Table, other: Table) -> Table {
-    let is_effective = |key: &str| effect(key) != Effect::Nothing;
+    let is_effective = |key: &str| effect(key) != SettingEffect::Nothing;
     let base = base.into_iter().filter(|(key, _)| !is_effective(key));
     base.chain(other.into_iter().filter(|(key, _)| is_effective(key)))
         .collect()
 }
 
 /// The settings that a comparison of two runs shows, each as an option with its value: those of
-/// [`Effect::Answers`], and `--mode`, `--history` and `--epochs`, of which the identity has only a
-/// hash.
+/// [`SettingEffect::Answers`], and `--mode`, `--history` and `--epochs`, of which the identity has
+/// only a hash.
 pub(crate) fn decisive(settings: &Table) -> impl Iterator<Item = (String, String)> {
     let effective = keys().filter(|key| {
-        effect(key) == Effect::Answers || ["mode", "history", "epochs"].contains(key)
+        effect(key) == SettingEffect::Answers || ["mode", "history", "epochs"].contains(key)
     });
     effective.map(|key| (flag(key), flag_value(settings.get(key))))
 }
@@ -153,7 +153,7 @@ impl Settings {
         let all = Table::try_from(self).unwrap_or_default();
         let decide = all
             .into_iter()
-            .filter(|(key, _)| effect(key) == Effect::Answers);
+            .filter(|(key, _)| effect(key) == SettingEffect::Answers);
         decide
             .collect::<Table>()
             .to_string()
@@ -164,7 +164,7 @@ impl Settings {
     /// The settings that differ in `now` and may affect answers, one line each.
     pub fn changes(&self, now: &Self) -> Vec<String> {
         let [was, now] = [self, now].map(|all| Table::try_from(all).unwrap_or_default());
-        let effective = keys().filter(|key| effect(key) != Effect::Nothing);
+        let effective = keys().filter(|key| effect(key) != SettingEffect::Nothing);
         let values = |key| [was.get(key), now.get(key)].map(flag_value);
         effective
             .filter_map(|key| {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use finqa_core::number::{Value, round5};
-use finqa_core::program::official::{Dialect, evaluate};
+use finqa_core::program::official::{Evaluator, evaluate};
 use finqa_core::program::tokens::tokenise;
 use finqa_score::dataset::{Mode, Outcome};
 use finqa_score::score::{Row, plain_answer};
@@ -49,9 +49,9 @@ fn predicted(row: &Row, table: &[Vec<String>]) -> String {
     if row.solution.outcome != Outcome::Answered {
         return String::new();
     }
-    let dialect = match row.mode {
-        Mode::Questions => Dialect::FinQa,
-        Mode::Conversations => Dialect::ConvFinQa,
+    let evaluator = match row.mode {
+        Mode::Questions => Evaluator::FinQa,
+        Mode::Conversations => Evaluator::ConvFinQa,
     };
     // A file of another program may have a printed prediction only.
     let answer = row.solution.answer.as_ref();
@@ -60,7 +60,7 @@ fn predicted(row: &Row, table: &[Vec<String>]) -> String {
         answer.and_then(|answer| answer.program.as_deref()),
         value.or_else(|| plain_answer(&row.prediction())).as_ref(),
         table,
-        dialect,
+        evaluator,
     )
 }
 
@@ -70,10 +70,10 @@ fn executable(
     program: Option<&str>,
     value: Option<&Value>,
     table: &[Vec<String>],
-    dialect: Dialect,
+    evaluator: Evaluator,
 ) -> String {
     let usable = |program: &&str| {
-        let (valid, result) = evaluate(program, table, dialect);
+        let (valid, result) = evaluate(program, table, evaluator);
         valid
             && result.is_some_and(|result| match &result {
                 Value::Number(number) => number.is_finite(),
@@ -124,15 +124,16 @@ mod tests {
             (None, number(f64::INFINITY), ""),
             (None, None, ""),
         ] {
-            for dialect in [Dialect::FinQa, Dialect::ConvFinQa] {
-                let exported = executable(program, value.as_ref(), &table, dialect);
+            for evaluator in [Evaluator::FinQa, Evaluator::ConvFinQa] {
+                let exported = executable(program, value.as_ref(), &table, evaluator);
                 assert_eq!(exported, expected, "{program:?} {value:?}");
-                let (valid, _) = evaluate(&exported, &table, dialect);
+                let (valid, _) = evaluate(&exported, &table, evaluator);
                 assert!(valid || exported.is_empty(), "{exported}");
             }
         }
-        let plain = |dialect| executable(Some("60.94"), number(60.94).as_ref(), &table, dialect);
-        assert_eq!(plain(Dialect::ConvFinQa), "60.94");
-        assert_eq!(plain(Dialect::FinQa), "add(60.94, 0)");
+        let plain =
+            |evaluator| executable(Some("60.94"), number(60.94).as_ref(), &table, evaluator);
+        assert_eq!(plain(Evaluator::ConvFinQa), "60.94");
+        assert_eq!(plain(Evaluator::FinQa), "add(60.94, 0)");
     }
 }

@@ -3,11 +3,11 @@
 //! does not.
 
 mod attempt;
+mod background_tasks;
 mod earlier_work;
 mod failures;
 mod models;
 mod scheduler;
-mod services;
 mod trace;
 mod worker;
 mod writer;

@@ -18,10 +18,10 @@ use finqa_agents::pair::{Fault, RunFailure};
 use finqa_agents::solve::Solver;
 
 use super::attempt::{AttemptResult, attempt};
+use super::background_tasks::Services;
 use super::earlier_work::EarlierWork;
 use super::failures::FailureStreaks;
 use super::models::RunModels;
-use super::services::Services;
 use super::worker::Worker;
 use finqa_journal::run::{Event, Finish, Journal, JournalEntry, JournalError, Plan};
 

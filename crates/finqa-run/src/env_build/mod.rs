@@ -5,9 +5,9 @@
 //! published one and one of its sentences. Questions without gold are left out. `env build` writes
 //! the result to a folder ([`build`]); [`catalog`] and [`builtin`] keep it in memory.
 
+mod expected_answer;
 mod folder;
 mod page;
-mod truth;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 
 use finqa_env::data::{BuildNote, COMPANIES, Catalog, DataFiles, EnvError, METADATA, QUESTIONS};
 
+use expected_answer::ExpectedAnswer;
 use finqa_core::program::Program;
 use finqa_score::dataset::{Case, Dataset, QuestionKey};
 use page::PageTables;
-use truth::Truth;
 
 /// The result of a build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,7 +102,7 @@ fn files(dataset: &Dataset, out: &Path) -> Result<(DataFiles, BuildReport), EnvE
         let page = PageTables::new(&record.document);
         let cases = record.questions.iter();
         let asked: Vec<_> = cases
-            .filter_map(|case| Some((case, truth::boxed(&case.gold)?)))
+            .filter_map(|case| Some((case, expected_answer::boxed(&case.gold)?)))
             .collect();
         report.without_gold += record.questions.len() - asked.len();
         if asked.is_empty() {
@@ -155,7 +155,7 @@ fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
 }
 
 /// The row of a question about the page `name`, in the order of [`HEADINGS`].
-fn question_row(case: &Case, truth: Truth, company: &str, name: &str) -> [String; 10] {
+fn question_row(case: &Case, truth: ExpectedAnswer, company: &str, name: &str) -> [String; 10] {
     let question = &case.question;
     let key = &question.key;
     let gold = &case.gold;

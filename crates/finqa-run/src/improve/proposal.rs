@@ -43,7 +43,7 @@ pub(super) struct Proposal {
 
 /// Why a candidate is not run.
 #[derive(Debug, Error)]
-pub(super) enum Rejection {
+pub(super) enum ProposalRejection {
     #[error("the proposer's reply is not a proposal: {0}")]
     Nonsense(String),
     #[error("the proposer names no template")]
@@ -143,11 +143,12 @@ fn misses_text(found: &MissAnalysis) -> String {
 
 impl Proposal {
     /// Reads a reply: one JSON object, with or without text around it.
-    pub(super) fn read(reply: &str) -> Result<Self, Rejection> {
+    pub(super) fn read(reply: &str) -> Result<Self, ProposalRejection> {
         let object = reply.find('{').zip(reply.rfind('}'));
         let object = object.and_then(|(start, end)| reply.get(start..=end));
-        let object = object.ok_or_else(|| Rejection::Nonsense("no JSON object".to_owned()))?;
-        serde_json::from_str(object).map_err(|error| Rejection::Nonsense(error.to_string()))
+        let object =
+            object.ok_or_else(|| ProposalRejection::Nonsense("no JSON object".to_owned()))?;
+        serde_json::from_str(object).map_err(|error| ProposalRejection::Nonsense(error.to_string()))
     }
 
     /// Applies the change; returns the template before and after it.
@@ -158,21 +159,21 @@ impl Proposal {
     pub(super) fn apply<'t>(
         &self,
         templates: &'t BTreeMap<String, String>,
-    ) -> Result<(&'t str, String), Rejection> {
+    ) -> Result<(&'t str, String), ProposalRejection> {
         let template = templates.get(&self.template);
-        let template = template.ok_or(Rejection::UnknownTemplate)?;
+        let template = template.ok_or(ProposalRejection::UnknownTemplate)?;
         let count = match self.old.is_empty() {
             true => 0,
             false => template.matches(&self.old).count(),
         };
         if count != 1 {
-            return Err(Rejection::NotOnce {
+            return Err(ProposalRejection::NotOnce {
                 template: self.template.clone(),
                 count,
             });
         }
         if self.old == self.new {
-            return Err(Rejection::NoChange);
+            return Err(ProposalRejection::NoChange);
         }
         Ok((template, template.replacen(&self.old, &self.new, 1)))
     }

@@ -25,7 +25,7 @@ use finqa_score::improve::{
 use finqa_score::score::Rule;
 
 use super::SearchError;
-use super::proposal::{Proposal, Rejection, request, templates};
+use super::proposal::{Proposal, ProposalRejection, request, templates};
 use crate::engine::RunModels;
 use crate::pipeline::{self, LockedRun, Notify, Run, RunContext, RunNotice, RunResults};
 
@@ -362,7 +362,7 @@ impl Search {
         &self,
         candidate: &mut Candidate,
         reply: &str,
-    ) -> Result<Result<String, Rejection>, SearchError> {
+    ) -> Result<Result<String, ProposalRejection>, SearchError> {
         let texts = match self.changed(candidate, reply) {
             Ok(texts) => texts,
             Err(rejection) => return Ok(Err(rejection)),
@@ -375,7 +375,7 @@ impl Search {
             write_text(&folder.join(name), text)?;
         }
         let rendered = Prompts::embedded().with_dir(&folder);
-        Ok(rendered.map(|_| name).map_err(Rejection::Broken))
+        Ok(rendered.map(|_| name).map_err(ProposalRejection::Broken))
     }
 
     /// The templates with the change that a reply proposes. Describes the change in `candidate`.
@@ -383,14 +383,14 @@ impl Search {
         &self,
         candidate: &mut Candidate,
         reply: &str,
-    ) -> Result<BTreeMap<String, String>, Rejection> {
+    ) -> Result<BTreeMap<String, String>, ProposalRejection> {
         let proposal = Proposal::read(reply)?;
         candidate.template.clone_from(&proposal.template);
         candidate.reason.clone_from(&proposal.reason);
         candidate.diff = proposal.diff();
         let (old, new) = proposal.apply(&self.templates)?;
         if let Some(found) = self.data_text.added(old, &new) {
-            return Err(Rejection::DataText(found));
+            return Err(ProposalRejection::DataText(found));
         }
         let mut texts = self.templates.clone();
         texts.insert(proposal.template, new);

@@ -13,7 +13,8 @@ use serde::Serialize;
 use crate::engine::RunModels;
 use finqa_agents::llm::{ChatModel, ChatReply, ChatRequest, Cost, ModelError, Stop, Usage};
 use finqa_agents::pair::{
-    Backend, CRITIC, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, Solver,
+    Backend, CRITIC, CallMemory, CriticMode, Interruption, OpinionUse, PairOptions, Solver,
+    TwoAgentSolver,
 };
 use finqa_core::question::Question;
 use finqa_core::text::grouped;
@@ -141,7 +142,7 @@ async fn measure(
         CriticMode::Auto | CriticMode::Rules if !accepted => CriticMode::Llm,
         other => other,
     });
-    let pair = Pair::new(&options)?;
+    let pair = TwoAgentSolver::new(&options)?;
     for unit in plan.units() {
         let mut history = Vec::new();
         for planned in unit {

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::engine::RunModels;
-use finqa_agents::pair::{Pair, PairOptions};
+use finqa_agents::pair::{PairOptions, TwoAgentSolver};
 use finqa_agents::solve::Solver;
 use finqa_journal::run::{Identity, Plan, RunMeta};
 use finqa_journal::settings::Settings;
-use finqa_score::calibration::Judge;
+use finqa_score::calibration::Calibrator;
 use finqa_score::dataset::Dataset;
 
 use super::PipelineError;
-use super::judged::{judge, judged};
+use super::calibrated::{judge, judged};
 use super::run_context::{Notify, RunContext, RunNotice};
 use super::selection::{self, Selected};
 use super::setup::{concurrency, settings_to_store};
@@ -55,7 +55,7 @@ pub fn questions(
     let prompts = (!settings.model.is_offline()).then(|| pair.prompts.texts());
     Ok(Job {
         plan,
-        solver: judged(Arc::new(Pair::new(&pair)?), judge),
+        solver: judged(Arc::new(TwoAgentSolver::new(&pair)?), judge),
         concurrency: *concurrency(settings, models.endpoint()).end(),
         meta,
         prompts: prompts.transpose()?,
@@ -73,7 +73,7 @@ pub(super) fn described(
     pair: &PairOptions,
     selected: &Selected,
     notify: &Notify,
-) -> Result<(RunMeta, Option<Judge>), PipelineError> {
+) -> Result<(RunMeta, Option<Calibrator>), PipelineError> {
     let Selected {
         dataset,
         plan,

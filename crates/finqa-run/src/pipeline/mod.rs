@@ -16,11 +16,11 @@
 //! while it is in progress). The pipeline knows the outputs, which `engine` does not.
 
 mod batches;
+mod calibrated;
 mod dry_run;
 mod error;
 mod files;
 mod job;
-mod judged;
 mod live_page;
 mod locked_run;
 mod merge_shards;
@@ -50,12 +50,12 @@ use finqa_score::dataset::Dataset;
 
 use finqa_journal::run::{self, Event, Finish, Journal, JournalError, RunFolder, RunLock, Summary};
 
+pub use calibrated::{judge, judge_of_own_document};
 pub use dry_run::dry_run;
 pub use error::PipelineError;
 pub use files::write_results;
 pub use job::Job;
 pub use job::questions as job;
-pub use judged::{judge, judge_of_own_document};
 use live_page::LivePage;
 pub use locked_run::LockedRun;
 pub use merge_shards::merge;
@@ -69,7 +69,8 @@ pub use unused_settings::{advice, unused_server, unused_variables};
 /// How often [`Run::next`] looks for a change of the request limits to report.
 const LIMITS_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Step 5 of a run: it is in progress. Call [`Run::next`] for its events and [`Run::finish`] for its results.
+/// Step 5 of a run: it is in progress. Call [`Run::next`] for its events and [`Run::finish`] for
+/// its results.
 pub struct Run {
     folder: RunFolder,
     records: Result<Arc<Dataset>, String>,

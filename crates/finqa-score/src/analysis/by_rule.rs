@@ -53,7 +53,7 @@ pub struct RuleComparison {
 }
 
 /// A pair that a rule can judge.
-struct JudgedPair<'p> {
+struct ScoredPair<'p> {
     page: &'p str,
     key: &'p QuestionKey,
     a: bool,
@@ -70,10 +70,10 @@ impl RuleComparison {
         if rule.judges_programs() && !has_programs {
             return None;
         }
-        let marks: Vec<JudgedPair<'_>> = pairs
+        let marks: Vec<ScoredPair<'_>> = pairs
             .iter()
             .filter_map(|[a, b]| {
-                Some(JudgedPair {
+                Some(ScoredPair {
                     page: &a.filename,
                     key: &a.key,
                     a: rule.mark(a)?,

@@ -18,7 +18,7 @@ use super::AnalysisError;
 use super::answers::{Answers, InputDifference, letters};
 use super::by_rule::RuleComparison;
 use super::cause::Cause;
-use super::misses::{Miss, Searcher, answer_text};
+use super::misses::{Miss, MissExplainer, answer_text};
 use super::verdict::Verdict;
 
 /// Two runs compared question by question.
@@ -321,7 +321,7 @@ fn same_question(pair: &AnswerPair<'_>) -> Result<(), AnalysisError> {
 
 fn explain_misses<'p>(a: &'p Answers, b: &'p Answers, rule: Rule, pairs: &mut [AnswerPair<'p>]) {
     for (side, answers) in [a, b].into_iter().enumerate() {
-        let mut searcher = Searcher::of(answers);
+        let mut searcher = MissExplainer::of(answers);
         for pair in &mut *pairs {
             let row = if side == 0 { pair.a } else { pair.b };
             if let (Some(false), Some(miss)) = (rule.mark(row), pair.misses.get_mut(side)) {

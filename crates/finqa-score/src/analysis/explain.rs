@@ -6,7 +6,7 @@ use finqa_core::number::{self, NotRead, Value, percent_forms, rounds_to, same, t
 
 use super::cause::{Cause, CauseFound};
 use super::expression::{Formula, carried};
-use super::places::PageNumbers;
+use super::places::PageFigures;
 use super::programs::{difference, evidence};
 use super::search::search;
 use super::target::TargetNumber;
@@ -19,7 +19,7 @@ pub(super) struct MissEvidence<'e> {
     /// The answers to earlier questions of the same record and epoch.
     pub earlier: &'e [&'e EarlierAnswer],
     /// The numbers of the page; `None` if the page is not available.
-    pub places: Option<&'e PageNumbers>,
+    pub places: Option<&'e PageFigures>,
 }
 
 impl MissEvidence<'_> {

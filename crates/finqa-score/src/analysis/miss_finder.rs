@@ -4,12 +4,12 @@ use crate::dataset::{Dataset, Gold};
 use crate::score::{Row, Rule};
 
 use super::answers::RecordsById;
-use super::misses::{Miss, Searcher};
+use super::misses::{Miss, MissExplainer};
 
 /// Finds the cause of each miss, as `analyze` does, but without holding all rows.
 pub struct MissFinder<'d> {
     records: Option<RecordsById<'d>>,
-    search: Searcher,
+    search: MissExplainer,
     is_in_order: bool,
     /// True once the dataset lacked a question. It is then not the dataset of the run, so the
     /// search for causes stops.
@@ -23,7 +23,7 @@ impl<'d> MissFinder<'d> {
     pub fn new(is_in_order: bool, dataset: Option<&'d Dataset>) -> Self {
         Self {
             records: dataset.map(RecordsById::of),
-            search: Searcher::default(),
+            search: MissExplainer::default(),
             is_in_order,
             has_failed: false,
         }

@@ -16,7 +16,7 @@ use finqa_core::number::Value;
 use super::answers::Answers;
 use super::cause::{Cause, CauseFound};
 use super::explain::{EarlierAnswer, MissEvidence, explain};
-use super::places::PageNumbers;
+use super::places::PageFigures;
 use super::target::TargetNumber;
 
 /// The misses of a run, judged by one rule.
@@ -72,7 +72,7 @@ pub struct Miss {
 
 /// Finds the cause of every miss.
 pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
-    let mut search = Searcher::of(answers);
+    let mut search = MissExplainer::of(answers);
     let judged = |row: &&Row| rule.mark(row).is_some();
     let questions = answers.rows.iter().filter(judged).count();
     let missed = answers.rows.iter();
@@ -114,13 +114,13 @@ fn counted(misses: &[Miss]) -> Vec<CauseCount> {
 /// the numbers of the last page only: the rows of a page follow each other, and keeping all pages
 /// would need memory for each record.
 #[derive(Default)]
-pub(super) struct Searcher {
+pub(super) struct MissExplainer {
     /// The answers by the hash of the record's id and the epoch.
     noted: HashMap<(u64, u32), Vec<EarlierAnswer>>,
-    places: Option<(String, Arc<PageNumbers>)>,
+    places: Option<(String, Arc<PageFigures>)>,
 }
 
-impl Searcher {
+impl MissExplainer {
     /// A searcher to which all rows of `answers` were added.
     pub(crate) fn of(answers: &Answers) -> Self {
         let mut search = Self::default();
@@ -150,7 +150,7 @@ impl Searcher {
         let places = row.document.as_ref().map(|page| {
             let id = &row.key.id;
             let known = self.places.take().filter(|(of, _)| of == id);
-            let read = || (id.clone(), Arc::new(PageNumbers::of(page)));
+            let read = || (id.clone(), Arc::new(PageFigures::of(page)));
             let (id, places) = known.unwrap_or_else(read);
             self.places = Some((id, Arc::clone(&places)));
             places

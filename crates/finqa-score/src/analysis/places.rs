@@ -7,7 +7,7 @@ use finqa_core::number::{self, percent_forms, readings};
 use finqa_core::page::CellKind;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct PageNumber {
+pub(super) struct PageFigure {
     /// As a program reads it: 0.17 for `17%`.
     pub value: f64,
     /// The evidence id: `r3c2` for a cell, `t5` for a sentence.
@@ -19,11 +19,11 @@ pub(super) struct PageNumber {
 }
 
 #[derive(Debug)]
-pub(super) struct PageNumbers {
-    places: Vec<PageNumber>,
+pub(super) struct PageFigures {
+    places: Vec<PageFigure>,
 }
 
-impl PageNumbers {
+impl PageFigures {
     /// Reads a page: first the cells of the table that are numbers, without years, headers and
     /// labels; then the numbers in the sentences.
     pub(crate) fn of(document: &Arc<Document>) -> Self {
@@ -38,7 +38,7 @@ impl PageNumbers {
                     cell.fraction().filter(|_| !cell.is_year())
                 };
                 if let (Some(value), true) = (value, row > 0 && column > 0) {
-                    places.push(PageNumber {
+                    places.push(PageFigure {
                         value,
                         id: format!("r{row}c{column}"),
                         cell: Some((row, column)),
@@ -49,7 +49,7 @@ impl PageNumbers {
         }
         for (at, sentence) in document.sentences().enumerate() {
             for found in readings(sentence) {
-                places.push(PageNumber {
+                places.push(PageFigure {
                     // The dataset's programs use basis points as printed: 25 for `25 bps`.
                     value: match found.basis_points {
                         true => found.value,
@@ -65,42 +65,42 @@ impl PageNumbers {
     }
 
     /// Every number of the page.
-    pub(crate) fn all(&self) -> &[PageNumber] {
+    pub(crate) fn all(&self) -> &[PageFigure] {
         &self.places
     }
 
     /// The places of this number. Places with the same percent form come first, and cells come
     /// before sentences. The sign is ignored, because programs use many negative cells without it.
-    pub(crate) fn find(&self, value: f64) -> Vec<&PageNumber> {
-        let same = |place: &&PageNumber| {
+    pub(crate) fn find(&self, value: f64) -> Vec<&PageFigure> {
+        let same = |place: &&PageFigure| {
             let mut forms = percent_forms(place.value.abs()).into_iter();
             forms.any(|form| number::same(form, value.abs()))
         };
-        let mut found: Vec<&PageNumber> = self.places.iter().filter(same).collect();
+        let mut found: Vec<&PageFigure> = self.places.iter().filter(same).collect();
         // A stable sort, so that cells stay before sentences.
         found.sort_by_key(|place| !number::same(place.value.abs(), value.abs()));
         found
     }
 
     /// The other numbers in the row of this cell.
-    pub(crate) fn row(&self, of: (usize, usize)) -> impl Iterator<Item = &PageNumber> {
+    pub(crate) fn row(&self, of: (usize, usize)) -> impl Iterator<Item = &PageFigure> {
         self.cells().filter_map(move |(place, (row, column))| {
             (row == of.0 && column != of.1).then_some(place)
         })
     }
 
     /// The other numbers in the column of this cell.
-    pub(crate) fn column(&self, of: (usize, usize)) -> impl Iterator<Item = &PageNumber> {
+    pub(crate) fn column(&self, of: (usize, usize)) -> impl Iterator<Item = &PageFigure> {
         self.cells().filter_map(move |(place, (row, column))| {
             (row != of.0 && column == of.1).then_some(place)
         })
     }
 
-    pub(crate) fn at(&self, cell: (usize, usize)) -> Option<&PageNumber> {
+    pub(crate) fn at(&self, cell: (usize, usize)) -> Option<&PageFigure> {
         self.places.iter().find(|place| place.cell == Some(cell))
     }
 
-    fn cells(&self) -> impl Iterator<Item = (&PageNumber, (usize, usize))> {
+    fn cells(&self) -> impl Iterator<Item = (&PageFigure, (usize, usize))> {
         self.places
             .iter()
             .filter_map(|place| Some((place, place.cell?)))

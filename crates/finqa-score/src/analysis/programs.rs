@@ -2,7 +2,7 @@
 
 use super::cause::{Cause, CauseFound};
 use super::expression::{Expression, Formula, Leaf, operations};
-use super::places::PageNumbers;
+use super::places::PageFigures;
 use finqa_core::number;
 
 /// The cause that a difference between the two programs shows. `None` if they are equal, or if
@@ -10,7 +10,7 @@ use finqa_core::number;
 pub(super) fn difference(
     gold: &Formula,
     mine: &Formula,
-    places: Option<&PageNumbers>,
+    places: Option<&PageFigures>,
 ) -> Option<CauseFound> {
     if gold.root.matches(&mine.root, &|_, _| true) {
         let pairs: Vec<(&Leaf, &Leaf)> = gold.leaves().into_iter().zip(mine.leaves()).collect();
@@ -51,7 +51,7 @@ pub(super) fn difference(
 
 /// The cause for two programs whose shapes are too different to compare number by number. It looks
 /// at the numbers that only one of them uses, and if there are none, at the operations.
-pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&PageNumbers>) -> CauseFound {
+pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&PageFigures>) -> CauseFound {
     let only = |of: &Formula, not: &Formula| -> Vec<Leaf> {
         let missing = |leaf: &&Leaf| {
             !leaf.is_constant() && !not.leaves().iter().any(|other| same(leaf, other))
@@ -157,7 +157,7 @@ fn other_base(gold: &Formula, mine: &Formula, differing: &[(&Leaf, &Leaf)]) -> O
 
 /// The cause for programs of the same shape with different numbers. The numbers' places on the page
 /// tell, for example, a wrong row from a wrong column.
-fn other_numbers(pairs: &[(&Leaf, &Leaf)], places: Option<&PageNumbers>) -> Option<CauseFound> {
+fn other_numbers(pairs: &[(&Leaf, &Leaf)], places: Option<&PageFigures>) -> Option<CauseFound> {
     let found: Vec<CauseFound> = pairs
         .iter()
         .map(|(gold, mine)| other_number(gold, mine, places))
@@ -175,7 +175,7 @@ fn other_numbers(pairs: &[(&Leaf, &Leaf)], places: Option<&PageNumbers>) -> Opti
     .find_map(|cause| found.iter().find(|found| found.cause == cause).cloned())
 }
 
-fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&PageNumbers>) -> CauseFound {
+fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&PageFigures>) -> CauseFound {
     let detail = |place: &str, own: &str| {
         let at = |id: &str| {
             if id.is_empty() {

@@ -7,10 +7,10 @@ use finqa_core::program::Op;
 
 use super::cause::{Cause, CauseFound};
 use super::expression::{Expression, Formula, Leaf, operations, value, with_operation};
-use super::places::{PageNumber, PageNumbers};
+use super::places::{PageFigure, PageFigures};
 use super::target::TargetNumber;
 
-/// The operations that [`Search::operation`] tries, with their signs in messages.
+/// The operations that [`ProgramSearch::operation`] tries, with their signs in messages.
 const OPERATIONS: [(Op, &str); 4] = [
     (Op::Add, "+"),
     (Op::Subtract, "-"),
@@ -23,10 +23,10 @@ const OPERATIONS: [(Op, &str); 4] = [
 /// with many changes therefore requires a more precise answer.
 pub(super) fn search(
     formula: &Formula,
-    places: Option<&PageNumbers>,
+    places: Option<&PageFigures>,
     target: &TargetNumber,
 ) -> Option<CauseFound> {
-    let search = Search {
+    let search = ProgramSearch {
         formula,
         places,
         target,
@@ -43,9 +43,9 @@ pub(super) fn search(
     found.or_else(|| target.is_sharp(0.01).then(many).flatten())
 }
 
-struct Search<'s> {
+struct ProgramSearch<'s> {
     formula: &'s Formula,
-    places: Option<&'s PageNumbers>,
+    places: Option<&'s PageFigures>,
     target: &'s TargetNumber,
     values: Vec<f64>,
 }
@@ -55,10 +55,10 @@ struct EvidenceSlot<'s> {
     leaves: Vec<&'s Leaf>,
     value: f64,
     text: &'s str,
-    place: Option<&'s PageNumber>,
+    place: Option<&'s PageFigure>,
 }
 
-impl<'s> Search<'s> {
+impl<'s> ProgramSearch<'s> {
     fn root(&self) -> &'s Expression {
         &self.formula.root
     }
@@ -222,7 +222,7 @@ impl<'s> Search<'s> {
     fn one<'p>(
         &self,
         slot: &EvidenceSlot<'_>,
-        mut from: impl Iterator<Item = &'p PageNumber>,
+        mut from: impl Iterator<Item = &'p PageFigure>,
         cause: Cause,
     ) -> Option<CauseFound> {
         from.find_map(|place| {
@@ -236,7 +236,7 @@ impl<'s> Search<'s> {
 
     /// If all numbers of the program are in one row, tries another row for all of them together;
     /// likewise for columns.
-    fn together(&self, places: &PageNumbers, slots: &[EvidenceSlot<'_>]) -> Option<CauseFound> {
+    fn together(&self, places: &PageFigures, slots: &[EvidenceSlot<'_>]) -> Option<CauseFound> {
         let located: Vec<(&EvidenceSlot<'_>, (usize, usize))> = slots
             .iter()
             .filter_map(|slot| Some((slot, slot.cell()?)))
@@ -288,7 +288,7 @@ impl EvidenceSlot<'_> {
     /// The values that the program would have used for the number at another place. They get the
     /// sign and the factor of 100 that the program applies to this slot's number. For a negative
     /// number, other signs are tried too.
-    fn readings(&self, place: &PageNumber) -> Vec<f64> {
+    fn readings(&self, place: &PageFigure) -> Vec<f64> {
         let own = self.place.map_or(self.value, |own| own.value);
         let factor = if own.abs() <= 0.0 {
             1.0
@@ -303,7 +303,7 @@ impl EvidenceSlot<'_> {
         readings
     }
 
-    fn misread_as(&self, place: &PageNumber, cause: Cause) -> CauseFound {
+    fn misread_as(&self, place: &PageFigure, cause: Cause) -> CauseFound {
         let cause = if place.dash {
             Cause::DashAsNumber
         } else {

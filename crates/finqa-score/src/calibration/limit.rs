@@ -107,12 +107,12 @@ impl RiskCurve {
 
 /// A calibration in use. It sets the probability of answers, and withholds those below a limit.
 #[derive(Clone, Debug)]
-pub struct Judge {
+pub struct Calibrator {
     calibration: Calibration,
     limit: Option<(ErrorLimit, f64)>,
 }
 
-impl Judge {
+impl Calibrator {
     /// Uses a calibration for answers of `scope`. `limit` is `--max-error`.
     ///
     /// # Errors
@@ -261,7 +261,7 @@ mod tests {
         };
         let judged = |least| {
             let limit = Some(ErrorLimit(0.05));
-            let judge = Judge::new(calibration(least), &scope("a"), limit).unwrap();
+            let judge = Calibrator::new(calibration(least), &scope("a"), limit).unwrap();
             judge.judge(given.clone())
         };
         let kept = judged(0.5);
@@ -280,7 +280,7 @@ mod tests {
             Some("the probability 0.500 is below 0.600, the least for --max-error 5%")
         );
         let none = Solution::new(Outcome::Refusal, StopReason::Failed);
-        let judge = Judge::new(calibration(0.6), &scope("a"), Some(ErrorLimit(0.05))).unwrap();
+        let judge = Calibrator::new(calibration(0.6), &scope("a"), Some(ErrorLimit(0.05))).unwrap();
         assert_eq!(
             judge.judge(none.clone()),
             none,
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn a_calibration_of_other_answers_or_not_all_judged_is_refused() {
         let refused = |calibration, model| {
-            let judge = Judge::new(calibration, &scope(model), Some(ErrorLimit(0.05)));
+            let judge = Calibrator::new(calibration, &scope(model), Some(ErrorLimit(0.05)));
             let error = judge.err().map(|error| error.to_string());
             error.unwrap_or_default()
         };

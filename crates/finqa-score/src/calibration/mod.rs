@@ -18,6 +18,6 @@ pub use curve::{CurvePoint, RiskCurve, ScoredAnswer};
 pub use error::CalibrationError;
 pub use fit::{Fitted, JudgedAnswer};
 pub use inputs::{INPUTS, Inputs, inputs_of};
-pub use limit::{ErrorLimit, Judge};
+pub use limit::{Calibrator, ErrorLimit};
 pub use stored::{Calibration, Scope};
 pub use summary::{GivenWithin, RiskSummary};

@@ -33,7 +33,7 @@ pub struct ConversationCard {
 
 /// A turn that the rule can judge.
 #[derive(Debug)]
-struct JudgedTurn {
+struct ScoredTurn {
     number: usize,
     /// Hashes of the page and of the question.
     group: (u64, u64),
@@ -43,7 +43,7 @@ struct JudgedTurn {
 /// The turns of a conversation in one epoch.
 #[derive(Debug, Default)]
 struct ConversationMarks {
-    turns: Vec<JudgedTurn>,
+    turns: Vec<ScoredTurn>,
     /// The number of turns with a row.
     asked: usize,
     /// The number of turns that the rows show so far.
@@ -90,7 +90,7 @@ impl ConversationTally {
         conversation.length = conversation.length.max(length);
         if let Some(right) = self.rule.mark(row) {
             let group = row.group();
-            conversation.turns.push(JudgedTurn {
+            conversation.turns.push(ScoredTurn {
                 number,
                 group,
                 right,

@@ -2,7 +2,7 @@
 
 use finqa_core::number::{Value, literal, round5};
 use finqa_core::program;
-use finqa_core::program::official::{Dialect, evaluate};
+use finqa_core::program::official::{Evaluator, evaluate};
 
 /// EM: the two texts are equal after trimming.
 pub fn exact_match(ground_truth: &str, prediction: &str) -> bool {
@@ -70,9 +70,9 @@ pub fn execution_accuracy(exe_ans: &Value, value: &Value) -> bool {
     }
 }
 
-/// Official execution accuracy of a program in the ConvFinQA dialect.
+/// Official execution accuracy of a program in the ConvFinQA evaluator.
 pub fn program_execution(exe_ans: &Value, program: &str, table: &[Vec<String>]) -> bool {
-    let (valid, result) = evaluate(program, table, Dialect::ConvFinQa);
+    let (valid, result) = evaluate(program, table, Evaluator::ConvFinQa);
     valid && result.is_some_and(|result| execution_accuracy(exe_ans, &result))
 }
 

@@ -22,12 +22,12 @@ use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::error_details::{ERRORS, ErrorDetails};
 use crate::llm::event::CallEvent;
 use crate::llm::failures::kind_of;
-use crate::llm::judged::is_complete;
 use crate::llm::limits::{LimitVerdict, reported_quotas};
 use crate::llm::model_name::is_same_model;
 use crate::llm::output_limit;
-use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel};
+use crate::llm::protocol::{AcceptedParameters, EncodedRequest, FormatLevel};
 use crate::llm::provider::Provider;
+use crate::llm::reply_check::is_complete;
 use crate::llm::retry::{QUOTE, RetryNotice, cancelled, retry};
 use crate::llm::trace;
 use crate::llm::transport::{HttpReply, Transport};
@@ -113,7 +113,7 @@ impl HttpCall<'_> {
         }
     }
 
-    fn answered(&self, dialect: ApiDialect, answer: ChatReply) -> ChatReply {
+    fn answered(&self, dialect: AcceptedParameters, answer: ChatReply) -> ChatReply {
         let Self {
             model, transport, ..
         } = self;
@@ -128,7 +128,7 @@ impl HttpCall<'_> {
     }
 
     /// Sends the request in one dialect, with retries.
-    async fn send(&self, dialect: ApiDialect) -> Result<ChatReply, ModelError> {
+    async fn send(&self, dialect: AcceptedParameters) -> Result<ChatReply, ModelError> {
         let Self { model, request, .. } = self;
         let encoded = model
             .protocol
@@ -300,7 +300,11 @@ impl HttpCall<'_> {
 
     /// The dialect to try next, if `error` names something that can be changed. From now on,
     /// requests use it.
-    fn correct(&self, dialect: ApiDialect, error: &ModelError) -> Option<ApiDialect> {
+    fn correct(
+        &self,
+        dialect: AcceptedParameters,
+        error: &ModelError,
+    ) -> Option<AcceptedParameters> {
         let refused = matches!(
             error.kind,
             ErrorKind::BadRequest { .. } | ErrorKind::ToolsUnsupported | ErrorKind::Unknown
@@ -316,7 +320,7 @@ impl HttpCall<'_> {
         // If another call has changed the shared dialect in the meantime, its change stays, and the
         // next call learns this one. The reply limit is not compared, because it may apply to one
         // prompt only.
-        let kept = |dialect| ApiDialect {
+        let kept = |dialect| AcceptedParameters {
             reply_limit: present.reply_limit,
             ..dialect
         };
@@ -331,7 +335,11 @@ impl HttpCall<'_> {
     /// The dialect with a lower output limit for this request, after the server refused the limit
     /// as too high. `None` for a limit that the user has set, and for a prompt that leaves no room.
     /// In the second case, the error says so.
-    fn lowered(&self, dialect: ApiDialect, error: &mut ModelError) -> Option<ApiDialect> {
+    fn lowered(
+        &self,
+        dialect: AcceptedParameters,
+        error: &mut ModelError,
+    ) -> Option<AcceptedParameters> {
         let asked = dialect.max_tokens(self.request)?;
         let is_own = self.request.max_output_tokens.is_some();
         // The user may have asked for a short reply, so any limit of at least 1 is acceptable.
@@ -351,7 +359,7 @@ impl HttpCall<'_> {
             self.model.dialect.lock().reply_limit = reply_limit;
         }
         tracing::info!(node = self.request.node, limit.tokens, "correction");
-        Some(ApiDialect {
+        Some(AcceptedParameters {
             reply_limit,
             ..dialect
         })

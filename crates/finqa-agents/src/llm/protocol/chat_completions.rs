@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::dialect::{ApiDialect, SystemRole, TokenLimit};
+use super::accepted_parameters::{AcceptedParameters, SystemRole, TokenLimit};
 use super::parts::{
     arguments, call_id, content, note_error, note_reasoning, object, openai_format, temperature,
     text, tools,
@@ -15,7 +15,7 @@ use crate::llm::types::{
     ChatMessage, ChatReply, ChatRequest, FinishReason, Role, ToolCall, ToolSpec,
 };
 
-pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
+pub(super) fn body(model: &str, request: &ChatRequest, dialect: AcceptedParameters) -> Value {
     let messages = request.messages.iter();
     let limit = |which| {
         let limit = dialect.max_tokens(request);
@@ -151,7 +151,7 @@ mod tests {
     use crate::llm::protocol::FormatLevel;
     use crate::llm::types::ReplyFormat;
 
-    const FULL: ApiDialect = ApiDialect {
+    const FULL: AcceptedParameters = AcceptedParameters {
         token_limit: TokenLimit::MaxCompletionTokens,
         system_role: SystemRole::System,
         temperature: true,
@@ -192,7 +192,7 @@ mod tests {
                     {"name": "answer", "strict": true, "schema": {"type": "object"}}},
             })
         );
-        let poor = ApiDialect {
+        let poor = AcceptedParameters {
             token_limit: TokenLimit::MaxTokens,
             system_role: SystemRole::Developer,
             temperature: false,

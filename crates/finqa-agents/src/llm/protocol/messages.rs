@@ -6,13 +6,13 @@
 
 use serde_json::{Value, json};
 
-use super::dialect::{ApiDialect, FormatLevel};
+use super::accepted_parameters::{AcceptedParameters, FormatLevel};
 use super::parts::{arguments, call_id, note_reasoning, object, temperature, text, tools};
 use crate::llm::types::{
     ChatMessage, ChatReply, ChatRequest, FinishReason, ReplyFormat, Role, ToolCall, ToolSpec,
 };
 
-pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
+pub(super) fn body(model: &str, request: &ChatRequest, dialect: AcceptedParameters) -> Value {
     let system = system(request, dialect);
     let forced = forced_tool(request).filter(|_| dialect.format == FormatLevel::JsonSchema);
     let (tools, tool_choice) = match forced {
@@ -58,7 +58,7 @@ fn tool(spec: &ToolSpec) -> Value {
 
 /// The instructions. They are marked for the provider's cache, because they are the same for every
 /// question.
-fn system(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
+fn system(request: &ChatRequest, dialect: AcceptedParameters) -> Vec<Value> {
     let instructions = request.messages.iter();
     let mut blocks: Vec<Value> = instructions
         .filter(|message| message.role == Role::System)
@@ -71,7 +71,7 @@ fn system(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
 }
 
 /// The messages. Adjacent messages of the same role are merged, because roles must alternate.
-fn conversation(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
+fn conversation(request: &ChatRequest, dialect: AcceptedParameters) -> Vec<Value> {
     let mut merged: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in &request.messages {
         let (role, blocks) = match message.role {
@@ -94,7 +94,7 @@ fn conversation(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
 
 /// The text of a user message. Its beginning, which later requests repeat, becomes a separate block
 /// that is marked for the provider's cache.
-fn user_blocks(message: &ChatMessage, dialect: ApiDialect) -> Vec<Value> {
+fn user_blocks(message: &ChatMessage, dialect: AcceptedParameters) -> Vec<Value> {
     let cut = if dialect.cache_marks {
         message.stable_bytes
     } else {

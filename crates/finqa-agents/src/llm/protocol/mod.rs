@@ -1,10 +1,10 @@
 //! Writes requests and reads success bodies in the protocols of servers. `http_model` sends,
-//! retries and reads errors. Each protocol has a file, which uses `parts` and `counts`. `dialect`
-//! describes what a model's server accepts.
+//! retries and reads errors. Each protocol has a file, which uses `parts` and `counts`.
+//! `accepted_parameters` describes what a model's server accepts.
 
+mod accepted_parameters;
 mod chat_completions;
 mod counts;
-mod dialect;
 mod messages;
 mod parts;
 mod responses;
@@ -14,12 +14,12 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::judged::is_complete;
+use super::reply_check::is_complete;
 use super::types::{ChatReply, ChatRequest, FinishReason};
 use crate::parse::after_object;
 
+pub(super) use accepted_parameters::{AcceptedParameters, FormatLevel, SystemRole, TokenLimit};
 pub use chat_completions::{messages_json, tools_json};
-pub(super) use dialect::{ApiDialect, FormatLevel, SystemRole, TokenLimit};
 
 /// The format of requests and replies on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Protocol {
         self,
         model: &str,
         request: &ChatRequest,
-        dialect: ApiDialect,
+        dialect: AcceptedParameters,
     ) -> Result<EncodedRequest, serde_json::Error> {
         let write = match self {
             Self::ChatCompletions => chat_completions::body,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::dialect::{ApiDialect, FormatLevel};
+use super::accepted_parameters::{AcceptedParameters, FormatLevel};
 use crate::llm::error::ErrorKind;
 use crate::llm::error_details::ErrorDetails;
 use crate::llm::failures::kind_of;
@@ -16,7 +16,7 @@ pub(super) fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Valu
         .collect()
 }
 
-pub(super) fn temperature(request: &ChatRequest, dialect: ApiDialect) -> Option<Value> {
+pub(super) fn temperature(request: &ChatRequest, dialect: AcceptedParameters) -> Option<Value> {
     let temperature = request.temperature.filter(|_| dialect.temperature);
     temperature.map(Value::from)
 }
@@ -29,7 +29,7 @@ pub(super) fn tools(request: &ChatRequest, tool: fn(&ToolSpec) -> Value) -> Opti
 /// The reply format for OpenAI's two APIs, which have different places for the schema.
 pub(super) fn openai_format(
     request: &ChatRequest,
-    dialect: ApiDialect,
+    dialect: AcceptedParameters,
     with_schema: impl Fn(&str, bool, &Value) -> Value,
 ) -> Option<Value> {
     match (&request.format, dialect.format.for_format(&request.format)) {

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::dialect::ApiDialect;
+use super::accepted_parameters::AcceptedParameters;
 use super::parts::{
     arguments, call_id, content, note_reasoning, object, openai_format, temperature, text, tools,
 };
@@ -14,7 +14,7 @@ use crate::llm::types::{
     ChatMessage, ChatReply, ChatRequest, FinishReason, Role, ToolCall, ToolSpec,
 };
 
-pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
+pub(super) fn body(model: &str, request: &ChatRequest, dialect: AcceptedParameters) -> Value {
     let messages = request.messages.iter();
     let instructions: Vec<&str> = messages
         .clone()

@@ -82,12 +82,12 @@ pub struct StoredReplies {
 }
 
 /// A lock on an entry. Until it is dropped, no other call of this process requests the entry.
-pub(super) struct Turn<'r> {
+pub(super) struct KeyLock<'r> {
     replies: &'r StoredReplies,
     entry: PathBuf,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for KeyLock<'_> {
     fn drop(&mut self) {
         self.replies.asked.lock().remove(&self.entry);
         self.replies.ended.notify_waiters();
@@ -202,7 +202,7 @@ impl StoredReplies {
 
     /// Waits while another call of this process sends the same request, so that it is paid for only
     /// once.
-    pub(super) async fn turn(&self, key: &Value) -> Turn<'_> {
+    pub(super) async fn turn(&self, key: &Value) -> KeyLock<'_> {
         let entry = self.path(key);
         loop {
             let ended = self.ended.notified();
@@ -210,7 +210,7 @@ impl StoredReplies {
             // Register before reading the set, so that no end is missed.
             ended.as_mut().enable();
             if self.asked.lock().insert(entry.clone()) {
-                return Turn {
+                return KeyLock {
                     replies: self,
                     entry,
                 };

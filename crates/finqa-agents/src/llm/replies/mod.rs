@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use super::error::{ErrorKind, ModelError};
-use super::judged::judged;
+use super::reply_check::judged;
 use super::types::{ChatModel, ChatReply, ChatRequest, Stop};
 
 use folder::CallOutcome;

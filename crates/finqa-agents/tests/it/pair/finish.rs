@@ -8,7 +8,7 @@ use super::*;
 /// A pair whose server sends these replies to the analyst and to the critic.
 struct ScriptedPair {
     server: FaultServer,
-    pair: Pair,
+    pair: TwoAgentSolver,
     replies: Arc<Mutex<[Reply; 2]>>,
 }
 
@@ -25,7 +25,7 @@ impl ScriptedPair {
             critic: model,
         });
         options.settings.second_opinion = OpinionUse::Off;
-        let pair = Pair::new(&options).unwrap();
+        let pair = TwoAgentSolver::new(&options).unwrap();
         Self {
             server,
             pair,

@@ -6,7 +6,7 @@ use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{PlanExpr, ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
 use super::super::wording::Wording;
-use super::amounts::{PROFITS, named};
+use super::margin::{PROFITS, named};
 use super::steps::{SAME_RATE, known_periods};
 use crate::expr::Expr;
 use crate::reading::facts::Fact;

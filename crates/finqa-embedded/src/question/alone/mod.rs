@@ -3,19 +3,20 @@
 //!
 //! Each rule returns a plan, or nothing if the question lacks its words. The rules for changes are
 //! in this file, those for shares, sums, averages and comparisons in `parts`, for whole rows in
-//! `series`, and for special kinds in the others. `any` makes plans by the likely shapes.
+//! `series`, and for special kinds in the others. `fallback_templates` makes plans by the likely
+//! shapes.
 
-mod amounts;
-mod any;
 mod balance;
 mod described;
+mod fallback_templates;
+mod margin;
 mod parts;
 mod returns;
 mod series;
 mod steps;
 
-pub(crate) use any::proposed;
 pub(crate) use described::{DESCRIBED, described};
+pub(crate) use fallback_templates::proposed;
 pub(crate) use returns::{index_return, starts_at_hundred};
 pub(crate) use steps::COMPOUND_GROWTH;
 
@@ -56,7 +57,7 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     out.push(ProgramPlan::look_up(q.whole()));
     out.extend(parts::any_share(q));
     out.extend(parts::both(q));
-    out.extend(amounts::margin(q));
+    out.extend(margin::margin(q));
     out.extend(balance::roll_forward(q));
     out.extend(series::series(q));
     out.extend(steps::compound(q));

@@ -16,7 +16,7 @@ use crate::server::protocol::tasks;
 use crate::server::protocol::validate::{CallStep, ResetRequest};
 use crate::server::state::ServerState;
 use crate::server::state::metrics;
-use crate::server::state::query_queue::QueryHabit;
+use crate::server::state::query_queue::QueryCostHistory;
 use crate::tools::{FailureKind, ToolFailure, specs};
 
 /// A step that failed without an observation. The message is sent to the client.
@@ -57,7 +57,7 @@ pub(crate) fn reset(
 /// the end of the step, but not while the tool runs.
 pub(crate) async fn step(
     app: &ServerState,
-    queries: &QueryHabit,
+    queries: &QueryCostHistory,
     environment: &Mutex<Environment>,
     call: CallStep,
     limit: Duration,
@@ -118,7 +118,7 @@ fn timed_out(tool: &str, limit: Duration) -> ToolFailure {
 /// Calls a tool outside of episodes. The error is a text for the client.
 pub(crate) async fn call_tool(
     app: &ServerState,
-    queries: &QueryHabit,
+    queries: &QueryCostHistory,
     name: String,
     arguments: Map<String, Value>,
 ) -> Result<String, String> {
@@ -142,7 +142,7 @@ pub(crate) async fn call_tool(
 /// server.
 async fn run_tool(
     app: &ServerState,
-    queries: &QueryHabit,
+    queries: &QueryCostHistory,
     name: String,
     arguments: Map<String, Value>,
 ) -> Result<Result<String, ToolFailure>, &'static str> {

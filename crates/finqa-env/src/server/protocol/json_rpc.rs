@@ -12,8 +12,8 @@ use crate::server::protocol::calls;
 use crate::server::protocol::validate::{self, RpcRequest};
 use crate::server::protocol::wire;
 use crate::server::state::ServerState;
-use crate::server::state::metrics::Rejection;
-use crate::server::state::query_queue::QueryHabit;
+use crate::server::state::metrics::RefusalReason;
+use crate::server::state::query_queue::QueryCostHistory;
 use crate::server::state::sessions::EnvSession;
 
 const PARSE_ERROR: i32 = -32700;
@@ -80,7 +80,7 @@ pub(crate) async fn answer_text(
         Err(fault) if own.is_some() => format!("Parse error: {fault}"),
         _ => "Parse error".to_owned(),
     };
-    app.metrics.rejected(Rejection::Invalid);
+    app.metrics.rejected(RefusalReason::Invalid);
     Some(RpcError::new(PARSE_ERROR, message).answer(Value::Null))
 }
 
@@ -102,7 +102,7 @@ pub(crate) async fn answer_object(
     let request = match validate::read::<RpcRequest>(object, &validate::RPC) {
         Ok(request) => request,
         Err(issue) => {
-            app.metrics.rejected(Rejection::Invalid);
+            app.metrics.rejected(RefusalReason::Invalid);
             return RpcError::new(INVALID_REQUEST, format!("Invalid request: {issue}"))
                 .answer(Value::Null);
         }
@@ -225,7 +225,7 @@ async fn call(
             ));
         }
     };
-    let stateless = QueryHabit::default();
+    let stateless = QueryCostHistory::default();
     let queries = session.map_or(&stateless, |session| &session.queries);
     let text = calls::call_tool(app, queries, name.clone(), arguments)
         .await

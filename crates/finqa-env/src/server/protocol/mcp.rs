@@ -25,7 +25,7 @@ use crate::server::error::ServerError;
 use crate::server::options::{MESSAGE_BYTES, ServerOptions};
 use crate::server::protocol::calls;
 use crate::server::state::ServerState;
-use crate::server::state::query_queue::QueryHabit;
+use crate::server::state::query_queue::QueryCostHistory;
 use crate::tools::Tools;
 
 /// The name with which the server introduces itself.
@@ -69,7 +69,7 @@ impl ServerHandler for FinqaMcp {
             return Err(ErrorData::invalid_params(message, None));
         }
         let arguments = request.arguments.unwrap_or_default();
-        let (queries, name) = (QueryHabit::default(), request.name.into_owned());
+        let (queries, name) = (QueryCostHistory::default(), request.name.into_owned());
         let result = match calls::call_tool(&self.app, &queries, name, arguments).await {
             Ok(text) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text.clone())]);

@@ -13,7 +13,7 @@ use crate::server::protocol::json_rpc;
 use crate::server::protocol::validate::{self, RequestIssue};
 use crate::server::protocol::wire;
 use crate::server::state::ServerState;
-use crate::server::state::metrics::Rejection;
+use crate::server::state::metrics::RefusalReason;
 use crate::server::state::sessions::EnvSession;
 
 /// The text of an error message. Its data also get the fields of `more`.
@@ -41,12 +41,12 @@ pub(crate) async fn answer(
         Ok(Value::Object(message)) => message,
         Ok(other) => {
             let kind = python::type_name(&other);
-            app.metrics.rejected(Rejection::Invalid);
+            app.metrics.rejected(RefusalReason::Invalid);
             let message = format!("A message must be a JSON object, not {kind}");
             return Some(error("VALIDATION_ERROR", &message, json!({"errors": []})));
         }
         Err(fault) => {
-            app.metrics.rejected(Rejection::Invalid);
+            app.metrics.rejected(RefusalReason::Invalid);
             let message = format!("Invalid JSON: {fault}");
             return Some(error("INVALID_JSON", &message, json!({})));
         }
@@ -54,7 +54,7 @@ pub(crate) async fn answer(
     match read_and_do(app, session, &message).await {
         Ok(next) => next,
         Err(issue) => {
-            app.metrics.rejected(Rejection::Invalid);
+            app.metrics.rejected(RefusalReason::Invalid);
             let issue = json!({"errors": [issue]});
             Some(error("VALIDATION_ERROR", "Invalid message", issue))
         }
@@ -77,7 +77,7 @@ async fn read_and_do(
                     observation(wire::episode_reply(&outcome))
                 }
                 Err(fault) => {
-                    app.metrics.rejected(Rejection::Invalid);
+                    app.metrics.rejected(RefusalReason::Invalid);
                     error("EXECUTION_ERROR", &fault.to_string(), json!({}))
                 }
             }
@@ -110,7 +110,7 @@ async fn read_and_do(
             return Ok(None);
         }
         _ => {
-            app.metrics.rejected(Rejection::Invalid);
+            app.metrics.rejected(RefusalReason::Invalid);
             let name = kind.map(python::display).unwrap_or_default();
             let message = format!("Unknown message type: {}", head(&name, 200));
             error("UNKNOWN_TYPE", &message, json!({}))

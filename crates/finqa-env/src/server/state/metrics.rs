@@ -33,7 +33,7 @@ pub(crate) const CALL: &str = "call";
 /// The reason why a session, request or answer was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
-pub(crate) enum Rejection {
+pub(crate) enum RefusalReason {
     /// The bearer token is missing or wrong.
     Token,
     /// The host or the origin is not allowed.
@@ -54,7 +54,7 @@ pub(crate) enum Rejection {
     Invalid,
 }
 
-impl Rejection {
+impl RefusalReason {
     fn labels(self) -> Labels<1> {
         [("reason", self.into())]
     }
@@ -118,7 +118,7 @@ impl Metrics {
         for ending in ["submitted", "step_limit"] {
             drop(metrics.episodes_ended.get_or_create(&[("ending", ending)]));
         }
-        for reason in Rejection::VARIANTS {
+        for reason in RefusalReason::VARIANTS {
             drop(metrics.rejections.get_or_create(&reason.labels()));
         }
         metrics
@@ -153,7 +153,7 @@ impl Metrics {
         }
     }
 
-    pub(crate) fn rejected(&self, reason: Rejection) {
+    pub(crate) fn rejected(&self, reason: RefusalReason) {
         self.rejections.get_or_create(&reason.labels()).inc();
     }
 

@@ -40,11 +40,11 @@ impl QueryQueue {
 /// The queue that the last query of a session needed. It decides only in which queue the next query
 /// waits, and never changes a result.
 #[derive(Default)]
-pub(crate) struct QueryHabit {
+pub(crate) struct QueryCostHistory {
     needs_long: AtomicBool,
 }
 
-impl QueryHabit {
+impl QueryCostHistory {
     /// True if the last query needed the long queue.
     pub(crate) fn needs_long(&self) -> bool {
         // Relaxed, because a stale value only sends the next query to the other queue.

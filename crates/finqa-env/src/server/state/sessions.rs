@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use crate::episode::Environment;
 use crate::server::options::ServerOptions;
-use crate::server::state::metrics::{Metrics, Rejection};
-use crate::server::state::query_queue::QueryHabit;
+use crate::server::state::metrics::{Metrics, RefusalReason};
+use crate::server::state::query_queue::QueryCostHistory;
 
 /// One session and its environment.
 pub(crate) struct EnvSession {
@@ -23,7 +23,7 @@ pub(crate) struct EnvSession {
     pub id: Arc<str>,
     /// The session's environment. It is never locked while a tool runs.
     pub environment: Mutex<Environment>,
-    pub(crate) queries: QueryHabit,
+    pub(crate) queries: QueryCostHistory,
     /// The time of the last use. Sessions that are idle for too long are closed.
     used: Mutex<Instant>,
 }
@@ -91,7 +91,7 @@ impl SessionTable {
         let mut table = self.open.lock();
         // Checked under the lock, so that two clients cannot take the same slot.
         if table.len() >= self.max {
-            self.metrics.rejected(Rejection::Sessions);
+            self.metrics.rejected(RefusalReason::Sessions);
             let (active, max) = (table.len(), self.max);
             return Err(CapacityReached { active, max });
         }
@@ -104,7 +104,7 @@ impl SessionTable {
         let session = Arc::new(EnvSession {
             id: id.into(),
             environment: Mutex::new(environment),
-            queries: QueryHabit::default(),
+            queries: QueryCostHistory::default(),
             used: Mutex::new(Instant::now()),
         });
         table.insert(
@@ -140,11 +140,11 @@ impl SessionTable {
     pub(crate) fn attach(self: &Arc<Self>, id: &str) -> Result<SessionHandle, String> {
         let mut table = self.open.lock();
         let Some(entry) = table.get_mut(id) else {
-            self.metrics.rejected(Rejection::UnknownSession);
+            self.metrics.rejected(RefusalReason::UnknownSession);
             return Err(unknown(id));
         };
         if entry.holder != SessionHolder::Nobody {
-            self.metrics.rejected(Rejection::AttachedSession);
+            self.metrics.rejected(RefusalReason::AttachedSession);
             return Err(format!("Session {id} already has an attached WebSocket"));
         }
         entry.holder = SessionHolder::Attached { closing: false };
@@ -160,7 +160,7 @@ impl SessionTable {
         let table = self.open.lock();
         let found = table.get(id).map(|entry| Arc::clone(&entry.session));
         found.ok_or_else(|| {
-            self.metrics.rejected(Rejection::UnknownSession);
+            self.metrics.rejected(RefusalReason::UnknownSession);
             unknown(id)
         })
     }
@@ -175,7 +175,7 @@ impl SessionTable {
     pub(crate) fn close(&self, id: &str) -> Result<bool, String> {
         let mut table = self.open.lock();
         let Some(entry) = table.get_mut(id) else {
-            self.metrics.rejected(Rejection::UnknownSession);
+            self.metrics.rejected(RefusalReason::UnknownSession);
             return Err(unknown(id));
         };
         if let SessionHolder::Attached { closing } = &mut entry.holder {

@@ -25,7 +25,7 @@ use tokio_util::task::TaskTracker;
 use crate::server::options::{DRAIN, MESSAGE_BYTES};
 use crate::server::state::ServerState;
 use crate::server::state::answer_memory::AnswerShare;
-use crate::server::state::metrics::Rejection;
+use crate::server::state::metrics::RefusalReason;
 use crate::server::transport::reply;
 
 /// The number of connections that are allowed in addition to one per session. They serve plain
@@ -170,7 +170,7 @@ async fn bounded(app: &ServerState, answer: Response) -> Response {
     let mut share = AnswerShare::default();
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     if !app.answers.reserve(&mut share, bytes) {
-        app.metrics.rejected(Rejection::Memory);
+        app.metrics.rejected(RefusalReason::Memory);
         let message = "The server holds too many large answers; ask for less, or try again later";
         let refused = closing(reply::detail(StatusCode::SERVICE_UNAVAILABLE, message));
         return ([(header::RETRY_AFTER, "1")], refused).into_response();

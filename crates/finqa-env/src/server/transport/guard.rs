@@ -14,7 +14,7 @@ use secrecy::ExposeSecret;
 
 use crate::server::options::ServerOptions;
 use crate::server::state::ServerState;
-use crate::server::state::metrics::Rejection;
+use crate::server::state::metrics::RefusalReason;
 use crate::server::transport::reply;
 
 /// Accepts or refuses a request, and counts refusals by their status, including the refusals of the
@@ -33,11 +33,11 @@ pub(crate) async fn check(
         Err((status, detail)) => reply::detail(status, detail),
     };
     let reason = match answer.status() {
-        StatusCode::UNAUTHORIZED => Rejection::Token,
-        StatusCode::FORBIDDEN => Rejection::Host,
-        StatusCode::REQUEST_TIMEOUT => Rejection::SlowBody,
-        StatusCode::PAYLOAD_TOO_LARGE => Rejection::TooLarge,
-        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => Rejection::Invalid,
+        StatusCode::UNAUTHORIZED => RefusalReason::Token,
+        StatusCode::FORBIDDEN => RefusalReason::Host,
+        StatusCode::REQUEST_TIMEOUT => RefusalReason::SlowBody,
+        StatusCode::PAYLOAD_TOO_LARGE => RefusalReason::TooLarge,
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => RefusalReason::Invalid,
         _ => return answer,
     };
     app.metrics.rejected(reason);

@@ -30,7 +30,7 @@ use crate::server::protocol::validate::{self, RequestIssue, StepRequest, TaskRou
 use crate::server::protocol::wire;
 use crate::server::state::ServerState;
 use crate::server::state::metrics::CONTENT_TYPE;
-use crate::server::state::query_queue::QueryHabit;
+use crate::server::state::query_queue::QueryCostHistory;
 use crate::server::transport::connections::{self, ConnectionPlace};
 use crate::server::transport::guard;
 use crate::server::transport::log;
@@ -187,7 +187,7 @@ async fn step(
         .timeout_s
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .unwrap_or(STEP_TIMEOUT);
-    let (queries, environment) = (QueryHabit::default(), Mutex::new(app.environment()));
+    let (queries, environment) = (QueryCostHistory::default(), Mutex::new(app.environment()));
     match calls::step(&app, &queries, &environment, call, limit).await {
         Ok(outcome) => Ok(episode_reply(&outcome)),
         Err(fault) => {

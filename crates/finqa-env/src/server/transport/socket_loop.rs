@@ -19,7 +19,7 @@ use crate::server::protocol::json_rpc::{self, RpcError};
 use crate::server::protocol::messages;
 use crate::server::state::ServerState;
 use crate::server::state::answer_memory::AnswerShare;
-use crate::server::state::metrics::Rejection;
+use crate::server::state::metrics::RefusalReason;
 use crate::server::state::sessions::SessionHandle;
 use crate::server::transport::connections::ConnectionPlace;
 
@@ -140,9 +140,9 @@ async fn run(
     };
     let end = ended.err().unwrap_or(SocketEnd::Done);
     match end {
-        SocketEnd::NotText => app.metrics.rejected(Rejection::Invalid),
+        SocketEnd::NotText => app.metrics.rejected(RefusalReason::Invalid),
         SocketEnd::TooLarge => {
-            app.metrics.rejected(Rejection::TooLarge);
+            app.metrics.rejected(RefusalReason::TooLarge);
             let message = "Message over the server's size limit";
             let _ = send(&mut socket, refusal(protocol, message)).await;
         }
@@ -199,7 +199,7 @@ async fn converse(
                 while_listening(socket, work, &mut waiting).await?
             }
             Message::Binary(_) => {
-                app.metrics.rejected(Rejection::Invalid);
+                app.metrics.rejected(RefusalReason::Invalid);
                 let message = "Binary messages are not read here; send JSON as text";
                 SocketReply::Text(refusal(protocol, message))
             }
@@ -213,7 +213,7 @@ async fn converse(
         };
         // The library keeps a buffer as large as the longest answer, so keep the share too.
         if !app.answers.reserve(&mut share, text.len()) {
-            app.metrics.rejected(Rejection::Memory);
+            app.metrics.rejected(RefusalReason::Memory);
             text = refusal(protocol, CROWDED);
         }
         send(socket, text).await?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use finqa_agents::pair::{ANALYST, Backend, CRITIC, Pair, PairOptions};
+use finqa_agents::pair::{ANALYST, Backend, CRITIC, PairOptions, TwoAgentSolver};
 use finqa_core::text::head;
 use finqa_journal::run::{Finish, Journal, RunKind, RunMeta, Summary, short_id};
 
@@ -53,7 +53,7 @@ impl RunContent {
             .collect();
         // The tool-using agent has no graph.
         if meta.kind() == RunKind::Questions {
-            let pair = Pair::new(&PairOptions::new(Backend::Embedded))?;
+            let pair = TwoAgentSolver::new(&PairOptions::new(Backend::Embedded))?;
             texts.insert("graph.mmd".to_owned(), pair.graph().mermaid());
         }
         let (table, last_answer) = table(journal)?;

@@ -49,7 +49,7 @@ pub(super) enum Presence {
 
 /// The treatment of fields that a table does not list, and the form of a fault's location.
 #[derive(PartialEq)]
-pub(super) enum Rest {
+pub(super) enum UnlistedFields {
     /// The body of an HTTP route: unlisted fields are ignored, and the location of a fault begins
     /// with `body`.
     Body,
@@ -60,7 +60,7 @@ pub(super) enum Rest {
 }
 
 /// The fields of a request, in the order in which they are read.
-pub(crate) struct RequestShape(pub(super) Rest, pub(super) &'static [Field]);
+pub(crate) struct RequestShape(pub(super) UnlistedFields, pub(super) &'static [Field]);
 
 /// Reads the fields of a request.
 ///
@@ -71,7 +71,7 @@ pub(crate) fn read<T: DeserializeOwned>(
     RequestShape(place, fields): &RequestShape,
 ) -> Result<T, RequestIssue> {
     let located = |mut issue: RequestIssue| {
-        if *place == Rest::Body {
+        if *place == UnlistedFields::Body {
             issue.loc.insert(0, "body".to_owned());
         }
         issue
@@ -94,7 +94,7 @@ pub(crate) fn read<T: DeserializeOwned>(
             None => {}
         }
     }
-    if *place == Rest::Closed {
+    if *place == UnlistedFields::Closed {
         let is_other = |key: &&String| fields.iter().all(|(name, ..)| key != name);
         if let Some(key) = data.keys().find(is_other) {
             return Err(located(RequestIssue::new(

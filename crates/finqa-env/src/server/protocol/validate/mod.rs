@@ -13,7 +13,7 @@ use fields::FieldType::{
     Text,
 };
 use fields::Presence::{NotNull, Optional, Required, RequiredWith};
-use fields::Rest::{Body, Closed, Open};
+use fields::UnlistedFields::{Body, Closed, Open};
 use fields::{Field, RequestShape};
 
 pub(crate) use fields::read;

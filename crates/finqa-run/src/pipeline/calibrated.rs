@@ -12,19 +12,19 @@ use finqa_agents::pair::{CallMemory, Interruption, OpinionUse, PairOptions, Roun
 use finqa_agents::solve::Solver;
 use finqa_journal::run::{Identity, RunMeta};
 use finqa_journal::settings::Settings;
-use finqa_score::calibration::{Calibration, CalibrationError, Judge, Scope};
+use finqa_score::calibration::{Calibration, CalibrationError, Calibrator, Scope};
 use finqa_score::dataset::Question;
 
 use super::PipelineError;
 use super::setup::settings_to_store;
 
-struct JudgedSolver {
+struct CalibratedSolver {
     solver: Arc<dyn Solver>,
-    judge: Judge,
+    judge: Calibrator,
 }
 
 #[async_trait]
-impl Solver for JudgedSolver {
+impl Solver for CalibratedSolver {
     async fn solve(
         &self,
         question: Arc<Question>,
@@ -43,9 +43,9 @@ impl Solver for JudgedSolver {
 }
 
 /// Wraps a solver so that `judge` judges its answers; without a judge, returns it unchanged.
-pub(super) fn judged(solver: Arc<dyn Solver>, judge: Option<Judge>) -> Arc<dyn Solver> {
+pub(super) fn judged(solver: Arc<dyn Solver>, judge: Option<Calibrator>) -> Arc<dyn Solver> {
     match judge {
-        Some(judge) => Arc::new(JudgedSolver { solver, judge }),
+        Some(judge) => Arc::new(CalibratedSolver { solver, judge }),
         None => solver,
     }
 }
@@ -73,7 +73,7 @@ fn calibration(settings: &Settings) -> Result<Option<Calibration>, CalibrationEr
 pub fn judge(
     settings: &Settings,
     scope: &Scope,
-) -> Result<(Option<Judge>, Option<String>), CalibrationError> {
+) -> Result<(Option<Calibrator>, Option<String>), CalibrationError> {
     let limit = settings.calibration.max_error;
     let Some(calibration) = calibration(settings)? else {
         return match limit {
@@ -90,7 +90,7 @@ pub fn judge(
         let name = calibration.name();
         format!("{name}: {difference}; the probabilities may be wrong")
     });
-    Ok((Some(Judge::new(calibration, scope, limit)?), warning))
+    Ok((Some(Calibrator::new(calibration, scope, limit)?), warning))
 }
 
 /// The judge for answers about the user's own document, and a warning as in [`judge`]. It
@@ -103,7 +103,7 @@ pub fn judge_of_own_document(
     settings: &Settings,
     models: &RunModels,
     pair: &PairOptions,
-) -> Result<(Option<Judge>, Option<String>), PipelineError> {
+) -> Result<(Option<Calibrator>, Option<String>), PipelineError> {
     let mut settings = models.resolved(settings, Some(pair));
     settings.calibration.max_error = None;
     let meta = RunMeta {

@@ -7,8 +7,8 @@ use super::context::{
     ChoiceContext, LinearRank, PLAN_NAMES, VARIANTS, count, first_trait, flag, size,
 };
 use super::cues::CUES;
+use super::features::TRAITS;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
-use super::traits::TRAITS;
 use crate::answering::filling::FilledPlan;
 use crate::expr::PageLeaf;
 use crate::question::plan::{Pairing, ProgramPlan};
@@ -16,7 +16,7 @@ use crate::reading::facts::{Fact, Facts};
 use crate::shape::{SHAPES, shape};
 
 /// The name of a feature, and the function that computes it.
-type Detail = (&'static str, fn(&Seen<'_>) -> f64);
+type Detail = (&'static str, fn(&NetworkInput<'_>) -> f64);
 
 /// The first features; those of the facts, the traits and the cues follow. Their order is part of
 /// `weights/network.json`. "Kind" means shape, and "rule" means plan, as in that file.
@@ -183,7 +183,7 @@ pub(crate) fn of(
     operands: &Operands,
     out: &mut Vec<f64>,
 ) {
-    let seen = Seen::new(context, plan, filled, place, operands);
+    let seen = NetworkInput::new(context, plan, filled, place, operands);
     out.extend(DETAILS.iter().map(|(_, value)| value(&seen)));
     operands::of(context, plan, &seen.used, operands, out);
     let from = out.len();
@@ -206,7 +206,7 @@ pub(crate) fn of(
 }
 
 /// A candidate, and the values from which its features are computed.
-struct Seen<'a> {
+struct NetworkInput<'a> {
     context: &'a ChoiceContext<'a>,
     plan: &'a ProgramPlan,
     filled: &'a FilledPlan,
@@ -222,7 +222,7 @@ struct Seen<'a> {
     sketch: Option<(f64, usize)>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> NetworkInput<'a> {
     fn new(
         context: &'a ChoiceContext<'a>,
         plan: &'a ProgramPlan,

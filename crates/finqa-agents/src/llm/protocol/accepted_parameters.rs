@@ -49,7 +49,7 @@ pub(in crate::llm) enum SystemRole {
 
 /// The parts of a request that this model accepts, and their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::llm) struct ApiDialect {
+pub(in crate::llm) struct AcceptedParameters {
     pub(crate) token_limit: TokenLimit,
     pub(crate) system_role: SystemRole,
     pub temperature: bool,
@@ -62,7 +62,7 @@ pub(in crate::llm) struct ApiDialect {
     pub(crate) reply_limit: Option<u32>,
 }
 
-impl ApiDialect {
+impl AcceptedParameters {
     /// The output limit of a request; `None` if it has none.
     pub(crate) fn max_tokens(self, request: &ChatRequest) -> Option<u32> {
         request.max_output_tokens.or(self.reply_limit)

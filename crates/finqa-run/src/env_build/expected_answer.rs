@@ -5,7 +5,7 @@ use finqa_score::dataset::Gold;
 
 /// The right answer that a submission is graded against.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Truth {
+pub(super) struct ExpectedAnswer {
     /// `\boxed{14.136\%}`, `\boxed{-19}`, `\boxed{yes}`.
     pub(super) boxed: String,
     /// `percent`, `number` or `text`.
@@ -15,7 +15,7 @@ pub(super) struct Truth {
 /// The right answer of a question; `None` without gold. It is the executed value if the typed
 /// answer is a rounding of it, because a typed `11%` would reject the correct 10.548 %. Otherwise
 /// it is the typed answer.
-pub(super) fn boxed(gold: &Gold) -> Option<Truth> {
+pub(super) fn boxed(gold: &Gold) -> Option<ExpectedAnswer> {
     let typed = gold
         .answer
         .as_deref()
@@ -48,7 +48,7 @@ fn is_rounded_or_truncated_to(x: f64, typed: &NumberReading) -> bool {
     (x - typed.value).abs() < last_digit(typed.significant_decimals)
 }
 
-fn number(x: f64, percent: bool) -> Truth {
+fn number(x: f64, percent: bool) -> ExpectedAnswer {
     // The dataset keeps five decimals; multiplying by 100 adds noise beyond them.
     let shown = Value::Number(round5(x));
     let (sign, kind) = if percent {
@@ -56,15 +56,15 @@ fn number(x: f64, percent: bool) -> Truth {
     } else {
         ("", "number")
     };
-    Truth {
+    ExpectedAnswer {
         boxed: format!("\\boxed{{{shown}{sign}}}"),
         kind,
     }
 }
 
 /// A truth that is a text. Braces are removed, because one would end the box early.
-fn text(word: &str) -> Truth {
-    Truth {
+fn text(word: &str) -> ExpectedAnswer {
+    ExpectedAnswer {
         boxed: format!("\\boxed{{{}}}", word.trim().replace(['{', '}'], "")),
         kind: "text",
     }

@@ -40,7 +40,7 @@ pub(super) struct LlmAgent {
 }
 
 /// All data about one question that the nodes read and change.
-pub struct Exchange {
+pub struct QuestionState {
     pub(super) question: Arc<Question>,
     /// The result so far. Closing the exchange sets its outcome and its answer.
     pub(super) so_far: Solution,
@@ -53,7 +53,7 @@ pub struct Exchange {
     pub(super) round: Span,
 }
 
-impl Exchange {
+impl QuestionState {
     pub(super) fn new(question: Arc<Question>, epoch: u32, memory: CallMemory, stop: Stop) -> Self {
         let calls = RecordedCalls::new(memory, stop, &question, epoch);
         Self {

@@ -3,14 +3,14 @@
 use finqa_core::outcome::Outcome;
 
 use super::answer::Answer;
-use super::exchange::Exchange;
 use super::opinion::Arbitration;
+use super::question_state::QuestionState;
 use super::solution::{Solution, StopReason, best_round};
 
 /// Closes an exchange. A failure before any answer becomes the outcome. If the failure comes after
 /// an answer (for example, because the critic cannot be reached), the best answer is kept.
-pub(super) fn close(exchange: Exchange) -> Solution {
-    let Exchange {
+pub(super) fn close(exchange: QuestionState) -> Solution {
+    let QuestionState {
         so_far: mut solution,
         calls,
         failure,
