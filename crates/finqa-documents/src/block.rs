@@ -26,6 +26,33 @@ pub struct PrintedTable {
     pub rows: Vec<Vec<PrintedCell>>,
 }
 
+impl PrintedTable {
+    /// Adds the column of labels that a table lacks; its only row is what the title says.
+    pub(crate) fn label_rows(&mut self) {
+        fn text(cell: &PrintedCell) -> &str {
+            &cell.text
+        }
+        let header = self.rows.iter().take(1).flatten().map(text);
+        let first = self
+            .rows
+            .iter()
+            .skip(1)
+            .filter_map(|row| row.first().map(text));
+        if self.rows.len() > 1 && cells::lacks_labels(header, first) {
+            for row in &mut self.rows {
+                row.insert(0, PrintedCell::default());
+            }
+        }
+        if let [header, row] = self.rows.as_mut_slice()
+            && let ([corner, ..], [label, ..]) = (header.as_slice(), row.as_mut_slice())
+            && corner.text.is_empty()
+            && label.text.is_empty()
+        {
+            label.text = self.title.trim_end_matches([':', ' ']).to_owned();
+        }
+    }
+}
+
 /// Rewrites the figures of all tables and paragraphs in one notation. If a column does not show
 /// whether a comma marks decimals, its table decides, and if the table does not either, all tables
 /// together.

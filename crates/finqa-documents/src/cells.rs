@@ -25,6 +25,34 @@ pub(crate) fn closes(text: &str) -> bool {
     marks || matches!(text, "pts" | "bps" | ")pts" | "x")
 }
 
+/// Headings of schedules after those of years.
+const AFTER_YEARS: [&str; 6] = [
+    "thereafter", "later", "later years", "beyond", "total", "after",
+];
+
+/// Returns true if a table has no column of labels: all headings are years, and figures are below
+/// the first one.
+pub(crate) fn lacks_labels<'t>(
+    header: impl IntoIterator<Item = &'t str>,
+    first: impl IntoIterator<Item = &'t str>,
+) -> bool {
+    let mut years = 0;
+    for (at, heading) in header.into_iter().enumerate() {
+        let lower = heading.to_lowercase();
+        let words = lower.split(|c: char| !c.is_alphabetic());
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let words = words.join(" ");
+        let dated = !years_in(heading).is_empty();
+        let dated = dated && ["", "fy", "fiscal", "fiscal year", "year"].contains(&words.as_str());
+        if !dated && (at == 0 || !AFTER_YEARS.contains(&words.as_str())) {
+            return false;
+        }
+        years += usize::from(dated);
+    }
+    let mut first = first.into_iter();
+    years > 1 && first.all(|cell| is_figure(cell) && year_of(cell).is_none())
+}
+
 /// The longest figure, with its currency and its scale.
 const LONGEST: usize = 48;
 

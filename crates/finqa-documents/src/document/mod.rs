@@ -95,6 +95,7 @@ impl Document {
             text.len() <= HEADING && !text.starts_with('(') && !Caption::is_alone(text)
         });
         table.title = headings.next().copied().unwrap_or_default().to_owned();
+        table.label_rows();
         let cut = above.is_empty();
         // The texts above a table are shown with it.
         let texts = self.blocks.iter().rev();

@@ -10,7 +10,7 @@ use finqa_core::page::{Caption, year_of, years_in};
 use finqa_core::text::single_spaced;
 
 use super::spans::{self, PrintedCell, SpannedCell};
-use crate::cells::{self, is_figure, is_year, names_period, whole_year};
+use crate::cells::{self, is_figure, is_year, lacks_labels, names_period, whole_year};
 use crate::error::DocumentError;
 
 /// A row with the line it begins in.
@@ -191,6 +191,14 @@ pub(crate) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, Docume
             "{} has no header row: its columns are called column 1, column 2, …",
             path.display()
         ));
+    }
+    let header = lines.first().into_iter().flat_map(|(_, header)| header);
+    let first = lines.iter().skip(1).filter_map(|(_, row)| row.first());
+    let lacks = lacks_labels(header.map(String::as_str), first.map(String::as_str));
+    if lacks && lines.len() > 1 {
+        for (_, row) in &mut lines {
+            row.insert(0, String::new());
+        }
     }
     let width = lines.first().map_or(0, |(_, header)| header.len());
     if let Some((line, row)) = lines.iter().find(|(_, row)| row.len() > width) {

@@ -1,0 +1,90 @@
+//! `convfinqa ask` about the parts of a whole: which of them is first by a level, a change, a growth
+//! or a margin, and what is left without some of them.
+
+use serde_json::Value as Json;
+
+use crate::support::cli::{CommandExt, Workplace};
+
+const REPORT: &str = "# Brightwater — results for 2031
+
+## Income statement (€ in thousands)
+
+|  | 2031 | 2030 | 2029 |
+|---|---:|---:|---:|
+| Revenue | 9,000 | 8,000 | 7,100 |
+| Cost of sales | 5,400 | 4,900 | 4,400 |
+| Gross profit | 3,600 | 3,100 | 2,700 |
+| Operating income | 1,210 | 950 | 800 |
+
+## Revenue by segment (€ in thousands)
+
+|  | 2031 | 2030 | 2029 |
+|---|---:|---:|---:|
+| Harbours | 4,000 | 3,700 | 3,600 |
+| Canals | 2,900 | 3,000 | 2,400 |
+| Locks | 2,100 | 1,300 | 1,100 |
+| Total revenue | 9,000 | 8,000 | 7,100 |
+
+## Operating income by segment (€ in thousands)
+
+|  | 2031 | 2030 | 2029 |
+|---|---:|---:|---:|
+| Harbours | 500 | 480 | 470 |
+| Canals | 390 | 420 | 250 |
+| Locks | 420 | 130 | 150 |
+| Total segment operating income | 1,310 | 1,030 | 870 |
+| Unallocated corporate costs | (100) | (80) | (70) |
+| Operating income | 1,210 | 950 | 800 |
+
+## Revenue by country (€ in thousands)
+
+|  | 2031 | 2030 | 2029 |
+|---|---:|---:|---:|
+| Germany | 5,000 | 4,600 | 4,000 |
+| France | 2,500 | 2,100 | 2,000 |
+| Japan | 1,500 | 1,300 | 1,100 |
+| Total revenue | 9,000 | 8,000 | 7,100 |
+";
+
+/// The answers to the questions of a conversation.
+pub(crate) fn conversation(place: &Workplace, file: &str, questions: &[&str]) -> Vec<Json> {
+    let lines = place.write("questions.txt", &(questions.join("\n") + "\n"));
+    let mut command = place.command();
+    command.given(&format!("ask {file} --json"));
+    let ran = command.stdin(std::fs::File::open(lines).unwrap()).ran();
+    let answers = ran.stdout.lines().filter(|line| line.starts_with('{'));
+    answers
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The answer, if it is sure.
+pub(crate) fn sure(read: &Json) -> Option<&str> {
+    read["answer"].as_str().filter(|_| read["sure"] == true)
+}
+
+#[test]
+fn a_schedule_of_years_needs_no_labels() {
+    let place = Workplace::new();
+    let rest = "<p>Staff</p><table><tr><td></td><td>2031</td></tr><tr><td>Employees</td><td>9</td></tr></table>";
+    place.write(
+        "schedule.htm",
+        &format!(
+            "<p>Debt maturities by year</p><table><tr><td>2032</td><td>2033</td><td>Thereafter</td><td>Total</td></tr>\
+            <tr><td>$40.0</td><td>$110.0</td><td>$450.0</td><td>$600.0</td></tr></table>{rest}"
+        ),
+    );
+    place.write(
+        "schedule.csv",
+        "2032,2033,Thereafter,Total\n40.0,110.0,450.0,600.0\n",
+    );
+    for (question, answer) in [
+        ("How much debt matures in 2032?", "$40.00"),
+        ("How much debt matures in 2032 and 2033 together?", "$150"),
+    ] {
+        let read = conversation(&place, "schedule.htm", &[question]);
+        assert_eq!(sure(&read[0]), Some(answer), "{question}: {}", read[0]);
+        let read = conversation(&place, "schedule.csv", &[question]);
+        assert_eq!(sure(&read[0]), None, "{question}: {}", read[0]);
+    }
+}
