@@ -88,3 +88,50 @@ fn a_schedule_of_years_needs_no_labels() {
         assert_eq!(sure(&read[0]), None, "{question}: {}", read[0]);
     }
 }
+
+#[test]
+fn a_unit_above_the_first_title_is_that_of_all_tables() {
+    let place = Workplace::new();
+    let table = |title: &str, row: &str| {
+        format!("<h3>{title}</h3><table><tr><td></td><td>2031</td><td>2030</td></tr>{row}</table>")
+    };
+    let tables = [
+        table(
+            "Statements of income",
+            "<tr><td>Net sales</td><td>4,500</td><td>4,400</td></tr>",
+        ),
+        table(
+            "Balance sheets",
+            "<tr><td>Total assets</td><td>5,000</td><td>4,700</td></tr>",
+        ),
+    ];
+    let unit = "<p>(単位：百万円 / Millions of yen; △ denotes a negative figure)</p>";
+    place.write(
+        "all.htm",
+        &format!("<h2>Results</h2>{unit}{}", tables.concat()),
+    );
+    let corner = tables[1].replace("<td></td>", "<td>（百万円）</td>");
+    place.write("corner.htm", &format!("{}{corner}", tables[0]));
+    for file in ["all.htm", "corner.htm"] {
+        let read = conversation(&place, file, &["What were total assets in 2031?"]);
+        assert_eq!(
+            sure(&read[0]),
+            Some("¥5,000 million"),
+            "{file}: {}",
+            read[0]
+        );
+    }
+    // Only the other table states a unit.
+    let first = tables[0].replacen("<td></td>", "<td>(Millions of yen)</td>", 1);
+    place.write("other.htm", &format!("{first}<p>Notes</p>{}", tables[1]));
+    let read = conversation(&place, "other.htm", &["What were total assets in 2031?"]);
+    assert_eq!(sure(&read[0]), None, "{}", read[0]);
+    assert!(
+        read[0]["doubt"]
+            .as_str()
+            .unwrap()
+            .contains("states no unit"),
+        "{}",
+        read[0]
+    );
+}

@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 
 use finqa_agents::pair::{Answer, Solution, StopReason};
-use finqa_core::number::{Scale, currency_in, currency_of_label};
+use finqa_core::number::{Scale, UnitKind, currency_in, currency_of_label};
 use finqa_core::page::period::Times;
 use finqa_core::page::{FigureTag, MONTHS, position, years_in};
-use finqa_core::question::Question;
+use finqa_core::question::{CitedEvidence, Question};
 
 use super::Session;
 use super::cited::{cited_table, cited_tag};
@@ -70,7 +70,9 @@ impl Session {
         let report = || {
             let document = Some(self.document()).filter(|document| document.is_report())?;
             let literals = answer.evidence.iter().map(|cited| cited.literal.as_str());
-            tag_doubt(question, answer).or_else(|| document.doubt(literals))
+            tag_doubt(question, answer)
+                .or_else(|| unknown_scale(question, answer))
+                .or_else(|| document.doubt(literals))
         };
         answer
             .doubt
@@ -98,6 +100,32 @@ fn other_currency(question: &Question, answer: &Answer) -> Option<String> {
     let bare = asked == "$" || printed == "$";
     let same = asked == printed || bare && asked.ends_with('$') && printed.ends_with('$');
     (!same).then(|| format!("the question asks for {asked}, but the figures are in {printed}"))
+}
+
+/// The doubt in an amount whose table states no unit where most tables of the file state a scale.
+fn unknown_scale(question: &Question, answer: &Answer) -> Option<String> {
+    let counts = question.text.to_lowercase().starts_with("how many");
+    if counts || answer.unit.kind != UnitKind::Number || answer.unit.scale.is_some() {
+        return None;
+    }
+    let unknown = |cited: &CitedEvidence| {
+        let place = position(&cited.id)?;
+        let (table, row) = cited_table(question, place)?;
+        let unknown = table.lacks_scale(row, place.1) && cited_tag(question, place).is_none();
+        unknown.then_some(())
+    };
+    answer.evidence.iter().find_map(unknown)?;
+    let page = question.document.page();
+    let (mut scales, mut all) = (Vec::new(), 0);
+    for table in page.tables() {
+        all += 1;
+        scales.extend(table.scale());
+    }
+    let scale = scales.first().filter(|_| 2 * scales.len() >= all)?;
+    Some(format!(
+        "the table states no unit, other tables are in {}s",
+        scale.word()
+    ))
 }
 
 /// The reason to doubt an answer because the tag of one of its figures contradicts the page, in

@@ -1,6 +1,7 @@
 //! Finds the unit that a table, a label or a sentence states: `in millions`,
 //! `$ in thousands except per share`.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -208,7 +209,8 @@ fn scale_in(lower: &str) -> Option<(Scale, u32)> {
 
 /// The last parenthesis that states a unit.
 fn parenthesised(text: &str) -> Option<Caption> {
-    let mut rest = text;
+    let folded = folded(text);
+    let mut rest = folded.as_ref();
     while let Some((front, inside)) = rest.rsplit_once('(') {
         let inside = inside.split(')').next().unwrap_or_default();
         let lower = words(inside);
@@ -220,9 +222,30 @@ fn parenthesised(text: &str) -> Option<Caption> {
     None
 }
 
+/// Units as Japanese reports write them.
+const JAPANESE: [(&str, &str); 4] = [
+    ("百万円", "millions of yen"),
+    ("千円", "thousands of yen"),
+    ("（", "("),
+    ("）", ")"),
+];
+
+/// Writes Japanese units and brackets in English.
+fn folded(text: &str) -> Cow<'_, str> {
+    let has = |(written, _): &(&str, &str)| text.contains(written);
+    match JAPANESE.iter().any(has) {
+        true => {
+            let fold =
+                |text: String, (written, english): &(&str, &str)| text.replace(written, english);
+            Cow::Owned(JAPANESE.iter().fold(text.to_owned(), fold))
+        }
+        false => Cow::Borrowed(text),
+    }
+}
+
 /// Converts a text to lower case, and changes "000's" or a final "000" to "000s".
 fn words(text: &str) -> String {
-    let mut text = text.to_lowercase().replace(['\'', '\u{2019}'], "");
+    let mut text = folded(text).to_lowercase().replace(['\'', '\u{2019}'], "");
     let thousands = text.strip_suffix("000");
     if thousands.is_some_and(|before| !before.ends_with(|c: char| c.is_ascii_digit() || c == ',')) {
         text.push('s');

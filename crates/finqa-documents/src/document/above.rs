@@ -1,6 +1,11 @@
 //! What lines above a table are: units, marks of a page, notes.
 
+use std::collections::{HashMap, HashSet};
+
 use finqa_core::page::Caption;
+
+use crate::block::{Block, PrintedTable};
+use crate::cells::is_year;
 
 /// The most characters of a heading; a longer paragraph is text.
 pub(super) const HEADING: usize = 240;
@@ -50,4 +55,60 @@ pub(super) fn states_every_unit(text: &str) -> bool {
             .iter()
             .any(|of| lower.contains(of))
         && Caption::in_label(text).is_some_and(|unit| unit.scale.is_some())
+}
+
+/// The unit that the texts above a table, the nearest first, state above its title.
+pub(super) fn above_title(texts: &[&str], title: &str) -> Option<String> {
+    let at = texts.iter().position(|text| *text == title)?;
+    texts.iter().skip(at + 1).find_map(|text| unit_line(text))
+}
+
+/// Gives all tables the unit that is stated above the first title, unless a table states its own.
+pub(super) fn share_unit(blocks: &mut [Block], unit: Option<String>) {
+    let Some(unit) = unit else { return };
+    let tables = blocks.iter().filter_map(|block| match block {
+        Block::Table(table) => Some(table),
+        Block::Text(_) => None,
+    });
+    let states = |table: &PrintedTable| match &table.unit {
+        Some(own) => *own != unit,
+        None => table.has_unit(),
+    };
+    if tables.skip(1).any(states) {
+        return;
+    }
+    for block in blocks {
+        if let Block::Table(table) = block {
+            table.unit.get_or_insert_with(|| unit.clone());
+        }
+    }
+}
+
+/// A line that is on so many pages belongs to none.
+const RUNNING: usize = 5;
+
+/// The lines at the head or the foot of every page, without their digits: page numbers, the
+/// company's name, a link to the table of contents.
+pub(super) fn running_lines(blocks: &[Block]) -> HashSet<String> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for block in blocks {
+        if let Block::Text(text) = block
+            && text.len() <= HEADING / 2
+            && !states_unit(text)
+        {
+            *counts.entry(without_numbers(text)).or_insert(0) += 1;
+        }
+    }
+    counts.retain(|_, count| *count >= RUNNING);
+    counts.into_keys().collect()
+}
+
+/// A text without its numbers; years stay, as they tell "FY2023" from "FY2024".
+pub(super) fn without_numbers(text: &str) -> String {
+    let is_digit = |c: &char| c.is_ascii_digit();
+    let chars: Vec<char> = text.to_lowercase().chars().collect();
+    let runs = chars.chunk_by(|a, b| is_digit(a) == is_digit(b));
+    let runs = runs.map(|run| run.iter().collect::<String>());
+    runs.filter(|run| !run.starts_with(|c: char| c.is_ascii_digit()) || is_year(run))
+        .collect()
 }

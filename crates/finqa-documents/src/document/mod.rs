@@ -8,17 +8,20 @@ mod page;
 
 pub use page::Shown;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use finqa_core::page::{Caption, Cell, Cover, Statement};
 use finqa_core::question;
 use serde_json::json;
 
-use above::{HEADING, is_footnote, is_page_mark, states_every_unit, states_unit, unit_line};
+use above::{
+    HEADING, above_title, is_footnote, is_page_mark, running_lines, share_unit, states_every_unit,
+    unit_line, without_numbers,
+};
 
 use crate::block::{self, Block, PrintedTable};
-use crate::cells::{is_figure, is_year};
+use crate::cells::is_figure;
 use crate::grid::spans::PrintedCell;
 
 /// The most paragraphs above a table that may name it.
@@ -43,6 +46,8 @@ pub struct Document {
     pub(crate) hidden: Vec<PrintedTable>,
     /// The unit of all tables from here on that state none.
     pub(crate) every_unit: Option<String>,
+    /// The unit that is stated above the title of the first table.
+    pub(crate) first_unit: Option<String>,
     /// The page of a file that is not a report: a table and its text.
     pub(crate) plain: Option<Arc<question::Document>>,
 }
@@ -75,6 +80,7 @@ impl Document {
                 Block::Table(table) => filing.add(table),
             }
         }
+        share_unit(&mut filing.blocks, filing.first_unit.take());
         filing
     }
 
@@ -95,6 +101,9 @@ impl Document {
             text.len() <= HEADING && !text.starts_with('(') && !Caption::is_alone(text)
         });
         table.title = headings.next().copied().unwrap_or_default().to_owned();
+        if self.tables().next().is_none() {
+            self.first_unit = above_title(&above, &table.title);
+        }
         table.label_rows();
         let cut = above.is_empty();
         // The texts above a table are shown with it.
@@ -292,35 +301,6 @@ impl PrintedTable {
         let bare = next.iter().all(|cell| cell.text.is_empty());
         head.len() == next.len() && (bare || head == next)
     }
-}
-
-/// A line that is on so many pages belongs to none.
-const RUNNING: usize = 5;
-
-/// The lines at the head or the foot of every page, without their digits: page numbers, the
-/// company's name, a link to the table of contents.
-fn running_lines(blocks: &[Block]) -> HashSet<String> {
-    let mut counts: HashMap<String, usize> = HashMap::new();
-    for block in blocks {
-        if let Block::Text(text) = block
-            && text.len() <= HEADING / 2
-            && !states_unit(text)
-        {
-            *counts.entry(without_numbers(text)).or_insert(0) += 1;
-        }
-    }
-    counts.retain(|_, count| *count >= RUNNING);
-    counts.into_keys().collect()
-}
-
-/// A text without its numbers; years stay, as they tell "FY2023" from "FY2024".
-fn without_numbers(text: &str) -> String {
-    let is_digit = |c: &char| c.is_ascii_digit();
-    let chars: Vec<char> = text.to_lowercase().chars().collect();
-    let runs = chars.chunk_by(|a, b| is_digit(a) == is_digit(b));
-    let runs = runs.map(|run| run.iter().collect::<String>());
-    runs.filter(|run| !run.starts_with(|c: char| c.is_ascii_digit()) || is_year(run))
-        .collect()
 }
 
 #[cfg(test)]
