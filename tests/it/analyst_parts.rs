@@ -64,6 +64,26 @@ pub(crate) fn sure(read: &Json) -> Option<&str> {
 }
 
 #[test]
+fn a_question_for_the_group_is_not_answered_by_the_company_alone() {
+    let place = Workplace::new();
+    let report = "# Oriel Cement\n\nStatement of unaudited STANDALONE financial results ($ in millions)\n\n\
+        |  | 2031 | 2030 |\n|---|---:|---:|\n| Revenue | 810.5 | 790.1 |\n| Profit after tax | 60.2 | 55.0 |\n";
+    place.write("one.md", report);
+    let more = "\n## Staff\n\n|  | 2031 | 2030 |\n|---|---:|---:|\n| Employees | 810 | 790 |\n";
+    place.write("two.md", &format!("{report}{more}"));
+    for (question, is_sure) in [
+        ("What was the consolidated profit after tax in 2031?", false),
+        ("What was the profit after tax of the group in 2031?", false),
+        ("What was the profit after tax in 2031?", true),
+    ] {
+        for file in ["one.md", "two.md"] {
+            let read = conversation(&place, file, &[question]);
+            assert_eq!(sure(&read[0]).is_some(), is_sure, "{question}: {}", read[0]);
+        }
+    }
+}
+
+#[test]
 fn a_schedule_of_years_needs_no_labels() {
     let place = Workplace::new();
     let rest = "<p>Staff</p><table><tr><td></td><td>2031</td></tr><tr><td>Employees</td><td>9</td></tr></table>";

@@ -7,7 +7,8 @@ use finqa_core::page::{Cover, Statement};
 use finqa_core::question::Document;
 
 use super::fit::Weights;
-use super::table::{Label, Place, ReportTable, SCOPES};
+use super::scopes::SCOPES;
+use super::table::{Label, Place, ReportTable};
 use super::tags::{self, Tag};
 use super::transactions::TransactionList;
 use super::words::{plain_stems, stems};
@@ -21,6 +22,8 @@ pub(crate) struct Tables {
     /// The words of the text of a plain page.
     pub(super) text: HashSet<String>,
     plain: bool,
+    /// The first texts of the page.
+    pub(super) head: String,
     /// A table has columns of the group and of the company.
     has_scopes: bool,
     /// The transactions of the only table.
@@ -82,6 +85,11 @@ impl Tables {
                 .next()
                 .filter(|_| tables.len() == 1)
                 .and_then(|table| TransactionList::read(0, table)),
+            head: document
+                .pre_text
+                .iter()
+                .take(HEAD)
+                .fold(String::new(), |all, text| all + " " + text),
             tags: tags::read(document, page.tables()),
             has_scopes: tables
                 .iter()

@@ -9,6 +9,7 @@ use finqa_core::page::{Cell, CellKind, FigureTag, Statement, Table, without_unit
 use finqa_core::regex;
 use regex::Regex;
 
+use super::scopes::SCOPES;
 use super::words::{plain_stems, same_word, stemmed};
 
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(super) struct ReportTable {
     pub(super) first_row: usize,
     /// Of a plain table the words of its upper left cell, which are about all figures.
     pub(super) title: HashSet<String>,
+    /// The texts above it; of a plain one there are none.
+    pub(super) above: String,
     /// What its title says that makes its figures others than the company's.
     pub(super) qualifiers: Vec<String>,
     /// The primary statement that it is, if its title is the name of one.
@@ -115,9 +118,6 @@ static PLAN: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// What figures are of, where a table has columns of both; elsewhere these words name nothing.
-pub(super) const SCOPES: [&str; 2] = ["group", "company"];
-
 /// A unit in the brackets of a heading.
 static UNIT: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\([^()]*(?:million|thousand|billion|percent)[^()]*\)"));
@@ -176,6 +176,7 @@ impl ReportTable {
             columns,
             rows: Vec::new(),
             sheet: String::new(),
+            above: title,
             scaled: table
                 .caption()
                 .is_some_and(|caption| caption.scale.is_some()),

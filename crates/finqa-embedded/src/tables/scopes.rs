@@ -1,0 +1,49 @@
+//! Whose figures are meant: those of a group, or those of its parent company alone.
+
+use std::sync::LazyLock;
+
+use finqa_core::regex;
+use regex::Regex;
+
+use super::compute::DirectAnswer;
+use super::page::{Doubt, Tables};
+
+/// What figures are of, where a table has columns of both; elsewhere these words name nothing.
+pub(super) const SCOPES: [&str; 2] = ["group", "company"];
+
+/// Words for the group in a question.
+static GROUP: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])(?P<word>consolidated|group)\b"));
+
+/// A title of figures of a company without its subsidiaries, and one of the group.
+static ALONE: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)\b(?P<word>stand[- ]?alone|unconsolidated|non-consolidated|separate (?:(?:annual|interim|quarterly|audited|unaudited|financial|income) )*(?:statements?|results|accounts))\b"
+    )
+});
+static CONSOLIDATED: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])consolidated\b"));
+
+impl Tables {
+    /// Why an answer may be of another scope: the question asks for the group, and its figures are
+    /// under a title that says "standalone".
+    pub(super) fn other_scope(&self, question: &str, answer: &DirectAnswer) -> Option<Doubt> {
+        let said = GROUP.captures(question)?.name("word")?.as_str();
+        let leaves = answer.exprs().flat_map(|expr| expr.leaves());
+        let mut alone = leaves.filter_map(|leaf| {
+            let at = leaf.source?;
+            let table = self.table(at)?;
+            let (row, column) = (table.rows.get(at.row)?, table.columns.get(at.column)?);
+            // The nearest text that says either decides, unless it says both.
+            let mut texts = [&column.printed, &row.heading, &table.above, &self.head].into_iter();
+            let (alone, group) = texts.find_map(|text| {
+                let found = (ALONE.captures(text), CONSOLIDATED.is_match(text));
+                (found.0.is_some() || found.1).then_some(found)
+            })?;
+            let word = alone.filter(|_| !group)?;
+            Some(word.name("word")?.as_str().to_lowercase())
+        });
+        let scope = alone.next()?;
+        let why = format!("the question says {said:?}, the figures are {scope}");
+        Some(Doubt::Missing(why))
+    }
+}
