@@ -64,6 +64,78 @@ pub(crate) fn sure(read: &Json) -> Option<&str> {
 }
 
 #[test]
+fn parts_are_ranked_by_level_change_growth_or_margin() {
+    let place = Workplace::new();
+    place.write("report.md", REPORT);
+    for (question, part) in [
+        ("Which segment had the highest revenue in 2031?", "Harbours"),
+        (
+            "Which segment is the second biggest by 2031 revenue?",
+            "Canals",
+        ),
+        ("Which segment added the most revenue in 2031?", "Locks"),
+        ("Which segment gained the most sales in 2030?", "Canals"),
+        ("Which segment lost the most sales in 2031?", "Canals"),
+        (
+            "Which segment had the largest drop in revenue in 2031?",
+            "Canals",
+        ),
+        (
+            "Which segment grew its revenue fastest from 2029 to 2031?",
+            "Locks",
+        ),
+        (
+            "What was the fastest growing country by revenue in 2031?",
+            "France",
+        ),
+        (
+            "Which segment had the best operating margin in 2031?",
+            "Locks",
+        ),
+        (
+            "Which segment had the highest operating income in 2031?",
+            "Harbours",
+        ),
+        (
+            "Which segment saw its operating income decline in 2031?",
+            "Canals",
+        ),
+        (
+            "Which segment sold less in 2031 than in the year before?",
+            "Canals",
+        ),
+        (
+            "Apart from Germany, which country had the highest revenue in 2031?",
+            "France",
+        ),
+    ] {
+        let read = conversation(&place, "report.md", &[question]);
+        assert_eq!(sure(&read[0]), Some(part), "{question}: {}", read[0]);
+    }
+    for (question, why) in [
+        (
+            "Which segment increased its revenue in 2031?",
+            "Locks and Harbours",
+        ),
+        (
+            "Which country had the smallest increase in revenue in 2031?",
+            "Japan or Germany",
+        ),
+        ("Which country lost the most revenue in 2031?", "no part"),
+        ("Which segment forfeited the most revenue in 2031?", ""),
+    ] {
+        let read = conversation(&place, "report.md", &[question]);
+        assert_eq!(sure(&read[0]), None, "{question}: {}", read[0]);
+        let doubt = read[0]["doubt"].as_str().or(read[0]["error"].as_str());
+        assert!(
+            doubt.unwrap_or_default().contains(why),
+            "{question}: {}",
+            read[0]
+        );
+    }
+}
+
+#[test]
 fn a_question_for_the_group_is_not_answered_by_the_company_alone() {
     let place = Workplace::new();
     let report = "# Oriel Cement\n\nStatement of unaudited STANDALONE financial results ($ in millions)\n\n\

@@ -425,7 +425,10 @@ fn the_quarters_of_a_table_are_not_its_years() {
                 "How much did revenue grow quarter-on-quarter in Q2 2031?",
                 "",
             ),
-            ("How much did revenue grow year over year in Q2 2031?", "25"),
+            (
+                "By how much did revenue grow year over year in Q2 2031?",
+                "25",
+            ),
         ],
     );
     asked_of(

@@ -2,10 +2,11 @@
 
 use super::fit::is_light;
 use super::operand::Operand;
-use super::operands::{SHARES, VERBS, has, listed, operand, sides};
+use super::operands::{SHARES, has, listed, operand, sides};
 use super::phrases::Cue;
 use super::question::{Token, TokenPart};
-use super::words::lists;
+use super::ranking::{self, Ranking};
+use super::words::{VERBS, lists};
 
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
@@ -38,6 +39,8 @@ pub(super) enum Operation {
     /// Whether the first is larger than the second, or one figure has risen; or fallen, if a fall
     /// is asked for.
     Compare,
+    /// Which part of a whole is first by a measure.
+    Ranked(Ranking),
     /// Which of two is larger, or smaller.
     Larger {
         largest: bool,
@@ -139,9 +142,21 @@ fn split(tokens: &[Token], cue: Cue) -> Option<(&[Token], &[Token])> {
 /// Reads what a question asks for; `None` if it is not understood in full. Of a plain table,
 /// each figure has one period.
 pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
-    if let Some((apart, rest)) = (!plain).then(|| apart(tokens)).flatten() {
-        let asked = extreme(rest, plain)??;
-        return Some(Asked { apart, ..asked });
+    if !plain {
+        let (apart, rest) = apart(tokens).unwrap_or_else(|| (Vec::new(), tokens));
+        if let Some((ranking, of)) = ranking::read(rest) {
+            return Some(Asked {
+                operation: Operation::Ranked(ranking),
+                operands: vec![of],
+                relative: false,
+                since: false,
+                unused: Vec::new(),
+                apart,
+            });
+        }
+        if !apart.is_empty() {
+            return extreme(rest, plain)?.map(|asked| Asked { apart, ..asked });
+        }
     }
     // "In all, current and non-current": what is added up is one figure.
     let both = tokens

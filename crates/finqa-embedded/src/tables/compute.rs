@@ -102,21 +102,19 @@ impl Tables {
                 (parts.clone(), average(&parts)?)
             }
             Operation::Extreme { largest, which } => {
-                if let Some(Which::Label(noun)) = which
-                    && !self.is_plain()
-                {
-                    match self.extreme_part(of, noun, &asked.apart, *largest) {
-                        Ok((name, amount)) => {
-                            let part = answer("extreme", amount.expr, unit(amount.kind));
-                            let label = Some(name);
-                            return Ok(DirectAnswer { label, ..part });
-                        }
-                        Err(Doubt::Missing(why)) => return missing(why),
-                        Err(_) => {}
-                    }
-                }
                 return self.extreme(of, *largest, which.as_ref());
             }
+            Operation::Ranked(ranking) => match self.ranked(of, ranking, &asked.apart) {
+                // A guess by rows of which it is not known that they are the parts.
+                Err(Doubt::Open) => {
+                    let Some(largest) = ranking.largest() else {
+                        return missing("the page does not say what the parts are");
+                    };
+                    let which = Which::Label(ranking.noun.clone());
+                    return self.extreme(of, largest, Some(&which));
+                }
+                found => return found,
+            },
             Operation::Larger { largest } => {
                 let pair = self.as_losses(operands, self.listed(operands)?)?;
                 (pair.clone(), self.larger(&pair, *largest)?)
@@ -220,7 +218,11 @@ impl Tables {
 
     /// Losses that a report prints below zero without their signs, to be compared: the larger one
     /// is the larger loss.
-    fn as_losses<T: AsMut<[Amount]>>(&self, operands: &[Operand], mut amounts: T) -> Reading<T> {
+    pub(super) fn as_losses<T: AsMut<[Amount]>>(
+        &self,
+        operands: &[Operand],
+        mut amounts: T,
+    ) -> Reading<T> {
         let all = amounts.as_mut();
         let below = all.iter().filter(|one| one.number() < 0.0).count();
         // "Net income (loss)" names both.
@@ -280,7 +282,10 @@ impl Tables {
         let of = of.of_spans(Vec::new());
         let ago = late.map(Period::year_before);
         let late = self.figure(&of, late, None)?;
-        let period = late.at.and_then(|at| at.period);
+        let period = late.expr.leaves().into_iter().find_map(|leaf| {
+            let at = leaf.source?;
+            self.table(at)?.period_of(at.row, at.column)
+        });
         let before = early.or(period.map(Period::year_before)).or(ago);
         // Both are of one length.
         let before = before.map(|before| Period {
@@ -303,29 +308,6 @@ impl Tables {
                 Ok([late, Amount { doubt, ..early }])
             }
         }
-    }
-
-    fn larger(&self, pair: &[Amount], largest: bool) -> Reading<DirectAnswer> {
-        let [a, b] = pair else {
-            return Err(Doubt::Open);
-        };
-        let more = a.number() - b.number();
-        if more.abs() <= 0.0 {
-            return missing("both are equal");
-        }
-        let one = if (more > 0.0) == largest { a } else { b };
-        let [row, other] = [a, b].map(|one| one.place().map(|at| at.row));
-        let label = |place: Place| {
-            let table = self.table(place)?;
-            Some(match row == other {
-                true => table.columns.get(place.column)?.printed.clone(),
-                false => table.rows.get(place.row)?.printed.clone(),
-            })
-        };
-        Ok(DirectAnswer {
-            label: one.place().and_then(label),
-            ..answer("look-up", one.expr.clone(), unit(one.kind))
-        })
     }
 
     /// The sum of amounts that have one.
@@ -353,28 +335,6 @@ impl Tables {
         Ok(Amount {
             expr: sum.ok_or(Doubt::Open)?,
             ..first.clone()
-        })
-    }
-
-    fn extreme(&self, of: &Operand, largest: bool, which: Option<&Which>) -> Reading<DirectAnswer> {
-        let series = self.as_losses(std::slice::from_ref(of), self.series(of, which)?)?;
-        self.in_one_unit(&series)?;
-        let numbers: Vec<f64> = series.iter().map(Amount::number).collect();
-        let places = operations::extremes(&numbers, largest);
-        let found: Vec<&Amount> = places.iter().filter_map(|at| series.get(*at)).collect();
-        let amount = found.first().ok_or(Doubt::Open)?;
-        if series.len() < 2 || series.iter().any(|one| one.kind != amount.kind) {
-            return Err(Doubt::Open);
-        }
-        if which.is_some() && found.len() > 1 {
-            let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
-            return missing(format!("{} are equal", names.join(" and ")));
-        }
-        let extreme = answer("extreme", amount.expr.clone(), unit(amount.kind));
-        Ok(DirectAnswer {
-            label: which.map(|_| amount.name.clone()),
-            doubt: amount.doubt.clone().or_else(|| self.may_count(amount)),
-            ..extreme
         })
     }
 }
@@ -434,7 +394,7 @@ fn average(parts: &[Amount]) -> Reading<DirectAnswer> {
     Ok(answer("average", average, unit(first.kind)))
 }
 
-fn unit(kind: AmountKind) -> UnitKind {
+pub(super) fn unit(kind: AmountKind) -> UnitKind {
     match kind {
         AmountKind::Share => UnitKind::Percent,
         AmountKind::Ratio => UnitKind::Ratio,

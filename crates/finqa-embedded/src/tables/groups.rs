@@ -6,11 +6,14 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use finqa_core::page::period::Period;
+
 use super::find::Amount;
-use super::fit::FitFigure;
+use super::fit::{FitFigure, is_light};
 use super::operand::Operand;
-use super::page::{Doubt, Reading, Tables, missing};
-use super::table::{ReportRow, ReportTable};
+use super::page::Tables;
+use super::ranking::{PART_NOUNS, PLACE_NOUNS};
+use super::table::{ReportColumn, ReportRow, ReportTable};
 use super::words::{lists, plain_stems, stemmed};
 
 /// Parts are rounded one by one, so that their sum may differ from the printed whole by this many
@@ -20,11 +23,7 @@ const ROUNDING: f64 = 2.0;
 /// The most parts of a whole.
 const MOST_PARTS: usize = 40;
 
-/// Nouns of parts that may be called by a place or by anything else.
-const PART_NOUNS: &str = "segment segments division divisions";
-
-/// Nouns of places, and stems of names of places.
-const PLACE_NOUNS: &str = "country countries region regions geography geographies location locations area areas nation continent";
+/// Stems of names of places.
 static PLACES: LazyLock<HashSet<String>> = LazyLock::new(|| {
     stemmed(
         "usa america american canada mexico brazil emea europe european apac asia pacific japan china \
@@ -32,72 +31,64 @@ static PLACES: LazyLock<HashSet<String>> = LazyLock::new(|| {
     )
 });
 
-/// Names of what is left over, which no question asks for.
-const REST: &str = "other others rest all corporate eliminations elimination unallocated hedging remaining adjustments";
-
 /// A group of parts, with their names.
-struct Group {
-    parts: Vec<(String, FitFigure)>,
+#[derive(Clone)]
+pub(super) struct Group {
+    pub(super) parts: Vec<(String, FitFigure)>,
     /// Words of its table and headings.
-    table: usize,
+    pub(super) table: usize,
     section: Vec<String>,
 }
 
 impl Tables {
-    /// The part of a whole that is largest or smallest, without those that the question leaves out.
-    pub(super) fn extreme_part(
+    /// The groups of parts of a figure in a period: those that add up to it, and those that add up
+    /// to a total that is called so.
+    pub(super) fn groups_of(&self, of: &Operand, asked: Option<Period>) -> Vec<Group> {
+        let whole = self.figure(of, asked, None);
+        let whole = whole.ok().filter(|whole| whole.doubt.is_none());
+        let mut groups = whole.map_or_else(Vec::new, |whole| self.groups(&whole));
+        let totalled = self.totalled(of, asked);
+        let new = totalled.into_iter().filter(|group| {
+            let place = |group: &Group| group.first().map(|one| one.place());
+            !groups.iter().any(|known| place(known) == place(group))
+        });
+        let new: Vec<Group> = new.collect();
+        groups.extend(new);
+        groups
+    }
+
+    /// The groups whose parts a noun may be: places by a noun of places, the group whose title or
+    /// heading has the noun if there is one.
+    pub(super) fn named_groups(
         &self,
-        of: &Operand,
+        mut groups: Vec<Group>,
         noun: &[(String, String)],
-        apart: &[String],
-        largest: bool,
-    ) -> Reading<(String, Amount)> {
-        let whole = self.figure(of, None, None)?;
-        if whole.doubt.is_some() {
-            return Err(Doubt::Open);
-        }
-        let mut groups = self.groups(&whole);
+    ) -> Vec<Group> {
         let says = |list: &str| noun.iter().any(|(_, said)| lists(list, said));
         let place = |group: &Group| {
             let mut names = group.parts.iter();
             names.any(|(name, _)| plain_stems(name).iter().any(|stem| PLACES.contains(stem)))
         };
         groups.retain(|group| says(PART_NOUNS) || place(group) == says(PLACE_NOUNS));
-        // The noun in the title or a heading decides between groups.
         let named = |group: &Group| {
             let title = self.tables.get(group.table).map(|table| &table.title);
             noun.iter().any(|(stem, _)| {
                 group.section.contains(stem) || title.is_some_and(|title| title.contains(stem))
             })
         };
-        if groups.iter().any(named) {
+        // Other nouns are known only from a title: "department".
+        if groups.iter().any(named) || !says(PART_NOUNS) && !says(PLACE_NOUNS) {
             groups.retain(named);
         }
-        let best = |group: &Group| {
-            let parts = group.parts.iter().filter(|(name, _)| {
-                let stems = plain_stems(name);
-                let rest = name.to_lowercase();
-                let rest = rest
-                    .split_whitespace()
-                    .next()
-                    .is_some_and(|word| lists(REST, word));
-                !(rest || !stems.is_empty() && stems.iter().all(|stem| apart.contains(stem)))
-            });
-            let order = |a: &&(String, FitFigure), b: &&(String, FitFigure)| {
-                let (a, b) = if largest { (a, b) } else { (b, a) };
-                a.1.value.total_cmp(&b.1.value)
-            };
-            parts.max_by(order).cloned()
-        };
-        let found: Vec<(String, FitFigure)> = groups.iter().filter_map(best).collect();
-        let (name, at) = found.first().ok_or(Doubt::Open)?;
-        let other = found
-            .iter()
-            .find(|(other, _)| plain_stems(other) != plain_stems(name));
-        if let Some((other, _)) = other {
-            return missing(format!("it may be {name} or {other}"));
-        }
-        Ok((name.clone(), self.amount(*at).ok_or(Doubt::Open)?))
+        groups
+    }
+
+    /// Whether the title of a table or a heading of rows has a word.
+    pub(super) fn is_titled(&self, word: &String) -> bool {
+        self.tables.iter().any(|table| {
+            let mut rows = table.rows.iter();
+            table.title.contains(word) || rows.any(|row| row.section.contains(word))
+        })
     }
 
     /// The part of a whole that an operand names, if it is in a group.
@@ -120,6 +111,77 @@ impl Tables {
         let first = *found.first()?;
         let same = |one: &FitFigure| (one.value - first.value).abs() <= 0.001 * first.value.abs();
         found.iter().all(same).then_some(first)
+    }
+
+    /// The rows above a total, or the columns beside one, that add up to it, if the total, its
+    /// headings and its title have all words of an operand, and its labels no others.
+    fn totalled(&self, of: &Operand, asked: Option<Period>) -> Vec<Group> {
+        let readings: Vec<Vec<String>> = (of.of_parts().readings().into_iter())
+            .filter(|one| !one.opposite)
+            .map(|one| one.words)
+            .collect();
+        let mut out = Vec::new();
+        for (t, table) in self.tables.iter().enumerate() {
+            let figure = |row: usize, column: usize| {
+                let figure = table.figure(t, row, column)?;
+                let fits = !figure.percent && self.fits(figure.period.as_ref(), asked.as_ref());
+                fits.then_some(figure)
+            };
+            let is_total = |row: &ReportRow, column: &ReportColumn| {
+                let own: Vec<&String> = [&row.label.words, &row.section, &column.label.words]
+                    .into_iter()
+                    .flatten()
+                    .collect();
+                let met = |words: &Vec<String>| {
+                    let says = |word: &String| {
+                        let soft = is_light(word) || self.weights.is_soft(word);
+                        soft || own.contains(&word)
+                            || row.label.aside.contains(word)
+                            || table.title.contains(word)
+                    };
+                    let asked = |word: &&String| {
+                        let free = is_light(word) || self.weights.is_soft(word);
+                        free || words.contains(word)
+                    };
+                    words.iter().all(says) && own.iter().all(asked)
+                };
+                readings.iter().any(met)
+            };
+            for (c, column) in table.columns.iter().enumerate().skip(1) {
+                for (r, row) in table.rows.iter().enumerate().skip(1) {
+                    let Some(total) = figure(r, c).filter(|_| is_total(row, column)) else {
+                        continue;
+                    };
+                    let found = match (row.label.total, column.label.total) {
+                        (true, _) => rows_above(table, r, |row| figure(row, c)),
+                        (false, true) => columns_before(table, c, |column| figure(r, column)),
+                        _ => continue,
+                    };
+                    let digit = table.last_digit(r, c);
+                    let adds_up = |parts: &[(String, FitFigure)]| {
+                        (sum(parts) - total.value).abs() <= digit * ROUNDING
+                    };
+                    let starts = 0..found.len().saturating_sub(1);
+                    let parts = starts.filter_map(|start| found.get(start..));
+                    out.extend(
+                        parts
+                            .filter(|parts| adds_up(parts))
+                            .take(1)
+                            .map(|parts| Group {
+                                parts: parts.to_vec(),
+                                table: t,
+                                section: [row.section.clone(), row.label.words.clone()].concat(),
+                            }),
+                    );
+                }
+            }
+        }
+        if asked.is_none() {
+            let end = |group: &Group| group.first().and_then(|one| one.period);
+            let latest = out.iter().filter_map(end).map(|period| period.end).max();
+            out.retain(|group| end(group).map(|period| period.end) == latest);
+        }
+        out
     }
 
     /// All groups whose parts add up to an amount that is printed.
@@ -161,6 +223,62 @@ impl Tables {
         }
         out
     }
+}
+
+impl Group {
+    fn first(&self) -> Option<FitFigure> {
+        self.parts.first().map(|(_, at)| *at)
+    }
+}
+
+impl ReportTable {
+    /// What the last printed digit of a cell is worth.
+    fn last_digit(&self, row: usize, column: usize) -> f64 {
+        let cell = self
+            .rows
+            .get(row)
+            .and_then(|row| row.cells.get(column)?.as_ref());
+        cell.map_or(1.0, |cell| {
+            let decimals = cell
+                .literal
+                .split_once('.')
+                .map_or(0, |(_, digits)| digits.len());
+            let unit = cell.scale.map_or(1.0, |scale| f64::from(scale.units()));
+            unit / 10_f64.powi(i32::try_from(decimals).unwrap_or_default())
+        })
+    }
+}
+
+/// The named rows right above a row, in their order.
+fn rows_above(
+    table: &ReportTable,
+    row: usize,
+    figure: impl Fn(usize) -> Option<FitFigure>,
+) -> Vec<(String, FitFigure)> {
+    let part = |at: usize| {
+        let row = table.rows.get(at)?;
+        let named = !row.label.words.is_empty() && !row.label.total;
+        Some((row.printed.clone(), figure(at).filter(|_| named)?))
+    };
+    let mut parts: Vec<_> = (1..row).rev().map_while(part).take(MOST_PARTS).collect();
+    parts.reverse();
+    parts
+}
+
+/// The columns with names left of a column.
+fn columns_before(
+    table: &ReportTable,
+    column: usize,
+    figure: impl Fn(usize) -> Option<FitFigure>,
+) -> Vec<(String, FitFigure)> {
+    let part = |at: usize| {
+        let label = &table.columns.get(at)?.label;
+        let named = !label.words.is_empty() && !label.total;
+        Some((label.name.clone(), figure(at).filter(|_| named)?))
+    };
+    let mut parts: Vec<_> = (1..column).rev().map_while(part).take(MOST_PARTS).collect();
+    parts.reverse();
+    parts
 }
 
 fn sum(parts: &[(String, FitFigure)]) -> f64 {

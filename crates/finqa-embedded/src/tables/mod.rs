@@ -9,7 +9,7 @@
 //! In the order of reading: `words`; `table`; `names`, with `concepts.txt`, and `operand`;
 //! `fit`; `page`; `question` and its `phrases`; `operands`; `asked`, the operation as data; `find`,
 //! from an operand to a figure; `statements`; `unread`; `tags`, with `tags.txt`; `whole_label`;
-//! `measure`; `sentences`; `series`; `groups`; `pairs`; `parts`; `several`; `counts` and `unmet`; `compute`; `scopes`; `concept`;
+//! `measure`; `sentences`; `series`; `groups`, `ranking` and `ranked`; `pairs`; `parts`; `several`; `counts` and `unmet`; `compute`; `scopes`; `concept`;
 //! `follow_up`; `transactions` and `spent`, for the lists of banks.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
@@ -32,6 +32,8 @@ mod pairs;
 mod parts;
 mod phrases;
 mod question;
+mod ranked;
+mod ranking;
 mod scopes;
 mod sentences;
 mod series;

@@ -4,13 +4,9 @@ use super::fit::is_light;
 use super::operand::Operand;
 use super::phrases::Cue;
 use super::question::{Token, TokenPart};
-use super::words::{lists, plain_stems};
+use super::words::{VERBS, lists, plain_stems};
 
 pub(super) const SHARES: &[Cue] = &[Cue::Percent, Cue::Share];
-
-/// Verbs between the whole and the part: "what share of sales came from A?"
-pub(super) const VERBS: &str = "is was are were comes came come made did do does has had have earned \
-    stemmed derived billed goes went";
 
 pub(super) fn has(tokens: &[Token], cues: &[Cue]) -> bool {
     let mut said = tokens.iter().filter_map(Token::cue);

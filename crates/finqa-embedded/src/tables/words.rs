@@ -29,6 +29,10 @@ pub(super) const NOISE: &str = "about again all-in altogether around away back b
     according statement statements sheet sheets balance expressed terms printed amount sum level levels \
     invest invested owe owed owes pay pays paying report owns own";
 
+/// Verbs between the whole and the part: "what share of sales came from A?"
+pub(super) const VERBS: &str = "is was are were comes came come made did do does has had have earned \
+    stemmed derived billed goes went";
+
 /// Pronouns that refer to an earlier question.
 pub(super) const PRONOUNS: &str = "it its that this these those they them";
 

@@ -1,0 +1,311 @@
+//! The part of a whole that is first by a measure: its level, its change, its growth or its margin.
+
+use finqa_core::number::UnitKind;
+use finqa_core::page::period::Period;
+
+use super::asked::Which;
+use super::compute::{DirectAnswer, answer, unit};
+use super::find::{Amount, FigureExpr};
+use super::fit::FitFigure;
+use super::groups::Group;
+use super::operand::Operand;
+use super::page::{Doubt, Reading, Tables, missing};
+use super::ranking::{Measure, Order, Ranking};
+use super::table::Place;
+use super::words::{lists, plain_stems};
+use crate::operations;
+
+/// Names of what is left over, which no question asks for.
+const REST: &str = "other others rest all corporate eliminations elimination unallocated hedging remaining adjustments";
+
+/// A part with the value by which it is ranked.
+struct Ranked {
+    name: String,
+    key: f64,
+    expr: FigureExpr,
+}
+
+impl Tables {
+    /// The part of a whole that a question asks for; those that it leaves out are not ranked.
+    pub(super) fn ranked(
+        &self,
+        of: &Operand,
+        ranking: &Ranking,
+        apart: &[String],
+    ) -> Reading<DirectAnswer> {
+        let quotient = of.quotient().map(|(part, whole)| [part, whole]);
+        let of_what = quotient
+            .as_ref()
+            .map_or(std::slice::from_ref(of), |pair| pair.as_slice());
+        let undated: Vec<Operand> = of_what.iter().map(|of| of.of_spans(Vec::new())).collect();
+        let mut spans = of.spans.clone();
+        spans.sort_by_key(|span| span.end);
+        let (asked, late) = match (spans.as_slice(), ranking.by) {
+            ([], _) => (None, None),
+            ([only], _) => (None, Some(*only)),
+            ([early, late], Measure::Change | Measure::Growth | Measure::Moves) => {
+                (Some(*early), Some(*late))
+            }
+            _ => return missing("the question names several periods"),
+        };
+        // The last one is what the noun names the parts of: revenue.
+        let base = undated.last().ok_or(Doubt::Open)?;
+        let groups = self.named_groups(self.groups_of(base, late), &ranking.noun);
+        let mut said = ranking.noun.iter();
+        if let (true, Some((_, noun))) = (
+            groups.is_empty(),
+            said.find(|(stem, _)| !self.is_titled(stem)),
+        ) {
+            return missing(format!("the page does not say which rows are of {noun:?}"));
+        }
+        let mut found: Vec<Vec<Ranked>> = Vec::new();
+        for group in &groups {
+            let period = group.parts.first().and_then(|(_, at)| at.period);
+            let early = match ranking.by {
+                Measure::Level => None,
+                _ => Some(
+                    asked
+                        .or(period.map(Period::year_before))
+                        .ok_or(Doubt::Open)?,
+                ),
+            };
+            let others = |of: &Operand, at: Option<Period>| self.aligned(of, at, group);
+            let mut columns = vec![];
+            if let [part, _] = undated.as_slice() {
+                columns.push(others(part, period));
+            }
+            columns.push(Some(vec![group.clone()]));
+            for of in early
+                .iter()
+                .flat_map(|early| undated.iter().map(move |of| (of, *early)))
+            {
+                columns.push(others(of.0, Some(of.1)));
+            }
+            let Some(columns) = columns.into_iter().collect::<Option<Vec<Vec<Group>>>>() else {
+                continue;
+            };
+            let ways = match ranking.by {
+                Measure::Moves if quotient.is_none() => &[Measure::Change, Measure::Growth][..],
+                Measure::Moves => &[Measure::Change],
+                ref by => std::slice::from_ref(by),
+            };
+            for way in ways {
+                found.extend(self.by_measure(*way, &columns, quotient.is_some(), apart)?);
+            }
+        }
+        let kind = match quotient.is_some() || ranking.by == Measure::Growth {
+            true => UnitKind::Percent,
+            false => UnitKind::Number,
+        };
+        self.first_of(found, ranking, kind)
+    }
+
+    /// Which of two figures is larger, or smaller.
+    pub(super) fn larger(&self, pair: &[Amount], largest: bool) -> Reading<DirectAnswer> {
+        let [a, b] = pair else {
+            return Err(Doubt::Open);
+        };
+        let more = a.number() - b.number();
+        if more.abs() <= 0.0 {
+            return missing("both are equal");
+        }
+        let one = if (more > 0.0) == largest { a } else { b };
+        let [row, other] = [a, b].map(|one| one.place().map(|at| at.row));
+        let label = |place: Place| {
+            let table = self.table(place)?;
+            Some(match row == other {
+                true => table.columns.get(place.column)?.printed.clone(),
+                false => table.rows.get(place.row)?.printed.clone(),
+            })
+        };
+        Ok(DirectAnswer {
+            label: one.place().and_then(label),
+            ..answer("look-up", one.expr.clone(), unit(one.kind))
+        })
+    }
+
+    /// The highest or lowest of a series.
+    pub(super) fn extreme(
+        &self,
+        of: &Operand,
+        largest: bool,
+        which: Option<&Which>,
+    ) -> Reading<DirectAnswer> {
+        let series = self.as_losses(std::slice::from_ref(of), self.series(of, which)?)?;
+        self.in_one_unit(&series)?;
+        let numbers: Vec<f64> = series.iter().map(Amount::number).collect();
+        let places = operations::extremes(&numbers, largest);
+        let found: Vec<&Amount> = places.iter().filter_map(|at| series.get(*at)).collect();
+        let amount = found.first().ok_or(Doubt::Open)?;
+        if series.len() < 2 || series.iter().any(|one| one.kind != amount.kind) {
+            return Err(Doubt::Open);
+        }
+        if which.is_some() && found.len() > 1 {
+            let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
+            return missing(format!("{} are equal", names.join(" and ")));
+        }
+        let extreme = answer("extreme", amount.expr.clone(), unit(amount.kind));
+        Ok(DirectAnswer {
+            label: which.map(|_| amount.name.clone()),
+            doubt: amount.doubt.clone().or_else(|| self.may_count(amount)),
+            ..extreme
+        })
+    }
+
+    /// The groups of a figure that have the names of another group, the ones in its table first.
+    fn aligned(&self, of: &Operand, asked: Option<Period>, group: &Group) -> Option<Vec<Group>> {
+        let mut groups = self.groups_of(of, asked);
+        groups.retain(|other| {
+            group
+                .parts
+                .iter()
+                .filter(|(name, _)| !is_rest(name))
+                .all(|(name, _)| other.named(name).is_some())
+        });
+        if groups.iter().any(|other| other.table == group.table) {
+            groups.retain(|other| other.table == group.table);
+        }
+        (!groups.is_empty()).then_some(groups)
+    }
+
+    /// The parts with their values, one list for each way to choose among groups that differ.
+    fn by_measure(
+        &self,
+        by: Measure,
+        columns: &[Vec<Group>],
+        divided: bool,
+        apart: &[String],
+    ) -> Reading<Vec<Vec<Ranked>>> {
+        let ways = columns.iter().map(Vec::len).max().unwrap_or_default();
+        let mut out = Vec::new();
+        for way in 0..ways {
+            let of = |column: &Vec<Group>| column.get(way).or(column.last()).cloned();
+            let groups: Vec<Group> = columns.iter().filter_map(of).collect();
+            let base = groups.get(usize::from(divided)).ok_or(Doubt::Open)?;
+            let mut ranked = Vec::new();
+            for (name, _) in &base.parts {
+                let stems = plain_stems(name);
+                let left_out = !stems.is_empty() && stems.iter().all(|stem| apart.contains(stem));
+                if is_rest(name) || left_out {
+                    continue;
+                }
+                let figures = groups.iter().map(|group| self.amount(group.named(name)?));
+                let figures: Option<Vec<Amount>> = figures.collect();
+                let figures = figures.ok_or(Doubt::Open)?;
+                self.in_one_unit(&figures)?;
+                let value = |at: usize| figures.get(at).map(|one| one.expr.clone());
+                let level = |at: usize| match divided {
+                    true => Some(operations::ratio(value(2 * at)?, value(2 * at + 1)?)),
+                    false => value(at),
+                };
+                let late = level(0).ok_or(Doubt::Open)?;
+                let expr = match (by, level(1)) {
+                    (Measure::Level, _) => late,
+                    (Measure::Growth, Some(early))
+                        if early.number().is_some_and(|early| early > 0.0) =>
+                    {
+                        operations::relative_change(late, early)
+                    }
+                    (Measure::Growth, _) => return missing("growth needs a value above zero"),
+                    (_, Some(early)) => operations::difference(late, early),
+                    (_, None) => return Err(Doubt::Open),
+                };
+                let key = expr.number().ok_or(Doubt::Open)?;
+                ranked.push(Ranked {
+                    name: name.clone(),
+                    key,
+                    expr,
+                });
+            }
+            out.push(ranked);
+        }
+        Ok(out)
+    }
+
+    /// The part that all lists have first.
+    fn first_of(
+        &self,
+        found: Vec<Vec<Ranked>>,
+        ranking: &Ranking,
+        kind: UnitKind,
+    ) -> Reading<DirectAnswer> {
+        let mut names: Vec<String> = Vec::new();
+        let mut best = None;
+        for mut ranked in found {
+            ranked.sort_by(|a, b| b.key.total_cmp(&a.key));
+            let moves = ranking.by != Measure::Level;
+            let rose = ranked.iter().filter(|one| one.key > 0.0).count();
+            let fell = ranked.iter().filter(|one| one.key < 0.0).count();
+            let at = match ranking.order {
+                Order::Largest(place) if !moves || place <= rose => place.checked_sub(1),
+                Order::Smallest(place) if !moves || fell == 0 => ranked.len().checked_sub(place),
+                Order::LargestFall if fell > 0 => ranked.len().checked_sub(1),
+                Order::Rose if rose == 1 => Some(0),
+                Order::Fell if fell == 1 => ranked.len().checked_sub(1),
+                Order::Rose | Order::Fell
+                    if rose > 0 && ranking.order == Order::Rose
+                        || fell > 0 && ranking.order == Order::Fell =>
+                {
+                    let is = |one: &&Ranked| {
+                        (one.key > 0.0) == (ranking.order == Order::Rose) && one.key.abs() > 0.0
+                    };
+                    let all: Vec<&str> = ranked
+                        .iter()
+                        .filter(is)
+                        .map(|one| one.name.as_str())
+                        .collect();
+                    return missing(format!("it is true of {}", all.join(" and ")));
+                }
+                _ => return missing("it is true of no part"),
+            };
+            let chosen = at.and_then(|at| ranked.get(at)).ok_or(Doubt::Open)?;
+            let equal = ranked
+                .iter()
+                .filter(|one| (one.key - chosen.key).abs() <= 0.0);
+            let equal: Vec<&str> = equal.map(|one| one.name.as_str()).collect();
+            if equal.len() > 1 {
+                return missing(format!("{} are equal", equal.join(" and ")));
+            }
+            if ranked.len() < 2 {
+                return Err(Doubt::Open);
+            }
+            if !names
+                .iter()
+                .any(|name| plain_stems(name) == plain_stems(&chosen.name))
+            {
+                names.push(chosen.name.clone());
+            }
+            best = best.or_else(|| Some(chosen.expr.clone()));
+        }
+        match (names.as_slice(), best) {
+            ([name], Some(expr)) => Ok(DirectAnswer {
+                label: Some(name.clone()),
+                ..answer("extreme", expr, kind)
+            }),
+            ([_, _, ..], _) => missing(format!("it may be {}", names.join(" or "))),
+            _ => Err(Doubt::Open),
+        }
+    }
+}
+
+impl Group {
+    /// The only part of a name.
+    fn named(&self, name: &str) -> Option<FitFigure> {
+        let stems = plain_stems(name);
+        let mut parts = self
+            .parts
+            .iter()
+            .filter(|(own, _)| plain_stems(own) == stems);
+        let (part, more) = (parts.next(), parts.next());
+        part.filter(|_| more.is_none()).map(|(_, at)| *at)
+    }
+}
+
+/// Whether a part is what is left over.
+fn is_rest(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    lower
+        .split_whitespace()
+        .next()
+        .is_some_and(|word| lists(REST, word))
+}

@@ -1,0 +1,219 @@
+//! "Which segment grew fastest?": a question for the part of a whole that is first by a measure, or
+//! for the one of which something is true.
+
+use super::names::name_at;
+use super::operand::Operand;
+use super::operands::{has, operand};
+use super::phrases::Cue;
+use super::question::{Token, TokenPart};
+use super::words::lists;
+
+/// How the parts of a whole are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ranking {
+    /// The stems of what the parts are called, each with the word that is said: "segment".
+    pub(super) noun: Vec<(String, String)>,
+    pub(super) by: Measure,
+    pub(super) order: Order,
+}
+
+impl Ranking {
+    /// Whether the largest level is asked for, or else the smallest; `None` for anything else.
+    pub(super) fn largest(&self) -> Option<bool> {
+        match (self.by, self.order) {
+            (Measure::Level, Order::Largest(1)) => Some(true),
+            (Measure::Level, Order::Smallest(1)) => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// By what parts are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    Level,
+    /// The change from the year before.
+    Change,
+    /// The same in percent.
+    Growth,
+    /// A change, in whichever of the two ways.
+    Moves,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// The largest, or the second largest. A fall is not counted as a small rise.
+    Largest(usize),
+    Smallest(usize),
+    LargestFall,
+    /// The only part that rose.
+    Rose,
+    Fell,
+}
+
+/// What parts of a whole are called.
+pub(super) const PART_NOUNS: &str = "segment segments division divisions";
+
+/// What parts are called that are places.
+pub(super) const PLACE_NOUNS: &str = "country countries region regions geography geographies location locations area areas nation continent";
+
+/// Other nouns of parts; of these, too, the tables say which rows they are.
+const OTHER_NOUNS: &str = "product products line lines class classes category categories business businesses \
+    brand brands type types unit units channel channels market markets";
+
+/// Words between "which" and the noun.
+const ADJECTIVES: &str = "of the our its their two three four five six all operating reportable reporting business \
+    geographic geographical";
+
+const GAINED: &str = "added add adds adding gained gain gains gaining";
+const LOST: &str = "lost lose loses losing shed";
+const FASTEST: &str = "fastest quickest";
+const SLOWEST: &str = "slowest";
+const BEST: &str = "best strongest fattest";
+const WORST: &str = "worst weakest";
+const ORDINALS: [&str; 3] = ["second", "third", "fourth"];
+
+/// Words of an amount of money, of which "the most" is no percentage.
+const AMOUNTS: &str = "dollars dollar euros absolute amount";
+
+/// Words that only lead from the part to its measure.
+const LEADING: &str = "saw see seen had its their terms whose with";
+
+const MOVES: &[Cue] = &[Cue::Rise, Cue::Growth, Cue::Fall, Cue::Improve];
+
+/// Reads a ranking of parts, and the figure by which they are ranked; `None` if the question is no
+/// such one.
+pub(super) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
+    let asks = |token: &Token| lists("which what", &token.text);
+    let first = tokens.iter().take(3).position(asks)?;
+    let (at, noun) = noun(tokens, first)?;
+    let says = |list: &str| tokens.iter().any(|token| lists(list, &token.text));
+    let compares = has(tokens, &[Cue::YearAgo]);
+    let fell = has(tokens, &[Cue::Fall]) || says(LOST) || compares && has(tokens, &[Cue::Less]);
+    let rose = has(tokens, &[Cue::Rise, Cue::Growth, Cue::Improve])
+        || says(GAINED)
+        || compares && has(tokens, &[Cue::More]);
+    let largest = has(tokens, &[Cue::Largest]) || says(FASTEST) || says(BEST);
+    let smallest = has(tokens, &[Cue::Smallest]) || says(SLOWEST) || says(WORST);
+    let place = ORDINALS.iter().position(|ordinal| says(ordinal));
+    let place = place.map_or(1, |place| place + 2);
+    let by = match () {
+        () if says(FASTEST) || says(SLOWEST) => Measure::Growth,
+        () if !rose && !fell => Measure::Level,
+        () if has(tokens, &[Cue::Percent]) || says("rate") => Measure::Growth,
+        () if says(GAINED) || says(LOST) || says(AMOUNTS) => Measure::Change,
+        () => Measure::Moves,
+    };
+    let order = match (largest, smallest, fell) {
+        (true, false, false) => Order::Largest(place),
+        (false, true, false) => Order::Smallest(place),
+        (true, false, true) if !rose && place == 1 => Order::LargestFall,
+        (false, false, true) if !rose => Order::Fell,
+        (false, false, false) if rose => Order::Rose,
+        _ => return None,
+    };
+    let cues = [
+        MOVES,
+        &[
+            Cue::Largest,
+            Cue::Smallest,
+            Cue::More,
+            Cue::Less,
+            Cue::YearAgo,
+            Cue::Percent,
+        ],
+    ]
+    .concat();
+    let used = [
+        GAINED, LOST, FASTEST, SLOWEST, BEST, WORST, AMOUNTS, LEADING, ORDINALS[0], ORDINALS[1],
+        ORDINALS[2],
+    ];
+    let left = tokens.iter().enumerate().filter(|(here, token)| {
+        let led = first < at && (first..=at).contains(here) || *here == at;
+        let said = token.cue().is_some_and(|cue| cues.contains(&cue));
+        // "The second quarter" is a period, which is no word.
+        let word = matches!(token.part, TokenPart::Word(_) | TokenPart::Filler);
+        !(led || said || word && used.iter().any(|list| lists(list, &token.text)))
+    });
+    let left: Vec<Token> = left.map(|(_, token)| token.clone()).collect();
+    let mut of = operand(&left, Some(&[Cue::And]))?;
+    // What is sold is revenue.
+    if of.names.is_empty()
+        && of
+            .words
+            .iter()
+            .all(|(stem, _)| stem == "sold" || stem == "sell")
+        && left
+            .iter()
+            .any(|token| lists("sold sell sells selling", &token.text))
+        && let Some((_, concept, said)) = name_at(&["revenue"])
+    {
+        of.words.clear();
+        of.names.push((concept, said));
+    }
+    // The best cost is a low one.
+    let good = !(says(BEST) || says(WORST)) || !of.names.is_empty() || of.says("margin");
+    (of.is_named() && good).then_some((Ranking { noun, by, order }, of))
+}
+
+/// Where the noun of the parts is, and its stems.
+fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<(String, String)>)> {
+    let nouns = [PART_NOUNS, PLACE_NOUNS, OTHER_NOUNS];
+    let is_noun = |token: &Token| nouns.iter().any(|list| lists(list, bare(token)));
+    let rest = tokens.get(which + 1..)?;
+    let names = |token: &&Token| {
+        let word = matches!(token.part, TokenPart::Word(_)) && !is_verb(&token.text);
+        word || is_noun(token) || lists(ADJECTIVES, &token.text)
+    };
+    let phrase = rest.iter().take_while(names).count();
+    let phrase = rest.get(..phrase)?;
+    let last = phrase
+        .iter()
+        .position(is_noun)
+        .or(phrase.len().checked_sub(1));
+    // "What was the second largest segment by revenue?"
+    let behind = || {
+        let superlative = tokens.iter().position(|token| {
+            matches!(token.cue(), Some(Cue::Largest | Cue::Smallest))
+                || [FASTEST, SLOWEST, BEST, WORST]
+                    .iter()
+                    .any(|list| lists(list, &token.text))
+        })?;
+        let leads = tokens.get(which + 1..superlative)?;
+        let only = leads
+            .iter()
+            .all(|token| token.stems().is_empty() || ORDINALS.contains(&token.text.as_str()));
+        let mut after = tokens.iter().enumerate().skip(superlative + 1);
+        let (at, _) =
+            after.find(|(_, token)| !matches!(token.cue(), Some(Cue::Rise | Cue::Growth)))?;
+        (only && is_noun(tokens.get(at)?)).then_some(at)
+    };
+    let named = |token: &Token| matches!(token.part, TokenPart::Word(_)) || is_noun(token);
+    let (first, at) = match last.filter(|last| phrase.get(*last).is_some_and(named)) {
+        Some(last) => (which + 1, which + 1 + last),
+        None => {
+            let at = behind()?;
+            (at, at)
+        }
+    };
+    let said = tokens.get(first..=at)?.iter();
+    let said =
+        said.filter(|token| is_noun(token) || named(token) && !lists(ADJECTIVES, &token.text));
+    let of_token = |token: &Token| {
+        let said = bare(token).to_owned();
+        let stems = super::words::stems(&said).into_iter();
+        stems.map(|stem| (stem, said.clone())).collect::<Vec<_>>()
+    };
+    Some((at, said.flat_map(of_token).collect()))
+}
+
+/// Whether a word behind a noun is what the part did, not what it is called.
+fn is_verb(word: &str) -> bool {
+    let listed = [GAINED, LOST, "sold won grew rose fell saw brought"];
+    word.ends_with("ed") || listed.iter().any(|list| lists(list, word))
+}
+
+/// A word without the mark of a genitive.
+fn bare(token: &Token) -> &str {
+    token.text.trim_end_matches("'s").trim_end_matches('\'')
+}
