@@ -136,6 +136,44 @@ fn parts_are_ranked_by_level_change_growth_or_margin() {
 }
 
 #[test]
+fn several_parts_are_left_out_of_a_whole() {
+    let place = Workplace::new();
+    place.write("report.md", REPORT);
+    for (question, answer) in [
+        (
+            "What share of 2031 revenue came from outside Germany and France?",
+            "16.7%",
+        ),
+        (
+            "What percentage of revenue was earned outside Germany and Japan in 2031?",
+            "27.8%",
+        ),
+        (
+            "What was revenue other than in Germany and France in 2031?",
+            "€1,500 thousand",
+        ),
+        (
+            "What part of 2031 revenue was not from Germany, in percent?",
+            "44.4%",
+        ),
+        (
+            "What share of 2031 revenue came from outside Germany?",
+            "44.4%",
+        ),
+    ] {
+        let read = conversation(&place, "report.md", &[question]);
+        assert_eq!(sure(&read[0]), Some(answer), "{question}: {}", read[0]);
+    }
+    for question in [
+        "What share of 2031 revenue came from outside Germany and Brazil?",
+        "What share of 2031 revenue came from outside Brazil and Germany?",
+    ] {
+        let read = conversation(&place, "report.md", &[question]);
+        assert_eq!(sure(&read[0]), None, "{question}: {}", read[0]);
+    }
+}
+
+#[test]
 fn a_question_for_the_group_is_not_answered_by_the_company_alone() {
     let place = Workplace::new();
     let report = "# Oriel Cement\n\nStatement of unaudited STANDALONE financial results ($ in millions)\n\n\

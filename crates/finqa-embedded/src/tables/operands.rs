@@ -6,6 +6,9 @@ use super::phrases::Cue;
 use super::question::{Token, TokenPart};
 use super::words::{VERBS, lists, plain_stems};
 
+/// What stands between two names that are left out, among their stems.
+pub(super) const AND: &str = ",";
+
 pub(super) const SHARES: &[Cue] = &[Cue::Percent, Cue::Share];
 
 pub(super) fn has(tokens: &[Token], cues: &[Cue]) -> bool {
@@ -56,7 +59,17 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
                 .map(|stem| (stem.clone(), token.text.clone()));
             out.except.extend(said);
             let article = matches!(token.part, TokenPart::Filler) && !lists(VERBS, &token.text);
-            if article || !token.stems().is_empty() {
+            // "Outside the US and Canada" leaves out both.
+            let more = || {
+                tokens
+                    .get(at + 1)
+                    .is_some_and(|next| !next.stems().is_empty())
+            };
+            let joins = token.text == "," || token.cue() == Some(Cue::And) && more();
+            if joins {
+                out.except.push((AND.to_owned(), token.text.clone()));
+            }
+            if joins || article || !token.stems().is_empty() {
                 continue;
             }
             except.append(&mut out.except);

@@ -7,6 +7,7 @@ use finqa_core::page::period::Period;
 use super::find::{Amount, AmountKind, latest};
 use super::fit::{FitFigure, is_light};
 use super::operand::Operand;
+use super::operands::AND;
 use super::page::{Reading, Tables, missing};
 use super::statements::rounds_alike;
 use super::table::ReportRow;
@@ -153,11 +154,13 @@ impl Tables {
     pub(super) fn without(&self, of: &Operand, asked: Option<Period>) -> Reading<Amount> {
         let whole = of.of_whole();
         let mut named = whole.clone();
-        named.words.extend(of.except.iter().cloned());
+        let words = of.except.iter().filter(|(word, _)| word != AND);
+        let words: Vec<(String, String)> = words.cloned().collect();
+        named.words.extend(words.iter().cloned());
         let printed = self.figure(&named, asked, None);
         let says = |one: &Amount| {
             let name = one.place().map(|at| plain_stems(&self.full_name(at)));
-            name.is_some_and(|name| of.except.iter().all(|(word, _)| name.contains(word)))
+            name.is_some_and(|name| words.iter().all(|(word, _)| name.contains(word)))
         };
         if printed
             .as_ref()
@@ -165,19 +168,30 @@ impl Tables {
         {
             return printed;
         }
-        let left_out = Operand {
-            words: of.except.get(1..).unwrap_or_default().to_vec(),
+        let left_out = |words: &[(String, String)]| Operand {
+            words: words.to_vec(),
             ..Operand::default()
         };
         let all = self.figure(&whole, asked, None)?;
-        let part = self
-            .part_of(&all, &left_out)
-            .filter(|_| all.doubt.is_none());
-        if let Some(part) = part.and_then(|part| self.amount(part))
-            && part.scale == all.scale
-        {
+        // The name of one part, "Latin America and Canada", or of several.
+        let one = words.get(1..).unwrap_or_default();
+        let several = of.except.get(1..).unwrap_or_default();
+        let several = several.split(|(word, _)| word == AND);
+        let several: Vec<&[(String, String)]> = several.filter(|one| !one.is_empty()).collect();
+        let parts = [vec![one], several].into_iter().find_map(|names| {
+            let parts = names
+                .into_iter()
+                .map(|name| self.part_of(&all, &left_out(name)));
+            parts.collect::<Option<Vec<FitFigure>>>()
+        });
+        let mut parts = parts.filter(|_| all.doubt.is_none()).unwrap_or_default();
+        parts.dedup_by_key(|one| one.place());
+        let parts = parts.into_iter().filter_map(|one| self.amount(one));
+        let parts: Vec<Amount> = parts.filter(|part| part.scale == all.scale).collect();
+        let rest = parts.iter().map(|part| part.expr.clone());
+        if !parts.is_empty() {
             return Ok(Amount {
-                expr: operations::difference(all.expr, part.expr),
+                expr: rest.fold(all.expr, operations::difference),
                 kind: AmountKind::Plain,
                 at: None,
                 ..all

@@ -107,7 +107,7 @@ const CUES: [(Cue, &str); 33] = [
     (Cue::Or, "or"),
     (Cue::Plus, "plus"),
     (Cue::ShareOf, "share of|percentage of|percent of|% of|proportion of|fraction of|portion of|part of"),
-    (Cue::Except, "excluding|without|other than|apart from|aside from|except|except for|left out|leaving out|not counting|not including|exclusive of|outside"),
+    (Cue::Except, "excluding|without|other than|apart from|aside from|except|except for|left out|leaving out|not counting|not including|exclusive of|outside|not"),
     (Cue::Multiple, "how many times|how many times over|what multiple of|multiple of"),
     (Cue::Covers, "cover|covers|covered"),
     (Cue::Than, "than"),

@@ -13,7 +13,7 @@ use super::names::{Concept, name_at};
 use super::operand::Operand;
 use super::page::Tables;
 use super::phrases::{Cue, NamedStatement, cue_at};
-use super::words::{FILLERS, NOISE, STATES, lists, stems};
+use super::words::{FILLERS, NOISE, STATES, VERBS, lists, stems};
 
 #[derive(Clone, Debug)]
 pub(super) struct Token {
@@ -363,6 +363,10 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
                 || *cue == Cue::And && joins_periods
                 || *cue == Cue::Fall && texts.get(at + 1) == Some(&"due")
                 || *cue == Cue::To && texts.get(at + 1) == Some(&"be")
+                // "Was not from the North", but no "not yet recognized".
+                || *text == "not"
+                    && !(out.last().is_some_and(|last| lists(VERBS, &last.text))
+                        && texts.get(at + 1).is_some_and(|next| !lists("yet", next)))
                 || matches!(cue, Cue::Except | Cue::Multiple | Cue::Covers) && tables.is_plain())
         });
         let name = name_at(texts.get(at..).unwrap_or_default());
