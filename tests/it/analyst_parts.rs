@@ -174,6 +174,47 @@ fn several_parts_are_left_out_of_a_whole() {
 }
 
 #[test]
+fn a_growth_is_of_the_two_figures_just_given() {
+    let place = Workplace::new();
+    place.write("report.md", REPORT);
+    for (questions, answer) in [
+        (
+            [
+                "revenue of Canals in 2031?", "And the year before?", "So what growth is that?",
+            ],
+            "-3.3%",
+        ),
+        (
+            [
+                "revenue of Canals in 2031?", "And the year before?", "By how much did it fall?",
+            ],
+            "€100 thousand",
+        ),
+        (
+            [
+                "revenue of Canals in 2029?", "And in 2030?", "What growth is that?",
+            ],
+            "25.0%",
+        ),
+        (
+            [
+                "revenue of Canals in 2029?", "revenue of Canals in 2031?", "What growth is that?",
+            ],
+            "20.8%",
+        ),
+        (
+            [
+                "revenue of Canals in 2030?", "revenue of Locks in 2031?", "What growth is that?",
+            ],
+            "61.5%",
+        ),
+    ] {
+        let read = conversation(&place, "report.md", &questions);
+        assert_eq!(sure(&read[2]), Some(answer), "{questions:?}: {}", read[2]);
+    }
+}
+
+#[test]
 fn a_question_for_the_group_is_not_answered_by_the_company_alone() {
     let place = Workplace::new();
     let report = "# Oriel Cement\n\nStatement of unaudited STANDALONE financial results ($ in millions)\n\n\

@@ -9,7 +9,7 @@ use regex::Regex;
 use super::asked::{Asked, Operation};
 use super::fit::is_light;
 use super::operand::Operand;
-use super::operands::operand;
+use super::operands::{has, operand};
 use super::phrases::Cue;
 use super::question::{Token, TokenPart};
 use super::words::{PRONOUNS, lists};
@@ -119,6 +119,16 @@ const RELATIONS: [Cue; 8] = [
 fn is_lead(token: &Token) -> bool {
     lists(LEADS, &token.text) || token.cue() == Some(Cue::And)
 }
+/// Cues of a change of one figure.
+const CHANGES: &[Cue] = &[
+    Cue::Change,
+    Cue::Difference,
+    Cue::Fall,
+    Cue::Growth,
+    Cue::Improve,
+    Cue::Points,
+    Cue::Rise,
+];
 
 /// Whether a question about a report leans on the one before for a side of a relation: "and as a
 /// share of net sales?"; or for the part that "its" is of.
@@ -166,10 +176,14 @@ pub(super) fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option
     // "What was it in 2030?" asks for that year, "is that more than in 2030?" for both.
     let relates = |token: &Token| token.cue().is_some_and(|cue| RELATIONS.contains(&cue));
     let dated = tokens.iter().any(|token| token.period().is_some());
-    let of = match dated && !tokens.iter().any(relates) {
+    let mut of = match dated && !tokens.iter().any(relates) {
         true => of.of_spans(Vec::new()),
         false => of.clone(),
     };
+    // "What growth is that?" is of the two figures just given.
+    if !dated && has(tokens, CHANGES) {
+        of.spans.append(&mut of.before);
+    }
     let figure = Token {
         text: of.spelled(),
         part: TokenPart::Earlier(Box::new(of)),
@@ -192,6 +206,15 @@ static VERB: LazyLock<Regex> =
 /// Gives a bare name ("free cash flow?") the period of the question before. Returns why it may
 /// still ask for something else: for a relation to the figure before, or for the same part.
 pub(super) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<String> {
+    if let ([last], [of]) = (before.operands.as_slice(), asked.operands.as_mut_slice()) {
+        let periods = (last.spans.as_slice(), of.spans.as_slice());
+        let apart = matches!(periods, ([last], [own]) if last != own);
+        let figures = [&before.operation, &asked.operation] == [&Operation::Figure; 2];
+        of.before = match figures && apart && of.is_same_figure(last) {
+            true => last.spans.clone(),
+            false => Vec::new(),
+        };
+    }
     let looks_up = asked.operation == Operation::Figure;
     if RELATED.is_match(text) && looks_up {
         return Some("the question is about the figure before it".to_owned());

@@ -36,6 +36,8 @@ pub(super) struct Operand {
     /// What it may be a part of: "sales" of "what share of sales".
     pub(super) of: Option<Box<Operand>>,
     pub(super) spans: Vec<Period>,
+    /// The period of the same figure in the question before.
+    pub(super) before: Vec<Period>,
     /// The two periods are the ends of a longer one.
     pub(super) through: bool,
     pub(super) total: bool,
@@ -68,6 +70,19 @@ impl Operand {
     pub(super) fn of_spans(&self, spans: Vec<Period>) -> Self {
         let same = self.clone();
         Self { spans, ..same }
+    }
+
+    /// Whether another operand names the same figure, of any period.
+    pub(super) fn is_same_figure(&self, other: &Self) -> bool {
+        let names = |of: &Self| -> Vec<*const Concept> {
+            of.names
+                .iter()
+                .map(|(one, _)| std::ptr::from_ref(*one))
+                .collect()
+        };
+        let stems =
+            |of: &Self| -> Vec<String> { of.words.iter().map(|(stem, _)| stem.clone()).collect() };
+        self.rows == other.rows && names(self) == names(other) && stems(self) == stems(other)
     }
 
     /// A balance of a year is that of its last day.
