@@ -215,6 +215,55 @@ fn a_growth_is_of_the_two_figures_just_given() {
 }
 
 #[test]
+fn a_margin_changes_in_points_and_a_growth_is_compounded() {
+    let place = Workplace::new();
+    place.write("report.md", REPORT);
+    for (question, answer) in [
+        (
+            "By how many basis points did gross margin widen from 2030 to 2031?",
+            "125 basis points",
+        ),
+        (
+            "By how many percentage points did gross margin rise in 2031?",
+            "1.3 percentage points",
+        ),
+        (
+            "What was the compound annual growth rate of revenue from 2029 to 2031?",
+            "12.6%",
+        ),
+        ("CAGR of Locks revenue between 2029 and 2031?", "38.2%"),
+    ] {
+        let read = conversation(&place, "report.md", &[question]);
+        assert_eq!(sure(&read[0]), Some(answer), "{question}: {}", read[0]);
+    }
+    let read = conversation(
+        &place,
+        "report.md",
+        &[
+            "gross margin in 2031?",
+            "By how many percentage points did it change from the year before?",
+        ],
+    );
+    assert_eq!(sure(&read[1]), Some("1.3 percentage points"), "{}", read[1]);
+}
+
+#[test]
+fn a_change_year_on_year_may_be_asked_in_percent() {
+    let place = Workplace::new();
+    place.write("report.md", REPORT);
+    for (question, answer) in [
+        ("How much did revenue grow year on year in 2031?", None),
+        (
+            "What was the year-on-year growth of revenue in 2031, in percent?",
+            Some("12.5%"),
+        ),
+    ] {
+        let read = conversation(&place, "report.md", &[question]);
+        assert_eq!(sure(&read[0]), answer, "{question}: {}", read[0]);
+    }
+}
+
+#[test]
 fn a_question_for_the_group_is_not_answered_by_the_company_alone() {
     let place = Workplace::new();
     let report = "# Oriel Cement\n\nStatement of unaudited STANDALONE financial results ($ in millions)\n\n\

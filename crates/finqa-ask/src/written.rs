@@ -54,9 +54,14 @@ pub(super) fn write(question: &Question, answer: &mut Answer) {
         return;
     };
     let is_amount = is_amount(answer);
-    if answer.unit.kind == UnitKind::Percent && unit.percent && is_difference(answer) {
+    if answer.unit.kind == UnitKind::Percent && is_difference(answer, unit.percent) {
         let digits = answer.printed.trim_end_matches(['%', ' ']);
-        answer.printed = format!("{digits} percentage points");
+        let lower = question.text.to_lowercase();
+        let basis = ["basis point", "bps"].iter().any(|it| lower.contains(it));
+        answer.printed = match basis && !unit.percent {
+            true => format!("{:.0} basis points", value * 10_000.0),
+            false => format!("{digits} percentage points"),
+        };
     }
     if !value.is_finite() || answer.unit.kind == UnitKind::Percent || !is_figure(answer, value) {
         return;
@@ -84,13 +89,17 @@ fn is_figure(answer: &Answer, value: f64) -> bool {
         || bare && cited.any(|cited| is(&cited.literal))
 }
 
-/// Whether a value is one cited figure less another.
-fn is_difference(answer: &Answer) -> bool {
+/// Whether a value is one percentage less another: two cited figures, or two quotients.
+fn is_difference(answer: &Answer, percent: bool) -> bool {
     let program = answer.program.as_deref().map(Program::parse);
-    let Some(Ok(program)) = program.filter(|_| answer.evidence.len() == 2) else {
+    let Some(Ok(program)) = program else {
         return false;
     };
-    matches!(program.steps(), [step] if step.op == Op::Subtract)
+    match program.steps() {
+        [step] => percent && answer.evidence.len() == 2 && step.op == Op::Subtract,
+        [a, b, last] => [a.op, b.op, last.op] == [Op::Divide, Op::Divide, Op::Subtract],
+        _ => false,
+    }
 }
 
 fn same_size(a: f64, b: f64) -> bool {

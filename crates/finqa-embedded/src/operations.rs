@@ -41,6 +41,12 @@ pub(crate) fn relative_change<T: OperandBuilder>(late: T, early: T) -> T {
     ratio(difference(late, early.clone()), early)
 }
 
+/// `(late / early) ^ (1 / years) - 1`
+pub(crate) fn compound_growth<T: Term>(late: T, early: T, years: u32) -> T {
+    let power = ratio(T::constant(1), T::constant(years));
+    difference(T::step(Op::Exp, ratio(late, early), power), T::constant(1))
+}
+
 /// `a / b`: a ratio, or the share of `a` in `b`.
 pub(crate) fn ratio<T: OperandBuilder>(a: T, b: T) -> T {
     T::step(Op::Divide, a, b)

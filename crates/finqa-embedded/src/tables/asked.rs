@@ -30,6 +30,8 @@ pub(super) enum Operation {
     /// if it is asked for.
     Difference,
     Ratio,
+    /// The growth from one year to another, the same in each year between.
+    Compound,
     Sum,
     Average,
     Extreme {
@@ -96,13 +98,14 @@ const MOVES: &[Cue] = &[
 ];
 
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
-static FORMS: [Form; 23] = [
+static FORMS: [Form; 24] = [
     Form(true, &[Cue::More], Sides(Cue::Or), Operation::Larger { largest: true }, false, &[]),
     Form(true, &[Cue::Less], Sides(Cue::Or), Operation::Larger { largest: false }, false, &[]),
     Form(true, &[Cue::Exceeds], Sides(Cue::Exceeds), Operation::Compare, false, &[]),
     Form(true, &[Cue::More], Sides(Cue::Than), Operation::Compare, false, &[]),
     Form(true, &[Cue::Less], Reversed(Cue::Than), Operation::Compare, false, &[]),
     Form(true, &[Cue::Rise, Cue::Improve, Cue::Fall], One, Operation::Compare, false, &[]),
+    Form(false, &[Cue::Compound], One, Operation::Compound, false, &[Cue::Growth, Cue::Percent]),
     Form(false, &[Cue::Average], Listed(1), Operation::Average, false, &[]),
     Form(false, &[Cue::AsShareOf], Sides(Cue::AsShareOf), Operation::Ratio, true, PERCENT),
     Form(false, &[Cue::DividedBy], Sides(Cue::DividedBy), Operation::Ratio, true, PERCENT),
@@ -181,7 +184,7 @@ pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
     let mut asked = forms.find_map(|form| form.read(tokens, plain))?;
     let several = |of: &Operand| of.spans.len() > 1 || of.each.is_some();
     let lists_them = |of: &Operand| !of.through && asked.operation == Operation::Figure;
-    let of_each = asked.operation != Operation::Average
+    let of_each = !matches!(asked.operation, Operation::Average | Operation::Compound)
         && (asked.since || asked.operands.iter().any(several))
         && !asked.operands.iter().all(lists_them);
     // "In 2031 and a year earlier" asks for no change.

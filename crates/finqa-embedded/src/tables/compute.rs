@@ -91,6 +91,10 @@ impl Tables {
                 }
                 (pair.to_vec(), ratio(pair, asked.relative))
             }
+            Operation::Compound => {
+                let pair = self.pair(asked)?;
+                (pair.to_vec(), compound(pair, of)?)
+            }
             Operation::Sum => {
                 let parts = self.all_of(operands)?;
                 let sum = self.sum(&parts)?;
@@ -351,10 +355,28 @@ fn ratio(pair: [Amount; 2], percent: bool) -> DirectAnswer {
     DirectAnswer { doubt, ..answer }
 }
 
+/// The growth that leads from the earlier to the later figure in so many equal years.
+fn compound([late, early]: [Amount; 2], of: &Operand) -> Reading<DirectAnswer> {
+    let mut years = of.spans.iter().filter_map(|span| span.end.year);
+    let plain = late.kind == AmountKind::Plain && early.kind == AmountKind::Plain;
+    let (Some(a), Some(b), None) = (years.next(), years.next(), years.next()) else {
+        return missing("compound growth needs two years");
+    };
+    let months = |span: &Period| span.length() == 12;
+    if !plain || a == b || !of.spans.iter().all(months) {
+        return Err(Doubt::Open);
+    }
+    if late.number() <= 0.0 || early.number() <= 0.0 {
+        return missing("growth needs values above zero");
+    }
+    let growth = operations::compound_growth(late.expr, early.expr, u32::from(a.abs_diff(b)));
+    Ok(answer("compound growth", growth, UnitKind::Percent))
+}
+
 /// A change, a difference, or either as a percentage of the earlier or smaller figure.
 fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> Reading<DirectAnswer> {
     // A growth of a percentage: in points or in percent?
-    let unclear = late.kind == AmountKind::Share || relative && late.kind != AmountKind::Plain;
+    let unclear = relative && late.kind != AmountKind::Plain;
     let same = late.at.is_some() && late.place() == early.place();
     if late.kind != early.kind || same || unclear {
         return Err(Doubt::Open);
@@ -364,7 +386,8 @@ fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> Reading<Di
     let (a, b) = if fallen { (early, late) } else { (late, early) };
     let change = operations::difference(a.expr, b.expr);
     if !relative {
-        return Ok(answer("change", change, UnitKind::Number));
+        // Of two shares in percentage points.
+        return Ok(answer("change", change, unit(base.kind)));
     }
     let doubt = (base.number() <= 0.0)
         .then(|| Doubt::Missing("growth needs a value above zero".to_owned()));

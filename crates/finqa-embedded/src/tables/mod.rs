@@ -61,7 +61,7 @@ pub(crate) use names::ways_to_say;
 pub use names::{names_amount, names_row};
 use page::Reading;
 pub(crate) use page::{Doubt, Tables};
-use question::{RELATIVE_TIME, SEQUENTIAL, Token};
+use question::{RELATIVE_TIME, SEQUENTIAL, Token, YEAR_ON_YEAR};
 pub(crate) use sentences::StatedFact;
 pub(crate) use spent::SUM_OF_ROWS;
 pub(crate) use table::Place;
@@ -234,6 +234,14 @@ impl Tables {
             );
             answer.doubt = Some(Doubt::Missing(why));
         }
+        let amount = asked.operation == Operation::Difference && !asked.relative;
+        if let (Ok(answer), Some(said)) = (&mut answer, YEAR_ON_YEAR.find(&lower))
+            && amount
+            && !OF_AMOUNTS.iter().any(|of| lower.contains(of))
+        {
+            let why = format!("{:?} may ask for the change in percent", said.as_str());
+            answer.doubt = answer.doubt.take().or(Some(Doubt::Missing(why)));
+        }
         if let Ok(answer) = &mut answer
             && let Some(why) = self.other_scope(&turn.text, answer)
         {
@@ -306,6 +314,11 @@ impl DirectAnswer {
         expr.leaves().iter().all(known).then_some(expr)
     }
 }
+
+/// Words of a question for an amount, whatever else it says.
+const OF_AMOUNTS: [&str; 7] = [
+    "by how much", "amount", "dollar", "euro", "illion", "thousand", "point",
+];
 
 /// The first cell of an expression.
 fn place_of(expr: &FigureExpr) -> Option<Place> {

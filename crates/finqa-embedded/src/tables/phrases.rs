@@ -9,6 +9,8 @@ pub(super) enum Cue {
     // Operations
     Average,
     Change,
+    /// A growth that is the same in each of several years.
+    Compound,
     Difference,
     Fall,
     /// A relative change.
@@ -79,20 +81,21 @@ impl NamedStatement {
 }
 
 #[rustfmt::skip]
-const CUES: [(Cue, &str); 33] = [
+const CUES: [(Cue, &str); 34] = [
     (Cue::Average, "average|mean|averaged|on average"),
     (Cue::Change, "change|changes|changed"),
+    (Cue::Compound, "compound annual growth rate|compound annual growth|compound growth rate|compound annual rate|compounded annual growth rate|cagr|annualized growth rate"),
     (Cue::Difference, "difference|differ"),
     (Cue::Fall, "fall|falls|fell|fallen|falling|drop|dropped|decrease|decreased|decreases|decline|declined|declines|declining"),
-    (Cue::Fall, "shrink|shrank|reduction|go down|went down|gone down"),
+    (Cue::Fall, "shrink|shrank|reduction|go down|went down|gone down|narrow|narrows|narrowed|narrowing"),
     (Cue::Growth, "growth|growth rate|rate of growth|rate of change|how fast|how quickly|how rapidly|at what rate"),
     (Cue::Largest, "highest|largest|biggest|greatest|maximum|most|at its highest|at their highest"),
     (Cue::Smallest, "lowest|smallest|least|minimum|fewest|at its lowest|at their lowest"),
     (Cue::Percent, "percent|percentage|percentages|%|in percent|in percentage terms|in %"),
-    (Cue::Points, "percentage points|percentage point|percent points|percent point|in percentage points|in percent points"),
+    (Cue::Points, "percentage points|percentage point|percent points|percent point|in percentage points|in percent points|basis points|basis point|bps|how many points"),
     (Cue::Ratio, "ratio|ratio of"),
     (Cue::Rise, "increase|increased|increases|increasing|rise|rises|rose|risen|rising|grow|grows|grew|grown|growing"),
-    (Cue::Rise, "go up|went up|gone up"),
+    (Cue::Rise, "go up|went up|gone up|widen|widens|widened|widening|expand|expands|expanded"),
     (Cue::Improve, "improve|improved|improves"),
     (Cue::Share, "share"),
     (Cue::Sum, "sum|sum of|combined|together|added together|taken together"),

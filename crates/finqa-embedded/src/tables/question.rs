@@ -95,9 +95,13 @@ impl Token {
 /// What is compared with the same of the year before.
 static YEAR_AGO: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
-        r"\b(?:year[- ]over[- ]year|yoy|(?:vs\.?|versus|than|from|compared (?:to|with)|against)(?: in)? (?:the |a )?(?:same (?:period|quarter) )?(?:of )?(?:the )?(?:year[- ]ago|prior[- ]year|previous year|last year|year (?:earlier|before|ago))(?:[- ](?:quarter|period))?|(?:than )?a year (?:before|earlier|ago))\b"
+        r"\b(?:year[- ](?:over|on)[- ]year|yoy|y[-/]o?-?y|(?:vs\.?|versus|than|from|compared (?:to|with)|against)(?: in)? (?:the |a )?(?:same (?:period|quarter) )?(?:of )?(?:the )?(?:year[- ]ago|prior[- ]year|previous year|last year|year (?:earlier|before|ago))(?:[- ](?:quarter|period))?|(?:than )?a year (?:before|earlier|ago))\b"
     )
 });
+
+/// A change that is usually said in percent.
+pub(super) static YEAR_ON_YEAR: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"\b(?:year[- ](?:over|on)[- ]year|yoy|y[-/]o?-?y)\b"));
 
 /// What is compared with the period before, and not with the same of the year before.
 pub(super) static SEQUENTIAL: LazyLock<Regex> = LazyLock::new(|| {

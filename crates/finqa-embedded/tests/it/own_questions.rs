@@ -243,7 +243,7 @@ Diluted shares;40;40;44", &[
         ("what is the ratio of employees to revenue in 2033?", Unsure("different units")),
         ("in which year was the gross margin highest?", Is("2033")),
         ("did the net margin improve in 2033?", Is("yes")),
-        ("by how many percentage points did the gross margin change from 2031 to 2032?", Unsure("")),
+        ("by how many percentage points did the gross margin change from 2031 to 2032?", Is("3.0%")),
         ("what was the average operating margin over 2031 to 2033?", Is("16.3%")),
         ("what was the percentage change in revenue from 2033 to 2031?", Unsure("")),
         ("what was the return on assets in 2033?", Unsure("")),
