@@ -21,6 +21,9 @@ const ASKED_IN: [&str; 5] = [
     " in ", "how many ", "millions of ", "thousands of ", "billions of ",
 ];
 
+/// The least confidence of a guess that is worth showing.
+const LEAST_CONFIDENCE: f64 = 0.1;
+
 /// Parts of the names of us-gaap elements for amounts of future years, such as debt due next year.
 const SCHEDULED: [&str; 5] = [
     "InNextTwelveMonths", "NextRollingTwelveMonths", "InYear", "RemainderOfFiscalYear", "DueYear",
@@ -39,6 +42,19 @@ impl Session {
         let mut doubt = self.doubt(question, solution, witness);
         let unsure = solution.answer.is_none() || doubt.is_some();
         let lacking = statements::lacking(&self.absent, &question.text, unsure);
+        let weak = |answer: &Answer| {
+            let alone = solution.calls.is_empty();
+            alone
+                && answer
+                    .confidence
+                    .is_some_and(|confidence| confidence < LEAST_CONFIDENCE)
+        };
+        if let (Some(answer), Some(why)) = (&solution.answer, doubt.clone())
+            && weak(answer)
+        {
+            *solution = solution.clone().withhold(why);
+            doubt = None;
+        }
         match lacking {
             Some(why) if unsure => *solution = solution.clone().withhold(why),
             Some(why) => doubt = Some(why),
