@@ -2,7 +2,7 @@
 
 use finqa_core::page::Statement;
 use finqa_core::text::single_spaced;
-use finqa_documents::{Block, Document};
+use finqa_documents::{Block, Document, PrintedTable};
 
 const INCOME: &str = "income statement";
 const BALANCES: &str = "balance sheet";
@@ -47,7 +47,8 @@ pub(super) fn absent(document: &Document) -> Vec<&'static str> {
             vec![table.title.as_str(), corner]
         }
     });
-    let found: Vec<&str> = titles.filter_map(kind).collect();
+    let by_rows = document.tables().flat_map(kinds_by_rows);
+    let found: Vec<&str> = titles.filter_map(kind).chain(by_rows).collect();
     let all = NAMES.iter().map(|(name, _)| *name);
     all.filter(|name| !found.contains(name)).collect()
 }
@@ -61,6 +62,56 @@ fn kind(title: &str) -> Option<&'static str> {
         Statement::Flows if lower.contains("equity") => None,
         Statement::Flows => Some(INCOME),
     }
+}
+
+/// Rows by which a statement is known under any title; each is one of a list.
+const ROWS: [(&str, [&[&str]; 2]); 3] = [
+    (
+        INCOME,
+        [
+            &[
+                "net income", "net earnings", "net loss", "net profit", "profit for the",
+                "profit after tax",
+            ],
+            &["income tax", "before tax", "tax expense", "taxes"],
+        ],
+    ),
+    (
+        BALANCES,
+        [
+            &["total assets"],
+            &["total liabilities", "total equity", "liabilities and"],
+        ],
+    ),
+    (
+        CASH_FLOWS,
+        [
+            &["operating activities"],
+            &["investing activities", "financing activities"],
+        ],
+    ),
+];
+
+/// The fewest rows of a statement: a table of selected data has some of its rows too.
+const LEAST_ROWS: usize = 8;
+
+/// The statements that a table is by its rows.
+fn kinds_by_rows(table: &PrintedTable) -> Vec<&'static str> {
+    let labels = table.rows.iter().filter_map(|row| row.first());
+    let labels: Vec<String> = labels.map(|cell| cell.text.to_lowercase()).collect();
+    let has = |names: &&[&str]| {
+        let mut labels = labels.iter();
+        labels.any(|label| {
+            names
+                .iter()
+                .any(|name| label.starts_with(name) || label.contains(&format!(" {name}")))
+        })
+    };
+    let full = labels.len() >= LEAST_ROWS;
+    let found = ROWS
+        .iter()
+        .filter(|(_, rows)| full && rows.iter().all(&has));
+    found.map(|(name, _)| *name).collect()
 }
 
 /// Why a question has no answer: it names a statement that the file lacks, or is `unsure` and the
@@ -82,6 +133,7 @@ pub(super) fn lacking(absent: &[&str], question: &str, unsure: bool) -> Option<S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use finqa_documents::PrintedCell;
 
     #[test]
     fn a_statement_that_is_named_or_meant_must_be_in_the_file() {
@@ -112,6 +164,28 @@ mod tests {
                 "{question}"
             );
         }
+    }
+
+    #[test]
+    fn rows_tell_a_statement_of_another_title() {
+        let table = |labels: &[&str]| PrintedTable {
+            rows: (labels.iter())
+                .map(|label| {
+                    vec![PrintedCell {
+                        text: (*label).to_owned(),
+                        ..PrintedCell::default()
+                    }]
+                })
+                .collect(),
+            ..PrintedTable::default()
+        };
+        let results = [
+            "", "Premiums", "Fees", "Claims", "Staff", "Income before taxes", "Income taxes",
+            "Net income",
+        ];
+        assert_eq!(kinds_by_rows(&table(&results)), [INCOME]);
+        // Selected data are no statement.
+        assert!(kinds_by_rows(&table(&results[5..])).is_empty());
     }
 
     #[test]
