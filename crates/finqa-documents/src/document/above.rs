@@ -10,11 +10,12 @@ use crate::cells::is_year;
 /// The most characters of a heading; a longer paragraph is text.
 pub(super) const HEADING: usize = 240;
 
-/// A page number, or the link to the table of contents.
+/// A page number, or the link to the table of contents. A year alone may be the title of a table
+/// of its quarters.
 pub(super) fn is_page_mark(text: &str) -> bool {
     let mark = |c: char| c.is_whitespace() || c.is_ascii_digit() || "-–—|.".contains(c);
     let bare = text.trim_matches(mark);
-    bare.is_empty() || bare.eq_ignore_ascii_case("table of contents")
+    bare.is_empty() && !is_year(text.trim()) || bare.eq_ignore_ascii_case("table of contents")
 }
 
 /// "(In millions, except per share amounts)", or a sentence that ends with it.

@@ -21,7 +21,7 @@ use above::{
 };
 
 use crate::block::{self, Block, PrintedTable};
-use crate::cells::is_figure;
+use crate::cells::{is_figure, is_year};
 use crate::grid::spans::PrintedCell;
 
 /// The most paragraphs above a table that may name it.
@@ -132,7 +132,7 @@ impl Document {
         let mut only_marks = true;
         for block in self.blocks.iter().rev() {
             match block {
-                Block::Text(text) if is_page_mark(text) || is_footnote(text) => {}
+                Block::Text(text) if is_page_mark(text) || is_footnote(text) || is_year(text) => {}
                 Block::Text(text)
                     if text.len() > HEADING / 2
                         || text.ends_with('.')
