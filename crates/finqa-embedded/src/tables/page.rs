@@ -11,7 +11,7 @@ use super::scopes::SCOPES;
 use super::table::{Label, Place, ReportTable};
 use super::tags::{self, Tag};
 use super::transactions::TransactionList;
-use super::words::{plain_stems, stems};
+use super::words::{lists_stem, plain_stems, stems};
 
 /// The tables of a page, read for all its questions.
 #[derive(Debug)]
@@ -109,6 +109,19 @@ impl Tables {
         scope.filter(|_| self.has_scopes)
     }
 
+    /// The word for all that is after a year, if a schedule ends with the year and the word.
+    pub(super) fn after_last(&self, year: u16) -> Option<String> {
+        let mut tables = self.tables.iter().filter(|_| !self.plain);
+        tables.find_map(|table| {
+            let after = |label: &&Label| {
+                lists_stem(AFTERWARDS, label.words.first().map_or("", String::as_str))
+            };
+            let word = labels(table).find(after)?.words.first().cloned();
+            let years = labels(table).filter_map(|label| label.period?.end.year);
+            word.filter(|_| years.max() == Some(year))
+        })
+    }
+
     /// Whether it is the one table of a page of the user's own.
     pub(crate) fn is_plain(&self) -> bool {
         self.plain
@@ -162,6 +175,9 @@ impl Tables {
         self.tables.iter().all(alike)
     }
 }
+
+/// What a schedule calls all later years.
+const AFTERWARDS: &str = "thereafter later beyond";
 
 /// The labels of the rows and the columns.
 fn labels(table: &ReportTable) -> impl Iterator<Item = &Label> {

@@ -193,6 +193,11 @@ static WHICH_PERIOD: LazyLock<Regex> =
 static FIRST_MONTHS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\b(?P<unit>first) (?:three|six|nine|\d+)[- ](?:months?|weeks?)\b"));
 
+/// What is due after the last year of a schedule.
+static AFTER_YEAR: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(r"\b(?P<unit>(?:after|beyond) (?:fiscal )?(?:year )?(?P<year>20\d\d))\b")
+});
+
 /// What a figure of a report is called by: "earnings per diluted share".
 static PER_SHARE: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
@@ -277,6 +282,15 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
             blank(&mut text, &found.range());
             marks.push((found.range(), part));
         }
+    }
+    let last = AFTER_YEAR.captures(&lower).and_then(|found| {
+        let year = found.name("year")?.as_str().parse().ok()?;
+        let word = tables.after_last(year)?;
+        Some((found.get(0)?.range(), TokenPart::Word(vec![word])))
+    });
+    if let Some((at, part)) = last {
+        blank(&mut text, &at);
+        marks.push((at, part));
     }
     for (form, part) in forms {
         for found in form.captures_iter(&text.clone()) {
