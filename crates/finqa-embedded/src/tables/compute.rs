@@ -76,6 +76,14 @@ impl Tables {
             }
             Operation::Difference => {
                 let pair = self.as_losses(operands, self.pair(asked)?)?;
+                if let ([of], [late, _], false) = (operands, &pair, asked.relative)
+                    && let Some(doubt) = late.at.and_then(|at| self.is_own_change(&at))
+                {
+                    return Ok(DirectAnswer {
+                        doubt: Some(doubt),
+                        ..self.look_up(late.clone(), of)
+                    });
+                }
                 let falls = self.falls(of, &pair);
                 (pair.to_vec(), change(pair, falls, asked.relative)?)
             }

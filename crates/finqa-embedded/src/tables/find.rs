@@ -249,7 +249,7 @@ impl Tables {
             )
             && of_year.doubt.is_none()
             && of_year.at.is_some_and(|at| {
-                self.statement_of(&at) == Some(Statement::Flows)
+                self.statement_of(&at) != Some(Statement::Balances)
                     && self.is_change(of, &at, Some(asked)).is_none()
             })
         {
@@ -304,12 +304,16 @@ impl Tables {
     fn quotient(&self, part: &Operand, whole: &Operand, asked: Option<Period>) -> Reading<Amount> {
         let spans = asked.into_iter().collect();
         let pair = [part.of_spans(spans), whole.clone()];
-        let pair: [Amount; 2] = self.listed(&pair)?.try_into().map_err(|_| Doubt::Open)?;
+        let pair: [Amount; 2] = match self.of_one_part(&pair, asked) {
+            Some(pair) => pair,
+            None => self.listed(&pair)?.try_into().map_err(|_| Doubt::Open)?,
+        };
         let doubt = pair.iter().find_map(|one| one.doubt.clone());
         let [part, whole] = pair;
         let doubt = doubt.or_else(|| self.may_be_credit(&part));
         let places = part.place().zip(whole.place());
-        let crossed = places.filter(|(a, b)| a.row != b.row && a.column != b.column);
+        let crossed =
+            places.filter(|(a, b)| a.table == b.table && a.row != b.row && a.column != b.column);
         let doubt = doubt.or(crossed.map(|(_, whole)| self.unclear(whole)));
         let plain = [part.kind, whole.kind] == [AmountKind::Plain; 2];
         let apart = part.place() != whole.place() && part.scale == whole.scale;

@@ -9,6 +9,7 @@ use finqa_core::page::period::Period;
 use super::fit::{CHANGES, FitFigure, Weights, is_light};
 use super::operand::{Operand, Wording};
 use super::page::{Doubt, Tables};
+use super::phrases::NamedStatement;
 use super::table::{Place, ReportRow, ReportTable};
 use super::words::{plain_stems, stemmed};
 use crate::reading::outflow::names_cost;
@@ -87,6 +88,21 @@ impl Tables {
         (lasts || !flows).then(|| {
             let name = self.full_name(place);
             Doubt::Missing(format!("{name} is of a period, and no balance"))
+        })
+    }
+
+    /// Why the change of a figure is the figure: "inventories" among the changes in working capital
+    /// of a statement of cash flows.
+    pub(super) fn is_own_change(&self, one: &FitFigure) -> Option<Doubt> {
+        let table = self
+            .table(one.place())
+            .filter(|table| NamedStatement::CashFlows.is(table))?;
+        let row = table.rows.get(one.row)?;
+        let mut words = row.section.iter().chain(&row.label.words);
+        let own = words.any(|word| CHANGES.contains(word));
+        own.then(|| {
+            let name = self.full_name(one.place());
+            Doubt::Missing(format!("{name} is a change by itself, as it affects cash"))
         })
     }
 

@@ -48,7 +48,7 @@ impl Tables {
         }
         let of_all = |one: &&FitFigure| {
             let mut periods = asked.operands.iter().flat_map(|of| &of.spans);
-            periods.all(|period| self.fits(one.period.as_ref(), Some(period)))
+            periods.all(|period| self.is_of(one.period, period))
         };
         let once = matches!(asked.operation, Operation::Figure | Operation::Ratio);
         let unmet = once && !figures.iter().all(of_all) || !self.has_periods(amounts, asked);
@@ -66,9 +66,21 @@ impl Tables {
         let periods: Vec<Option<Period>> = periods.collect();
         let of_cell = |span: &Period| {
             let mut periods = periods.iter();
-            periods.any(|period| self.fits(period.as_ref(), Some(span)))
+            periods.any(|period| self.is_of(*period, span))
         };
         let mut spans = asked.operands.iter().flat_map(|of| &of.spans);
         spans.all(of_cell)
+    }
+
+    /// Whether a cell is of the period asked for. That a day asked for may be the end of a period
+    /// was decided when the cell was found.
+    fn is_of(&self, period: Option<Period>, asked: &Period) -> bool {
+        let of_period = Period {
+            instant: false,
+            ..*asked
+        };
+        [asked, &of_period]
+            .iter()
+            .any(|asked| self.fits(period.as_ref(), Some(asked)))
     }
 }

@@ -27,7 +27,7 @@ pub(super) const NOISE: &str = "about again all-in altogether around away back b
     know get gets got getting show shows showed high huge lot lots money dollar dollars \
     us usd be can could should may might must will shall so such then there here now only also even still yet \
     according statement statements sheet sheets balance expressed terms printed amount sum level levels \
-    invest invested owe owed owes pay pays paying report owns own";
+    invest invested owe owed owes pay pays paying report owns own airline insurer retailer manufacturer";
 
 /// Verbs between the whole and the part: "what share of sales came from A?"
 pub(super) const VERBS: &str = "is was are were comes came come made did do does has had have earned \
