@@ -280,6 +280,11 @@ impl Tables {
         match (names.as_slice(), best) {
             ([name], Some(expr)) => Ok(DirectAnswer {
                 label: Some(name.clone()),
+                doubt: ranking.assumed.then(|| {
+                    Doubt::Missing(
+                        "the question does not say by what; this is by revenue".to_owned(),
+                    )
+                }),
                 ..answer("extreme", expr, kind)
             }),
             ([_, _, ..], _) => missing(format!("it may be {}", names.join(" or "))),

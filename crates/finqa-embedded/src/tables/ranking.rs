@@ -15,6 +15,8 @@ pub(super) struct Ranking {
     pub(super) noun: Vec<(String, String)>,
     pub(super) by: Measure,
     pub(super) order: Order,
+    /// The question does not say by what, and revenue is taken.
+    pub(super) assumed: bool,
 }
 
 impl Ranking {
@@ -138,14 +140,9 @@ pub(super) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
     let left: Vec<Token> = left.map(|(_, token)| token.clone()).collect();
     let mut of = operand(&left, Some(&[Cue::And]))?;
     // What is sold is revenue.
-    if of.names.is_empty()
-        && of
-            .words
-            .iter()
-            .all(|(stem, _)| stem == "sold" || stem == "sell")
-        && left
-            .iter()
-            .any(|token| lists("sold sell sells selling", &token.text))
+    let sold = |(stem, _): &(String, String)| stem == "sold" || stem == "sell";
+    let assumed = !of.is_named() && of.except.is_empty();
+    if (assumed || of.names.is_empty() && of.words.iter().all(sold))
         && let Some((_, concept, said)) = name_at(&["revenue"])
     {
         of.words.clear();
@@ -153,7 +150,13 @@ pub(super) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
     }
     // The best cost is a low one.
     let good = !(says(BEST) || says(WORST)) || !of.names.is_empty() || of.says("margin");
-    (of.is_named() && good).then_some((Ranking { noun, by, order }, of))
+    let ranking = Ranking {
+        noun,
+        by,
+        order,
+        assumed,
+    };
+    (of.is_named() && good).then_some((ranking, of))
 }
 
 /// Where the noun of the parts is, and its stems.
