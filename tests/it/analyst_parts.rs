@@ -355,3 +355,107 @@ fn a_unit_above_the_first_title_is_that_of_all_tables() {
         read[0]
     );
 }
+
+#[test]
+fn a_follow_up_may_be_of_the_same_part_or_of_the_whole() {
+    let place = Workplace::new();
+    place.write("report.md", REPORT);
+    for (questions, answers) in [
+        (
+            &[
+                "revenue of Locks in 2031?", "And its operating income?",
+                "What margin does that give?",
+            ][..],
+            &["€2,100 thousand", "€420 thousand", "20.0%"][..],
+        ),
+        (
+            &["revenue of Canals in 2030?", "And the group as a whole?"],
+            &["€3,000 thousand", "€8,000 thousand"],
+        ),
+        (
+            &["operating income in 2031?", "What margin is that?"],
+            &["€1,210 thousand", "13.4%"],
+        ),
+        (&["operating margin of Locks in 2031?"], &["20.0%"]),
+    ] {
+        let read = conversation(&place, "report.md", questions);
+        let shown: Vec<Option<&str>> = read.iter().map(sure).collect();
+        let expected: Vec<Option<&str>> = answers.iter().map(|one| Some(*one)).collect();
+        assert_eq!(shown, expected, "{questions:?}");
+    }
+    let read = conversation(
+        &place,
+        "report.md",
+        &["Which segment grew the most in 2031?"],
+    );
+    assert_eq!(read[0]["answer"], "Locks");
+    assert_eq!(
+        read[0]["doubt"],
+        "the question does not say by what; this is by revenue"
+    );
+}
+
+/// Tables with little around them: changes of cash, the quarters of two years, a schedule.
+#[test]
+fn what_is_around_a_figure_tells_what_it_is() {
+    let place = Workplace::new();
+    let table = |above: &str, rows: &[&str]| {
+        let row = |row: &&str| format!("<tr><td>{}</td></tr>", row.replace('|', "</td><td>"));
+        let rows: String = rows.iter().map(row).collect();
+        format!("{above}<table>{rows}</table>")
+    };
+    let quarters = "|First quarter|Second quarter|Third quarter|Fourth quarter";
+    let page = [
+        table(
+            "<p>Consolidated statements of cash flows (in millions)</p>",
+            &[
+                "|2031|2030",
+                "Net income|144|93",
+                "Changes in operating assets and liabilities:||",
+                "Inventories|(10)|(5)",
+                "Net cash provided by operating activities|134|88",
+            ],
+        ),
+        table(
+            "<p>Quarterly results (in millions)</p><p>2031</p>",
+            &[quarters, "Net sales|90|95|97|99"],
+        ),
+        table("<p>2030</p>", &[quarters, "Net sales|80|85|87|89"]),
+        table(
+            "<p>Operating statistics</p>",
+            &[
+                "|Twelve months ended December 31, 2031|Twelve months ended December 31, 2030",
+                "Passengers (thousands)|411|398",
+                "Aircraft at end of period|96|93",
+            ],
+        ),
+        table(
+            "<p>Scheduled maturities of long-term debt (in millions)</p>",
+            &[
+                "|Amount", "2032|25", "2033|60", "Thereafter|400", "Total|485",
+            ],
+        ),
+    ];
+    place.write("page.htm", &page.concat());
+    for (question, answer) in [
+        (
+            "What were net sales in the fourth quarter of 2031?",
+            Some("99 million"),
+        ),
+        (
+            "What were net sales in the second quarter of 2030?",
+            Some("85 million"),
+        ),
+        (
+            "How many aircraft did the airline have at the end of 2030?",
+            Some("93"),
+        ),
+        ("How much debt matures after 2033?", Some("400 million")),
+        // The change of a change.
+        ("What was the change in inventories in 2031?", None),
+        ("How much debt matures after 2032?", None),
+    ] {
+        let read = conversation(&place, "page.htm", &[question]);
+        assert_eq!(sure(&read[0]), answer, "{question}: {}", read[0]);
+    }
+}

@@ -8,6 +8,7 @@ use regex::Regex;
 
 use super::asked::{Asked, Operation};
 use super::fit::is_light;
+use super::names::name_at;
 use super::operand::Operand;
 use super::operands::{has, operand};
 use super::phrases::Cue;
@@ -157,6 +158,100 @@ pub(super) fn with_first_side(before: &Asked, tokens: &[Token]) -> Option<Vec<To
         part: TokenPart::Filler,
     };
     with_figure(before, &[&[pronoun], rest].concat(), 0)
+}
+
+/// "And its operating income?" as a question for the part that the one before is about, in its
+/// period.
+pub(super) fn of_same_part(before: &Asked, tokens: &[Token]) -> Option<Vec<Token>> {
+    let [of] = before.operands.as_slice() else {
+        return None;
+    };
+    let its = tokens
+        .iter()
+        .position(|token| lists("its their", &token.text))?;
+    let relates = |token: &Token| token.cue().is_some_and(|cue| RELATIONS.contains(&cue));
+    let named = tokens
+        .iter()
+        .any(|token| matches!(token.part, TokenPart::Name(..)));
+    if !named || of.words.is_empty() || of.names.is_empty() || tokens.iter().any(relates) {
+        return None;
+    }
+    let (leads, rest) = tokens.split_at(its);
+    let leads = leads
+        .iter()
+        .filter(|token| !lists(LEADS, &token.text) && token.cue() != Some(Cue::And));
+    let dated = tokens.iter().any(|token| token.period().is_some());
+    let spans = of.spans.iter().filter(|_| !dated);
+    let spans = spans.map(|span| Token {
+        text: span.to_string(),
+        part: TokenPart::Period(*span),
+    });
+    let rest = rest.iter().skip(1).cloned();
+    Some(
+        leads
+            .cloned()
+            .chain(part_words(of))
+            .chain(rest)
+            .chain(spans)
+            .collect(),
+    )
+}
+
+/// The words of the part that a figure is of.
+fn part_words(of: &Operand) -> impl Iterator<Item = Token> {
+    of.words.iter().map(|(stem, said)| Token {
+        text: said.clone(),
+        part: TokenPart::Word(vec![stem.clone()]),
+    })
+}
+
+/// What asks for the figure before as a share of the revenue of the same part.
+static MARGIN: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)^(?:and |so |then )*what (?:margin|share of (?:revenue|sales)) (?:is|was|does|did|would) (?:that|this|it)\b"
+    )
+});
+
+/// "What margin does that give?" as the figure before over revenue.
+pub(super) fn margin_of(before: &Asked, text: &str) -> Option<Vec<Token>> {
+    let [of] = before.operands.as_slice() else {
+        return None;
+    };
+    let (_, concept, said) = name_at(&["revenue"])?;
+    let of_revenue = of.names.iter().any(|(one, _)| std::ptr::eq(*one, concept));
+    let plain = before.operation == Operation::Figure && of.spans.len() < 2 && of.is_named();
+    if !plain || of_revenue || !MARGIN.is_match(text) {
+        return None;
+    }
+    let token = |text: &str, part: TokenPart| Token {
+        text: text.to_owned(),
+        part,
+    };
+    let sides = [
+        token("that", TokenPart::Earlier(Box::new(of.clone()))),
+        token("as a percentage of", TokenPart::Cue(Cue::AsShareOf)),
+        token("revenue", TokenPart::Name(concept, said)),
+    ];
+    Some(sides.into_iter().chain(part_words(of)).collect())
+}
+
+/// The company as a whole.
+static WHOLE: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)^(?:and |so |then )*(?:(?:what|how) about |for )?(?:the )?(?:(?:whole|entire|total) )?(?:group|company|firm|business|all of it)(?: as a whole| in total| overall)?\W*$|^and (?:overall|in total|consolidated|as a whole)\W*$"
+    )
+});
+
+/// "And the group as a whole?" asks for the figure before without the part that it is of.
+pub(super) fn of_whole(before: &Asked, text: &str) -> Option<Asked> {
+    let [of] = before.operands.as_slice() else {
+        return None;
+    };
+    let of_part = !of.words.is_empty() && !of.names.is_empty() && WHOLE.is_match(text);
+    of_part.then(|| Asked {
+        operands: vec![of.without_words()],
+        ..before.clone()
+    })
 }
 
 /// A question with the figure of the one before in place of its pronoun; `None` if that one asked

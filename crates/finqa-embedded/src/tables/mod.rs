@@ -108,7 +108,14 @@ impl Tables {
             ..Turn::default()
         };
         let at = of_report.and_then(|_| follow_up::pronoun(&tokens));
-        if of_report.is_some() && (at.is_some() || follow_up::leans(&tokens, before)) {
+        let of_part = of_report.and(before).and_then(|before| {
+            let margin = follow_up::margin_of(before, &text);
+            margin.or_else(|| follow_up::of_same_part(before, &tokens))
+        });
+        if let Some(of_part) = of_part {
+            tokens = of_part;
+            leans = true;
+        } else if of_report.is_some() && (at.is_some() || follow_up::leans(&tokens, before)) {
             let figure = before.and_then(|before| match at {
                 Some(at) => follow_up::with_figure(before, &tokens, at),
                 None => follow_up::with_first_side(before, &tokens),
@@ -121,8 +128,12 @@ impl Tables {
         }
         let dated = self.is_plain() && self.periods_of(0).len() > 1;
         let complete = follow_up::is_complete(&tokens, dated, |word| self.says(word));
+        let whole = of_report
+            .and(before)
+            .and_then(|before| follow_up::of_whole(before, &text));
         let completed = before.filter(|_| !complete).and_then(|before| {
-            follow_up::completed(before, &tokens, |new, old| self.is_alike(new, old))
+            let alike = |new: &[String], old: &String| self.is_alike(new, old);
+            whole.or_else(|| follow_up::completed(before, &tokens, alike))
         });
         let mut asked = match completed {
             Some(completed) => {

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
+use finqa_core::page::period::Period;
+
 use super::find::{Amount, AmountKind, CLOSE, latest, same};
 use super::fit::FitFigure;
 use super::operand::Operand;
@@ -63,8 +65,40 @@ impl Tables {
         }
     }
 
+    /// The figures of two operands that are of one part of the company, each sure by itself and in
+    /// a row with the name of the part: "operating income of the North" and its revenue.
+    pub(super) fn of_one_part(
+        &self,
+        pair: &[Operand; 2],
+        asked: Option<Period>,
+    ) -> Option<[Amount; 2]> {
+        let words = |of: &Operand| -> Vec<String> {
+            of.words.iter().map(|(stem, _)| stem.clone()).collect()
+        };
+        let [part, whole] = pair;
+        if self.is_plain() || part.words.is_empty() || words(part) != words(whole) {
+            return None;
+        }
+        let figure = |of: &Operand| self.figure(of, asked, None).ok();
+        let (part, whole) = figure(part).zip(figure(whole))?;
+        let name = |one: &Amount| {
+            let at = one.place().filter(|_| one.doubt.is_none())?;
+            Some(self.table(at)?.rows.get(at.row)?.label.words.clone())
+        };
+        let name_of_both = name(&part).filter(|own| name(&whole).as_ref() == Some(own));
+        let alike = part.kind == AmountKind::Plain && whole.kind == part.kind;
+        (alike && name_of_both.is_some()).then_some([part, whole])
+    }
+
     /// A part and a whole, or what is divided by what.
     pub(super) fn parts(&self, operands: &[Operand], percent: bool) -> Reading<[Amount; 2]> {
+        let both = <&[Operand; 2]>::try_from(operands).ok();
+        let spans = operands.iter().flat_map(|of| &of.spans).copied();
+        let asked = spans.max_by_key(|one| one.end.day.is_some());
+        if let Some(pair) = both.and_then(|pair| self.of_one_part(pair, asked)) {
+            self.check(&pair)?;
+            return Ok(pair);
+        }
         let mut pair = match (self.listed(operands), operands) {
             // A whole without a row of its own is the sum of all.
             (Err(_), [part, whole]) if whole.total && self.is_plain() => {
