@@ -10,7 +10,8 @@
 //! [`program`] parses, executes and compares programs; [`page`] reads a table with its header, unit
 //! and years; [`question`] combines a page with a question and the earlier turns. [`stats`] is
 //! independent of these modules and works on lists of right and wrong answers. The other modules are
-//! helpers: [`error`], [`files`], [`net`], [`options`], [`outcome`], [`secrets`] and [`text`].
+//! helpers: [`error`], [`files`], [`net`], [`options`], [`outcome`], [`secrets`], [`short_text`] and
+//! [`text`].
 
 #![warn(unreachable_pub)]
 #![cfg_attr(
@@ -28,6 +29,7 @@ pub mod page;
 pub mod program;
 pub mod question;
 pub mod secrets;
+pub mod short_text;
 pub mod stats;
 
 pub mod text;

@@ -54,7 +54,7 @@ pub fn candidates(
     question: &Question,
     pool: Pool,
 ) -> Vec<ProgramCandidate> {
-    let facts = &*page.facts;
+    let facts = page.facts(&question.document);
     let asked = Wording::read(&facts.written(&question.text));
     let state = EarlierTurns::read(facts, &question.history);
     let (context, plans) = embedded.context(facts, &asked, &state, question);
@@ -142,7 +142,7 @@ const TRIED: usize = 25;
 /// wrong, because otherwise there is nothing to learn.
 #[must_use]
 pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<SlotExample> {
-    let facts = &*page.facts;
+    let facts = page.facts(&question.document);
     let gold = Expr::parse(program)?;
     let asked = Wording::read(&question.text);
     let state = EarlierTurns::read(facts, &question.history);

@@ -30,7 +30,7 @@ pub fn cleaned(record: &Json) -> Json {
             let text = row[at].as_str().unwrap();
             let number = Cell::read(text)
                 .number
-                .filter(|number| !number.percent && number.words.is_empty());
+                .filter(|number| !number.percent && number.words().is_empty());
             let value = number.map_or(json!(text), |number| json!(number.value));
             (row[0].as_str().unwrap().to_owned(), value)
         });

@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 
 use crate::parse::Analysis;
 use finqa_core::number::{self, PercentReading, Unit, UnitKind, Value};
-use finqa_core::page::is_percent_label;
+use finqa_core::page::{NumberSource, is_percent_label};
 use finqa_core::program::{Argument, Op, Program, ProgramStep};
 use finqa_core::question::{CitedEvidence, Question};
 
@@ -173,11 +173,11 @@ impl ProgramFigures<'_> {
             if cited.literal.contains('%') {
                 return PercentForm::Percent;
             }
-            ids.push(cited.id.as_str());
+            ids.extend(NumberSource::named(&cited.id));
         }
         let mut found = places.find(literal);
-        if found.iter().any(|place| ids.contains(&place.id.as_str())) {
-            found.retain(|place| ids.contains(&place.id.as_str()));
+        if found.iter().any(|place| ids.contains(&place.source)) {
+            found.retain(|place| ids.contains(&place.source));
         }
         if !found.is_empty() && found.iter().all(|place| place.percent) {
             PercentForm::Percent

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::marks::{APPROXIMATE, is_doubled, is_footnote, lacks_meaning};
 use super::years::year_of;
 use crate::number::{self, Scale};
+use crate::short_text::ShortText;
 
 /// The source of a table. It decides which defects the cells may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,9 +84,7 @@ pub enum CellKind {
 pub struct CellNumber {
     /// The number as a literal of a program, which the official evaluator can read: `-2913`,
     /// `4.02%`, `206588`.
-    pub literal: String,
-    /// The printed digits as a literal, if the file stores more digits than the cell shows.
-    pub printed: Option<String>,
+    pub literal: ShortText,
     /// The number as printed, with its sign: 14.1 for `14.1%`, -2913 for `-2913 ( 2913 )`. Gold
     /// programs use the absolute value for about two thirds of the negative numbers, such as
     /// outflows, charges and decreases.
@@ -100,26 +99,37 @@ pub struct CellNumber {
     /// True if a tag states the scale. Labels and captions then do not apply, even if the tag says
     /// that there is no scale.
     pub settled: bool,
-    /// The words next to the number, as in `5.0 years`. Empty for a cell of the kind `Number`.
-    pub words: String,
-    /// The side of an account, `Dr` or `Cr`, if the table has both.
-    pub side: Option<&'static str>,
+    /// What few numbers have; apart, because a table may have a million numbers.
+    rare: Option<Box<RarePart>>,
+}
+
+/// What few numbers have.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct RarePart {
+    printed: Option<ShortText>,
+    words: Box<str>,
+    side: Option<&'static str>,
 }
 
 /// A cell with its published text and its meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// The text as published.
-    pub raw: String,
-    /// The text to show if it differs from the published text: a dash as `—`, words with repaired
-    /// escapes.
-    pub(super) shown: Option<Box<str>>,
+    pub raw: ShortText,
     pub kind: CellKind,
     /// The number in the cell. A cell of the kind `Text` may also have one, with words around it:
     /// `5.0 years`.
     pub number: Option<CellNumber>,
-    /// The reason why a cell of the kind `Unread` is not read, such as "in a hidden column".
-    pub unread: Option<Box<str>>,
+    /// What few cells have.
+    rare: Option<Box<RareTexts>>,
+}
+
+/// The texts that few cells have.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct RareTexts {
+    /// The text to show if it differs from the published text: words with repaired escapes.
+    shown: Option<Box<str>>,
+    unread: Option<Box<str>>,
 }
 
 impl Cell {
@@ -149,33 +159,53 @@ impl Cell {
             (false, Some(true)) => CellKind::Number,
             _ => CellKind::Text,
         };
-        let shown = match kind {
-            CellKind::Dash => Some(DASH.into()),
-            CellKind::Text if published => match super::normalise_sentence(text) {
-                Cow::Owned(repaired) => Some(repaired.into()),
-                Cow::Borrowed(_) => None,
-            },
-            _ => None,
-        };
-        Self {
-            raw: raw.to_owned(),
-            shown,
+        let mut cell = Self {
+            raw: raw.into(),
             kind,
             number,
-            unread: None,
+            rare: None,
+        };
+        if kind == CellKind::Text
+            && published
+            && let Cow::Owned(repaired) = super::normalise_sentence(text)
+        {
+            cell.show(repaired);
+        }
+        cell
+    }
+
+    /// The text to show to a model or a person. Every dash is shown as `—`.
+    pub(super) fn text(&self) -> &str {
+        let shown = || self.rare.as_ref()?.shown.as_deref();
+        match self.kind {
+            CellKind::Dash => DASH,
+            _ => shown().unwrap_or_else(|| self.raw.trim()),
         }
     }
 
-    /// The text to show to a model or a person.
-    pub(super) fn text(&self) -> &str {
-        self.shown.as_deref().unwrap_or_else(|| self.raw.trim())
+    /// Shows another text than the published one.
+    pub(super) fn show(&mut self, text: impl Into<Box<str>>) {
+        self.rare.get_or_insert_default().shown = Some(text.into());
+    }
+
+    /// Why a cell of the kind `Unread` is not read: "in a hidden column".
+    pub fn unread(&self) -> Option<&str> {
+        self.rare.as_ref()?.unread.as_deref()
+    }
+
+    fn leave_unread(&mut self, why: impl Into<Box<str>>) {
+        if self.kind == CellKind::Dash {
+            self.show(DASH);
+        }
+        (self.kind, self.number) = (CellKind::Unread, None);
+        self.rare.get_or_insert_default().unread = Some(why.into());
     }
 
     /// Marks a figure as unread if its sign or a mark on it cannot be interpreted.
     pub(super) fn check(&mut self) {
         if self.kind == CellKind::Text && lacks_meaning(self.text()) {
             let why = format!("printed as \"{}\", which is not understood", self.text());
-            (self.kind, self.number, self.unread) = (CellKind::Unread, None, Some(why.into()));
+            self.leave_unread(why);
         }
     }
 
@@ -183,7 +213,6 @@ impl Cell {
     #[must_use]
     pub(super) fn into_dash(self) -> Self {
         Self {
-            shown: Some(DASH.into()),
             kind: CellKind::Dash,
             number: None,
             ..self
@@ -193,19 +222,20 @@ impl Cell {
     /// Adds what the file states about the cell in addition to its text.
     pub(super) fn add(&mut self, source: &CellSource) {
         if let Some(why) = &source.unread {
-            self.kind = CellKind::Unread;
-            self.number = None;
-            self.unread = Some(why.as_str().into());
+            self.leave_unread(why.as_str());
             return;
         }
         let Some(value) = source.value else {
             return;
         };
+        if self.kind == CellKind::Dash {
+            self.show(DASH);
+        }
         let printed = self.number.take().filter(|_| self.kind == CellKind::Number);
         let percent = self.raw.contains('%');
         let sign = if percent { "%" } else { "" };
         self.kind = CellKind::Number;
-        let literal = format!("{value}{sign}");
+        let literal = ShortText::from(format!("{value}{sign}"));
         self.number = Some(CellNumber {
             value,
             percent,
@@ -213,9 +243,11 @@ impl Cell {
             doubled: false,
             scale: printed.as_ref().and_then(|one| one.scale).or(source.scale),
             settled: false,
-            words: String::new(),
-            side: printed.as_ref().and_then(|one| one.side),
-            printed: Some(printed.map_or_else(|| literal.clone(), |one| one.literal)),
+            rare: Some(Box::new(RarePart {
+                side: printed.as_ref().and_then(CellNumber::side),
+                printed: Some(printed.map_or_else(|| literal.clone(), |one| one.literal)),
+                words: Box::default(),
+            })),
             literal,
         });
     }
@@ -294,15 +326,17 @@ impl CellNumber {
     pub(super) fn mark_percent(&mut self) {
         if !self.percent && self.scale.is_none() {
             self.percent = true;
-            self.literal.push('%');
+            self.literal = format!("{}%", self.literal).into();
         }
     }
 
     /// Multiplies the number by a power of ten.
     pub(super) fn raise(&mut self, power: u32) {
         self.value *= 10_f64.powi(i32::try_from(power).unwrap_or(0));
-        self.literal = self.value.to_string();
-        self.printed = None;
+        self.literal = self.value.to_string().into();
+        if let Some(rare) = &mut self.rare {
+            rare.printed = None;
+        }
     }
 
     /// Reads the first number of a cell. The flag is true if the cell contains nothing else except
@@ -335,19 +369,44 @@ impl CellNumber {
         let words = before.split_whitespace().chain(after.split_whitespace());
         let words = words.filter(|piece| !alone && piece.contains(char::is_alphanumeric));
         let words = words.chain(reading.basis_points.then_some("bps"));
+        let words = words.collect::<Vec<_>>().join(" ");
         let number = Self {
-            literal: format!("{sign}{}{percent}", reading.literal),
-            printed: None,
+            literal: format!("{sign}{}{percent}", reading.literal).into(),
             value: reading.value,
             percent: reading.percent,
             dollar: printed.contains('$'),
             doubled: published && (half_doubled || is_doubled(text)),
             scale: reading.scale,
             settled: false,
-            words: words.collect::<Vec<_>>().join(" "),
-            side: None,
+            rare: (!words.is_empty()).then(|| {
+                Box::new(RarePart {
+                    words: words.into(),
+                    ..RarePart::default()
+                })
+            }),
         };
         Some((number, alone))
+    }
+
+    /// The printed digits as a literal, if the file stores more digits than it prints.
+    pub fn printed(&self) -> Option<&str> {
+        self.rare.as_ref()?.printed.as_deref()
+    }
+
+    /// The words next to the number, as in `5.0 years`. Empty for a cell of the kind `Number`.
+    pub fn words(&self) -> &str {
+        self.rare.as_ref().map_or("", |rare| &rare.words)
+    }
+
+    /// The side of an account, `Dr` or `Cr`, in a table that has both.
+    pub fn side(&self) -> Option<&'static str> {
+        self.rare.as_ref()?.side
+    }
+
+    pub(super) fn set_side(&mut self, side: Option<&'static str>) {
+        if side.is_some() || self.rare.is_some() {
+            self.rare.get_or_insert_default().side = side;
+        }
     }
 }
 
@@ -359,8 +418,13 @@ mod tests {
         let cell = Cell::read(raw);
         assert_eq!(cell.kind, CellKind::Number, "{raw}");
         let number = cell.number.unwrap();
-        assert_eq!(number.words, "", "{raw}");
-        (number.literal, number.value, number.percent, number.doubled)
+        assert_eq!(number.words(), "", "{raw}");
+        (
+            number.literal.to_string(),
+            number.value,
+            number.percent,
+            number.doubled,
+        )
     }
 
     #[test]
@@ -483,7 +547,7 @@ mod tests {
         ] {
             let cell = Cell::read(raw);
             let number = cell.number.as_ref();
-            let found = number.map(|number| (number.literal.as_str(), number.words.as_str()));
+            let found = number.map(|number| (&*number.literal, number.words()));
             assert_eq!((found, cell.value()), (expected, None), "{raw}");
         }
     }

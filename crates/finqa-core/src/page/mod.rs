@@ -30,7 +30,7 @@ pub use cell::{Cell, CellKind, CellNumber, CellSource, TagKind, TagUnit};
 pub use normalise::normalise_sentence;
 pub use notes::names_notes;
 pub use page_table::{Column, Table, TableRow};
-pub use places::{NumberPlace, PagePlaces, is_percent_label};
+pub use places::{NumberPlace, NumberSource, PagePlaces, is_percent_label};
 pub use rows::{counts_things, has_no_scale, is_count};
 pub use sides::{has_sides, split_side};
 pub use statement::Statement;

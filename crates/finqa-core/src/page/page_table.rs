@@ -1,6 +1,8 @@
 //! Reads a table into typed cells with labelled rows and columns, and finds the unit of each
 //! figure.
 
+use std::sync::Arc;
+
 use super::caption::{Caption, scale_of_label};
 use super::cell::{Cell, CellKind, CellNumber, CellSource, TableOrigin};
 use super::header;
@@ -29,7 +31,7 @@ pub struct TableRow {
     /// The year that the label names; `None` if it names none or several.
     pub year: Option<u16>,
     /// The label of the nearest row above without values, because such a row is a heading.
-    pub section: Option<String>,
+    pub section: Option<Arc<str>>,
 }
 
 impl TableRow {
@@ -90,7 +92,8 @@ impl Table {
         if origin == TableOrigin::Published {
             for label in cells.iter_mut().filter_map(|row| row.first_mut()) {
                 if label.kind == CellKind::Text {
-                    label.shown = Some(normalise_label(label.raw.trim()).into());
+                    let repaired: Box<str> = normalise_label(label.raw.trim()).into();
+                    label.show(repaired);
                 }
             }
             mark_lost_dashes(&mut cells, headerless);
@@ -246,7 +249,7 @@ impl Table {
     /// thousands or millions.
     pub fn lacks_scale(&self, row: usize, column: usize) -> bool {
         let number = self.cell(row, column).and_then(|cell| cell.number.as_ref());
-        let money = number.is_some_and(|one| !one.percent && one.words.is_empty());
+        let money = number.is_some_and(|one| !one.percent && one.words().is_empty());
         let labels = self.rows.get(row);
         let names = labels.map(|row| row.label.as_str()).into_iter();
         let names = names.chain(self.columns.get(column).map(|one| one.label.as_str()));
@@ -435,7 +438,7 @@ fn mark_lost_dashes(cells: &mut [Vec<Cell>], headerless: bool) {
 }
 
 fn rows(cells: &[Vec<Cell>], origin: TableOrigin) -> Vec<TableRow> {
-    let mut section: Option<String> = None;
+    let mut section: Option<Arc<str>> = None;
     cells
         .iter()
         .enumerate()
@@ -459,7 +462,7 @@ fn rows(cells: &[Vec<Cell>], origin: TableOrigin) -> Vec<TableRow> {
             };
             let blank = row.iter().skip(1).all(is_blank);
             if index > 0 && blank && !out.label.is_empty() && row.len() > 1 {
-                section = Some(out.label.clone());
+                section = Some(out.label.as_str().into());
             }
             out
         })

@@ -1,23 +1,79 @@
 //! Collects the numbers of a page, each with its id.
 
 use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
 
 use crate::number;
 
 use super::cell::CellKind;
-use super::page_table::Table;
+use super::page_table::{Column, Table};
 use super::text::PageText;
 use super::years::years_in;
+
+/// The cell, sentence, earlier answer or question that has a number. It is written as an evidence
+/// id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberSource {
+    /// `r3c2`
+    Cell { row: u32, column: u32 },
+    /// `t5`
+    Sentence(u32),
+    /// `h1`, an earlier answer.
+    Earlier(u32),
+    /// `question`
+    Question,
+}
+
+impl NumberSource {
+    /// The source with this id.
+    pub fn named(id: &str) -> Option<Self> {
+        let number = |digits: &str| digits.parse::<u32>().ok();
+        let (kind, rest) = id.split_at_checked(1)?;
+        let source = match kind {
+            "r" => {
+                let (row, column) = rest.split_once('c')?;
+                Self::Cell {
+                    row: number(row)?,
+                    column: number(column)?,
+                }
+            }
+            "t" => Self::Sentence(number(rest)?),
+            "h" => Self::Earlier(number(rest)?),
+            _ => Self::Question,
+        };
+        (source.to_string() == id).then_some(source)
+    }
+
+    pub fn is_cell(self) -> bool {
+        matches!(self, Self::Cell { .. })
+    }
+}
+
+impl fmt::Display for NumberSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cell { row, column } => write!(f, "r{row}c{column}"),
+            Self::Sentence(number) => write!(f, "t{number}"),
+            Self::Earlier(number) => write!(f, "h{number}"),
+            Self::Question => f.write_str("question"),
+        }
+    }
+}
+
+/// An index in the type in which many places take less memory. No page has more rows.
+fn kept(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
 
 /// One place of a number on a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberPlace {
-    /// The evidence id: `r3c2`, `t5`, `h1`, or `question`.
-    pub id: String,
+    pub source: NumberSource,
     /// The absolute value as written: 14.1 for `14.1%`.
     pub magnitude: f64,
     /// The years in the labels of its row and column, or in its sentence.
-    pub years: Vec<u16>,
+    pub years: Arc<[u16]>,
     /// True if the number or the label of its row or column has a percent sign or word.
     pub percent: bool,
     /// True if the cell is a dash. `magnitude` is then 2013 or 2014 if the dash lost its escape,
@@ -27,17 +83,19 @@ pub struct NumberPlace {
 
 impl NumberPlace {
     /// The numbers in a text. All of them get these years.
-    pub fn in_text(id: &str, text: &str, years: &[u16], percent: bool) -> Vec<Self> {
-        let readings = number::readings(text);
-        readings
-            .map(|reading| Self {
-                id: id.to_owned(),
-                magnitude: reading.value.abs(),
-                years: years.to_vec(),
-                percent: percent || reading.percent,
-                dash: false,
-            })
-            .collect()
+    pub fn in_text<'t>(
+        source: NumberSource,
+        text: &'t str,
+        years: &'t Arc<[u16]>,
+        percent: bool,
+    ) -> impl Iterator<Item = Self> + 't {
+        number::readings(text).map(move |reading| Self {
+            source,
+            magnitude: reading.value.abs(),
+            years: Arc::clone(years),
+            percent: percent || reading.percent,
+            dash: false,
+        })
     }
 }
 
@@ -57,11 +115,13 @@ impl PagePlaces {
         };
         tables.for_each(|table| places.add_table(table));
         for (at, sentence) in page.before.iter().chain(page.after).enumerate() {
-            let years = years_in(sentence);
-            places.years.extend(&years);
-            let found = NumberPlace::in_text(&format!("t{}", at + 1), sentence, &years, false);
+            let years: Arc<[u16]> = years_in(sentence).into();
+            places.years.extend(&*years);
+            let source = NumberSource::Sentence(kept(at + 1));
+            let found = NumberPlace::in_text(source, sentence, &years, false);
             places.numbers.extend(found);
         }
+        places.numbers.shrink_to_fit();
         places
     }
 
@@ -73,19 +133,30 @@ impl PagePlaces {
             .iter()
             .map(|column| is_percent_label(&column.label))
             .collect();
+        let own_years = |column: &Column| column.year.into_iter().collect();
+        let column_years: Vec<Arc<[u16]>> = table.columns().iter().map(own_years).collect();
         for (row, (of_row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
             let row_percent = is_percent_label(&of_row.label);
-            let columns = table.columns().iter().zip(&percent_columns);
+            let columns = column_years.iter().zip(&percent_columns);
             for (column, (cell, (of_column, column_percent))) in
                 cells.iter().zip(columns).enumerate()
             {
-                let years: Vec<u16> = of_row.year.into_iter().chain(of_column.year).collect();
-                let id = format!("r{}c{column}", table.first_row() + row);
+                let years: Arc<[u16]> = match of_row.year {
+                    Some(year) => [year]
+                        .into_iter()
+                        .chain(of_column.iter().copied())
+                        .collect(),
+                    None => Arc::clone(of_column),
+                };
+                let source = NumberSource::Cell {
+                    row: kept(table.first_row() + row),
+                    column: kept(column),
+                };
                 let percent = row > 0 && column > 0 && (row_percent || *column_percent);
                 if cell.kind == CellKind::Dash {
                     let reading = number::read(&cell.raw);
                     self.numbers.push(NumberPlace {
-                        id,
+                        source,
                         magnitude: reading.map_or(0.0, |reading| reading.value.abs()),
                         years,
                         percent,
@@ -93,13 +164,13 @@ impl PagePlaces {
                     });
                 } else {
                     self.years.extend(years_in(&cell.raw));
-                    let found = NumberPlace::in_text(&id, &cell.raw, &years, percent);
+                    let found = NumberPlace::in_text(source, &cell.raw, &years, percent);
                     self.numbers.extend(found);
                     // A workbook calculates with the stored figure and a reader with the printed
                     // one, so both are listed.
-                    let stored = cell.number.as_ref().filter(|one| one.printed.is_some());
+                    let stored = cell.number.as_ref().filter(|one| one.printed().is_some());
                     self.numbers.extend(stored.map(|one| NumberPlace {
-                        id,
+                        source,
                         magnitude: one.value.abs(),
                         years,
                         percent: percent || one.percent,

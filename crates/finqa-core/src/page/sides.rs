@@ -1,6 +1,6 @@
 //! Reads which side of an account an amount is on: `45 Dr`, `18 Cr`.
 
-use super::cell::{Cell, CellNumber, TableOrigin};
+use super::cell::{Cell, TableOrigin};
 use crate::number;
 
 /// Splits the side of an account from its amount: `45 Dr`, `Cr 45`.
@@ -51,7 +51,7 @@ fn read_columns(cells: &mut [Vec<Cell>]) {
     let Some((header, rows)) = cells.split_first_mut() else {
         return;
     };
-    let sides: Vec<Option<&str>> = header
+    let sides: Vec<Option<&'static str>> = header
         .iter()
         .map(|cell| side_of_heading(&cell.raw))
         .collect();
@@ -62,7 +62,7 @@ fn read_columns(cells: &mut [Vec<Cell>]) {
         let columns = row.iter_mut().zip(&sides).skip(1);
         for (cell, side) in columns.filter(|(_, side)| side.is_some()) {
             if let Some(number) = &mut cell.number {
-                number.side = *side;
+                number.set_side(*side);
             }
         }
     }
@@ -71,7 +71,7 @@ fn read_columns(cells: &mut [Vec<Cell>]) {
 /// Reads the sides of the amounts in a table that has both sides.
 pub(super) fn read_sides(cells: &mut [Vec<Cell>]) {
     read_columns(cells);
-    let texts = cells.iter().flatten().map(|cell| cell.raw.as_str());
+    let texts = cells.iter().flatten().map(|cell| &*cell.raw);
     if !has_sides(texts) {
         return;
     }
@@ -82,11 +82,10 @@ pub(super) fn read_sides(cells: &mut [Vec<Cell>]) {
     {
         if let Some((amount, side)) = split_side(&cell.raw) {
             let read = Cell::read_as(amount, TableOrigin::Own);
-            let number = read.number.map(|number| CellNumber {
-                side: Some(side),
-                ..number
-            });
-            (cell.kind, cell.number) = (read.kind, number);
+            (cell.kind, cell.number) = (read.kind, read.number);
+            if let Some(number) = &mut cell.number {
+                number.set_side(Some(side));
+            }
         }
     }
 }
@@ -129,7 +128,7 @@ mod tests {
             };
             let cell = &document.page().table.cells()[1][1];
             assert_eq!(cell.value(), value, "{other}");
-            assert_eq!(cell.number.as_ref().unwrap().side, side, "{other}");
+            assert_eq!(cell.number.as_ref().unwrap().side(), side, "{other}");
         }
     }
 }

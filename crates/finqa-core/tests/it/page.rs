@@ -45,13 +45,11 @@ fn cells_are_found_by_their_ids() {
     let document = document(ROWS);
     let table = &document.page().table;
     let cell = |id| position(id).and_then(|(row, column)| table.cell(row, column));
-    assert_eq!(
-        cell("r2c1").unwrap().number.as_ref().unwrap().literal,
-        "-2913"
-    );
+    let number = cell("r2c1").unwrap().number.as_ref().unwrap();
+    assert_eq!(number.literal, *"-2913");
     assert_eq!(cell("r2c2").unwrap().kind, CellKind::Dash);
     assert_eq!(cell("r3c1").unwrap().fraction(), Some(0.28));
-    assert_eq!(cell("r0c1").unwrap().raw, "2015");
+    assert_eq!(cell("r0c1").unwrap().raw, *"2015");
     assert_eq!(table.columns()[1].year, Some(2015));
     assert_eq!(table.caption().unwrap().scale, Some(Scale::Million));
     for id in [
@@ -174,8 +172,8 @@ fn sentences_have_numbers_with_places_and_years() {
     assert_eq!(document.sentences().count(), 2);
     let numbers = &document.places().numbers;
     let place = |id: &str, magnitude: f64| {
-        let mut found = numbers.iter().filter(|number| number.id == id);
-        found.any(|number| number.magnitude == magnitude && (id != "t1" || number.years == [2031]))
+        let mut found = numbers.iter().filter(|one| one.source.to_string() == id);
+        found.any(|one| one.magnitude == magnitude && (id != "t1" || *one.years == [2031]))
     };
     assert!(
         place("t1", 12.5) && place("t2", 7.0) && !place("t2", 12.5),

@@ -1,7 +1,6 @@
 //! The analyst: from a page and a question to an answer.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use finqa_core::question::{Document, HistorySource, Question, QuestionKind};
 
@@ -84,13 +83,8 @@ impl EmbeddedAnalyst {
     #[must_use]
     pub fn index(&self, document: &Document) -> PageIndex {
         let is_report = !document.tables.is_empty();
-        PageIndex {
-            facts: match is_report {
-                true => Arc::default(),
-                false => Arc::new(Facts::read(document, &self.weights.slots)),
-            },
-            tables: (document.own || is_report).then(|| Arc::new(Tables::read(document))),
-        }
+        let tables = (document.own || is_report).then(|| Tables::read(document));
+        PageIndex::new(&self.weights.slots, tables)
     }
 
     /// Answers a question about a page; `None` if nothing on the page answers it. For a report,
@@ -128,7 +122,7 @@ impl EmbeddedAnalyst {
                 doubt: Some(why), ..
             })
             | Err(why) => why,
-            Ok(answer) => return EmbeddedAnswer::from_labels(&page.facts, question, &answer),
+            Ok(answer) => return EmbeddedAnswer::from_labels(question, &answer),
         };
         let guess = self.ranked_answer(page, asked)?;
         let doubt = match why {
@@ -155,7 +149,7 @@ impl EmbeddedAnalyst {
 
     /// The answer of the best candidate, found without the labels of tables.
     fn ranked_answer(&self, page: &PageIndex, question: &Question) -> Option<EmbeddedAnswer> {
-        let facts = &*page.facts;
+        let facts = page.facts(&question.document);
         let asked = Wording::read(&facts.written(&question.text));
         let state = EarlierTurns::read(facts, &question.history);
         let (context, plans) = self.context(facts, &asked, &state, question);

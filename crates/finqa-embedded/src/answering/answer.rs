@@ -1,9 +1,9 @@
 //! The types that the analyst takes and returns: a page that was read, and an answer.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use finqa_core::number::{Unit, Value};
-use finqa_core::question::CitedEvidence;
+use finqa_core::question::{CitedEvidence, Document};
 
 use crate::reading::facts::Facts;
 use crate::tables::Tables;
@@ -11,9 +11,27 @@ use crate::tables::Tables;
 /// A page that was read, for all questions about it. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct PageIndex {
-    pub(crate) facts: Arc<Facts>,
+    facts: Arc<OnceLock<Facts>>,
+    slot_weights: Arc<[f64]>,
     /// The tables of a page of the user's own, or of a report; `None` for a page of the dataset.
     pub(crate) tables: Option<Arc<Tables>>,
+}
+
+impl PageIndex {
+    pub(super) fn new(slot_weights: &[f64], tables: Option<Tables>) -> Self {
+        Self {
+            facts: Arc::default(),
+            slot_weights: slot_weights.into(),
+            tables: tables.map(Arc::new),
+        }
+    }
+
+    /// The facts of the page, which must be the indexed one. They are read when a question first
+    /// needs them, as most questions about the user's own page do not.
+    pub(crate) fn facts(&self, document: &Document) -> &Facts {
+        let read = || Facts::read(document, &self.slot_weights);
+        self.facts.get_or_init(read)
+    }
 }
 
 /// A program that answers a question, with its value and what supports it.

@@ -74,8 +74,7 @@ fn fact_label(page: &DescribedPage<'_>, fact: &Fact) -> String {
     let mut label = match fact.place {
         FactPlace::Cell { row, col } => {
             let row = facts
-                .rows
-                .get(row)
+                .row(row)
                 .map(|r| r.name.trim().to_owned())
                 .unwrap_or_default();
             let column = facts
@@ -96,7 +95,7 @@ fn fact_label(page: &DescribedPage<'_>, fact: &Fact) -> String {
             words.unwrap_or_default()
         }
     };
-    for year in &fact.years {
+    for year in &*fact.years {
         if !label.contains(&year.to_string()) {
             label = format!("{label}, {year}");
         }

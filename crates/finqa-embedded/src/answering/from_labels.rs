@@ -133,11 +133,8 @@ impl EmbeddedAnswer {
     }
 
     /// The answer from the labels of a user's single table; `None` if its expression has no value.
-    pub(super) fn from_labels(
-        facts: &Facts,
-        question: &Question,
-        direct: &DirectAnswer,
-    ) -> Option<Self> {
+    pub(super) fn from_labels(question: &Question, direct: &DirectAnswer) -> Option<Self> {
+        let facts = &Facts::of_cells(&question.document, &direct.cells());
         let expr = direct.expr(facts)?;
         let described = DescribedPage::new(facts, &question.document);
         let asked = Wording::read(&facts.written(&question.text));

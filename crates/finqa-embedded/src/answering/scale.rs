@@ -159,7 +159,7 @@ fn is_apart(facts: &Facts, fact: &Fact) -> bool {
     let Some((row, column)) = fact.cell() else {
         return false;
     };
-    let (row, column) = (facts.rows.get(row), facts.columns.get(column));
+    let (row, column) = (facts.row(row), facts.columns.get(column));
     let apart = |name: &str| counts_things(name) || has_no_scale(name);
     row.is_some_and(|row| row.is_rate || apart(&row.name))
         || column.is_some_and(|column| apart(&column.name))

@@ -153,7 +153,7 @@ impl<'a> PlanQuestion<'a> {
             (Some(late), Some(early)) if late != early => Some((*late, *early)),
             (Some(year), _) => Some((*year, year - 1)),
             _ => {
-                let of_columns = facts.columns.iter().flat_map(|c| &c.years);
+                let of_columns = facts.columns.iter().flat_map(|c| &*c.years);
                 let of_rows = facts.rows.iter().flat_map(|r| &r.years);
                 let mut known: Vec<u16> = of_columns.chain(of_rows).copied().collect();
                 known.sort_unstable();

@@ -112,7 +112,7 @@ fn by_year(q: &PlanQuestion<'_>, year: u16) -> Option<Expr> {
         .flat_map(|t| t.expr.leaves())
         .find_map(|leaf| {
             let fact = q.facts.all.get(leaf.source?)?;
-            (fact.years == [year]).then(|| Expr::Leaf(leaf.clone()))
+            (*fact.years == [year]).then(|| Expr::Leaf(leaf.clone()))
         })
 }
 

@@ -121,7 +121,7 @@ impl<'a> ChoiceContext<'a> {
         roles: [Option<SlotQuery>; ROLES],
         refers: bool,
     ) -> Self {
-        let years = facts.columns.iter().flat_map(|column| &column.years);
+        let years = facts.columns.iter().flat_map(|column| &*column.years);
         let latest = years
             .chain(facts.rows.iter().flat_map(|row| &row.years))
             .max();
@@ -273,7 +273,7 @@ impl<'a> ChoiceContext<'a> {
         let leaves = expr.leaves().into_iter();
         let facts = leaves.filter_map(|leaf| self.facts.all.get(leaf.source?));
         let years: Option<Vec<u16>> = facts
-            .map(|fact| match (fact.cell(), fact.years.as_slice()) {
+            .map(|fact| match (fact.cell(), &*fact.years) {
                 (None, [year]) if year != asked => Some(*year),
                 _ => None,
             })

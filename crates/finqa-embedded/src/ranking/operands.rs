@@ -159,8 +159,8 @@ impl UsedFact {
         let years = &context.asked.years;
         let [in_row, in_column, side_by_side, by_distance, right_before] =
             BY_QUESTION.map(|at| fits.get(at).copied().unwrap_or_default());
-        let addends = |span: Option<(usize, usize)>| {
-            span.map_or(0.0, |(first, last)| count(last + 1 - first))
+        let addends = |span: Option<(u32, u32)>| {
+            span.map_or(0.0, |(first, last)| f64::from(last + 1 - first))
         };
         let [first, second, late, early] = roles;
         let extremes = [true, false].map(|of_row| extreme(context, fact, of_row));

@@ -45,7 +45,7 @@ pub(crate) struct Fact {
     /// the words around it; a word that is there twice is listed twice.
     pub(crate) near: Arc<[u32]>,
     /// The years of its row and column, or the years that the sentence gives for it.
-    pub(crate) years: Vec<u16>,
+    pub(crate) years: Arc<[u16]>,
     /// True if the label of its row has the word "total".
     pub total: bool,
     /// True if its row is a balance at the beginning of a period.
@@ -53,9 +53,9 @@ pub(crate) struct Fact {
     /// True if its row is a balance at the end of a period.
     pub(crate) closing: bool,
     /// The first and the last row of the addends, if the fact is the sum of cells above it.
-    pub(crate) adds_rows: Option<(usize, usize)>,
+    pub(crate) adds_rows: Option<(u32, u32)>,
     /// The first and the last column of the addends, if the fact is the sum of cells next to it.
-    pub(crate) adds_columns: Option<(usize, usize)>,
+    pub(crate) adds_columns: Option<(u32, u32)>,
 }
 
 impl Fact {
@@ -90,8 +90,8 @@ impl Fact {
         let (Some((row, col)), Some((r, c))) = (self.cell(), other.cell()) else {
             return false;
         };
-        let within = |span: Option<(usize, usize)>, at: usize| {
-            span.is_some_and(|(first, last)| (first..=last).contains(&at))
+        let within = |span: Option<(u32, u32)>, at: usize| {
+            span.is_some_and(|(first, last)| (first as usize..=last as usize).contains(&at))
         };
         col == c && within(self.adds_rows, r) || row == r && within(self.adds_columns, c)
     }
@@ -128,7 +128,7 @@ pub(crate) struct FactRow {
 pub(crate) struct FactColumn {
     pub name: String,
     pub label: Arc<[u32]>,
-    pub(crate) years: Vec<u16>,
+    pub(crate) years: Arc<[u16]>,
 }
 
 /// A sentence of the page's text, or a part of one that ends at a semicolon.

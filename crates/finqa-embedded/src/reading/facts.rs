@@ -20,6 +20,8 @@ use crate::expr::literal_value;
 pub(crate) struct Facts {
     pub all: Vec<Fact>,
     pub rows: Vec<FactRow>,
+    /// How many rows above the first of `rows` are left out.
+    rows_above: usize,
     pub columns: Vec<FactColumn>,
     pub sentences: Vec<Sentence>,
     /// Words of the table's upper left cell.
@@ -48,7 +50,7 @@ impl Facts {
             own: document.own,
             ..Self::default()
         };
-        facts.read_table(document);
+        facts.read_table(document, |_, _| true);
         for (i, filed) in document.sentences().enumerate() {
             facts.read_text(i + 1, filed);
         }
@@ -57,6 +59,22 @@ impl Facts {
         facts.mark_balances();
         facts.mark_sums();
         facts
+    }
+
+    /// Reads only some cells of a page, for answers that need no others. These have no weights.
+    pub(crate) fn of_cells(document: &Document, cells: &[(usize, usize)]) -> Self {
+        let mut facts = Self {
+            own: document.own,
+            rows_above: cells.iter().map(|(row, _)| *row).min().unwrap_or(0),
+            ..Self::default()
+        };
+        facts.read_table(document, |row, column| cells.contains(&(row, column)));
+        facts
+    }
+
+    /// A row of the table by its number there, unless it is left out.
+    pub(crate) fn row(&self, row: usize) -> Option<&FactRow> {
+        self.rows.get(row.checked_sub(self.rows_above)?)
     }
 
     /// Marks the cells that are a sum: in a column of the cells above, in a row of the cells to the
@@ -151,9 +169,9 @@ impl Facts {
         (words, years)
     }
 
-    /// Reads the rows, columns and cells of the table, whose header `finqa_core::page` has
-    /// repaired.
-    fn read_table(&mut self, document: &Document) {
+    /// Reads the columns of the table, whose header `finqa_core::page` has repaired, and the rows
+    /// and cells that are wanted.
+    fn read_table(&mut self, document: &Document, wanted: impl Fn(usize, usize) -> bool) {
         let table = &document.page().table;
         // In a user's table, each cell has a scale of its own (`scale_at` below).
         let caption = table.caption().filter(|_| !self.own);
@@ -171,13 +189,18 @@ impl Facts {
             self.columns.push(FactColumn {
                 name: name.to_owned(),
                 label: label.into(),
-                years: years_in(name),
+                years: years_in(name).into(),
             });
         }
         if self.own {
             self.date_repeated_columns();
         }
-        for (r, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
+        let rows = table.rows().iter().zip(table.cells()).enumerate();
+        for (r, (row, cells)) in rows.skip(self.rows_above) {
+            if (0..cells.len()).all(|c| !wanted(r, c)) {
+                self.rows.push(FactRow::default());
+                continue;
+            }
             let name = row.label.clone();
             let (label, _) = self.words(&name);
             let (section, _) = self.words(row.section.as_deref().unwrap_or_default());
@@ -191,11 +214,16 @@ impl Facts {
                 is_rate: row.is_of_rates(),
                 ..FactRow::default()
             });
-            for (c, cell) in cells.iter().enumerate().skip(1) {
+            for (c, cell) in cells
+                .iter()
+                .enumerate()
+                .skip(1)
+                .filter(|(c, _)| wanted(r, *c))
+            {
                 // In the header row, these are headings and not figures.
                 let heading = |number: &CellNumber| {
                     year_in_text(&number.literal).is_some()
-                        || !number.words.is_empty() && !number.dollar
+                        || !number.words().is_empty() && !number.dollar
                         || number.percent
                 };
                 // In the dataset, `2013` and `2014` can be the remains of a dash. They are skipped
@@ -217,22 +245,22 @@ impl Facts {
         // The page numbers labels that occur twice: "amount (group 1)".
         let base = |name: &str| name.split(" (group ").next().map(str::to_owned);
         let names: Vec<_> = self.columns.iter().map(|c| base(&c.name)).collect();
-        let mut left: Vec<u16> = Vec::new();
+        let mut left: Arc<[u16]> = Arc::default();
         for column in self.columns.iter_mut().skip(1) {
             let own = base(&column.name);
             let repeated = names.iter().filter(|name| **name == own).count() > 1;
             if column.years.is_empty() && repeated {
-                column.years.clone_from(&left);
+                column.years = Arc::clone(&left);
             } else {
-                left.clone_from(&column.years);
+                left = Arc::clone(&column.years);
             }
         }
     }
 
     /// Adds the fact of a cell. The header names and dates only the cells below it, not row 0.
     fn push_cell(&mut self, row: usize, col: usize, number: &CellNumber, scale: Option<Scale>) {
-        let (extra, _) = self.words(&number.words);
-        let (Some(of_row), column) = (self.rows.get(row), self.columns.get(col)) else {
+        let (extra, _) = self.words(number.words());
+        let (Some(of_row), column) = (self.row(row), self.columns.get(col)) else {
             return;
         };
         let scale = number.scale.or(scale);
@@ -241,13 +269,24 @@ impl Facts {
         if !extra.is_empty() {
             near = near.iter().copied().chain(extra).collect();
         }
-        let mut years = of_row.years.clone();
-        years.extend(column.iter().flat_map(|c| &c.years).filter(|_| row > 0));
-        years.dedup();
+        let of_column = column.filter(|_| row > 0).map(|c| Arc::clone(&c.years));
+        let of_column = of_column.unwrap_or_default();
+        let repeats = of_column
+            .windows(2)
+            .any(|pair| matches!(pair, [a, b] if a == b));
+        let years = match of_row.years.is_empty() && !repeats {
+            true => of_column,
+            false => {
+                let mut years = of_row.years.clone();
+                years.extend(of_column.iter());
+                years.dedup();
+                years.into()
+            }
+        };
         let label = Arc::clone(&of_row.full);
         self.all.push(Fact {
             value: literal_value(&number.literal).unwrap_or(number.value),
-            literal: number.literal.as_str().into(),
+            literal: (*number.literal).into(),
             number: number.value,
             percent: number.percent,
             dollar: number.dollar,
@@ -347,7 +386,7 @@ const ADDENDS: usize = 40;
 fn adding_up<'a>(
     total: f64,
     numbers: impl Iterator<Item = &'a (usize, usize, f64)>,
-) -> Option<(usize, usize)> {
+) -> Option<(u32, u32)> {
     if total.abs() <= 0.0 {
         return None;
     }
@@ -358,7 +397,8 @@ fn adding_up<'a>(
         let (first, last) = ends.unwrap_or((*at, *at));
         ends = Some((first.min(*at), last.max(*at)));
         if addends > 1 && (sum - total).abs() <= ROUNDING * total.abs() {
-            return ends;
+            let (first, last) = ends?;
+            return Some((u32::try_from(first).ok()?, u32::try_from(last).ok()?));
         }
     }
     None

@@ -317,7 +317,7 @@ pub(crate) fn fact(
         },
         label: Arc::clone(label),
         near,
-        years: number.years.clone(),
+        years: number.years.as_slice().into(),
         total: false,
         opening: false,
         closing: false,

@@ -452,8 +452,8 @@ impl Tables {
         let place = at.place();
         let cell = self.cell(place)?;
         let leaf = Leaf {
-            literal: cell.literal.as_ref().into(),
-            value: literal_value(&cell.literal)?,
+            value: literal_value(&cell.literal())?,
+            literal: cell.literal().into(),
             source: Some(place),
         };
         let loses = |label: &Label| label.words.iter().any(|word| word == "loss");

@@ -261,7 +261,7 @@ impl ReportTable {
     pub(super) fn figure(&self, table: usize, row: usize, column: usize) -> Option<FitFigure> {
         let figure = self.rows.get(row)?.cells.get(column)?.as_ref()?;
         Some(FitFigure {
-            value: figure.value,
+            value: figure.value(),
             percent: figure.percent,
             ..self.unknown(table, row, column)
         })

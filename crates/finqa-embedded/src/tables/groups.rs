@@ -306,7 +306,7 @@ fn rows_that_add_up(
             parts.push(one);
             // Rows add up by chance too: parts stand above their sum, or fill their section.
             let figure_of = |row: usize| table.rows.get(row)?.cells.get(column)?.as_ref();
-            let total = || figure_of(row + 1).is_some_and(|next| adds_up(next.value));
+            let total = || figure_of(row + 1).is_some_and(|next| adds_up(next.value()));
             let alone = || {
                 table.statement.is_none()
                     && figure_of(row + 1).is_none()
@@ -317,7 +317,7 @@ fn rows_that_add_up(
                     section: table
                         .rows
                         .get(start)
-                        .map_or_else(Vec::new, |row| row.section.clone()),
+                        .map_or_else(Vec::new, |row| row.section.to_vec()),
                     parts: parts.clone(),
                     table: t,
                 });
@@ -339,7 +339,7 @@ fn rows_that_add_up(
         let rows = table.rows.iter().enumerate().skip(1);
         let rows = rows.filter(|(_, row)| plain(row) == label && !row.heading.is_empty());
         let parts: Vec<(String, FitFigure)> = rows
-            .filter_map(|(at, row)| Some((row.heading.clone(), figure(at, column)?)))
+            .filter_map(|(at, row)| Some((row.heading.to_string(), figure(at, column)?)))
             .collect();
         let mut names: Vec<&String> = parts.iter().map(|(name, _)| name).collect();
         names.sort();

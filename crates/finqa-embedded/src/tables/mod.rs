@@ -312,6 +312,13 @@ impl DirectAnswer {
         [&self.expr].into_iter().chain(&self.others)
     }
 
+    /// The row and the column of each cell of its expression.
+    pub(crate) fn cells(&self) -> Vec<(usize, usize)> {
+        let places = self.expr.leaves().into_iter();
+        let places = places.filter_map(|leaf| leaf.source);
+        places.map(|place| (place.row, place.column)).collect()
+    }
+
     /// Its expression over the facts of its table.
     pub(crate) fn expr(&self, facts: &Facts) -> Option<Expr> {
         let fact = |place: Place| {

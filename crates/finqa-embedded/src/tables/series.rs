@@ -301,7 +301,7 @@ impl Tables {
         let first = line.figures.first().and_then(label);
         match row(one) {
             Some(row) if line.figures.iter().all(|one| label(one) == first) && line.by_rows => {
-                row.heading.clone()
+                row.heading.to_string()
             }
             _ => {
                 let label = self.labels_of(one.place()).nth(usize::from(!line.by_rows));
@@ -366,7 +366,7 @@ impl Tables {
                     let section = rows
                         .first()
                         .filter(|_| !table.plain)
-                        .map(|row| row.section.as_slice());
+                        .map(|row| &*row.section);
                     let figures = parts.filter_map(|r| figure(r, c)).collect();
                     add(
                         table,

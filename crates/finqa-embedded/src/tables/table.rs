@@ -1,11 +1,12 @@
 //! A report's tables as words and periods.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use finqa_core::number::Scale;
 use finqa_core::page::period::{Date, DayOrder, Period, Times};
-use finqa_core::page::{Cell, CellKind, FigureTag, Statement, Table, without_unit};
+use finqa_core::page::{Cell, CellKind, CellNumber, FigureTag, Statement, Table, without_unit};
 use finqa_core::regex;
 use regex::Regex;
 
@@ -28,6 +29,8 @@ pub(super) struct ReportTable {
     pub(super) statement: Option<Statement>,
     pub(super) columns: Vec<ReportColumn>,
     pub(super) rows: Vec<ReportRow>,
+    /// The row that ends what a plain table adds up.
+    ends: Option<usize>,
     /// The sheet of a workbook that it is on.
     pub(super) sheet: String,
     /// Its amounts are in thousands or more.
@@ -72,8 +75,8 @@ pub(super) struct ReportRow {
     pub(super) printed: String,
     pub(super) label: Label,
     /// The headings above it.
-    pub(super) heading: String,
-    pub(super) section: Vec<String>,
+    pub(super) heading: Arc<str>,
+    pub(super) section: Arc<[String]>,
     /// It is of a budget or a forecast.
     pub(super) plan: bool,
     /// What a column "Unit" or "Currency" says of it.
@@ -85,18 +88,75 @@ pub(super) struct ReportRow {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReportFigure {
-    /// In units.
-    pub(super) value: f64,
     /// As printed.
     pub(super) number: f64,
-    /// As the official evaluator reads it, without its percent sign.
-    pub(super) literal: Box<str>,
-    /// The same of the printed digits, if the file stores more of them.
-    pub(super) printed: Option<Box<str>>,
     pub(super) percent: bool,
     pub(super) scale: Option<Scale>,
+    /// What few figures have; apart, because a table may have a million figures.
+    rare: Option<Box<RarePart>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct RarePart {
+    /// The literal, if it is written otherwise than the number is.
+    literal: Option<Box<str>>,
+    printed: Option<Box<str>>,
+    side: Option<&'static str>,
+}
+
+/// The most digits that a number is certain to have as they are written.
+const DIGITS: usize = 15;
+
+/// Whether a literal is what the number is written as: digits without needless zeros.
+fn is_as_written(literal: &str) -> bool {
+    let bare = literal.strip_prefix('-').unwrap_or(literal);
+    let (whole, rest) = bare.split_once('.').unwrap_or((bare, "1"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    digits(whole)
+        && digits(rest)
+        && (whole == "0" || !whole.starts_with('0'))
+        && !rest.ends_with('0')
+        && whole.len() + rest.len() <= DIGITS
+}
+
+impl ReportFigure {
+    fn read(number: &CellNumber, percent: bool, scale: Option<Scale>) -> Self {
+        let bare = |literal: &str| literal.trim_end_matches('%').into();
+        let rare = RarePart {
+            literal: Some(number.literal.trim_end_matches('%'))
+                .filter(|literal| !is_as_written(literal))
+                .map(Into::into),
+            printed: number.printed().map(bare),
+            side: number.side(),
+        };
+        Self {
+            number: number.value,
+            percent,
+            scale,
+            rare: (rare != RarePart::default()).then(|| Box::new(rare)),
+        }
+    }
+
+    /// In units.
+    pub(super) fn value(&self) -> f64 {
+        self.number * self.scale.map_or(1.0, |scale| f64::from(scale.units()))
+    }
+
+    /// As the official evaluator reads it, without its percent sign.
+    pub(super) fn literal(&self) -> Cow<'_, str> {
+        let literal = self.rare.as_ref().and_then(|rare| rare.literal.as_deref());
+        literal.map_or_else(|| self.number.to_string().into(), Into::into)
+    }
+
+    /// The same of the printed digits, if the file stores more of them.
+    pub(super) fn printed(&self) -> Option<&str> {
+        self.rare.as_ref()?.printed.as_deref()
+    }
+
     /// The side of an account: "Dr", "Cr".
-    pub(super) side: Option<&'static str>,
+    pub(super) fn side(&self) -> Option<&'static str> {
+        self.rare.as_ref()?.side
+    }
 }
 
 /// Words of a total, in English and German.
@@ -128,9 +188,9 @@ impl ReportTable {
         let title = above.join(" ");
         let lower = title.to_lowercase();
         let header = table.cells().first().map(Vec::as_slice).unwrap_or_default();
-        let corner = header.first().map_or("", |cell| cell.raw.as_str());
+        let corner = header.first().map_or("", |cell| &*cell.raw);
         let first = table.cells().iter().filter_map(|row| row.first());
-        let days = DayOrder::of(header.iter().chain(first).map(|cell| cell.raw.as_str()));
+        let days = DayOrder::of(header.iter().chain(first).map(|cell| &*cell.raw));
         let (over, _) = Times::heading_in(&title, days);
         let over = Times::heading_in(corner, days).0.or(over);
         let over = over.filter(|_| !plain).unwrap_or_default();
@@ -175,6 +235,7 @@ impl ReportTable {
             statement,
             columns,
             rows: Vec::new(),
+            ends: None,
             sheet: String::new(),
             above: title,
             scaled: table
@@ -182,6 +243,7 @@ impl ReportTable {
                 .is_some_and(|caption| caption.scale.is_some()),
         };
         out.rows = out.read_rows(table, days);
+        out.ends = out.last_of_parts();
         out
     }
 
@@ -207,8 +269,11 @@ impl ReportTable {
             let heading = column.printed.to_lowercase();
             ["unit", "units", "currency"].contains(&heading.as_str())
         });
-        let (mut section, mut after_heading) = (String::new(), false);
-        let mut rows = Vec::new();
+        // Of the rows below it.
+        let stems = |heading: &str| plain_stems(&heading.replace("[Line Items]", "")).into();
+        let mut section: (Arc<str>, Arc<[String]>) = Default::default();
+        let mut after_heading = false;
+        let mut rows = Vec::with_capacity(table.rows().len());
         for (at, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
             let mut read = ReportRow::read(&row.label, self, days);
             let figure = |(c, cell): (usize, &Cell)| {
@@ -217,24 +282,15 @@ impl ReportTable {
                     .filter(|_| cell.kind == CellKind::Number || self.plain && at > 0 && c > 0)?;
                 let percent = number.percent || percent.get(c).copied().unwrap_or_default();
                 let scale = table.scale_at(at, c).filter(|_| !percent);
-                let bare = |literal: &String| literal.trim_end_matches('%').into();
-                Some(ReportFigure {
-                    value: number.value * scale.map_or(1.0, |scale| f64::from(scale.units())),
-                    number: number.value,
-                    literal: bare(&number.literal),
-                    printed: number.printed.as_ref().map(bare),
-                    percent,
-                    scale,
-                    side: number.side,
-                })
+                Some(ReportFigure::read(number, percent, scale))
             };
             read.cells = cells.iter().enumerate().map(figure).collect();
             let unread = cells.iter().enumerate();
-            let unread = unread.filter_map(|(c, cell)| Some((c, cell.unread.clone()?)));
+            let unread = unread.filter_map(|(c, cell)| Some((c, cell.unread()?.into())));
             read.unread = unread.collect();
             let unit = unit.and_then(|at| cells.get(at));
             let unit = unit.filter(|cell| cell.number.is_none());
-            read.unit = unit.map_or_else(String::new, |cell| cell.raw.clone());
+            read.unit = unit.map_or_else(String::new, |cell| cell.raw.to_string());
             let blank = read.cells.iter().all(Option::is_none) && read.unread.is_empty();
             let heading = at > 0 && blank;
             // "Total assets" below current assets is not of these alone, and the net cash of
@@ -246,17 +302,16 @@ impl ReportTable {
                     .all(|word| read.label.words.contains(word)),
                 _ => false,
             };
-            read.heading = if apart {
-                String::new()
-            } else {
-                section.clone()
-            };
-            read.section = plain_stems(&read.heading.replace("[Line Items]", ""));
-            // A heading below another is a part of it.
-            match (heading, after_heading && !self.plain) {
-                (true, true) => section = format!("{section} {}", row.label),
-                (true, false) => section.clone_from(&row.label),
-                _ => {}
+            if !apart {
+                (read.heading, read.section) = section.clone();
+            }
+            if heading {
+                // A heading below another is a part of it.
+                let name: Arc<str> = match after_heading && !self.plain {
+                    true => format!("{} {}", section.0, row.label).into(),
+                    false => row.label.as_str().into(),
+                };
+                section = (Arc::clone(&name), stems(&name));
             }
             after_heading = heading;
             rows.push(read);
@@ -282,13 +337,20 @@ impl ReportTable {
         self.scaled && !of_things
     }
 
-    /// Whether a row is a part of what a plain table adds up. What follows its only bare total is
-    /// of another kind: "of which", a cost of the parts.
-    pub(super) fn is_part(&self, row: usize) -> bool {
+    /// The last row of what a plain table adds up: its only bare total. What follows is of another
+    /// kind: "of which", a cost of the parts.
+    fn last_of_parts(&self) -> Option<usize> {
         let rows = self.rows.iter().enumerate().skip(1);
-        let bare = rows.filter(|(_, row)| row.label.total && row.label.words.len() <= 1);
-        let bare: Vec<usize> = bare.map(|(at, _)| at).collect();
-        let ends = matches!(bare.as_slice(), [only] if *only > 2 && row > *only);
+        let mut bare = rows.filter(|(_, row)| row.label.total && row.label.words.len() <= 1);
+        match (bare.next(), bare.next()) {
+            (Some((only, _)), None) => Some(only).filter(|only| *only > 2),
+            _ => None,
+        }
+    }
+
+    /// Whether a row is a part of what a plain table adds up.
+    pub(super) fn is_part(&self, row: usize) -> bool {
+        let ends = self.ends.is_some_and(|end| row > end);
         !ends && self.rows.get(row).is_some_and(|row| !row.label.total)
     }
 }
@@ -458,6 +520,9 @@ impl ReportRow {
             && first == "all"
         {
             label.total &= !rest.is_empty() && rest.iter().all(|word| table.title.contains(word));
+        }
+        for words in [&mut label.words, &mut label.aside, &mut label.deducted] {
+            words.shrink_to_fit();
         }
         Self {
             plan: label.period.is_some() && PLAN.is_match(&printed.to_lowercase()),

@@ -39,7 +39,7 @@ impl Tables {
     /// Repeats the side of an account ("45 Dr") where its figure is looked up. Sides are not
     /// computed with.
     pub(super) fn with_side(&self, answer: DirectAnswer) -> Reading<DirectAnswer> {
-        let side = |leaf: &Leaf<Option<Place>>| self.cell(leaf.source?)?.side;
+        let side = |leaf: &Leaf<Option<Place>>| self.cell(leaf.source?)?.side();
         let first = answer.exprs().flat_map(FigureExpr::leaves).find_map(side);
         let Some(first) = first else {
             return Ok(answer);
@@ -58,10 +58,10 @@ impl Tables {
         let FigureExpr::Leaf(leaf) = expr else {
             return None;
         };
-        let literal = self.cell(leaf.source?)?.printed.clone()?;
+        let literal = self.cell(leaf.source?)?.printed()?;
         let mut printed = Leaf {
-            value: literal_value(&literal)?,
-            literal: literal.as_ref().into(),
+            value: literal_value(literal)?,
+            literal: literal.into(),
             source: leaf.source,
         };
         if (printed.value < 0.0) != (leaf.value < 0.0) {

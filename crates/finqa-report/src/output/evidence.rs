@@ -166,7 +166,7 @@ fn names(question: &Question, id: &str) -> Option<(String, String, Option<String
     let place = position(id)?;
     let (table, row) = cited_table(question, place)?;
     let (row, column) = (table.rows().get(row), table.columns().get(place.1));
-    let section = row.and_then(|row| row.section.clone());
+    let section = row.and_then(|row| Some(row.section.as_deref()?.to_owned()));
     let row = row.map_or("", |row| row.label.trim());
     let column = column.map_or("", |column| column.label.trim());
     Some((row.to_owned(), column.to_owned(), section))

@@ -116,7 +116,7 @@ pub(super) fn periods_named(
         .literals()
         .flat_map(|literal| places.find(literal))
         .collect();
-    let from_table = !used.is_empty() && used.iter().all(|place| place.id.starts_with('r'));
+    let from_table = !used.is_empty() && used.iter().all(|place| place.source.is_cell());
     if !from_table || program.rows().next().is_some() || asked.years.len() > 2 {
         return None;
     }
@@ -212,7 +212,7 @@ fn only_year(argument: &Argument, places: &LiteralPlaces) -> Option<u16> {
     let years: BTreeSet<u16> = places
         .find(text)
         .iter()
-        .filter(|place| place.id.starts_with('r'))
+        .filter(|place| place.source.is_cell())
         .flat_map(|place| place.years.iter().copied())
         .collect();
     match (years.first(), years.len()) {

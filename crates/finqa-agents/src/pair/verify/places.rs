@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use finqa_core::number::{self, Value};
-use finqa_core::page::{NumberPlace, years_in};
+use finqa_core::page::{NumberPlace, NumberSource, years_in};
 use finqa_core::question::{Document, Question};
 
 /// The places of the numbers of a page, which all its questions share, and of one question.
@@ -18,13 +18,13 @@ impl LiteralPlaces {
     pub fn of(question: &Question) -> Self {
         let mut places = Self::of_page(&question.document);
         for (at, entry) in question.history.iter().enumerate() {
-            let years = years_in(&entry.question);
+            let years: Arc<[u16]> = years_in(&entry.question).into();
             if let Some(Value::Number(value)) = entry.value {
-                let id = format!("h{}", at + 1);
+                let source = NumberSource::Earlier(u32::try_from(at + 1).unwrap_or(u32::MAX));
                 let place = |value: f64, percent| NumberPlace {
-                    id: id.clone(),
+                    source,
                     magnitude: value.abs(),
-                    years: years.clone(),
+                    years: Arc::clone(&years),
                     percent,
                     dash: false,
                 };
@@ -33,7 +33,8 @@ impl LiteralPlaces {
                 places.of_question.extend(both);
             }
         }
-        let named = NumberPlace::in_text("question", &question.text, &[], false);
+        let no_years = Arc::default();
+        let named = NumberPlace::in_text(NumberSource::Question, &question.text, &no_years, false);
         places.of_question.extend(named);
         places
     }
@@ -61,14 +62,16 @@ impl LiteralPlaces {
             .collect()
     }
 
-    pub(super) fn at<'p>(&'p self, id: &'p str) -> impl Iterator<Item = &'p NumberPlace> {
-        self.all().filter(move |place| place.id == id)
+    pub(super) fn at(&self, id: &str) -> impl Iterator<Item = &NumberPlace> {
+        let source = NumberSource::named(id);
+        let of_source = move |place: &&NumberPlace| Some(place.source) == source;
+        self.all().filter(of_source)
     }
 
     /// True if a row or column of the table is labelled with this year.
     pub(crate) fn has_year(&self, year: u16) -> bool {
         self.all()
-            .any(|place| place.id.starts_with('r') && place.years.contains(&year))
+            .any(|place| place.source.is_cell() && place.years.contains(&year))
     }
 
     pub(crate) fn names_year(&self, year: u16) -> bool {

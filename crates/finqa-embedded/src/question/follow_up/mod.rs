@@ -104,7 +104,7 @@ fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
                 .collect()
         };
         let years = if asked.years.is_empty() {
-            fact.years.clone()
+            fact.years.to_vec()
         } else {
             asked.years.clone()
         };

@@ -258,7 +258,11 @@ impl ExecutedProgram {
         });
         let number = program.is_number().then_some(text.trim());
         let found = literals.chain(number).filter_map(|literal| {
-            let ids: Vec<String> = places?.find(literal).iter().map(|p| p.id.clone()).collect();
+            let ids: Vec<String> = places?
+                .find(literal)
+                .iter()
+                .map(|p| p.source.to_string())
+                .collect();
             (!ids.is_empty() && ids.len() <= MOST_PLACES && !literal.starts_with("const_"))
                 .then(|| (literal.to_owned(), ids))
         });
