@@ -1,5 +1,7 @@
 //! Series of figures: of several periods, or of all rows or columns.
 
+use std::collections::HashSet;
+
 use finqa_core::page::period::Period;
 use finqa_core::page::{MONTHS, Statement};
 
@@ -13,6 +15,10 @@ use super::words::{lists_stem, same_word};
 
 /// Words of a corner that say nothing of what the rows are.
 const GENERIC: &str = "item line name description category million thousand billion usd eur tsd";
+
+/// The most figures that are added or compared. A sum has a level of its program for each of them,
+/// and each is compared with the sums of those next to it.
+const MOST_FIGURES: usize = 5000;
 
 /// How far a total may be from the sum of its parts.
 const EXACT: f64 = 1e-6;
@@ -257,10 +263,23 @@ impl Tables {
             _ => return Err(Doubt::Open),
         };
         let first = line.figures.first().ok_or(Doubt::Open)?;
-        let mut out: Vec<Amount> = Vec::new();
+        if line.figures.len() > MOST_FIGURES {
+            return missing(format!("these are more than {MOST_FIGURES} figures"));
+        }
+        let (mut out, mut names) = (Vec::new(), HashSet::new());
+        let by_heading = self.is_of_one_label(line);
         for one in &line.figures {
-            let name = self.name_in(line, one);
-            if out.iter().any(|other| other.name == name) {
+            let name = match self
+                .table(one.place())
+                .and_then(|table| table.rows.get(one.row))
+            {
+                Some(row) if by_heading => row.heading.to_string(),
+                _ => {
+                    let label = self.labels_of(one.place()).nth(usize::from(!line.by_rows));
+                    label.map_or_else(String::new, |label| label.name.clone())
+                }
+            };
+            if !names.insert(name.clone()) {
                 return missing(format!("several rows are of {name}"));
             }
             let amount = self.amount(*one).ok_or(Doubt::Open)?;
@@ -293,21 +312,11 @@ impl Tables {
         Ok(out)
     }
 
-    /// What tells a figure from the others of its line.
-    fn name_in(&self, line: &Line, one: &FitFigure) -> String {
-        let row = |one: &FitFigure| self.table(one.place())?.rows.get(one.row);
-        // Rows with the same label belong to the headings above them.
-        let label = |one: &FitFigure| row(one).map(|row| &row.printed);
+    /// Whether all rows of a line have one label. They are told apart by the headings above them.
+    fn is_of_one_label(&self, line: &Line) -> bool {
+        let label = |one: &FitFigure| Some(&self.table(one.place())?.rows.get(one.row)?.printed);
         let first = line.figures.first().and_then(label);
-        match row(one) {
-            Some(row) if line.figures.iter().all(|one| label(one) == first) && line.by_rows => {
-                row.heading.to_string()
-            }
-            _ => {
-                let label = self.labels_of(one.place()).nth(usize::from(!line.by_rows));
-                label.map_or_else(String::new, |label| label.name.clone())
-            }
-        }
+        line.by_rows && line.figures.iter().all(|one| label(one) == first)
     }
 
     /// The lines of the tables whose own labels have the words of an operand, of a report some

@@ -298,3 +298,16 @@ fn a_doubt_names_figures_in_the_words_of_the_question() {
     let doubt = found.doubt.unwrap_or_default();
     assert!(doubt.contains("\"branches\""), "{doubt}");
 }
+
+/// A sum of 160,000 rows once overflowed the stack.
+#[test]
+fn a_sum_of_more_figures_than_anybody_checks_is_declined() {
+    let table = |rows: usize| {
+        let rows = (1..=rows).map(|row| format!("\nShop {row};{}", 7 * row % 1000 + 1));
+        document(&format!("Shop;2031{}", rows.collect::<String>()))
+    };
+    let doubt = |rows| answer(&table(rows), &[], "what was the total in 2031?").doubt;
+    assert_eq!(doubt(500), None);
+    let why = doubt(5001).unwrap();
+    assert!(why.contains("more than 5000 figures"), "{why}");
+}
