@@ -55,7 +55,9 @@ pub(crate) fn separated(
             reason: error.to_string(),
         })?;
         let line = record.position().map_or(1, csv::Position::line);
-        lines.push((line, record.iter().map(single_spaced).collect()));
+        let mut row = Vec::with_capacity(record.len());
+        row.extend(record.iter().map(single_spaced));
+        lines.push((line, row));
     }
     Ok(parts(lines).into_iter().map(PlainBlock::Table).collect())
 }
@@ -215,6 +217,7 @@ pub(crate) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, Docume
         row.resize(width, String::new());
     }
     grid.rows = lines.into_iter().map(|(_, row)| row).collect();
+    grid.rows.shrink_to_fit();
     let written = grid.rows.iter_mut();
     let written = written.map(|row| row.iter_mut().map(|cell| (cell, None)).collect());
     let mut written: Vec<_> = written.collect();

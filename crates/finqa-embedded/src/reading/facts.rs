@@ -2,6 +2,7 @@
 //!
 //! It is read once for all questions about a page; `question::slots` ranks its facts for one.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use finqa_core::number::Scale;
@@ -50,7 +51,7 @@ impl Facts {
             own: document.own,
             ..Self::default()
         };
-        facts.read_table(document, |_, _| true);
+        facts.read_table(document, 0..usize::MAX, |_, _| true);
         for (i, filed) in document.sentences().enumerate() {
             facts.read_text(i + 1, filed);
         }
@@ -63,12 +64,15 @@ impl Facts {
 
     /// Reads only some cells of a page, for answers that need no others. These have no weights.
     pub(crate) fn of_cells(document: &Document, cells: &[(usize, usize)]) -> Self {
+        let rows = cells.iter().map(|(row, _)| *row);
+        let (first, last) = (rows.clone().min().unwrap_or(0), rows.max().unwrap_or(0));
         let mut facts = Self {
             own: document.own,
-            rows_above: cells.iter().map(|(row, _)| *row).min().unwrap_or(0),
+            rows_above: first,
             ..Self::default()
         };
-        facts.read_table(document, |row, column| cells.contains(&(row, column)));
+        let wanted = |row, column| cells.contains(&(row, column));
+        facts.read_table(document, first..last.saturating_add(1), wanted);
         facts
     }
 
@@ -171,7 +175,12 @@ impl Facts {
 
     /// Reads the columns of the table, whose header `finqa_core::page` has repaired, and the rows
     /// and cells that are wanted.
-    fn read_table(&mut self, document: &Document, wanted: impl Fn(usize, usize) -> bool) {
+    fn read_table(
+        &mut self,
+        document: &Document,
+        among: Range<usize>,
+        wanted: impl Fn(usize, usize) -> bool,
+    ) {
         let table = &document.page().table;
         // In a user's table, each cell has a scale of its own (`scale_at` below).
         let caption = table.caption().filter(|_| !self.own);
@@ -196,7 +205,7 @@ impl Facts {
             self.date_repeated_columns();
         }
         let rows = table.rows().iter().zip(table.cells()).enumerate();
-        for (r, (row, cells)) in rows.skip(self.rows_above) {
+        for (r, (row, cells)) in rows.take(among.end).skip(among.start) {
             if (0..cells.len()).all(|c| !wanted(r, c)) {
                 self.rows.push(FactRow::default());
                 continue;

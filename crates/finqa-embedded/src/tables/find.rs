@@ -5,11 +5,12 @@ use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 use finqa_core::program::{Expression, Leaf};
 
+use super::figure::ReportFigure;
 use super::fit::{FitFigure, candidates};
 use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
 use super::statements::rounds_alike;
-use super::table::{Label, Place, ReportFigure, ReportTable};
+use super::table::{Label, Place, ReportTable};
 use super::words::{LOOSE, lists_stem};
 use crate::expr::{literal_value, turn_sign};
 use crate::operations;

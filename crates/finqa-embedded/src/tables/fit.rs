@@ -128,7 +128,7 @@ impl Weights {
         for table in tables {
             rows += table.rows.len();
             for word in table.words() {
-                *counts.entry(word.clone()).or_default() += 1;
+                *counts.entry(word.to_owned()).or_default() += 1;
             }
         }
         let weight = |count: usize| (1.0 + rows as f64 / (1 + count) as f64).ln();
@@ -324,7 +324,7 @@ impl ReportTable {
             if !label.words.is_empty() && !asked {
                 return (if label.total { HEAVY / 2.0 } else { HEAVY }, false);
             }
-            let unasked = |own: &&String| !reading.iter().any(|word| same_word(own, word));
+            let unasked = |own: &&str| !reading.iter().any(|word| same_word(own, word));
             let costs = label.words.iter().filter(unasked);
             let cost: f64 = costs
                 .map(|own| if is_light(own) { 1.0 } else { HEAVY })
@@ -354,8 +354,9 @@ impl ReportTable {
         // What reduces a balance is a part of its name, not another figure.
         let balance = self.statement == Some(Statement::Balances);
         let own = row.label.words.iter();
-        let own = own.filter(|word| !(balance && row.label.deducted.contains(word)));
-        let own: Vec<String> = own.cloned().collect();
+        let deducted = |word: &str| row.label.deducted.iter().any(|own| own == word);
+        let own = own.filter(|word| !(balance && deducted(word)));
+        let own: Vec<String> = own.map(str::to_owned).collect();
         let (mut all, mut found, mut named, mut missing) = (0.0, 0.0, false, false);
         for word in reading {
             let place = if own.contains(word) {
@@ -418,7 +419,7 @@ impl ReportTable {
         if extra.clone().any(|word| apart(&word)) {
             label += 0.1;
         }
-        let heading = unasked(&column.label.words, reading, weights);
+        let heading = unasked(&column.label.words.to_vec(), reading, weights);
         let changes = |word: &String| CHANGES.contains(word) && !reading.contains(word);
         let changes = f64::from(u8::from(row.section.iter().any(changes)));
         let section = unasked(&row.section, reading, weights) + changes;

@@ -6,7 +6,7 @@
 //! figures whose labels, sections, headings and periods fit best answer; they are sure if these
 //! have all words of the question, and no other figure that fits as well differs.
 //!
-//! In the order of reading: `words`; `table`; `names`, with `concepts.txt`, and `operand`;
+//! In the order of reading: `words`; `figure`; `table`; `names`, with `concepts.txt`, and `operand`;
 //! `fit`; `page`; `question` and its `phrases`; `operands`; `asked`, the operation as data; `find`,
 //! from an operand to a figure; `statements`; `unread`; `tags`, with `tags.txt`; `whole_label`;
 //! `measure`; `sentences`; `series`; `groups`, `ranking` and `ranked`; `pairs`; `parts`; `several`; `counts` and `unmet`; `compute`; `scopes`; `concept`;
@@ -19,6 +19,7 @@ mod asked;
 mod compute;
 mod concept;
 mod counts;
+mod figure;
 mod find;
 mod fit;
 mod follow_up;

@@ -11,13 +11,13 @@ use super::operands::AND;
 use super::page::{Reading, Tables, missing};
 use super::statements::rounds_alike;
 use super::table::ReportRow;
-use super::words::{lists_stem, plain_stems};
+use super::words::{LabelWords, lists_stem, plain_stems};
 use crate::operations;
 
-/// Words that say which part of a balance is due within a year.
+/// LabelWords that say which part of a balance is due within a year.
 const TERMS: &str = "current noncurrent non long short term due within after one year portion";
 
-/// Words that name no figure in a heading or beside a term.
+/// LabelWords that name no figure in a heading or beside a term.
 const VAGUE: &str = "total net expense cost obligation liability";
 
 fn core(words: &[String], vague: &str) -> Vec<String> {
@@ -58,8 +58,10 @@ impl Tables {
         balances.find_map(|(at, table)| {
             let rows = table.rows.iter().enumerate().skip(1);
             let named = |row: &ReportRow| {
-                let of_term = of.both_terms || says_term(&row.label.words);
-                of_term && !row.label.total && names.contains(&core(&row.label.words, "total"))
+                let of_term = of.both_terms || says_term(&row.label.words.to_vec());
+                of_term
+                    && !row.label.total
+                    && names.contains(&core(&row.label.words.to_vec(), "total"))
             };
             let found: Vec<(usize, &ReportRow)> = rows.filter(|(_, row)| named(row)).collect();
             let [one, other] = found.as_slice() else {
@@ -67,8 +69,9 @@ impl Tables {
             };
             // A row is current if its label says so, or the next total below it.
             let is_current = |(at, row): &(usize, &ReportRow)| {
-                let says =
-                    |words: &[String], list: &str| words.iter().any(|word| lists_stem(list, word));
+                let says = |words: &LabelWords, list: &str| {
+                    words.iter().any(|word| lists_stem(list, word))
+                };
                 let later = table.rows.iter().skip(at + 1).find(|row| row.label.total);
                 match &row.label.words {
                     words if says(words, "noncurrent non long after") => false,

@@ -1,17 +1,16 @@
 //! A report's tables as words and periods.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 
-use finqa_core::number::Scale;
 use finqa_core::page::period::{Date, DayOrder, Period, Times};
-use finqa_core::page::{Cell, CellKind, CellNumber, FigureTag, Statement, Table, without_unit};
+use finqa_core::page::{Cell, CellKind, FigureTag, Statement, Table, without_unit};
 use finqa_core::regex;
 use regex::Regex;
 
+use super::figure::ReportFigure;
 use super::scopes::SCOPES;
-use super::words::{plain_stems, same_word, stemmed};
+use super::words::{LabelWords, plain_stems, same_word, stemmed};
 
 #[derive(Debug)]
 pub(super) struct ReportTable {
@@ -50,7 +49,7 @@ pub(crate) struct Place {
 pub(super) struct Label {
     /// As the page writes it, without periods unless it is nothing else.
     pub(super) name: String,
-    pub(super) words: Vec<String>,
+    pub(super) words: LabelWords,
     /// In brackets.
     pub(super) aside: Vec<String>,
     /// What a figure is net of: "Receivables, net of allowance".
@@ -86,87 +85,14 @@ pub(super) struct ReportRow {
     pub(super) unread: Vec<(usize, Box<str>)>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct ReportFigure {
-    /// As printed.
-    pub(super) number: f64,
-    pub(super) percent: bool,
-    pub(super) scale: Option<Scale>,
-    /// What few figures have; apart, because a table may have a million figures.
-    rare: Option<Box<RarePart>>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct RarePart {
-    /// The literal, if it is written otherwise than the number is.
-    literal: Option<Box<str>>,
-    printed: Option<Box<str>>,
-    side: Option<&'static str>,
-}
-
-/// The most digits that a number is certain to have as they are written.
-const DIGITS: usize = 15;
-
-/// Whether a literal is what the number is written as: digits without needless zeros.
-fn is_as_written(literal: &str) -> bool {
-    let bare = literal.strip_prefix('-').unwrap_or(literal);
-    let (whole, rest) = bare.split_once('.').unwrap_or((bare, "1"));
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    digits(whole)
-        && digits(rest)
-        && (whole == "0" || !whole.starts_with('0'))
-        && !rest.ends_with('0')
-        && whole.len() + rest.len() <= DIGITS
-}
-
-impl ReportFigure {
-    fn read(number: &CellNumber, percent: bool, scale: Option<Scale>) -> Self {
-        let bare = |literal: &str| literal.trim_end_matches('%').into();
-        let rare = RarePart {
-            literal: Some(number.literal.trim_end_matches('%'))
-                .filter(|literal| !is_as_written(literal))
-                .map(Into::into),
-            printed: number.printed().map(bare),
-            side: number.side(),
-        };
-        Self {
-            number: number.value,
-            percent,
-            scale,
-            rare: (rare != RarePart::default()).then(|| Box::new(rare)),
-        }
-    }
-
-    /// In units.
-    pub(super) fn value(&self) -> f64 {
-        self.number * self.scale.map_or(1.0, |scale| f64::from(scale.units()))
-    }
-
-    /// As the official evaluator reads it, without its percent sign.
-    pub(super) fn literal(&self) -> Cow<'_, str> {
-        let literal = self.rare.as_ref().and_then(|rare| rare.literal.as_deref());
-        literal.map_or_else(|| self.number.to_string().into(), Into::into)
-    }
-
-    /// The same of the printed digits, if the file stores more of them.
-    pub(super) fn printed(&self) -> Option<&str> {
-        self.rare.as_ref()?.printed.as_deref()
-    }
-
-    /// The side of an account: "Dr", "Cr".
-    pub(super) fn side(&self) -> Option<&'static str> {
-        self.rare.as_ref()?.side
-    }
-}
-
-/// Words of a total, in English and German.
+/// LabelWords of a total, in English and German.
 static TOTALS: LazyLock<HashSet<String>> =
     LazyLock::new(|| stemmed("total subtotal gesamt summe all"));
 
-/// Words of the rows that sum up a part of a cash flow statement.
+/// LabelWords of the rows that sum up a part of a cash flow statement.
 static CASH_OF_ACTIVITIES: LazyLock<HashSet<String>> = LazyLock::new(|| stemmed("cash activities"));
 
-/// Words of a title of figures that are not the company's own.
+/// LabelWords of a title of figures that are not the company's own.
 const QUALIFIERS: [&str; 7] = [
     "parent", "forma", "discontinued", "predecessor", "guarantor", "guarantors", "consolidating",
 ];
@@ -212,8 +138,7 @@ impl ReportTable {
         {
             for column in &mut columns {
                 let own = SCOPES.iter().filter(|scope| column.is_of(scope));
-                let own: Vec<String> = own.map(|scope| (*scope).to_owned()).collect();
-                column.label.words.extend(own);
+                column.label.words = column.label.words.with(own.copied());
             }
         }
         for column in &mut columns {
@@ -272,10 +197,11 @@ impl ReportTable {
         // Of the rows below it.
         let stems = |heading: &str| plain_stems(&heading.replace("[Line Items]", "")).into();
         let mut section: (Arc<str>, Arc<[String]>) = Default::default();
-        let mut after_heading = false;
+        let (mut after_heading, mut known) = (false, HashSet::new());
         let mut rows = Vec::with_capacity(table.rows().len());
         for (at, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
             let mut read = ReportRow::read(&row.label, self, days);
+            read.label.words = read.label.words.shared(&mut known);
             let figure = |(c, cell): (usize, &Cell)| {
                 let number = cell.number.as_ref();
                 let number = number
@@ -319,11 +245,16 @@ impl ReportTable {
         rows
     }
 
-    pub(super) fn words(&self) -> impl Iterator<Item = &String> {
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         let rows = self.rows.iter().map(|row| &row.label);
         let labels = rows.chain(self.columns.iter().map(|column| &column.label));
-        let words = labels.flat_map(|label| label.words.iter().chain(&label.aside));
-        words.chain(&self.title)
+        let words = labels.flat_map(|label| {
+            label
+                .words
+                .iter()
+                .chain(label.aside.iter().map(String::as_str))
+        });
+        words.chain(self.title.iter().map(String::as_str))
     }
 
     /// Whether a row is of money rather than of numbers of things.
@@ -331,9 +262,9 @@ impl ReportTable {
         let things = ["share", "unit", "employee", "store", "number", "warehouse"];
         let row = self.rows.get(row);
         let says = |words: &[String]| words.iter().any(|word| things.contains(&word.as_str()));
-        let of_things = row.is_some_and(|row| {
-            says(&row.label.words) || says(&row.label.aside) || says(&row.section)
-        });
+        let named = |label: &Label| label.words.iter().any(|word| things.contains(&word));
+        let of_things = row
+            .is_some_and(|row| named(&row.label) || says(&row.label.aside) || says(&row.section));
         self.scaled && !of_things
     }
 
@@ -453,7 +384,7 @@ impl Label {
             total: !name.contains('%') && words.iter().any(|word| TOTALS.contains(word))
                 || plain && name == "Group",
             name,
-            words,
+            words: words.into(),
             deducted: Vec::new(),
             aside: plain_stems(inside),
             period,
@@ -461,7 +392,10 @@ impl Label {
     }
 
     pub(super) fn says(&self, word: &str) -> bool {
-        let mut all = self.words.iter().chain(&self.aside);
+        let mut all = self
+            .words
+            .iter()
+            .chain(self.aside.iter().map(String::as_str));
         all.any(|own| same_word(own, word))
     }
 
@@ -484,7 +418,7 @@ impl ReportColumn {
         if !plain {
             let (_, rest) = Times::heading_in(printed, days);
             let rest = UNIT.replace_all(&rest.to_lowercase(), " ").into_owned();
-            label.words = plain_stems(&without_unit(&rest).unwrap_or(rest));
+            label.words = plain_stems(&without_unit(&rest).unwrap_or(rest)).into();
             label.aside = Vec::new();
         }
         Self {
@@ -502,7 +436,7 @@ impl ReportRow {
         if !table.plain && label.period.is_none_or(|period| period.end.year.is_none()) {
             let (plain, inside) = brackets(printed);
             let lower = plain.to_lowercase();
-            label.words = plain_stems(&without_unit(&plain).unwrap_or(plain));
+            label.words = plain_stems(&without_unit(&plain).unwrap_or(plain)).into();
             label.aside = plain_stems(inside);
             let net_of = [" net of ", ", less "]
                 .iter()
@@ -516,12 +450,11 @@ impl ReportRow {
             label.period = None;
         }
         // Only "All wards" under the heading "Ward" is a total.
-        if let [first, rest @ ..] = label.words.as_slice()
-            && first == "all"
-        {
-            label.total &= !rest.is_empty() && rest.iter().all(|word| table.title.contains(word));
+        if label.words.iter().next() == Some("all") {
+            let mut rest = label.words.iter().skip(1);
+            label.total &= label.words.len() > 1 && rest.all(|word| table.title.contains(word));
         }
-        for words in [&mut label.words, &mut label.aside, &mut label.deducted] {
+        for words in [&mut label.aside, &mut label.deducted] {
             words.shrink_to_fit();
         }
         Self {

@@ -90,15 +90,16 @@ impl Tables {
 
     /// Chooses among rows with the same label: the figure whose tag means what the label says.
     pub(super) fn tagged_row(&self, all: &[FitFigure]) -> Option<FitFigure> {
-        let words = &self
+        let words = self
             .table(all.first()?.place())?
             .rows
             .get(all.first()?.row)?
             .label
-            .words;
+            .words
+            .to_vec();
         let mut readings = vec![words.clone()];
         readings.extend(
-            amount_named(words)
+            amount_named(&words)
                 .into_iter()
                 .flat_map(|(one, _)| one.names.clone()),
         );

@@ -1,14 +1,14 @@
 //! The words of labels and questions, as they are compared.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use finqa_core::regex;
 use regex::Regex;
 
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 
-/// Words that name no figure, in labels and in questions.
+/// LabelWords that name no figure, in labels and in questions.
 pub(crate) const FILLERS: &str = "a an the of in on at for to from by with and or as is was were are be been \
     being did do does has have had what how much many there we our us i you your it its they \
     them their this that these those he she company companies firm group business amount amounts \
@@ -16,7 +16,7 @@ pub(crate) const FILLERS: &str = "a an the of in on at for to from by with and o
     record made make earn earned generate generated come came comes ended during please tell \
     altogether respectively over between through until across - &";
 
-/// Words of questions about reports that change nothing of what is asked: what people say beside
+/// LabelWords of questions about reports that change nothing of what is asked: what people say beside
 /// the name of a figure.
 pub(super) const NOISE: &str = "about again all-in altogether around away back bad big bring bringing \
     brings brought carry carrying carried charge charged currently door fast find give go goes \
@@ -36,11 +36,11 @@ pub(super) const VERBS: &str = "is was are were comes came come made did do does
 /// Pronouns that refer to an earlier question.
 pub(super) const PRONOUNS: &str = "it its that this these those they them";
 
-/// Words of a label that a question leaves out without meaning another line.
+/// LabelWords of a label that a question leaves out without meaning another line.
 pub(crate) const LIGHT: &str =
     "total overall actual consolidated equivalents attributable net subtotal end";
 
-/// Words that a question adds to what a label says.
+/// LabelWords that a question adds to what a label says.
 pub(super) const LOOSE: &str = "due people persons work";
 
 /// Whether a list has a word as it is.
@@ -97,4 +97,54 @@ pub(super) fn plain_stems(text: &str) -> Vec<String> {
 pub(crate) fn same_word(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     short == long || short.len() >= 5 && long.starts_with(short) && long.len() <= short.len() + 3
+}
+
+/// The words of a label. Labels of one table share the words that they have in common, because a
+/// table may have a hundred thousand rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct LabelWords(Box<[Arc<str>]>);
+
+impl LabelWords {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> + Clone {
+        self.0.iter().map(|word| &**word)
+    }
+
+    pub(super) fn contains(&self, word: &str) -> bool {
+        self.iter().any(|own| own == word)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn to_vec(&self) -> Vec<String> {
+        self.iter().map(str::to_owned).collect()
+    }
+
+    pub(super) fn with(&self, more: impl Iterator<Item = &'static str>) -> Self {
+        let own = self.0.iter().cloned();
+        Self(own.chain(more.map(Into::into)).collect())
+    }
+
+    /// Takes the words that a set has from there, and adds the others to it.
+    pub(super) fn shared(&self, known: &mut HashSet<Arc<str>>) -> Self {
+        let share = |word: &Arc<str>| match known.get(word) {
+            Some(known) => Arc::clone(known),
+            None => {
+                known.insert(Arc::clone(word));
+                Arc::clone(word)
+            }
+        };
+        Self(self.0.iter().map(share).collect())
+    }
+}
+
+impl From<Vec<String>> for LabelWords {
+    fn from(words: Vec<String>) -> Self {
+        Self(words.into_iter().map(Into::into).collect())
+    }
 }

@@ -1,0 +1,79 @@
+//! A figure of a table, in little memory.
+
+use std::borrow::Cow;
+
+use finqa_core::number::Scale;
+use finqa_core::page::CellNumber;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ReportFigure {
+    /// As printed.
+    pub(super) number: f64,
+    pub(super) percent: bool,
+    pub(super) scale: Option<Scale>,
+    /// What few figures have; apart, because a table may have a million figures.
+    rare: Option<Box<RarePart>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct RarePart {
+    /// The literal, if it is written otherwise than the number is.
+    literal: Option<Box<str>>,
+    printed: Option<Box<str>>,
+    side: Option<&'static str>,
+}
+
+/// The most digits that a number is certain to have as they are written.
+const DIGITS: usize = 15;
+
+/// Whether a literal is what the number is written as: digits without needless zeros.
+fn is_as_written(literal: &str) -> bool {
+    let bare = literal.strip_prefix('-').unwrap_or(literal);
+    let (whole, rest) = bare.split_once('.').unwrap_or((bare, "1"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    digits(whole)
+        && digits(rest)
+        && (whole == "0" || !whole.starts_with('0'))
+        && !rest.ends_with('0')
+        && whole.len() + rest.len() <= DIGITS
+}
+
+impl ReportFigure {
+    pub(super) fn read(number: &CellNumber, percent: bool, scale: Option<Scale>) -> Self {
+        let bare = |literal: &str| literal.trim_end_matches('%').into();
+        let rare = RarePart {
+            literal: Some(number.literal.trim_end_matches('%'))
+                .filter(|literal| !is_as_written(literal))
+                .map(Into::into),
+            printed: number.printed().map(bare),
+            side: number.side(),
+        };
+        Self {
+            number: number.value,
+            percent,
+            scale,
+            rare: (rare != RarePart::default()).then(|| Box::new(rare)),
+        }
+    }
+
+    /// In units.
+    pub(super) fn value(&self) -> f64 {
+        self.number * self.scale.map_or(1.0, |scale| f64::from(scale.units()))
+    }
+
+    /// As the official evaluator reads it, without its percent sign.
+    pub(super) fn literal(&self) -> Cow<'_, str> {
+        let literal = self.rare.as_ref().and_then(|rare| rare.literal.as_deref());
+        literal.map_or_else(|| self.number.to_string().into(), Into::into)
+    }
+
+    /// The same of the printed digits, if the file stores more of them.
+    pub(super) fn printed(&self) -> Option<&str> {
+        self.rare.as_ref()?.printed.as_deref()
+    }
+
+    /// The side of an account: "Dr", "Cr".
+    pub(super) fn side(&self) -> Option<&'static str> {
+        self.rare.as_ref()?.side
+    }
+}
