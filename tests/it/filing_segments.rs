@@ -61,3 +61,50 @@ fn a_segment_is_not_measured_by_the_total() {
         ran.stdout
     );
 }
+
+/// "Lower than a year before" was read as the lowest.
+#[test]
+fn what_is_lower_than_a_year_before_is_not_the_lowest() {
+    let place = Workplace::new();
+    let page = "<html><body><p>Revenue by segment (in millions)</p><table>\
+        <tr><th></th><th>2034</th><th>2033</th></tr>\
+        <tr><td>North</td><td>100</td><td>90</td></tr>\
+        <tr><td>South</td><td>300</td><td>320</td></tr>\
+        <tr><td>Total revenue</td><td>400</td><td>410</td></tr></table></body></html>";
+    place.write("report.htm", page);
+    for (question, sure) in [
+        ("which segment had the lowest revenue in 2034?", true),
+        (
+            "which segment had lower revenue in 2034 than a year before?",
+            false,
+        ),
+    ] {
+        let ran = place.run(&format!("ask report.htm '{question}' --json"));
+        let json = ran.answer();
+        let is_sure = json["answer"].is_string() && json["doubt"].is_null();
+        assert_eq!(is_sure, sure, "{question}: {json}");
+    }
+}
+
+/// The words of a title that say where an amount is included once named its schedule.
+#[test]
+fn a_schedule_is_not_of_what_its_amounts_are_included_in() {
+    let place = Workplace::new();
+    place.write(
+        "report.htm",
+        "<html><body><p>Amortization was $177 for 2034 and is included in \
+        sales, general and other costs. Estimated amortization of the next years follows (in \
+        thousands):</p><table><tr><td>2035</td><td>166</td></tr><tr><td>2036</td><td>154</td></tr>\
+        <tr><td>2037</td><td>153</td></tr></table></body></html>",
+    );
+    for (question, sure) in [
+        ("what is the estimated amortization in 2036?", true),
+        ("what were sales in 2036?", false),
+        ("what was revenue in 2036?", false),
+    ] {
+        let ran = place.run(&format!("ask report.htm '{question}' --json"));
+        let json = ran.answer();
+        let is_sure = json["answer"].is_string() && json["doubt"].is_null();
+        assert_eq!(is_sure, sure, "{question}: {json}");
+    }
+}

@@ -62,7 +62,7 @@ pub(crate) use names::ways_to_say;
 pub use names::{names_amount, names_row};
 use page::Reading;
 pub(crate) use page::{Doubt, Tables};
-use question::{RELATIVE_TIME, SEQUENTIAL, Token, YEAR_ON_YEAR};
+use question::{RELATIVE_TIME, SEQUENTIAL, THAN_BEFORE, Token, YEAR_ON_YEAR};
 pub(crate) use sentences::StatedFact;
 pub(crate) use spent::SUM_OF_ROWS;
 pub(crate) use table::Place;
@@ -245,6 +245,11 @@ impl Tables {
                 said.as_str()
             );
             answer.doubt = Some(Doubt::Missing(why));
+        }
+        let which = matches!(asked.operation, Operation::Extreme { which: Some(_), .. });
+        if let (Ok(answer), true) = (&mut answer, which && THAN_BEFORE.is_match(&lower)) {
+            let why = "each is compared with itself at another time, which is not computed";
+            answer.doubt = Some(Doubt::Missing(why.to_owned()));
         }
         let amount = asked.operation == Operation::Difference && !asked.relative;
         if let (Ok(answer), Some(said)) = (&mut answer, YEAR_ON_YEAR.find(&lower))

@@ -110,6 +110,13 @@ pub(super) static SEQUENTIAL: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Each is compared with itself at another time, so the largest or smallest is not what is asked.
+pub(super) static THAN_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\b(?:lower|higher|less|more|fewer|smaller|larger|greater)\b.* than (?:in )?(?:(?:a|one|the) )?(?:(?:last|previous|prior) )?(?:year|quarter|month|period)\b"
+    )
+});
+
 /// It depends on when it is asked.
 pub(super) static RELATIVE_TIME: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r"\b(?:last|previous|prior|this|next) (?:fiscal )?(?:year|quarter|month|half)\b")

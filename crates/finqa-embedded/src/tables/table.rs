@@ -104,6 +104,13 @@ static PLAN: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Where the figures of a title are included, which is not what they are.
+static INCLUDED: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)\b(?:included|recorded|recognized|reported|classified) (?:in|within|under)\b[^.;:]*"
+    )
+});
+
 /// A unit in the brackets of a heading.
 static UNIT: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\([^()]*(?:million|thousand|billion|percent)[^()]*\)"));
@@ -153,7 +160,7 @@ impl ReportTable {
         let mut out = Self {
             plain,
             first_row: table.first_row(),
-            title: plain_stems(&format!("{title} {corner}"))
+            title: plain_stems(&INCLUDED.replace_all(&format!("{title} {corner}"), " "))
                 .into_iter()
                 .collect(),
             qualifiers: qualifiers.flat_map(plain_stems).collect(),
