@@ -259,7 +259,9 @@ fn dates(period: &str) -> Vec<[i32; 3]> {
 fn power(scale: Scale) -> i32 {
     match scale {
         Scale::Thousand => 3,
+        Scale::Lakh => 5,
         Scale::Million => 6,
+        Scale::Crore => 7,
         Scale::Billion => 9,
     }
 }

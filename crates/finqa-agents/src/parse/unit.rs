@@ -29,7 +29,7 @@ pub fn unit(words: &str) -> Option<Unit> {
     };
     let scale = |token: &&str| match *token {
         "000" | "000s" => Some(Scale::Thousand),
-        // A crore is ten million, which `Scale` does not have.
+        // A trillion is a thousand billion, which `Scale` does not have.
         token => scale_of_word(token).and_then(|(scale, power)| (power == 0).then_some(scale)),
     };
     let scale = tokens.iter().find_map(scale);
@@ -65,7 +65,8 @@ mod tests {
             ("thousands of dollars", number(Some(Scale::Thousand))),
             ("$ bn", number(Some(Scale::Billion))),
             ("％", kind(UnitKind::Percent)),
-            ("crore", number(None)),
+            ("crore", number(Some(Scale::Crore))),
+            ("trillion", number(None)),
             ("ratio", kind(UnitKind::Ratio)),
             ("yes_no", kind(UnitKind::YesNo)),
             ("yes/no", kind(UnitKind::YesNo)),

@@ -12,7 +12,7 @@ use super::words::{asks_for_a_loss, asks_for_basis_points};
 pub struct NumberReading {
     /// The number as written: `14.1` for `14.1%`, `1.2` for `$1.2 billion`. A scale word that
     /// [`Scale`] does not have is converted to the next smaller scale: `2 trillion` becomes 2,000
-    /// billion, and `3 crore` becomes 30 million.
+    /// billion.
     pub value: f64,
     /// The absolute value as a literal of a program: `1234.50` for `($1,234.50)`, `1.5e6`.
     pub literal: String,

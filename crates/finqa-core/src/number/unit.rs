@@ -23,15 +23,25 @@ pub enum UnitKind {
 pub enum Scale {
     /// 10^3
     Thousand,
+    /// 10^5
+    Lakh,
     /// 10^6
     Million,
+    /// 10^7
+    Crore,
     /// 10^9
     Billion,
 }
 
 impl Scale {
     /// All scales, the smallest first.
-    pub const ALL: [Self; 3] = [Self::Thousand, Self::Million, Self::Billion];
+    pub const ALL: [Self; 5] = [
+        Self::Thousand,
+        Self::Lakh,
+        Self::Million,
+        Self::Crore,
+        Self::Billion,
+    ];
 
     /// The scale that a lower-case word names, in the singular or the plural.
     pub fn from_word(word: &str) -> Option<Self> {
@@ -43,12 +53,14 @@ impl Scale {
     pub fn units(self) -> u32 {
         match self {
             Self::Thousand => 1_000,
+            Self::Lakh => 100_000,
             Self::Million => 1_000_000,
+            Self::Crore => 10_000_000,
             Self::Billion => 1_000_000_000,
         }
     }
 
-    /// The scale as a factor: 1e3, 1e6 or 1e9.
+    /// The scale as a factor: 1e3 for a thousand.
     pub fn factor(self) -> f64 {
         f64::from(self.units())
     }
@@ -57,7 +69,9 @@ impl Scale {
     pub fn word(self) -> &'static str {
         match self {
             Self::Thousand => "thousand",
+            Self::Lakh => "lakh",
             Self::Million => "million",
+            Self::Crore => "crore",
             Self::Billion => "billion",
         }
     }

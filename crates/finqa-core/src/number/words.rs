@@ -26,8 +26,8 @@ pub fn year_of(digits: &str) -> Option<u16> {
     (1900..2100).contains(&year).then_some(year)
 }
 
-/// The words of each scale, and the power of ten by which the words exceed the scale. A crore is
-/// 10^1 million.
+/// The words of each scale, and the power of ten by which the words exceed the scale. A trillion
+/// is 10^3 billion.
 const SCALES: [(&str, Scale, u32); 6] = [
     ("thousand thousands k tsd 000 000s", Scale::Thousand, 0),
     (
@@ -37,8 +37,8 @@ const SCALES: [(&str, Scale, u32); 6] = [
     ),
     ("billion billions bn bln bil mrd b", Scale::Billion, 0),
     ("trillion trillions tn trn t", Scale::Billion, 3),
-    ("lakh lakhs lac lacs", Scale::Thousand, 2),
-    ("crore crores cr", Scale::Million, 1),
+    ("lakh lakhs lac lacs", Scale::Lakh, 0),
+    ("crore crores cr", Scale::Crore, 0),
 ];
 
 /// The scale of a word in any case, and the power of ten by which the word exceeds the scale.
@@ -46,7 +46,7 @@ const SCALES: [(&str, Scale, u32); 6] = [
 /// ```
 /// use finqa_core::number::{Scale, scale_of_word};
 /// assert_eq!(scale_of_word("bn"), Some((Scale::Billion, 0)));
-/// assert_eq!(scale_of_word("crore"), Some((Scale::Million, 1)));
+/// assert_eq!(scale_of_word("trillion"), Some((Scale::Billion, 3)));
 /// assert_eq!(scale_of_word("shares"), None);
 /// ```
 pub fn scale_of_word(word: &str) -> Option<(Scale, u32)> {

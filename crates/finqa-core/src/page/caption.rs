@@ -84,8 +84,8 @@ pub struct Caption {
     pub text: String,
     /// The scale that the text names; `None` for `in dollars`.
     pub scale: Option<Scale>,
-    /// The power of ten by which the text's word exceeds the scale. It is 1 for a crore, which is
-    /// ten million.
+    /// The power of ten by which the text's word exceeds the scale. It is 3 for a trillion, which
+    /// is a thousand billion.
     pub power: u32,
 }
 
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn units_in_the_forms_of_the_world() {
-        use Scale::{Billion, Million, Thousand};
+        use Scale::{Billion, Crore, Lakh, Million, Thousand};
         for (label, scale, power) in [
             ("£m", Million, 0),
             ("€m", Million, 0),
@@ -348,8 +348,8 @@ mod tests {
             ("USD Mil", Million, 0),
             ("USD bn", Billion, 0),
             ("(in m€)", Million, 0),
-            ("Rs. in crore", Million, 1),
-            ("₹ lakh", Thousand, 2),
+            ("Rs. in crore", Crore, 0),
+            ("₹ lakh", Lakh, 0),
             (
                 "Millions, except per-share figures, for the three months ended June 30,",
                 Million,

@@ -163,7 +163,7 @@ impl Table {
         read
     }
 
-    /// Multiplies out crores and lakhs, because [`Scale`] does not have them.
+    /// Multiplies out trillions, because [`Scale`] does not have them.
     fn multiply_out(&mut self) {
         let captions = self.units.iter().flatten().chain(&self.caption);
         let labels = self.rows.iter().map(|row| scale_of_label(&row.label));

@@ -81,6 +81,8 @@ pub(crate) fn to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr 
     let Some((from, to)) = of_expr(facts, &expr).zip(asked) else {
         return expr;
     };
+    // A tenth or a hundredth would look like an average, so lakhs and crores stay as printed.
+    let times = |large, small| times(large, small).filter(|n| [1_000, 1_000_000].contains(n));
     match (times(from, to), times(to, from)) {
         (Some(n), _) => Expr::step(Op::Multiply, expr, Expr::constant(n)),
         (_, Some(n)) => Expr::step(Op::Divide, expr, Expr::constant(n)),
@@ -122,7 +124,7 @@ pub(crate) fn scale_through<T>(
         Expression::Step(op @ (Op::Multiply | Op::Divide), a, b) if b.is_constant() => {
             let (scale, by) = (scale_through(a, of)?, b.number()?);
             let of_factor = |factor: f64| {
-                let mut all = Scale::ALL.into_iter();
+                let mut all = [Scale::Thousand, Scale::Million, Scale::Billion].into_iter();
                 all.find(|scale| (factor - scale.factor()).abs() < 0.5)
             };
             match (of_factor(by), op) {

@@ -108,7 +108,7 @@ impl Wording {
 
     /// The scale of "in millions" or "in million".
     fn scale(&self) -> Option<Scale> {
-        let mut scales = [Scale::Million, Scale::Thousand, Scale::Billion].into_iter();
+        let mut scales = Scale::ALL.into_iter().rev();
         scales.find(|scale| {
             let phrase = format!("in {}", scale.word());
             self.says(&[&phrase, &format!("{phrase}s")])

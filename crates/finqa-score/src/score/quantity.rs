@@ -37,13 +37,20 @@ impl WrittenNumber {
 impl From<NumberReading> for WrittenNumber {
     fn from(reading: NumberReading) -> Self {
         let whole = if reading.basis_points { 100.0 } else { 1.0 };
+        // A lakh or a crore is always applied, because no caption of the dataset is in them.
+        let (power, scale) = match reading.scale {
+            Some(Scale::Lakh) => (2, Some(Scale::Thousand)),
+            Some(Scale::Crore) => (1, Some(Scale::Million)),
+            scale => (0, scale),
+        };
+        let decimals = reading.significant_decimals.saturating_sub(power);
         Self {
-            value: reading.value / whole,
-            unit: last_digit(reading.significant_decimals) / whole,
+            value: reading.value * f64::from(10_u32.pow(power)) / whole,
+            unit: last_digit(decimals) / whole,
             percent: reading.percent || reading.basis_points,
             basis_points: reading.basis_points,
             loss: reading.loss,
-            scale: reading.scale,
+            scale,
         }
     }
 }
