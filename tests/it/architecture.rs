@@ -16,10 +16,11 @@ finqa-core
     number
     options
     outcome
-    page        number question table text
+    page        number question short_text table text
     program     number
     question    number page table
     secrets
+    short_text
     stats
     table       number question text
     text

@@ -343,3 +343,49 @@ fn a_model_is_shown_the_rows_that_the_question_is_read_as() {
         assert!(shown.contains(label), "{label} in {shown}");
     }
 }
+
+#[test]
+fn lakhs_and_crores_are_repeated_as_they_are_printed() {
+    let place = Workplace::new();
+    place.write(
+        "table.csv",
+        "Rs. in crore,FY31,FY30\nRevenue,\"12,34,567\",\"1,02,345\"\nProfit,\"12,345\",\"10,234\"\n",
+    );
+    place.write(
+        "report.htm",
+        "<html><body><p>Statement of income (₹ in lakh)</p><table><tr><td></td><td>2031</td>\
+         <td>2030</td></tr><tr><td>Revenue</td><td>1,23,456</td><td>1,02,345</td></tr></table>\
+         <p>Other income was ₹4.5 crore in 2031.</p></body></html>",
+    );
+    for (question, answer, value) in [
+        (
+            "table.csv 'what was revenue in FY31?'", "1,234,567 crore", 1_234_567e7,
+        ),
+        (
+            "table.csv 'what was revenue in FY31 in crore?'",
+            "1,234,567 crore",
+            1_234_567e7,
+        ),
+        (
+            "table.csv 'what was the change in profit from FY30 to FY31?'",
+            "2,111 crore",
+            2111e7,
+        ),
+        (
+            "report.htm 'what was revenue in 2031?'", "₹123,456 lakh", 123_456e5,
+        ),
+    ] {
+        let ran = place.run(&format!("ask {question} --json"));
+        let json = ran.succeeds().json();
+        assert_eq!(
+            (json["answer"].as_str(), json["plain_value"].as_f64()),
+            (Some(answer), Some(value)),
+            "{question}"
+        );
+    }
+    // The table is in crore, not in lakh.
+    let ran = place.run("ask table.csv 'what was revenue in FY31 in lakh?' --json");
+    let json = ran.answer();
+    let is_right = json["plain_value"].as_f64() == Some(1_234_567e7);
+    assert!(is_right && json["doubt"].is_string(), "{json}");
+}

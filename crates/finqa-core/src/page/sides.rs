@@ -93,6 +93,7 @@ pub(super) fn read_sides(cells: &mut [Vec<Cell>]) {
 #[cfg(test)]
 mod tests {
     use super::{side_of_heading, split_side};
+    use crate::number::Scale;
     use crate::question::Document;
 
     #[test]
@@ -115,7 +116,8 @@ mod tests {
         assert_eq!(split_side("CR 1,200.50"), Some((" 1,200.50", "Cr")));
         assert_eq!(split_side("4 5 Dr"), None);
         assert_eq!(split_side("Dr"), None);
-        for (other, value, side) in [("12 Dr", Some(5.0), Some("Cr")), ("12", Some(50.0), None)] {
+        let crore = Some(Scale::Crore);
+        for (other, scale, side) in [("12 Dr", None, Some("Cr")), ("12", crore, None)] {
             let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
             let document = Document {
                 table: vec![
@@ -127,8 +129,9 @@ mod tests {
                 ..Document::default()
             };
             let cell = &document.page().table.cells()[1][1];
-            assert_eq!(cell.value(), value, "{other}");
-            assert_eq!(cell.number.as_ref().unwrap().side(), side, "{other}");
+            assert_eq!(cell.value(), Some(5.0), "{other}");
+            let number = cell.number.as_ref().unwrap();
+            assert_eq!((number.scale, number.side()), (scale, side), "{other}");
         }
     }
 }
