@@ -374,7 +374,7 @@ impl ReportTable {
             } else if self.title.contains(word) && self.statement.is_none() {
                 // A year under "Maturities of debt" is named by its title alone.
                 let dated = row.label.period.or(column.label.period).is_some();
-                named |= dated && row.label.words.iter().all(|own| is_light(own));
+                named |= dated && row.label.words.iter().all(is_light);
                 IN_TITLE
             } else {
                 // The name of a statement is not that of its rows.
