@@ -42,7 +42,7 @@ pub(crate) fn relative_change<T: OperandBuilder>(late: T, early: T) -> T {
 }
 
 /// `(late / early) ^ (1 / years) - 1`
-pub(crate) fn compound_growth<T: Term>(late: T, early: T, years: u32) -> T {
+pub(crate) fn compound_growth<T: OperandBuilder>(late: T, early: T, years: u32) -> T {
     let power = ratio(T::constant(1), T::constant(years));
     difference(T::step(Op::Exp, ratio(late, early), power), T::constant(1))
 }

@@ -1,11 +1,12 @@
 //! Rows that may count things although the caption of their table is of money: "Aircraft" under
 //! "USD in millions". No list has all things that are counted, so the digits and the name decide.
 
+use super::figure::ReportFigure;
 use super::find::Amount;
 use super::names::amount_named;
 use super::page::{Doubt, Tables};
 use super::statements::{BALANCES, FLOWS};
-use super::table::{ReportFigure, ReportRow, ReportTable};
+use super::table::{ReportRow, ReportTable};
 use super::words::lists;
 use crate::reading::outflow::names_cost;
 use finqa_core::page::without_unit;
@@ -35,14 +36,13 @@ impl Tables {
 
 impl ReportTable {
     fn may_count(&self, row: &ReportRow) -> bool {
-        let is_money = |words: &[&String]| {
-            let text: Vec<&str> = words.iter().map(|word| word.as_str()).collect();
-            let lasts = |word: &&&String| FLOWS.contains(**word) || BALANCES.contains(**word);
-            words.iter().any(|word| lasts(&word)) || names_cost(&text.join(" "))
+        let is_money = |words: &[&str]| {
+            let lasts = |word: &&str| FLOWS.contains(*word) || BALANCES.contains(*word);
+            words.iter().any(lasts) || names_cost(&words.join(" "))
         };
         let is_known = |row: &ReportRow| {
-            let words: Vec<&String> = row.label.words.iter().collect();
-            amount_named(&row.label.words).is_some() || is_money(&words)
+            let words: Vec<&str> = row.label.words.iter().collect();
+            amount_named(&row.label.words.to_vec()).is_some() || is_money(&words)
         };
         if is_known(row) {
             return false;
@@ -50,7 +50,7 @@ impl ReportTable {
         let scaled = |row: &ReportRow| -> Vec<bool> {
             let figures = row.cells.iter().flatten();
             let figures = figures.filter(|cell: &&ReportFigure| cell.scale.is_some());
-            figures.map(|cell| cell.literal.contains('.')).collect()
+            figures.map(|cell| cell.literal().contains('.')).collect()
         };
         let others = self.rows.iter().filter(|other| !std::ptr::eq(*other, row));
         let others: Vec<Vec<bool>> = others
@@ -63,9 +63,10 @@ impl ReportTable {
         if whole && decimals > 0 && 2 * decimals >= others.len() {
             return true;
         }
-        // "Pumps" under "Net sales by product", or above their total, are money, and so are all rows
-        // where none is known to be.
-        let title: Vec<&String> = self.title.iter().chain(&row.section).collect();
+        // "Pumps" under "Net sales by product", or above their total, are money, and so are all
+        // rows where none is known to be.
+        let title = self.title.iter().chain(row.section.iter());
+        let title: Vec<&str> = title.map(String::as_str).collect();
         let is_sum = |row: &ReportRow| row.label.total && !row.cells.iter().all(Option::is_none);
         let lower = row.printed.trim().to_lowercase();
         let plural = lower.ends_with('s') && !lower.ends_with("ss") || lists(PLURALS, &lower);

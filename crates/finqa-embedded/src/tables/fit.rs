@@ -142,8 +142,8 @@ impl Weights {
         }
     }
 
-    pub(super) fn is_soft(&self, word: &String) -> bool {
-        SOFT_STEMS.contains(word) || self.company.contains(word)
+    pub(super) fn is_soft(&self, word: &str) -> bool {
+        SOFT_STEMS.contains(word) || self.company.iter().any(|own| own == word)
     }
 
     pub(super) fn company(&self) -> &[String] {

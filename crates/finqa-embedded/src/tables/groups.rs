@@ -128,20 +128,20 @@ impl Tables {
                 fits.then_some(figure)
             };
             let is_total = |row: &ReportRow, column: &ReportColumn| {
-                let own: Vec<&String> = [&row.label.words, &row.section, &column.label.words]
-                    .into_iter()
-                    .flatten()
+                let labels = row.label.words.iter().chain(column.label.words.iter());
+                let own: Vec<&str> = labels
+                    .chain(row.section.iter().map(String::as_str))
                     .collect();
                 let met = |words: &Vec<String>| {
                     let says = |word: &String| {
                         let soft = is_light(word) || self.weights.is_soft(word);
-                        soft || own.contains(&word)
+                        soft || own.contains(&word.as_str())
                             || row.label.aside.contains(word)
                             || table.title.contains(word)
                     };
-                    let asked = |word: &&String| {
+                    let asked = |word: &&str| {
                         let free = is_light(word) || self.weights.is_soft(word);
-                        free || words.contains(word)
+                        free || words.iter().any(|asked| asked == word)
                     };
                     words.iter().all(says) && own.iter().all(asked)
                 };
@@ -170,7 +170,7 @@ impl Tables {
                             .map(|parts| Group {
                                 parts: parts.to_vec(),
                                 table: t,
-                                section: [row.section.clone(), row.label.words.clone()].concat(),
+                                section: [row.section.to_vec(), row.label.words.to_vec()].concat(),
                             }),
                     );
                 }
@@ -240,7 +240,7 @@ impl ReportTable {
             .and_then(|row| row.cells.get(column)?.as_ref());
         cell.map_or(1.0, |cell| {
             let decimals = cell
-                .literal
+                .literal()
                 .split_once('.')
                 .map_or(0, |(_, digits)| digits.len());
             let unit = cell.scale.map_or(1.0, |scale| f64::from(scale.units()));

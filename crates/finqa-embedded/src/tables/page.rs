@@ -114,9 +114,14 @@ impl Tables {
         let mut tables = self.tables.iter().filter(|_| !self.plain);
         tables.find_map(|table| {
             let after = |label: &&Label| {
-                lists_stem(AFTERWARDS, label.words.first().map_or("", String::as_str))
+                lists_stem(AFTERWARDS, label.words.iter().next().unwrap_or_default())
             };
-            let word = labels(table).find(after)?.words.first().cloned();
+            let word = labels(table)
+                .find(after)?
+                .words
+                .iter()
+                .next()
+                .map(str::to_owned);
             let years = labels(table).filter_map(|label| label.period?.end.year);
             word.filter(|_| years.max() == Some(year))
         })

@@ -34,7 +34,7 @@ impl Tables {
             let table = self.table(at)?;
             let (row, column) = (table.rows.get(at.row)?, table.columns.get(at.column)?);
             // The nearest text that says either decides, unless it says both.
-            let mut texts = [&column.printed, &row.heading, &table.above, &self.head].into_iter();
+            let mut texts = [&*column.printed, &row.heading, &table.above, &self.head].into_iter();
             let (alone, group) = texts.find_map(|text| {
                 let found = (ALONE.captures(text), CONSOLIDATED.is_match(text));
                 (found.0.is_some() || found.1).then_some(found)

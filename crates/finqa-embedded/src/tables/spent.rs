@@ -1,5 +1,5 @@
-//! What was spent or received in all, by a list of transactions: "How much was spent at the bakery in
-//! March?" is the sum of the rows that match.
+//! What was spent or received in all, by a list of transactions: "How much was spent at the bakery
+//! in March?" is the sum of the rows that match.
 //!
 //! Such a sum is sure only if each word of the question is about the money, a period, or a text of
 //! these rows, and if the signs or the columns tell what was spent from what was received.
@@ -252,8 +252,8 @@ impl Tables {
             };
             let cell = self.cell(place)?;
             Some(Leaf {
-                literal: cell.literal.as_ref().into(),
-                value: literal_value(&cell.literal)?,
+                literal: cell.literal().into(),
+                value: literal_value(&cell.literal())?,
                 source: Some(place),
             })
         };

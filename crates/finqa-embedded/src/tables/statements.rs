@@ -53,8 +53,9 @@ impl Tables {
             && self.name_of(place).to_lowercase().contains("end of")
     }
 
-    /// Why a figure may be a change where a balance is asked for. "Net income at the end of 2031" is
-    /// that of the year; "inventories" in a statement of cash flows are never those on its last day.
+    /// Why a figure may be a change where a balance is asked for. "Net income at the end of 2031"
+    /// is that of the year; "inventories" in a statement of cash flows are never those on its last
+    /// day.
     pub(super) fn is_change(
         &self,
         of: &Operand,
@@ -72,7 +73,8 @@ impl Tables {
             return None;
         }
         let row = self.table(place)?.rows.get(place.row)?;
-        // A note on cash has the days of the balance sheet, and the title of the statement of cash flows.
+        // A note on cash has the days of the balance sheet, and the title of the statement of cash
+        // flows.
         let of_day = |period: &Period| period.end.day.is_some() && period.months.is_none();
         let is_row = |table: &ReportTable| {
             let mut rows = table.rows.iter();
@@ -98,7 +100,11 @@ impl Tables {
             .table(one.place())
             .filter(|table| NamedStatement::CashFlows.is(table))?;
         let row = table.rows.get(one.row)?;
-        let mut words = row.section.iter().chain(&row.label.words);
+        let mut words = row
+            .label
+            .words
+            .iter()
+            .chain(row.section.iter().map(String::as_str));
         let own = words.any(|word| CHANGES.contains(word));
         own.then(|| {
             let name = self.full_name(one.place());

@@ -1,5 +1,5 @@
-//! Lists of transactions, as banks and apps export them: an amount on each day, and with whom or for
-//! what.
+//! Lists of transactions, as banks and apps export them: an amount on each day, and with whom or
+//! for what.
 
 use finqa_core::number::currency_in;
 use finqa_core::page::period::{Date, DayOrder, Times};
@@ -56,7 +56,7 @@ impl TransactionList {
         let (header, body) = table.cells().split_first()?;
         let headings: Vec<String> = header.iter().map(|cell| cell.raw.to_lowercase()).collect();
         let column = |c: usize| body.iter().filter_map(move |row| row.get(c));
-        let order = |c: usize| DayOrder::of(column(c).map(|cell| cell.raw.as_str()));
+        let order = |c: usize| DayOrder::of(column(c).map(|cell| &*cell.raw));
         let day = |cell: &Cell, order| {
             let (period, rest) = Times::heading_in(&cell.raw, order);
             let end = period?.end;
@@ -72,7 +72,7 @@ impl TransactionList {
         let days = all.clone().find(|c| 2 * is_days(c) > body.len())?;
         let filled = |c: usize| column(c).filter(|cell| !cell.raw.trim().is_empty());
         let is_figures = |c: &usize| {
-            let figure = |cell: &Cell| cell.number.is_some() || cell.unread.is_some();
+            let figure = |cell: &Cell| cell.number.is_some() || cell.unread().is_some();
             filled(*c).count() > 0 && filled(*c).all(figure)
         };
         let named =
@@ -100,7 +100,7 @@ impl TransactionList {
             .collect();
         let mut rows = Vec::new();
         for (row, cells) in body.iter().enumerate() {
-            let text = |c: &usize| cells.get(*c).map_or("", |cell| cell.raw.as_str());
+            let text = |c: &usize| cells.get(*c).map_or("", |cell| &*cell.raw);
             let repeats = texts
                 .iter()
                 .chain([&days])
