@@ -8,7 +8,7 @@ use super::cell::{Cell, CellKind, CellNumber, CellSource, TableOrigin};
 use super::header;
 use super::normalise::normalise_label;
 use super::notes::mark_notes;
-use super::rows::{counts_things, has_no_scale, is_count, is_in_percent};
+use super::rows::{counts_shares, counts_things, has_no_scale, is_count, is_in_percent, says};
 use super::sides::read_sides;
 use super::text::PageText;
 use super::years::single_year;
@@ -369,20 +369,6 @@ fn with_sources(
 fn is_apart(name: &str, caption: &Caption) -> bool {
     counts_things(name) || is_count(name) && currency_of_label(&caption.text).is_some()
 }
-
-fn says(text: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| text.contains(word))
-}
-
-/// True if a lower-case name means a number of shares.
-fn counts_shares(name: &str) -> bool {
-    says(name, &["shares", "units", "awards"]) && says(name, &SHARE_COUNTS)
-}
-
-/// Words that, together with "shares" or "units", mark a count of shares.
-const SHARE_COUNTS: [&str; 6] = [
-    "weighted", "outstanding", "used in", "used to", "number of", "dilutive",
-];
 
 /// Counts of shares of this size and more are single shares, because nobody prints as many
 /// thousands of shares.

@@ -132,6 +132,21 @@ pub fn is_count(name: &str) -> bool {
         || head.last().is_some_and(|word| PEOPLE.contains(word))
 }
 
+/// True if a text has one of some words.
+pub(super) fn says(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.contains(word))
+}
+
+/// True if a lower-case name means a number of shares.
+pub(super) fn counts_shares(name: &str) -> bool {
+    says(name, &["shares", "units", "awards"]) && says(name, &SHARE_COUNTS)
+}
+
+/// Words that, together with "shares" or "units", mark a count of shares.
+const SHARE_COUNTS: [&str; 6] = [
+    "weighted", "outstanding", "used in", "used to", "number of", "dilutive",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,8 +8,7 @@ use finqa_core::page::period::Period;
 
 use super::names::SOFT;
 use super::operand::{Operand, Wording};
-use super::scopes::SCOPES;
-use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
+use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable, SCOPES};
 use super::words::{LIGHT, LOOSE, same_word, stemmed as set};
 use crate::reading::outflow::names_cost;
 

@@ -7,8 +7,7 @@ use finqa_core::page::{Cover, Statement};
 use finqa_core::question::Document;
 
 use super::fit::Weights;
-use super::scopes::SCOPES;
-use super::table::{Label, Place, ReportTable};
+use super::table::{Label, Place, ReportTable, SCOPES};
 use super::tags::{self, Tag};
 use super::transactions::TransactionList;
 use super::words::{lists_stem, plain_stems, stems};

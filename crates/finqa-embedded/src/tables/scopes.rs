@@ -8,9 +8,6 @@ use regex::Regex;
 use super::compute::DirectAnswer;
 use super::page::{Doubt, Tables};
 
-/// What figures are of, where a table has columns of both; elsewhere these words name nothing.
-pub(super) const SCOPES: [&str; 2] = ["group", "company"];
-
 /// Words for the group in a question.
 static GROUP: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])(?P<word>consolidated|group)\b"));

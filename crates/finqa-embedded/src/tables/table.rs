@@ -9,8 +9,10 @@ use finqa_core::regex;
 use regex::Regex;
 
 use super::figure::ReportFigure;
-use super::scopes::SCOPES;
 use super::words::{LabelWords, plain_stems, same_word, stemmed};
+
+/// The scopes of figures, in a table that has columns of both. Elsewhere these words name nothing.
+pub(super) const SCOPES: [&str; 2] = ["group", "company"];
 
 #[derive(Debug)]
 pub(super) struct ReportTable {
