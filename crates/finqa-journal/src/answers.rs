@@ -1,4 +1,4 @@
-//! Opens answers that are to be analysed or compared: a file of predictions or a run's journal.
+//! Opens answers for analysis or comparison, from a file of predictions or from a run's journal.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -18,7 +18,7 @@ use finqa_core::error::{Kind, Kinded};
 pub enum AnswersError {
     #[error(transparent)]
     Score(#[from] ScoreError),
-    /// A wrong row of a file; `error` names the line.
+    /// A wrong row of a file. `error` names the line.
     #[error("{}, {error}", path.display())]
     Row {
         path: PathBuf,
@@ -47,10 +47,10 @@ impl Kinded for AnswersError {
     }
 }
 
-/// Opens a file of predictions (our CSV, the LangGraph baseline's, JSONL), a run's
-/// folder, or a folder that holds an `output.csv`.
+/// Opens a file of predictions (our CSV, the LangGraph baseline's, JSONL), a run's folder, or a
+/// folder with an `output.csv`.
 ///
-/// With a dataset, gold and pages come from it, even if the answers were scored by another gold.
+/// With a dataset, its pages and golds are used, even if the answers were scored by another gold.
 /// Without one, a run's own data file is used if it still exists unchanged.
 pub fn open_answers(path: &Path, dataset: Option<&Dataset>) -> Result<Answers, AnswersError> {
     if path.is_dir() {
@@ -142,8 +142,8 @@ fn from_run(
             });
         }
         if let Some((_, case)) = found.filter(|_| given.is_some()) {
-            // Also if this gold is empty: otherwise the row's earlier gold would pass for that of
-            // these records.
+            // Even an empty gold replaces the row's earlier one. Otherwise the row would still be
+            // scored by a gold that is not in these records.
             row.gold = case.gold.clone();
         }
         row.scores = score(row);
@@ -168,14 +168,14 @@ fn from_run(
     })
 }
 
-/// Returns false if the record's question has another text than the row's. Two files may use one
-/// id for different questions.
+/// Returns false if the record's question has another text than the row's, because two files may
+/// use one id for different questions.
 fn asks_the_same(case: &Case, row: &Row) -> bool {
     row.question.is_empty() || letters(&case.question.text) == letters(&row.question)
 }
 
-/// Notes of one line each: which of the answers' `own` golds were replaced by those of `dataset`,
-/// and for which questions the `given` records have no gold.
+/// Notes of one line each: a note about golds of the answers (`own`) that `dataset` replaced, and a
+/// note about questions without a gold in the `given` records.
 fn gold_notes(
     path: &Path,
     dataset: Option<&Dataset>,
@@ -188,8 +188,8 @@ fn gold_notes(
     others.into_iter().chain(lacking).collect()
 }
 
-/// A note of how many questions have no gold in these records, and whether a file's own golds are
-/// used for them.
+/// A note about the questions that have no gold in these records. If the answers come with their
+/// own golds for them, the note says that those are used.
 fn lacking_golds(dataset: &Dataset, rows: &[Row]) -> Option<String> {
     let records = RecordsById::of(dataset);
     let lacks = |row: &&Row| {
@@ -230,9 +230,9 @@ fn other_golds(
     ))
 }
 
-/// The run that wrote this CSV: the one in whose folder the file is, or the newest one in `runs`
-/// next to the file whose CSV has the same content, as `OUTPUT/output.csv` has that of the last
-/// run.
+/// The run that wrote this CSV. It is the run in whose folder the file is. A copy such as
+/// `OUTPUT/output.csv` belongs to the newest run in the folder `runs` next to it whose CSV has the
+/// same content.
 fn run_of(csv: &Path) -> Option<RunMeta> {
     let folder = csv.parent()?;
     let mut journal = folder.join(RunFolder::JOURNAL);
@@ -240,6 +240,7 @@ fn run_of(csv: &Path) -> Option<RunMeta> {
         let size = |path: &Path| Some(std::fs::metadata(path).ok()?.len());
         let is_copy = |run: &RunFolder| {
             let own = run.file(RunFolder::CSV);
+            // The sizes come first, so that few files are read.
             size(csv) == size(&own) && std::fs::read(csv).ok() == std::fs::read(own).ok()
         };
         let mut newest_first = RunFolder::all(folder).into_iter().rev();
@@ -248,8 +249,8 @@ fn run_of(csv: &Path) -> Option<RunMeta> {
     Journal::read(&journal).ok()?.meta().ok()
 }
 
-/// How many rows a complete file would have: the dataset's questions of the kinds that the rows
-/// answer (stand-alone questions, turns), times the number of passes in the file.
+/// The number of rows in a complete file: the dataset's questions of the kinds that the rows answer
+/// (stand-alone questions, turns), times the number of passes in the file.
 fn asked_of(dataset: &Dataset, rows: &[Row]) -> usize {
     let kinds: HashSet<bool> = rows.iter().map(|row| row.turn().is_some()).collect();
     let passes: HashSet<u32> = rows.iter().map(|row| row.epoch).collect();
@@ -259,7 +260,7 @@ fn asked_of(dataset: &Dataset, rows: &[Row]) -> usize {
     asked.count() * passes.len()
 }
 
-/// The golds of all turns of the records that the rows are about, by record id.
+/// The golds of all turns of the records that have a row, by record id.
 fn turns_of(dataset: &Dataset, rows: &[Row]) -> HashMap<String, Vec<Gold>> {
     let asked: HashSet<&str> = rows.iter().map(|row| row.key.id.as_str()).collect();
     let records = dataset.records.iter();

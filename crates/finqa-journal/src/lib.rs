@@ -6,9 +6,9 @@
 //! - **Out:** the plan of what to ask; the journal; the rows, the summary and the state of a run;
 //!   the answers of a run or of a file, for analysis.
 //!
-//! Read [`settings`] first, which decide a run. [`run`] has the plan, the journal, the shards and
-//! the summary. [`answers`] opens the answers of a run or a file. Nothing here asks a question or
-//! writes what people read.
+//! Read [`settings`] first, because settings decide everything else about a run. [`run`] has the
+//! plan, the journal, the shards and the summary. [`answers`] opens the answers of a run or a file.
+//! Nothing in this package asks a question or writes text for people.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(

@@ -1,5 +1,5 @@
-//! What the second opinions of a run show: how many answers are right where the two agree and
-//! where they differ, how accurate the model can be at most, and what replaced answers changed.
+//! Compares a run's answers with its second opinions: how many answers are right if the two agree
+//! and if they differ, how accurate the model can be at most, and the effect of replaced answers.
 
 use serde::Serialize;
 
@@ -8,15 +8,15 @@ use finqa_core::stats::{Rate, RateTally};
 
 use finqa_score::score::Row;
 
-/// What the second opinions of a run show, by financial equivalence.
+/// A run's answers compared with its second opinions, by financial equivalence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Agreement {
-    /// How often the model and the embedded analyst agree, with or without gold.
+    /// How often the model and the embedded analyst agree. Includes questions without gold.
     pub count: AgreementCount,
     /// The upper end of the 95 % interval of the model's accuracy, estimated from `count` without
     /// gold. Another run can use it as `--model-accuracy`.
     pub model_accuracy: f64,
-    /// The effect of replaced answers; absent if no question had its two answers weighed.
+    /// The effect of replaced answers; absent if no question was arbitrated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<ArbitrationEffect>,
     /// The rate of right answers where the embedded analyst gives the same answer.
@@ -32,21 +32,22 @@ pub struct Agreement {
 /// The effect of replacing answers of the model by those of the embedded analyst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ArbitrationEffect {
-    /// Questions for which the two answers were weighed.
+    /// Questions for which arbitration chose between the two answers.
     pub weighed: usize,
-    /// Of these, questions for which the embedded analyst's answer was returned.
+    /// `weighed` questions for which the embedded analyst's answer was returned.
     pub taken: usize,
-    /// Of `weighed`, questions without a right answer of the model, but with a right answer in the
+    /// `weighed` questions that the model did not answer right and that have a right answer in the
     /// end.
     pub fixed: usize,
-    /// Of `weighed`, questions with a right answer of the model, but with a wrong one in the end.
+    /// `weighed` questions that the model answered right and that have a wrong answer in the end.
     pub broken: usize,
-    /// The model's accuracy that the embedded analyst's confidences were compared with.
+    /// The model's accuracy (`--model-accuracy`), with which the embedded analyst's confidences
+    /// were compared.
     pub model_accuracy: f64,
 }
 
 impl Agreement {
-    /// Counts a row. The two rates leave out rows without an answer, gold or a second opinion.
+    /// The two rates leave out rows without an answer, a gold or a second opinion.
     pub fn add(&mut self, row: &Row) {
         let opinion = row.solution.opinion.as_ref();
         self.count.add(opinion);

@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use finqa_agents::llm::Cost;
 
-/// What `summary.json` says of a run's score and cost.
+/// The score and the cost in `summary.json`.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct BriefResults {
     /// The share of right answers by financial equivalence, from 0 to 1.
     pub financial_equivalence: Option<f64>,
-    /// Lower end of its 95 % interval.
+    /// Lower end of the 95 % interval of the share.
     pub financial_equivalence_low: Option<f64>,
-    /// Upper end of its 95 % interval.
+    /// Upper end of the 95 % interval of the share.
     pub financial_equivalence_high: Option<f64>,
-    /// The number of questions that it is over.
+    /// Number of questions that the share is computed over.
     pub financial_equivalence_n: usize,
     /// The results of the episodes, if the questions were played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,7 +23,7 @@ pub struct BriefResults {
     pub spent: BriefSpending,
 }
 
-/// What `summary.json` says of the episodes.
+/// The results of episodes in `summary.json`.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct BriefEpisodes {
     pub reward: Option<MeanReward>,
@@ -34,7 +34,7 @@ pub struct MeanReward {
     pub mean: f64,
 }
 
-/// What `summary.json` says of the resources.
+/// The calls and the cost in `summary.json`.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct BriefSpending {
     pub calls: u64,

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use crate::settings::RunSettings;
 
-/// The command line `convfinqa WORDS` for runs in `output`, with `-o` unless that is the default.
+/// The command line `convfinqa WORDS` for runs in `output`. The option `-o` is left out for the
+/// default folder.
 pub fn command(words: &str, output: &Path) -> String {
     if output == RunSettings::default().output {
         return format!("convfinqa {words}");
     }
     let output = output.to_string_lossy();
-    // Quoting fails only for a null byte, which a path cannot have.
+    // `try_quote` fails only for a null byte, which a path cannot contain.
     let output = shlex::try_quote(&output).unwrap_or_default();
     format!("convfinqa {words} -o {output}")
 }

@@ -1,6 +1,6 @@
-//! The effect of the critic: how many answers it fixed, broke or left unchanged. Each question's
-//! first draft is compared with its answer. The first drafts also show what the run would have
-//! scored without a critic.
+//! The effect of the critic: how many answers it fixed, broke or left unchanged, comparing each
+//! question's first draft with its final answer. The score of the first drafts is what the run
+//! would have scored without a critic.
 
 use serde::{Serialize, Serializer};
 
@@ -13,26 +13,26 @@ use finqa_score::score::Row;
 
 use super::critic_worth::{CriticKind, CriticWorth, WorthTally};
 
-/// What the critic changed. Right and wrong are by financial equivalence; the counts of right and
-/// wrong answers leave out questions without gold.
+/// The changes that the critic caused. Answers are right or wrong by financial equivalence. The
+/// counts of right and wrong answers leave out questions without gold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CriticEffect {
-    /// Questions whose answers an LLM reviewed.
+    /// Questions with an answer that an LLM reviewed.
     pub reviewed: usize,
-    /// Answers that the critic was asked about, but did not review.
+    /// Answers for which the critic was called, but gave no review.
     pub not_reviewed: usize,
-    /// Why the first of them was not reviewed.
+    /// The reason why the first of the unreviewed answers has no review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_not_reviewed: Option<String>,
     /// Questions sent back and revised at least once.
     pub sent_back: usize,
-    /// Wrong at first, right in the end.
+    /// Questions with a wrong first draft and a right final answer.
     pub fixed: usize,
-    /// Right at first, wrong in the end.
+    /// Questions with a right first draft and a wrong final answer.
     pub broken: usize,
-    /// Revised, and right or wrong as before.
+    /// Revised questions whose first draft and final answer are both right or both wrong.
     pub unchanged: usize,
-    /// Never revised.
+    /// Questions that were never revised.
     pub unneeded: usize,
     /// First drafts that are right.
     pub first_draft_hits: usize,
@@ -41,11 +41,11 @@ pub struct CriticEffect {
     /// The rate of right first drafts, which is the score without a critic. Its interval is
     /// clustered by page.
     pub first_drafts: Option<Rate>,
-    /// US dollars for everything but the first drafts: verdicts and revisions.
-    /// `null` in files if a price is unknown.
+    /// US dollars for verdicts and revisions, which is the cost without the first drafts. `null` in
+    /// files if a price is unknown.
     #[serde(rename = "cost_usd", serialize_with = "dollars")]
     pub cost: Cost,
-    /// What each critic that changed an answer is worth.
+    /// The gain from each critic that changed an answer.
     pub worth: Vec<CriticWorth>,
     #[serde(skip)]
     drafts: RateTally,
@@ -83,7 +83,7 @@ impl CriticEffect {
         self.first_draft_n += 1;
         self.first_draft_hits += usize::from(before);
         let (page, _) = row.group();
-        // Every round but the last was sent back.
+        // Only a round that was sent back is followed by another.
         let sent_back = rounds.split_last().map_or(&[][..], |(_, earlier)| earlier);
         let by_model = |round: &Round| {
             matches!(round.verdict, CriticVerdict::Revise { .. }) && round.critic_reply.is_some()

@@ -1,5 +1,5 @@
-//! What each critic is worth: how many answers it changed for better or worse, and what that is in
-//! points.
+//! The gain from each critic: how many answers it changed for better or worse, and the difference
+//! in accuracy.
 
 use std::collections::HashSet;
 
@@ -8,28 +8,28 @@ use serde::Serialize;
 use finqa_core::stats::{Interval, PairedDifference};
 use finqa_score::analysis::ENOUGH_PAGES;
 
-/// What one critic changed. Right and wrong are by financial equivalence.
+/// The changes that one critic caused. Answers are right or wrong by financial equivalence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CriticWorth {
     pub critic: CriticKind,
-    /// Answers that it sent back, in any round, or replaced. What two critics send back, together
-    /// or one after the other, counts for both: from the first draft to the end of the last round.
+    /// Answers that this critic sent back in any round, or replaced. If two critics send back
+    /// answers of one question, in the same round or one after the other, the whole change from the
+    /// first draft to the end of the last round counts for both.
     pub changed: usize,
-    /// Of these, wrong before and right after.
+    /// `changed` answers that were wrong before and are right now.
     pub fixed: usize,
-    /// Of these, right before and wrong after.
+    /// `changed` answers that were right before and are wrong now.
     pub broken: usize,
-    /// Of these, right or wrong as before.
+    /// `changed` answers that are right or wrong as before.
     pub left: usize,
     /// Questions with gold and an answer to review.
     pub n: usize,
     /// (`fixed` − `broken`) / `n`, which is the gain in accuracy, from −1 to 1.
     pub gain: f64,
-    /// 95 % interval of the gain, by a bootstrap over pages; absent if there are too few pages.
+    /// 95 % interval of the gain, by a bootstrap over pages; absent below [`ENOUGH_PAGES`] pages.
     pub interval: Option<Interval>,
 }
 
-/// A critic: the checks, a model, or the second opinion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -43,7 +43,7 @@ pub enum CriticKind {
 }
 
 impl CriticKind {
-    /// The name in files and for people.
+    /// The name in files and in text for people.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -63,7 +63,7 @@ struct Reviewed {
 pub(super) struct WorthTally(Vec<Reviewed>);
 
 impl WorthTally {
-    /// Counts a question. `changed` says whether this critic sent its answer back or replaced it.
+    /// Counts a question. `changed` is true if this critic sent an answer back or replaced it.
     pub(super) fn add(&mut self, page: u64, changed: bool, before: bool, after: bool) {
         self.0.push(Reviewed {
             page,
@@ -73,7 +73,7 @@ impl WorthTally {
         });
     }
 
-    /// What the critic is worth; `None` if it changed nothing.
+    /// The critic's gain; `None` if it changed nothing.
     pub(super) fn finish(&self, critic: CriticKind) -> Option<CriticWorth> {
         let changed = self.0.iter().filter(|it| it.changed);
         let count = |before, after| {
@@ -86,7 +86,7 @@ impl WorthTally {
         let changed = changed.clone().count();
         let pages: HashSet<u64> = self.0.iter().map(|it| it.page).collect();
         let names: Vec<String> = self.0.iter().map(|it| it.page.to_string()).collect();
-        // What another critic changed is not this one's gain.
+        // A change that only other critics caused is not part of this critic's gain.
         let pairs = names.iter().zip(&self.0);
         let pairs = pairs.map(|(page, it)| {
             let after = if it.changed { it.after } else { it.before };
@@ -114,7 +114,8 @@ mod tests {
     fn a_critic_is_worth_what_it_fixes_less_what_it_breaks() {
         let mut tally = WorthTally::default();
         for page in 0..20 {
-            // Two fixed, one broken, one left; what others changed does not count.
+            // Two answers fixed, one broken, one left. The answer that another critic changed does
+            // not count.
             let (changed, before, after) = match page {
                 0 | 1 => (true, false, true),
                 2 => (true, true, false),

@@ -7,8 +7,8 @@ use crate::settings::decisive;
 use super::run_meta::RunMeta;
 
 impl RunMeta {
-    /// Describes the run that gave the answers. The address of a server on this machine is left
-    /// out, so that a local server that moved is not a difference.
+    /// Describes the run that gave the answers. An address on this machine is replaced by `local`,
+    /// because a local server that moved to another port is not a difference.
     pub(crate) fn as_answering(&self) -> AnsweringRun {
         let own = self.identity.unplaced();
         let hash = |hash: &str| match hash.get(..8) {
@@ -31,7 +31,7 @@ impl RunMeta {
             value,
             identity: None,
         };
-        // The same data may be in a file of another name.
+        // Compared by the hash, because the same data may be in a file of another name.
         let data = RunInput {
             name: "data".to_owned(),
             value: format!("{} ({})", self.data, hash(&self.identity.data)),

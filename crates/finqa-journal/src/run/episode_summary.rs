@@ -13,32 +13,31 @@ use finqa_score::score::Row;
 /// The mean reward over the episodes that have one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RewardSummary {
-    /// Episodes with a reward: all but the failed ones.
+    /// Number of episodes with a reward. Only failed episodes have none.
     pub n: usize,
     pub mean: f64,
-    /// Lower end of the 95 % interval, clustered by report page or company. `None` if any reward
-    /// is neither 0 nor 1.
+    /// Lower end of the 95 % interval, clustered by report page or company. `None` if a reward is
+    /// neither 0 nor 1, because the interval is that of a rate.
     pub low: Option<f64>,
     /// Upper end of the interval; `None` as for `low`.
     pub high: Option<f64>,
 }
 
-/// Counts over a run's episodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EpisodeSummary {
     /// Episodes that have ended.
     pub played: usize,
-    /// The reward; `null` if no episode has one.
+    /// `null` if no episode has a reward.
     pub reward: Option<RewardSummary>,
-    /// Episodes by how they ended.
+    /// Number of episodes by how they ended.
     pub outcomes: BTreeMap<&'static str, usize>,
     /// Episodes that ended without a submission, not counting failed ones.
     pub without_submission: usize,
-    /// Episodes without a reward, because the provider refused a request.
+    /// Episodes without a reward because the provider refused a request.
     pub failed: usize,
     /// Mean number of tool calls per episode, not counting failed ones.
     pub mean_steps: Option<f64>,
-    /// Calls that reached no tool.
+    /// Calls that did not reach a tool.
     pub invalid_calls: usize,
     /// Replies without a tool call.
     pub text_replies: u64,
@@ -60,7 +59,7 @@ pub struct EpisodeSummary {
 }
 
 impl EpisodeSummary {
-    /// Counts a row, if it is an episode.
+    /// Counts the row of an episode. Other rows are left out.
     pub(super) fn add(&mut self, row: &Row) {
         let Some(episode) = &row.solution.episode else {
             return;
@@ -93,6 +92,7 @@ impl EpisodeSummary {
             self.rewards += 1;
             self.sum += reward;
             self.partial += usize::from(!plain);
+            // This rate is used only if every reward is 0 or 1.
             self.won.add(row.group(), *reward > 0.5);
         }
     }
@@ -120,9 +120,9 @@ impl EpisodeSummary {
     }
 }
 
-/// The gold of an episode, from the truth that the environment shows once the episode is over. It
-/// becomes the executed value, which is what `env build` mostly writes. It never becomes the
-/// dataset's printed answer, because that one is rounded.
+/// The gold of an episode, from the ground truth that the environment shows at its end. It becomes
+/// the executed value, because that is what `env build` usually writes. It never becomes the
+/// dataset's printed answer, which is rounded.
 pub fn gold_of_truth(truth: Option<&str>) -> Gold {
     Gold {
         exe_ans: truth.and_then(|truth| printed_value(&unboxed(truth))),
@@ -130,7 +130,7 @@ pub fn gold_of_truth(truth: Option<&str>) -> Gold {
     }
 }
 
-/// Removes the LaTeX box around a truth: `\boxed{14.136\%}` becomes `14.136%`.
+/// Removes the LaTeX box around a ground truth: `\boxed{14.136\%}` becomes `14.136%`.
 fn unboxed(truth: &str) -> String {
     let inside = truth
         .trim()

@@ -20,10 +20,10 @@ pub enum Event {
     /// The run begins, or continues.
     Started {
         meta: Arc<RunMeta>,
-        /// Questions in the plan.
+        /// Number of questions in the plan.
         total: usize,
-        /// Of these, questions that earlier processes answered. Their rows follow as `Answered`
-        /// with `resumed`.
+        /// Number of questions that earlier processes answered. Their rows follow as `Answered`
+        /// events with `resumed`.
         answered: usize,
     },
     /// A round has its verdict.
@@ -38,14 +38,14 @@ pub enum Event {
     Postponed { key: QuestionKey, reason: String },
     /// A request is tried again.
     Retry {
-        /// The number, from 1, of the failed request among those of its call.
+        /// The number of the failed request within its call, from 1.
         attempt: u32,
         delay: Duration,
         reason: String,
     },
-    /// What happened to a batch, in one line.
+    /// A line about a batch.
     Batch(String),
-    /// The rate limits of the models changed, or how much of them is used.
+    /// The rate limits of the models, or the number of requests in flight, have changed.
     Limits(LimitStatus),
     /// The run has ended; no event follows.
     Finished {
@@ -61,10 +61,10 @@ pub enum Event {
 pub enum Finish {
     /// Every question has an outcome.
     Complete,
-    /// The provider failed some questions in the second pass too. They have no outcome, and are
-    /// asked again on resume.
+    /// The provider failed some questions in the second attempt too. These questions have no
+    /// outcome and are asked again on resume.
     Partial {
-        /// Questions without an outcome.
+        /// Number of questions without an outcome.
         left: usize,
         /// The last failure, in one line.
         reason: String,
@@ -74,15 +74,15 @@ pub enum Finish {
         limit: BudgetLimit,
         /// The amount spent, for people.
         spent: Option<String>,
-        /// Questions without an outcome.
+        /// Number of questions without an outcome.
         left: usize,
     },
     /// Stopped by the user; can be resumed.
     Interrupted,
-    /// The provider refuses or fails whatever is asked; can be resumed once it
+    /// The provider refuses or fails every request. The run can be resumed once the provider
     /// answers.
     Fatal(RunFailure),
-    /// This program failed; can be resumed.
+    /// An error in this program, such as a panic; can be resumed.
     Bug(String),
 }
 
@@ -92,7 +92,7 @@ impl Finish {
         self.into()
     }
 
-    /// The end of a run of which a task panicked or was cancelled.
+    /// The end of a run because a task panicked or was cancelled.
     pub fn of_task(error: JoinError) -> Self {
         match error.try_into_panic() {
             Ok(panic) => Self::of_panic(&*panic),
@@ -100,7 +100,7 @@ impl Finish {
         }
     }
 
-    /// The end of a run by a panic with this payload.
+    /// The end of a run because of a panic. `panic` is its payload.
     pub fn of_panic(panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());

@@ -14,7 +14,7 @@ use finqa_core::error::{Kind, Kinded};
 /// Maximum number of ids that an error names.
 const SHOWN: usize = 8;
 
-/// A run's folder that cannot be made or found.
+/// A run's folder that cannot be found, or is not the one that the command needs.
 #[derive(Debug, Error)]
 pub enum FolderError {
     #[error("{folder}: no unfinished run to resume")]
@@ -36,7 +36,7 @@ pub enum FolderError {
         run: String,
         folder: PathBuf,
         count: usize,
-        /// Some of them, the newest first.
+        /// The newest of these runs.
         some: String,
     },
     #[error(transparent)]
@@ -53,7 +53,7 @@ impl Kinded for FolderError {
 }
 
 impl RunFolder {
-    /// Finds the folder of a run by a path to it, by its id or a prefix of its id, or by `last` for
+    /// Finds the folder of a run. `run` is a path to it, its id, a prefix of its id, or `last` for
     /// the newest run.
     pub fn locate(output: &Path, run: &str) -> Result<Self, FolderError> {
         let path = Path::new(run);
@@ -98,12 +98,13 @@ impl RunFolder {
         })
     }
 
-    /// Finds the folder of the run to resume. Unlike for [`RunFolder::locate`], `last` is the
-    /// newest unfinished run of this kind. A run that cannot be read is skipped.
+    /// Finds the folder of the run to resume. Unlike in [`RunFolder::locate`], `last` is the newest
+    /// unfinished run of this kind. Runs that cannot be read are skipped.
     ///
     /// # Errors
-    /// Those of [`RunFolder::locate`]. For `last`, [`FolderError::NothingToResume`] if no run is
-    /// unfinished; otherwise, if none can be resumed, the reason for the newest one.
+    /// The errors of [`RunFolder::locate`]. For `last`: [`FolderError::NothingToResume`] if no run
+    /// is unfinished. If there are unfinished runs but none can be resumed, the reason for the
+    /// newest one.
     pub fn find_resumable(output: &Path, run: &str, kind: RunKind) -> Result<Self, FolderError> {
         if run != "last" {
             return Self::locate(output, run);
@@ -133,13 +134,13 @@ impl RunFolder {
         Err(newest.unwrap_or(FolderError::NothingToResume { folder }))
     }
 
-    /// The file of answers that a user means: the path, if it exists, otherwise a run under
-    /// `output` (`last`, or a prefix of an id).
+    /// The path of the answers that a user names: `named` itself if it is a file, otherwise a run
+    /// under `output` (`last`, or a prefix of an id).
     pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, FolderError> {
         let is_file = named.exists() && !named.is_dir();
         match Self::locate(output, &named.to_string_lossy()) {
             Ok(run) if !is_file => Ok(run.path().to_owned()),
-            // Not a run: treat it as a path, unless it can only be a misspelled name.
+            // Not a run: treat it as a path, unless it looks like a misspelled run name.
             Err(error @ FolderError::NoSuchRun { .. }) => {
                 let is_name = named.extension().is_none() && named.components().count() == 1;
                 match is_name && !named.exists() {

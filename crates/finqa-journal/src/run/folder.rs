@@ -13,7 +13,8 @@ use super::run_meta::RunMeta;
 /// The name of the folder within an output folder that contains the runs.
 pub(super) const RUNS: &str = "runs";
 
-/// One run's folder, `OUTPUT/runs/<run-id>/`; the last run's CSV is copied to `OUTPUT/output.csv`.
+/// One run's folder, `OUTPUT/runs/<run-id>/`. The CSV of the last run is also copied to
+/// `OUTPUT/output.csv`.
 #[derive(Clone, Debug)]
 pub struct RunFolder {
     output: PathBuf,
@@ -37,7 +38,7 @@ impl RunFolder {
     pub const TRACES: &'static str = "traces.jsonl";
     /// The state of the delivery to a tracking server.
     pub const TRACKING: &'static str = "mlflow.json";
-    /// The files that every finished run has besides its journal.
+    /// The files that every finished run has in addition to its journal.
     pub const RESULTS: [&'static str; 5] = [
         Self::CSV,
         Self::TRANSCRIPTS,
@@ -51,7 +52,7 @@ impl RunFolder {
         output.join(RUNS)
     }
 
-    /// The folder of the run with this id, whether it exists or not.
+    /// The folder of the run with this id. It need not exist.
     pub fn new(output: &Path, run: &str) -> Self {
         Self {
             output: output.to_owned(),
@@ -67,8 +68,8 @@ impl RunFolder {
         }
     }
 
-    /// Makes the folder and checks that it can be written to, before anything is
-    /// paid for.
+    /// Makes the folder and checks that it can be written to, before a call costs money. The check
+    /// writes a block and syncs it, so that it also fails on a full disk.
     pub fn create(&self) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
         let mut probe = tempfile::tempfile_in(&self.folder)?;
@@ -99,7 +100,7 @@ impl RunFolder {
         self.output.join(Self::CSV)
     }
 
-    /// True if the copy of the last run's CSV has the content of this run's CSV.
+    /// True if this run's CSV is the one that was copied to the output folder.
     pub fn is_last(&self) -> bool {
         let content = |path: PathBuf| std::fs::read(path).ok();
         let last = content(self.last_csv());
@@ -114,7 +115,7 @@ pub struct RunState {
     /// Questions that have an outcome.
     pub answered: usize,
     pub stage: RunStage,
-    /// The figures of its summary, once there is one.
+    /// The figures of the summary; `None` until it is written.
     pub results: Option<BriefResults>,
 }
 
@@ -122,18 +123,18 @@ pub struct RunState {
 #[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum RunStage {
-    /// A process is working on it; the text names the process.
+    /// A process is working on the run. The text names the process.
     Running(String),
     /// Some questions have no outcome.
     Unfinished,
     /// Every question has an outcome, but not every file is written.
     Unwritten,
-    /// Nothing is left to do.
+    /// Every question has an outcome, and every file is written.
     Finished,
 }
 
 impl RunStage {
-    /// The name for programs.
+    /// The name in JSON.
     pub fn name(&self) -> &'static str {
         self.into()
     }
@@ -156,8 +157,8 @@ impl RunFolder {
         folders
     }
 
-    /// The run's start in seconds since 1970 UTC, from its folder's name or, if the user
-    /// chose the name (`--run`), from its journal. 0 if unknown.
+    /// The run's start in seconds since 1970 UTC; 0 if unknown. It is read from the folder's name,
+    /// or from the journal if the user chose the name (`--run`).
     pub(crate) fn started_at(&self) -> i64 {
         if let Ok(id) = uuid::Uuid::parse_str(&self.id()) {
             let at = id.get_timestamp().map(|time| time.to_unix().0);
@@ -167,8 +168,8 @@ impl RunFolder {
         meta.map_or(0, |meta| meta.started_at())
     }
 
-    /// The run folder at `path`. Its output folder is the parent of the `runs` that it is in, or
-    /// else `output`.
+    /// The run folder at `path`. If it is in a folder named `runs`, its output folder is the parent
+    /// of that, otherwise `output`.
     pub(super) fn at(path: &Path, output: &Path) -> Self {
         let runs = path.parent().filter(|runs| runs.ends_with(RUNS));
         let own = runs.and_then(Path::parent);
@@ -203,8 +204,8 @@ impl RunFolder {
         })
     }
 
-    /// True if all files of a finished run exist, and the summary is of all answers and of the gold
-    /// that counts now. The summary is written last, so the other files are as new.
+    /// True if all files of a finished run exist, and the summary has all answers and was scored by
+    /// the current gold. The summary is written last, so the other files are not older.
     fn is_written(&self, meta: &RunMeta) -> bool {
         let summary = std::fs::read(self.file(Self::SUMMARY)).unwrap_or_default();
         let summary: Value = serde_json::from_slice(&summary).unwrap_or_default();

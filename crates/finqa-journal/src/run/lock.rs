@@ -1,4 +1,4 @@
-//! The lock of a run's folder: one process at a time asks a run's questions.
+//! The lock of a run's folder. Only one process at a time works on a run.
 
 use std::fs::{File, TryLockError};
 use std::io::{Seek, Write};
@@ -11,12 +11,12 @@ use thiserror::Error;
 /// The file that a process locks while it works on a run or merges shards.
 const LOCK: &str = "run.lock";
 
-/// How long to wait for the lock. A process that lists the runs or is ending has it only briefly.
+/// Maximum wait for the lock. A process that lists the runs, or that is ending, has it only
+/// briefly.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often to try in that time.
+/// Number of further tries during [`PATIENCE`].
 const TRIES: u32 = 20;
 
-/// The errors of locking a run.
 #[derive(Debug, Error)]
 pub enum LockError {
     #[error("{folder} is in use by {holder}; wait until it ends, or stop it")]
@@ -35,7 +35,7 @@ impl Kinded for LockError {
     }
 }
 
-/// A locked run folder. The system releases the lock when the process ends, even if it is
+/// A locked run folder. The operating system releases the lock when the process ends, even if it is
 /// killed.
 #[derive(Debug)]
 pub struct RunLock {
@@ -48,14 +48,15 @@ impl RunLock {
         Self::take_with(folder, std::thread::sleep)
     }
 
-    /// Like [`RunLock::take`]; `wait` is called before each further try.
+    /// Like [`RunLock::take`], but calls `wait` before each further try.
     fn take_with(folder: &Path, mut wait: impl FnMut(Duration)) -> Result<Self, LockError> {
         let path = path(folder);
         let error = |source| LockError::Io {
             path: path.clone(),
             source,
         };
-        // Don't truncate: until this process has the lock, the file names the process that has it.
+        // Don't truncate the file: until this process has the lock, its text names the process that
+        // has it.
         let mut file = File::options()
             .create(true)
             .truncate(false)
@@ -97,10 +98,12 @@ impl RunLock {
         Ok(Self { _file: file })
     }
 
-    /// Names the process that is working on a run; `None` if there is none.
+    /// The text that names the process working on a run; `None` if no process is.
     pub fn holder(folder: &Path) -> Option<String> {
         let path = path(folder);
         let file = File::open(&path).ok()?;
+        // A shared lock, so that two readers at the same time do not take each other for the
+        // holder.
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => Some(read(&path)),
             _ => None,
@@ -140,7 +143,7 @@ mod tests {
     fn a_lock_that_is_held_for_a_moment_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let mut held = Some(RunLock::take(folder.path()).unwrap());
-        // Its holder ends while this one waits.
+        // The holder ends while this process waits.
         RunLock::take_with(folder.path(), |_| drop(held.take())).unwrap();
         assert!(held.is_none());
     }
@@ -161,7 +164,7 @@ mod tests {
             "{error}"
         );
         drop(held);
-        // The file of the last holder stays.
+        // The file of the last holder is not removed.
         assert!(path(folder.path()).is_file());
         assert_eq!(RunLock::holder(folder.path()), None);
         RunLock::take(folder.path()).unwrap();

@@ -1,8 +1,8 @@
-//! A run: its plan, its folder, the journal that makes it resumable, the events that every output
-//! consumes, and the summary.
+//! A run: its plan, its folder, the journal from which it can be resumed, the events that every
+//! output consumes, and the summary.
 //!
-//! Read `plan` (what is asked), `run_meta` (the description of a run), `journal`, `folder` and
-//! `event` first. `summary` is made from the journal, with the counts of `agreement`,
+//! Read `plan` (the questions to ask), `run_meta` (the description of a run), `journal`, `folder`
+//! and `event` first. `summary` is made from the journal, with the counts of `agreement`,
 //! `critic_effect` with `critic_worth`, `episode_summary` and `reply_notes`. The `shard…` files
 //! split a run among processes and merge it again.
 

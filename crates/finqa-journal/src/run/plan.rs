@@ -1,4 +1,4 @@
-//! The plan of a run: which questions are asked, in which order, and with whose history.
+//! The plan of a run: the questions to ask, their order, and the history that each one sees.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,7 +12,6 @@ use finqa_score::dataset::{
     Case, Dataset, HistoryEntry, HistoryMode, HistorySource, Mode, QuestionKey, Record, RecordKind,
 };
 
-/// The errors of planning a run.
 #[derive(Debug, Error)]
 pub enum PlanError {
     #[error("{path}: none of its {records} records has a stand-alone question (qa, qa_0)")]
@@ -27,22 +26,22 @@ impl Kinded for PlanError {
     }
 }
 
-/// A case with its place in the plan.
+/// A question of the dataset with its index in the plan.
 #[derive(Clone, Debug)]
 pub struct PlannedQuestion {
-    /// Place in the plan, which is the order of every output.
+    /// Index in the plan, whose order is that of every output.
     pub index: usize,
     pub case: Arc<Case>,
     pub kind: RecordKind,
-    /// The repetition of the whole set that it belongs to, from 0 (`--epochs`).
+    /// The epoch of the question, from 0 (`--epochs`).
     pub epoch: u32,
     /// The number of turns in its conversation; `None` for a stand-alone question.
     pub turns: Option<usize>,
 }
 
 impl PlannedQuestion {
-    /// The question as later turns see it: with its answer, or with gold. Nothing else shows gold
-    /// to an agent, and this does so only for turns that are over.
+    /// The question as later turns see it, with its answer or with gold. This is the only place
+    /// where an agent is shown gold, and only for turns that are over.
     pub fn in_history(&self, mode: HistoryMode, answer: Option<&Answer>) -> HistoryEntry {
         let (text, gold) = (&self.case.question.text, &self.case.gold);
         match mode {
@@ -58,23 +57,23 @@ impl PlannedQuestion {
     }
 }
 
-/// The questions of a run, in the order of the output. A unit is a stand-alone question or the
+/// The questions of a run, in the order of the output. A unit is a stand-alone question or all
 /// turns of a conversation. The questions of a unit are asked one after the other; several units
-/// are asked at a time.
+/// are asked at the same time.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub mode: Mode,
     pub history: HistoryMode,
-    /// The units of the first epoch. Those of later epochs are derived from them on demand.
+    /// The units of the first epoch. The units of later epochs are made from them on demand.
     first_epoch: Vec<Vec<PlannedQuestion>>,
     epochs: u32,
-    /// The number of questions in an epoch of the whole run. It stays when the plan is reduced, so
-    /// that a question has the same place in every shard.
+    /// The number of questions in an epoch of the whole run. It does not change when the plan is
+    /// reduced, so that a question has the same index in every shard.
     epoch_length: usize,
 }
 
 impl Plan {
-    /// Plans one epoch of questions, each of which is a unit of its own.
+    /// Plans one epoch of these questions, each in its own unit.
     pub fn from_questions(questions: Vec<PlannedQuestion>) -> Self {
         Self {
             mode: Mode::Questions,
@@ -85,7 +84,7 @@ impl Plan {
         }
     }
 
-    /// Plans `epochs` (at least one) over the dataset's records.
+    /// Plans `epochs` passes (at least one) over the dataset's records.
     pub fn new(
         dataset: &Dataset,
         mode: Mode,
@@ -124,7 +123,7 @@ impl Plan {
         })
     }
 
-    /// Keeps only the units of a shard. Each question keeps its place in the whole plan.
+    /// Keeps only the units of a shard. Each question keeps its index in the whole plan.
     pub fn reduce_to(&mut self, shard: Shard) {
         self.first_epoch.retain(|unit| {
             let first = unit.first();
@@ -132,7 +131,7 @@ impl Plan {
         });
     }
 
-    /// Keeps only the units that contain one of these questions. Each question keeps its place.
+    /// Keeps only the units that contain one of these questions. Each question keeps its index.
     pub fn keep(&mut self, keys: &HashSet<QuestionKey>) {
         self.first_epoch.retain(|unit| {
             let mut unit = unit.iter();
@@ -140,7 +139,7 @@ impl Plan {
         });
     }
 
-    /// The unit number `at`, counted from 0 over all epochs; `None` beyond the last.
+    /// The unit at the index `at`, counted from 0 over all epochs; `None` beyond the last.
     pub fn unit(&self, at: usize) -> Option<Vec<PlannedQuestion>> {
         let epoch = u32::try_from(at.checked_div(self.first_epoch.len())?).ok()?;
         let unit = self.first_epoch.get(at % self.first_epoch.len())?;
@@ -152,17 +151,17 @@ impl Plan {
         (epoch < self.epochs).then(|| planned.collect())
     }
 
-    /// The units in the order of their places.
+    /// All units, in the order of the plan.
     pub fn units(&self) -> impl Iterator<Item = Vec<PlannedQuestion>> {
         (0..).map_while(|at| self.unit(at))
     }
 
-    /// The questions in the order of their places.
+    /// All questions, in the order of the plan.
     pub fn questions(&self) -> impl Iterator<Item = PlannedQuestion> {
         self.units().flatten()
     }
 
-    /// The blake3 hash, in hex, of the questions in their order: a part of the run's identity.
+    /// The blake3 hash of the questions in their order, in hex. It is part of the run's identity.
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{:?} {:?}", self.mode, self.history).as_bytes());
@@ -173,14 +172,14 @@ impl Plan {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// The number of questions.
+    /// The number of questions in all epochs.
     pub fn total(&self) -> usize {
         let questions: usize = self.first_epoch.iter().map(Vec::len).sum();
         questions * self.epochs as usize
     }
 }
 
-/// The units of a record.
+/// The units of a record. In a conversation, all turns form one unit.
 fn split_record(record: &Record, mode: Mode) -> std::slice::Chunks<'_, Arc<Case>> {
     match mode {
         Mode::Questions => record.questions.chunks(1),

@@ -1,5 +1,5 @@
-//! Collects what the user should know about the replies of a run, such as prompts that the server
-//! truncated or another model than the one asked for. Each note appears once.
+//! Collects notes for the user about the replies of a run. Examples are prompts that the server
+//! truncated, and a reply by another model than the requested one. Each note appears once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,13 +7,13 @@ use finqa_agents::llm::{ChatReply, FinishReason, Role};
 use finqa_agents::pair::Call;
 use finqa_core::text::{counted, grouped, one_line};
 
-/// How many suspicious replies show that a server truncates prompts.
+/// Minimum number of suspicious replies for a note that a server truncates prompts.
 const ENOUGH: usize = 3;
 
-/// Every tokenizer is taken to make at least one token of so many bytes of a prompt.
+/// Bytes of a prompt for which every tokenizer is assumed to need at least one token.
 const MOST_BYTES_PER_TOKEN: usize = 12;
 
-/// No more notes are collected once there are this many.
+/// No further notes are collected once there are this many.
 const MOST_LINES: usize = 20;
 
 /// Collects notes from the calls of a run.
@@ -21,9 +21,9 @@ const MOST_LINES: usize = 20;
 pub struct ReplyNotes {
     lines: BTreeSet<String>,
     replies: usize,
-    /// For each agent and number of input tokens that the server counts: how many prompts have that
-    /// number, and the bytes of the shortest and of the longest. Impossibly small numbers are
-    /// counted together, as 0.
+    /// For each agent and number of input tokens that the server reports: how many prompts have
+    /// that number, and the bytes of the shortest and the longest of them. Impossibly small numbers
+    /// are counted together, under 0.
     prompts: BTreeMap<(String, u64), (usize, usize, usize)>,
 }
 
@@ -31,12 +31,12 @@ impl ReplyNotes {
     pub fn add(&mut self, call: &Call) {
         let Some(reply) = &call.reply else { return };
         self.replies += 1;
-        // A server may put an id into its words, so that every reply has a note of its own.
+        // A server may put an id into its words. Every reply would then have a note of its own.
         if self.lines.len() < MOST_LINES {
             self.lines.extend(lines(reply));
         }
-        // A later call of an episode is recorded without its earlier messages, so the size of its
-        // prompt is unknown.
+        // Later calls of an episode are recorded without their earlier messages, so the size of
+        // their prompts is unknown.
         let is_whole = call
             .messages
             .first()
@@ -54,15 +54,17 @@ impl ReplyNotes {
         }
     }
 
-    /// The notes, a line each, without a full stop.
+    /// The notes, each in one line without a full stop.
     pub fn lines(self) -> Vec<String> {
         let cut = self.cut_line();
         cut.into_iter().chain(self.lines).collect()
     }
 
     /// The note that the server seems to truncate prompts. Servers such as Ollama drop the front of
-    /// a prompt that is too long and count the rest, so prompts of different lengths have one token
-    /// count. With many replies, a few have one count by chance, so more of them are required.
+    /// a prompt that is too long and count the rest, so prompts of different lengths have the same
+    /// token count. Counts are compared only if the longest prompt is at least 30 % longer than the
+    /// shortest. Among many replies, a few have equal counts by chance, so a hundredth of all
+    /// replies is required.
     fn cut_line(&self) -> Option<String> {
         let enough = ENOUGH.max(self.replies / 100);
         let is_cut = |tokens: u64, (replies, shortest, longest): (usize, usize, usize)| match tokens
@@ -87,18 +89,17 @@ impl ReplyNotes {
     }
 }
 
-/// The agent that a node belongs to: `analyst` for `analyst_reask` and `analyst#2`.
+/// The agent of a node: `analyst` for `analyst_reask` and `analyst#2`.
 pub fn agent(node: &str) -> &str {
     node.split(['_', '#']).next().unwrap_or(node)
 }
 
-/// A server's text as part of one line, cut to 60 characters. Notes are shown in a terminal, and
-/// are comments in `config.toml`, which a line break would end.
+/// A server's text, cut to 60 characters and without line breaks. Notes are shown in a terminal,
+/// and are comments in `config.toml`, which a line break would end.
 fn named(word: &str) -> String {
     one_line(word, 60)
 }
 
-/// The notes about one reply.
 fn lines(reply: &ChatReply) -> impl Iterator<Item = String> {
     let word = match &reply.finish {
         FinishReason::Other(word) if !reply.finish.is_failure() => Some(named(word)),
@@ -128,8 +129,8 @@ fn lines(reply: &ChatReply) -> impl Iterator<Item = String> {
 mod tests {
     use super::*;
 
-    /// Once, these words were shown as they were sent, and a line break in one ended the comment in
-    /// `config.toml`.
+    /// These texts were once shown as the server sent them, and a line break in one of them ended
+    /// the comment in `config.toml`.
     #[test]
     fn words_of_a_server_stay_on_their_line_without_control_characters() {
         let reply = ChatReply {

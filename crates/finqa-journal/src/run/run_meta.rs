@@ -1,4 +1,4 @@
-//! The description of a run, and the part of it that must not change on resume.
+//! The description of a run, including the part that must not change on resume.
 
 use std::path::{Path, PathBuf};
 
@@ -19,16 +19,16 @@ use super::stored_file::StoredFile;
 pub struct Identity {
     /// `offline`, or provider and model of the analyst.
     pub model: String,
-    /// Provider and model of the critic, `where doubted` before them if it is asked only then;
-    /// `rules` or `off` without a model.
+    /// Provider and model of the critic, after the words `where doubted` if only doubted answers
+    /// are reviewed; `rules` or `off` without a model.
     pub critic: String,
-    /// blake3 of the data file.
+    /// blake3 hash of the data file.
     pub data: String,
-    /// blake3 of the templates.
+    /// blake3 hash of the templates.
     pub prompts: String,
-    /// blake3 of the plan: keys in order, mode, history, epochs.
+    /// blake3 hash of the plan: keys in order, mode, history, epochs.
     pub plan: String,
-    /// blake3 of the file of `--calibration`; empty without one.
+    /// blake3 hash of the file of `--calibration`; empty without one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub calibration: String,
     /// All other settings that change answers, on one line: rounds, temperature, seed, …
@@ -36,8 +36,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The identity with `local` in place of each address on this machine, because a local server
-    /// may move to another port.
+    /// The identity with the word `local` in place of each address on this machine, because a local
+    /// server may move to another port.
     pub fn unplaced(&self) -> Self {
         let name = |name: &str| {
             let words = name.split(' ');
@@ -54,7 +54,7 @@ impl Identity {
         }
     }
 
-    /// The inputs that differ in `now`, one line each. `data` names the source of the data.
+    /// One line for each input that differs in `now`. `data` names the source of the data.
     pub fn changes(&self, now: &Self, data: &str) -> Vec<String> {
         let words = [
             change("the model", &self.model, &now.model),
@@ -76,23 +76,23 @@ impl Identity {
     }
 }
 
-/// The parameters of an episode run besides its settings.
+/// The parameters of an episode run that are not among its settings, and copies of `n` and `seed`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpisodeMeta {
-    /// The environment's directory, `sample`, or its server's address.
+    /// The environment's directory, the word `sample`, or the address of a server.
     pub environment: String,
     pub server: bool,
     /// Maximum number of questions to play; `None` for all.
     pub n: Option<usize>,
-    /// The seed of the order of questions; `None` for the order of the file.
+    /// The seed for the order of questions; `None` for the order of the file.
     pub seed: Option<u64>,
-    /// Tool calls after which an episode is given up.
+    /// Number of tool calls after which an episode is given up.
     pub max_steps: u32,
 }
 
 impl EpisodeMeta {
-    /// The options in which `now` differs. Seed and number of questions are left out, because they
-    /// are settings, whose differences `Settings::changes` lists.
+    /// The options whose values differ in `now`. Seed and number of questions are left out, because
+    /// they are settings too, and `Settings::changes` lists those.
     pub fn changes(&self, now: &Self) -> Vec<String> {
         let place = match self.server {
             true => "--url",
@@ -107,10 +107,10 @@ impl EpisodeMeta {
     }
 }
 
-/// The part of a run that a shard asks.
+/// The part of a run that one shard asks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunShard {
-    /// The run that the shards share.
+    /// The name of the run that the shards share.
     pub run: String,
     #[serde(flatten)]
     pub part: Shard,
@@ -125,12 +125,11 @@ impl std::fmt::Display for RunShard {
 /// The shards that a merged run consists of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergedShards {
-    /// The number of shards.
     pub shards: u32,
     /// The shards with missing questions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MissingPart>,
-    /// Requests that killed processes had in flight: the cost of each is unknown.
+    /// Requests that killed processes had in flight. The cost of each is unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unrecorded: u64,
 }
@@ -140,7 +139,7 @@ pub struct MergedShards {
 pub struct MissingPart {
     pub shard: u32,
     pub questions: usize,
-    /// Questions of the shard.
+    /// Number of questions of the shard.
     pub of: usize,
 }
 
@@ -150,7 +149,7 @@ impl MergedShards {
         self.missing.iter().map(|part| part.questions).sum()
     }
 
-    /// The missing questions, in one line.
+    /// A line about the missing questions; `None` if none are missing.
     pub fn missing_line(&self) -> Option<String> {
         let parts = self.missing.iter().map(|part| {
             let MissingPart {
@@ -178,21 +177,21 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// The models of a process that continued a run at other addresses.
+/// The models of a process that continued a run with models at other addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MovedModels {
-    /// Since when these models were asked, RFC 3339, UTC.
+    /// The time from which these models were asked, RFC 3339, UTC.
     pub at: String,
     /// As in [`Identity`].
     pub model: String,
     /// As in [`Identity`].
     pub critic: String,
-    /// True if no model had answered at an earlier address.
+    /// True if no model at an earlier address had answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first: bool,
 }
 
-/// The description of a run, written once when its journal is created.
+/// The description of a run. It is written once, when its journal is created.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunMeta {
     /// UUID v7, which sorts by time.
@@ -202,49 +201,50 @@ pub struct RunMeta {
     pub version: String,
     /// The inputs that must not change on resume.
     pub identity: Identity,
-    /// The source of the data, for people.
+    /// The source of the data, in text for people.
     pub data: String,
     /// The full path of the data file; absent for the sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_file: Option<PathBuf>,
-    /// True for the invented sample.
+    /// True for the built-in sample, whose companies are fictional.
     pub invented: bool,
-    /// Questions in the plan.
+    /// Number of questions in the plan.
     pub total: usize,
-    /// Maximum tokens of a reply of the (analyst's) model; absent without a chat model.
+    /// Maximum tokens of a reply of the analyst's model; absent without a chat model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_limit: Option<u32>,
     /// The user's prices (`--prices`), which apply to every process of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<PriceList>,
-    /// The limit that paused the run; absent again once it is resumed.
+    /// The limit that paused the run; absent again after a resume.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<BudgetLimit>,
-    /// The calibration that gave the answers their probabilities, in words.
+    /// The calibration from which the answers' probabilities come, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<String>,
-    /// The shard's part of the run, if this is a shard; its identity is the whole run's.
+    /// The part of the run that this shard asks; absent for a whole run. The identity of a shard is
+    /// that of the whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<RunShard>,
-    /// The merged shards, if the run was merged from shards.
+    /// The shards that the run was merged from; absent for any other run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<MergedShards>,
-    /// The golds that count since `score --save`, if they are not those of the run's data.
+    /// The golds that `score --save` saved; absent if the golds of the run's data are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gold: Option<StoredFile>,
-    /// The models of later processes, or of shards, that were at other addresses.
+    /// The models of later processes, or of shards, if they were at other addresses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<MovedModels>,
     /// The environment, if the questions are played as episodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episodes: Option<EpisodeMeta>,
-    /// The settings in the form of `convfinqa.toml`, no secret among them.
+    /// The settings in the form of `convfinqa.toml`, without secrets.
     pub settings: toml::Table,
 }
 
-/// The short form of a run's id, the same wherever one is shown. Of a UUID it is the time of the
-/// start, to the millisecond; a name that the user chose stays whole. It names the run in commands,
-/// because every prefix of an id does.
+/// The short form of a run's id, used wherever an id is shown. For a UUID v7, it is the first 13
+/// characters, which are the time of the start to the millisecond. A name that the user chose is
+/// not shortened. Commands accept the short form, because they accept every prefix of an id.
 pub fn short_id(id: &str) -> &str {
     let of_uuid = id.get(..13).filter(|_| id.len() == 36);
     of_uuid.unwrap_or(id)
@@ -283,14 +283,14 @@ impl RunMeta {
         at.map_or(0, jiff::Timestamp::as_second)
     }
 
-    /// True if its CSV becomes `output/output.csv`; a shard's does not, because `merge`
-    /// writes the whole run's.
+    /// True if the CSV of this run is copied to `output/output.csv`. For a shard it is not, because
+    /// `merge` writes the CSV of the whole run.
     pub fn is_for_last_csv(&self) -> bool {
         self.kind() == RunKind::Questions && self.shard.is_none()
     }
 
-    /// The run's key on a tracking server. The id of a merged run is a name that the user chose,
-    /// which another machine may use too, so the start is added.
+    /// The run's key on a tracking server. The id of a merged run is a name that the user chose and
+    /// that another machine may use too, so the start is added.
     pub fn tracked_as(&self) -> String {
         match &self.merged {
             None => self.id.clone(),
@@ -298,13 +298,13 @@ impl RunMeta {
         }
     }
 
-    /// The records of this run with the golds that count now. They are the built-in sample, or
-    /// those of the run's file if it is still there with the same hash. If golds were saved by
-    /// `score --save` and their file is lost, the records have no golds and a note says so; the
-    /// golds in the journal count.
+    /// The records of this run with the current golds. They are the built-in sample, or the records
+    /// of the run's file if it still exists with the same hash. If golds were saved by `score
+    /// --save` and their file is lost, the records have no golds, because the golds in the journal
+    /// are used; a note says so.
     ///
     /// # Errors
-    /// Why they cannot be read, in one line.
+    /// The reason why the records cannot be read, in one line.
     pub fn records(&self) -> Result<Dataset, String> {
         if self.kind() == RunKind::Episodes {
             return Err("the questions were played in an environment".to_owned());
@@ -329,7 +329,8 @@ impl RunMeta {
         })
     }
 
-    /// The kind of answers that the run gives, to tell whether a calibration applies to them.
+    /// The kind of answers that the run gives. A calibration applies only to answers of the same
+    /// kind.
     pub fn scope(&self) -> Scope {
         let word = |key: &str| self.settings.get(key).and_then(toml::Value::as_str);
         let questions = match (word("mode"), word("history")) {
@@ -353,19 +354,19 @@ impl RunMeta {
         }
     }
 
-    /// The folder of its output, as the settings named it.
+    /// The output folder, as the settings named it.
     pub fn output(&self) -> PathBuf {
         let named = self.settings.get("output").and_then(toml::Value::as_str);
         named.map_or_else(|| RunSettings::default().output, PathBuf::from)
     }
 
-    /// The command that resumes this run, which is in `output`.
+    /// The command that resumes this run in the folder `output`.
     pub fn resume_command(&self, output: &Path) -> String {
         self.resume(&format!(" {}", self.id), output)
     }
 
-    /// How to continue the run, which must be the newest in `output`: the command, or for a shard
-    /// the words "the same command".
+    /// The command that continues the run, which must be the newest in `output`. For a shard, the
+    /// words "the same command".
     pub fn continuation(&self, output: &Path) -> String {
         match &self.shard {
             Some(_) => "the same command".to_owned(),
@@ -381,7 +382,8 @@ impl RunMeta {
         command(&format!("{words}{run}"), output)
     }
 
-    /// The models of this run's processes, the first included, that differ from those of `known`.
+    /// The models of this run's processes, including the first one, that differ from the models of
+    /// `known`.
     pub(super) fn models_besides(&self, known: &Identity) -> Vec<MovedModels> {
         let first = MovedModels {
             at: self.started.clone(),
@@ -394,7 +396,7 @@ impl RunMeta {
         all.filter(is_other).collect()
     }
 
-    /// One line for gold that replaced that of the data, and one for each further address of the
+    /// One line if the gold of the data was replaced, and one for each further address of the
     /// models.
     pub fn change_lines(&self) -> Vec<String> {
         let gold = self.gold.iter().map(|gold| {
@@ -423,12 +425,12 @@ impl RunMeta {
         gold.chain(moved).collect()
     }
 
-    /// The number of answered questions, such as `3/12`.
+    /// The number of answered questions and of all questions, such as `3/12`.
     pub fn progress(&self, answered: usize) -> String {
         format!("{answered}/{}", self.total)
     }
 
-    /// The model's name as given, without the server's address.
+    /// The name of the model as the user gave it, without the server's address.
     pub fn model(&self) -> &str {
         let named = self.settings.get("model").and_then(toml::Value::as_str);
         named.unwrap_or(&self.identity.model)

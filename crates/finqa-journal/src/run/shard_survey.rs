@@ -1,5 +1,5 @@
-//! Checks the shards of a run against the plan that they share, and merges them into one journal,
-//! whose rows are numbered in the order in which they were answered.
+//! Checks the shards of a run against their shared plan, and merges them into one journal. Its rows
+//! are numbered in the order in which they were answered.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -16,24 +16,26 @@ use super::shards_error::ShardsError;
 use super::shards_folder::{ShardsFolder, SharedPlan};
 use super::summary::{billed, unrecorded};
 
-/// Entries are written once there are this many, in one transaction.
+/// Number of entries after which a transaction is written, so that the rows of a shard are never
+/// all in memory.
 const BATCH: usize = 256;
 
 /// The content of a run's shards, checked against their plan.
 pub struct ShardSurvey<'f> {
     folder: &'f ShardsFolder,
     plan: &'f SharedPlan,
-    /// The stamp of each answered question, by its place in the plan. [`ShardSurvey::take`]
-    /// replaces the stamps of the shards by those of the merged run.
+    /// The stamp of each answered question, by its index in the plan. [`ShardSurvey::take`]
+    /// replaces the stamps of the shards by stamps of the merged run.
     stamps: HashMap<usize, Stamp>,
     merged: MergedShards,
     prompts: BTreeMap<String, String>,
-    /// The models of shards that were at other addresses than the plan's.
+    /// The models of shards, if they were at other addresses than the plan's.
     moved: Vec<MovedModels>,
 }
 
 impl<'f> ShardSurvey<'f> {
-    /// Reads the shards. `differences` lists how the description of a shard differs from the plan.
+    /// Reads the shards. `differences` lists the differences between the description of a shard and
+    /// the plan.
     pub fn take(
         folder: &'f ShardsFolder,
         plan: &'f SharedPlan,
@@ -66,7 +68,7 @@ impl<'f> ShardSurvey<'f> {
                 });
             }
         }
-        // The rows are numbered in the order in which they were recorded.
+        // Number the rows of all shards in the order in which they were recorded.
         let mut order: Vec<_> = survey.stamps.iter_mut().collect();
         order.sort_unstable_by_key(|(index, stamp)| (stamp.at, **index));
         let mut last = Stamp::default();
@@ -120,8 +122,8 @@ impl<'f> ShardSurvey<'f> {
         Err(self.problem(shard, problem, false))
     }
 
-    /// Notes the stamps of a shard's rows, and how many requests it did not record. Returns the
-    /// number of rows. Each must be about a question of this shard.
+    /// Collects the stamps of a shard's rows, and counts the requests that it did not record.
+    /// Returns the number of rows. Every row must be about a question of this shard.
     fn count(&mut self, shard: Shard, journal: &Journal) -> Result<usize, ShardsError> {
         let stamps = &mut self.stamps;
         let (mut rows, mut known, mut foreign) = (0, 0, None);
@@ -131,6 +133,7 @@ impl<'f> ShardSurvey<'f> {
             if !shard.contains(&row.key.id) {
                 foreign.get_or_insert(row.key);
             }
+            // The journal's writer gives every row a stamp.
             stamps.insert(row.index, row.stamp.unwrap_or_default());
         });
         self.readable(shard, visited)?;
@@ -147,7 +150,7 @@ impl<'f> ShardSurvey<'f> {
         Ok(rows)
     }
 
-    /// Refuses to merge if questions are missing.
+    /// Returns an error if questions are missing.
     pub fn refuse_missing(&self) -> Result<(), ShardsError> {
         match self.merged.missing_line() {
             None => Ok(()),
@@ -179,7 +182,7 @@ impl<'f> ShardSurvey<'f> {
         let mut entries = Vec::with_capacity(BATCH);
         let mut written = Ok(());
         let read = from.for_each_row(|mut row: Row| {
-            // This row was recorded after the survey; the next merge takes it.
+            // This row was recorded after the survey. The next merge includes it.
             let Some(stamp) = self.stamps.get(&row.index) else {
                 return;
             };
@@ -196,7 +199,7 @@ impl<'f> ShardSurvey<'f> {
         });
         written?;
         self.readable(shard, read)?;
-        // The calls of questions without an outcome were paid for too.
+        // Calls of questions without an outcome are copied too, because they were paid for.
         for (question, calls) in self.readable(shard, from.open_calls())? {
             entries.extend(entries_of(question, calls));
         }

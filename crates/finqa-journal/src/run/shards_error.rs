@@ -7,7 +7,6 @@ use thiserror::Error;
 use super::journal::JournalError;
 use finqa_core::error::{Kind, Kinded};
 
-/// Shards that cannot be started or merged.
 #[derive(Debug, Error)]
 pub enum ShardsError {
     #[error("run {run} exists and has no shards")]
@@ -22,7 +21,8 @@ pub enum ShardsError {
         run: String,
         shard: u32,
         problem: String,
-        /// True if the content of the shard is wrong, false if it is used wrongly.
+        /// True if the shard's content is wrong; false if the shard is in use, or was started with
+        /// other inputs than the plan's.
         is_data: bool,
     },
     #[error("run {run} is not complete: {missing}")]
@@ -56,8 +56,8 @@ impl ShardsError {
         move |source| Self::Io { path, source }
     }
 
-    /// The error of a shard whose journal cannot be read. If the content is wrong, it says how to
-    /// repair the shard; otherwise it is the journal's error.
+    /// The error of a shard whose journal cannot be read. For a damaged journal it says how to
+    /// repair the shard; otherwise it is the journal's own error.
     pub fn unreadable(run: &str, shard: u32, reason: JournalError) -> Self {
         if reason.kind() != Kind::Data {
             return Self::Journal(reason);

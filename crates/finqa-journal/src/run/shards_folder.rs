@@ -1,5 +1,5 @@
-//! The folder that the shards of a run share, `OUTPUT/runs/<name>.shards/`: the plan that
-//! all of them agreed on, and the folder of each, which is a run's.
+//! The folder that the shards of a run share, `OUTPUT/runs/<name>.shards/`. It contains the plan
+//! that all shards agreed on, and a run folder for each shard.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::plan::Plan;
 use super::run_meta::RunMeta;
 use super::shards_error::ShardsError;
 
-/// The version of the plan's layout; any other is refused.
+/// The version of the plan's layout. Plans of any other version are refused.
 const FORMAT: u32 = 2;
 
 const PLAN: &str = "plan.json";
@@ -24,18 +24,18 @@ const PLAN: &str = "plan.json";
 const MERGING: &str = "merging";
 pub(super) const SHARDS_SUFFIX: &str = ".shards";
 
-/// The plan that the shards of a run share, written by the first one started.
+/// The plan that the shards of a run share. The first shard that starts writes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SharedPlan {
     format: u32,
-    /// The number of questions of each shard.
+    /// The number of questions in each shard.
     pub questions: Vec<usize>,
     /// The description of the whole run.
     pub run: RunMeta,
 }
 
 impl SharedPlan {
-    /// The plan of a whole `run` split into `shards`.
+    /// The plan of a whole `run` that is split into `shards` parts.
     pub fn new(run: RunMeta, plan: &Plan, shards: u32) -> Self {
         let mut questions: Vec<_> = Shard::all(shards).map(|_| 0).collect();
         for planned in plan.questions() {
@@ -51,18 +51,16 @@ impl SharedPlan {
         }
     }
 
-    /// The number of shards.
     pub fn count(&self) -> u32 {
         u32::try_from(self.questions.len()).unwrap_or(u32::MAX)
     }
 
-    /// The shards, with the number of questions of each.
+    /// The shards, each with its number of questions.
     pub fn shards(&self) -> impl Iterator<Item = (Shard, usize)> {
         Shard::all(self.count()).zip(self.questions.iter().copied())
     }
 }
 
-/// The folder of a run's shards.
 #[derive(Clone, Debug)]
 pub struct ShardsFolder {
     output: PathBuf,
@@ -70,7 +68,7 @@ pub struct ShardsFolder {
 }
 
 impl ShardsFolder {
-    /// The folder of the shards of the run with this name, whether it exists or not.
+    /// The folder of the shards of the run with this name. It need not exist.
     pub fn new(output: &Path, name: &str) -> Self {
         Self {
             output: output.to_owned(),
@@ -118,8 +116,8 @@ impl ShardsFolder {
         }
     }
 
-    /// Proposes a plan, and returns the plan that the first shard proposed. Shards that start at
-    /// the same time agree, because the file is put in place only if there is none yet.
+    /// Proposes a plan. Returns the plan that the first shard proposed. Shards that start at the
+    /// same time agree on one plan, because the file is put in place only if none exists.
     pub fn agree(&self, plan: SharedPlan) -> Result<SharedPlan, ShardsError> {
         let path = self.path().join(PLAN);
         if path.is_file() {
@@ -137,7 +135,7 @@ impl ShardsFolder {
         let folder = self.path();
         std::fs::create_dir_all(&folder)?;
         let file = tempfile::NamedTempFile::new_in(&folder)?;
-        // The shards may belong to several users, and a temporary file is private.
+        // A temporary file is private, but the shards may belong to several users.
         files::let_others_read(file.as_file())?;
         serde_json::to_writer(file.as_file(), plan)?;
         file.as_file().sync_all()?;
@@ -145,7 +143,7 @@ impl ShardsFolder {
         Ok(())
     }
 
-    /// Refuses the name of a run that was not merged from shards.
+    /// Returns an error if a run with this name exists that was not merged from shards.
     pub fn refuse_taken(&self) -> Result<(), ShardsError> {
         let merged = self.merged().journal();
         if !merged.is_file() {
@@ -153,7 +151,7 @@ impl ShardsFolder {
         }
         match Journal::read(&merged).and_then(|journal| journal.meta()) {
             Ok(meta) if meta.merged.is_some() => Ok(()),
-            // A damaged journal of this name can be made again from the shards.
+            // Its name can be used, because a damaged journal can be made again from the shards.
             Err(error) if error.kind() == Kind::Data => Ok(()),
             _ => Err(ShardsError::Taken {
                 run: self.name.clone(),

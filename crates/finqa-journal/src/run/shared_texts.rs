@@ -4,11 +4,11 @@
 
 use serde_json::Value;
 
-/// Minimum bytes of a shared paragraph. The number of a shorter one and its row in the table would
-/// take as much space.
+/// Minimum bytes of a shared paragraph. For a shorter one, its number and its row in the table
+/// would take as much space as the text.
 const SHORTEST: usize = 64;
 
-/// Paths to the texts of a call, of a row, and of a row with its calls. `*` is every item of a
+/// Paths to the texts of a call, of a row, and of a row with its calls. `*` matches every item of a
 /// list.
 const PLACES: &[&[&str]] = &[
     &["messages", "*", "content"],
@@ -20,8 +20,8 @@ const PLACES: &[&[&str]] = &[
     &["settled", "episode", "messages", "*", "content"],
 ];
 
-/// Replaces the long paragraphs of an entry's texts by their numbers: `"text"` becomes
-/// `[1, 2, "the rest"]`, the parts of the text in order. A text without long paragraphs stays.
+/// Replaces the long paragraphs of an entry's texts by their numbers. `"text"` becomes a list of
+/// its parts in order, such as `[1, 2, "the rest"]`. A text without long paragraphs is not changed.
 pub fn share<E>(
     entry: &mut Value,
     mut number: impl FnMut(&str) -> Result<i64, E>,
@@ -53,7 +53,7 @@ fn add_text(parts: &mut Vec<Value>, text: &str) {
     }
 }
 
-/// Identifies a text: the first 16 bytes of its blake3 hash.
+/// The first 16 bytes of the blake3 hash of a text, which identify it.
 pub type TextHash = [u8; 16];
 
 pub fn text_hash(text: &str) -> TextHash {
@@ -66,7 +66,7 @@ pub fn text_hash(text: &str) -> TextHash {
     hash
 }
 
-/// Undoes [`share`]. `add` appends the paragraph with a number to a text.
+/// Undoes [`share`]. `add` appends the paragraph with this number to a text.
 pub(super) fn restore<E>(
     entry: &mut Value,
     mut add: impl FnMut(i64, &mut String) -> Result<(), E>,
@@ -94,7 +94,7 @@ fn for_each_text<E>(
     PLACES.iter().try_for_each(|path| at(entry, path, each))
 }
 
-/// Calls `each` with every value at this path; a path that does not exist has none.
+/// Calls `each` with every value at this path. Does nothing if the path does not exist.
 fn at<E>(
     value: &mut Value,
     path: &[&str],

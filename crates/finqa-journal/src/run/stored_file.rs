@@ -1,4 +1,4 @@
-//! Notes which file of records a run used, to read it again later if it is unchanged.
+//! Records which file of records a run used, so that it can be read again later if it is unchanged.
 
 use std::path::PathBuf;
 
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use finqa_score::dataset::{self, Dataset, Source};
 
-/// A file of records as a run noted it: the file of its data, or that of golds saved later.
+/// A file of records that a run used: its data file, or a file with golds that were saved later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredFile {
-    /// When it was noted, RFC 3339, UTC.
+    /// The time at which the file was recorded, RFC 3339, UTC.
     pub at: String,
-    /// The source of the records, for people.
+    /// The source of the records, in text for people.
     pub data: String,
     /// The full path of the file; absent for the sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_file: Option<PathBuf>,
-    /// blake3 of the file.
+    /// blake3 hash of the file.
     pub hash: String,
-    /// The split that was read, if one was named.
+    /// The split that was read; absent if the whole file was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<String>,
 }
 
 impl StoredFile {
-    /// Notes the file of these records, of which this split was read.
+    /// Records the file of this dataset. `split` is the split that was read.
     pub fn of(dataset: &Dataset, split: Option<&str>) -> Self {
         let path = std::fs::canonicalize(&dataset.source).ok();
         Self {
@@ -40,8 +40,8 @@ impl StoredFile {
     /// first read.
     ///
     /// # Errors
-    /// Why the records cannot be used, in one line. `what` and `since` are words for it: "data
-    /// file", "the questions were asked".
+    /// The reason why the records cannot be used, in one line. `what` and `since` are parts of its
+    /// text, such as "data file" and "the questions were asked".
     pub(super) fn records(
         &self,
         is_sample: bool,

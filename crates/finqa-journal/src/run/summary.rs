@@ -1,4 +1,4 @@
-//! The content of `summary.json`: a run's scores and costs, made from its journal.
+//! The content of `summary.json`: a run's scores and costs, computed from its journal.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,14 +28,14 @@ pub struct Summary {
     pub run: RunMeta,
     /// True if every question of the plan has an outcome.
     pub complete: bool,
-    /// The scores, every rule by its name.
+    /// The score by each rule, under the rule's name.
     #[serde(flatten)]
     pub scores: Scorecard,
-    /// The epochs compared, by numeric match and FE, if there are several.
+    /// The scores of the epochs, by numeric match and FE; absent for a single epoch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<EpochCard>,
     pub critic: CriticEffect,
-    /// What the second opinions show; absent without second opinions.
+    /// The answers compared with the second opinions; absent without second opinions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_opinion: Option<Agreement>,
     /// How many of the most probable answers are wrong; absent without probabilities.
@@ -44,37 +44,36 @@ pub struct Summary {
     /// The results of the episodes, if the questions were played.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub episodes: Option<EpisodeSummary>,
-    /// The failures that left questions without an answer, in the providers' words, the most
-    /// frequent first.
+    /// The failures that left questions without an answer, in the providers' words. The most
+    /// frequent one is first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureCount>,
     /// Sampling settings that were not sent because a model does not support them: `temperature`,
     /// `seed`.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub left_out: BTreeSet<String>,
-    /// Notes for the user about the replies, one line each.
+    /// Notes about the replies for the user, one line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Models that answered and have no price.
+    /// Models that answered a call and have no price.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unpriced_models: BTreeSet<String>,
-    /// The batches that requests were sent in, if any were.
+    /// The number of batches and of requests in them; absent if no batch was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batches: Option<BatchUsage>,
-    /// Rounds, calls, tokens and money.
     pub spent: ResourceUsage,
 }
 
-/// A failure that questions have as their outcome.
+/// A failure that is the outcome of questions.
 #[derive(Clone, Debug, Serialize)]
 pub struct FailureCount {
     pub outcome: Outcome,
     pub count: usize,
-    /// The words of the first one; the others differ in numbers only.
+    /// The words of the first failure. The words of the others differ only in numbers and ids.
     pub reason: String,
 }
 
-/// The batches of a run.
+/// The number of batches of a run, and of requests in them.
 #[derive(Clone, Debug, Serialize)]
 pub struct BatchUsage {
     pub batches: usize,
@@ -84,6 +83,7 @@ pub struct BatchUsage {
 impl BatchUsage {
     fn of(journal: &Journal) -> Result<Option<Self>, JournalError> {
         let mut batches = journal.batches()?;
+        // An entry without an id was planned, but not submitted.
         batches.retain(|it| it.batch.is_some());
         Ok((!batches.is_empty()).then(|| Self {
             batches: batches.len(),
@@ -92,25 +92,25 @@ impl BatchUsage {
     }
 }
 
-/// The resources of a run, including unanswered questions.
+/// The resources that a run has used, including those for unanswered questions.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ResourceUsage {
-    /// Rounds of the questions that have an outcome.
+    /// Number of rounds over the questions that have an outcome.
     pub rounds: usize,
     pub calls: u64,
-    /// HTTP requests, retries included.
+    /// Number of HTTP requests, including retries.
     pub requests: u64,
-    /// Calls, requests and tokens by the node that asked.
+    /// Calls, requests and tokens for each node of the state machine.
     pub nodes: UsageByNode,
-    /// US dollars; absent if a part of it is unknown.
+    /// US dollars; absent if the cost of a request is unknown.
     pub cost_usd: Option<Decimal>,
     /// The known cost, and the number of requests of unknown cost.
     pub cost: Cost,
 }
 
 impl Summary {
-    /// The number of questions without an answer. Of episodes, only failed ones count, because the
-    /// others have a reward.
+    /// The number of questions without an answer. Among episodes, only failed ones are counted,
+    /// because the others have a reward.
     pub fn unanswered(&self) -> usize {
         if let Some(episodes) = &self.episodes {
             return episodes.failed;
@@ -118,25 +118,26 @@ impl Summary {
         self.scores.questions - self.scores.count_of(Outcome::Answered)
     }
 
-    /// True if the run replaces the last one: it is complete, or it has an answer.
+    /// True if this run's CSV may replace that of the last run: the run is complete, or it has an
+    /// answer.
     pub fn has_result(&self) -> bool {
         self.complete || self.scores.count_of(Outcome::Answered) > 0
     }
 
-    /// True if no question has an outcome and nothing was paid. Never true for episodes, because
-    /// one may have begun.
+    /// True if no question has an outcome and nothing was paid. Always false for episodes, because
+    /// an episode may have begun.
     pub fn is_empty(&self) -> bool {
         let is_answered = self.scores.questions > 0 || self.run.kind() == RunKind::Episodes;
         !is_answered && self.spent.cost == Cost::default()
     }
 
-    /// Questions that have no outcome yet.
+    /// The number of questions without an outcome.
     pub fn left(&self) -> usize {
         self.run.total.saturating_sub(self.scores.questions)
     }
 
-    /// Why the run is not complete, and the command that continues it in `output`; `None` for a
-    /// complete run.
+    /// A short reason why the run is not complete, and the command that continues it in the folder
+    /// `output`. `None` for a complete run.
     pub fn unfinished(&self, output: &Path) -> Option<(String, String)> {
         let run = &self.run;
         let command = match run.shard {
@@ -152,12 +153,12 @@ impl Summary {
         })
     }
 
-    /// The missing questions of an incomplete merged run, in one line.
+    /// A line about the missing questions of a merged run; `None` if none are missing.
     pub fn missing_line(&self) -> Option<String> {
         self.run.merged.as_ref()?.missing_line()
     }
 
-    /// The models without a price, as the end of a line about the cost.
+    /// Names the models without a price, for the end of a line about the cost.
     pub fn unpriced_note(&self) -> String {
         let models = self.unpriced_models.iter();
         let models: Vec<_> = models.map(|model| format!("`{model}`")).collect();
@@ -182,13 +183,14 @@ pub struct SummaryBuilder {
     rounds: usize,
     nodes: UsageByNode,
     cost: Cost,
-    /// Requests that were billed, or may have been.
+    /// Number of requests that were, or may have been, billed.
     billed: u64,
     left_out: BTreeSet<String>,
-    /// The key is the outcome and its reason without numbers and ids, which differ each time.
+    /// The key is the outcome and its reason. Numbers and ids are removed from the reason, because
+    /// they differ each time.
     failures: BTreeMap<(Outcome, String), FailureCount>,
     notes: ReplyNotes,
-    /// Models whose replies have token counts and no known cost.
+    /// Models that replied with token counts, but whose cost is unknown.
     unpriced: BTreeSet<String>,
 }
 
@@ -221,6 +223,7 @@ impl SummaryBuilder {
         self.notes.add(call);
         if let Some(reply) = &call.reply {
             self.left_out.extend(reply.left_out.iter().cloned());
+            // A lost request has no known cost even if its model has a price.
             let is_unpriced = call.cost.unpriced > u64::from(reply.lost);
             if reply.usage.is_some() && is_unpriced && call.cost.known.is_zero() {
                 self.unpriced.insert(reply.model.clone());
@@ -228,8 +231,8 @@ impl SummaryBuilder {
         }
     }
 
-    /// Builds the summary of the rows that were added. The calls of questions without a row, which
-    /// were paid for too, come from the journal.
+    /// Builds the summary of the rows that were added. Adds the calls of questions without a row
+    /// from the journal, because they were paid for too.
     pub fn finish(mut self, journal: &Journal) -> Result<Summary, JournalError> {
         let run = journal.meta()?;
         for call in journal.open_calls()?.values().flatten() {
@@ -237,7 +240,7 @@ impl SummaryBuilder {
             self.cost += call.cost;
         }
         let batches = BatchUsage::of(journal)?;
-        // Requests that a killed process had in flight have no recorded call.
+        // A killed process did not record the calls of its requests in flight.
         let unrecorded = match &run.merged {
             Some(shards) => shards.unrecorded,
             None => unrecorded(journal, self.billed)?,
@@ -276,7 +279,7 @@ impl SummaryBuilder {
     }
 }
 
-/// Requests of a call that were billed, or may have been.
+/// The number of a call's requests that were, or may have been, billed.
 pub(super) fn billed(call: &Call) -> u64 {
     match call.attempts {
         0 => 0,
@@ -284,17 +287,17 @@ pub(super) fn billed(call: &Call) -> u64 {
     }
 }
 
-/// The number of requests that may have been billed and are in no recorded call. `billed` is the
-/// number of those that are.
+/// The number of requests that may have been billed, but are in no recorded call. `billed` is the
+/// number of those in recorded calls.
 pub(super) fn unrecorded(journal: &Journal, billed: u64) -> Result<u64, JournalError> {
-    // The batches of a killed process are in the journal, so none of them is unrecorded.
+    // The requests of batches are found again through the journal, so that a killed process leaves
+    // none unrecorded.
     if !journal.batches()?.is_empty() {
         return Ok(0);
     }
     Ok(journal.billed_requests()?.saturating_sub(billed))
 }
 
-/// Builds the summary of a journal.
 pub fn summarise(journal: &Journal) -> Result<Summary, JournalError> {
     let mut tally = SummaryBuilder::default();
     journal.for_each_row(|row| tally.add(&row))?;

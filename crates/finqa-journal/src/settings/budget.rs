@@ -1,4 +1,4 @@
-//! Limits of cost and time.
+//! Limits of cost and time, as settings.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ impl BudgetSettings {
     }
 }
 
-/// A time with its unit, as a user writes it.
+/// A duration that the user writes with its unit, such as `30m`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TimeLimit(Duration);

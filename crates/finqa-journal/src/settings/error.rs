@@ -1,11 +1,10 @@
-//! The errors of reading settings, and the sources that settings come from.
+//! The errors of reading settings, and the layers from which settings come.
 
 use std::path::PathBuf;
 
 use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
 
-/// A source of settings that cannot be read.
 #[derive(Debug, Error)]
 pub enum ConfigError {
     #[error("{path}: {source}")]
@@ -20,7 +19,8 @@ pub enum ConfigError {
         line: usize,
         message: String,
     },
-    /// A setting is unknown or of the wrong type or value: where, which and why, in one line.
+    /// A setting that is unknown, or has the wrong type or value. The text says where, which and
+    /// why, in one line.
     #[error("{0}")]
     Setting(String),
 }
@@ -31,14 +31,14 @@ impl Kinded for ConfigError {
     }
 }
 
-/// The layer that a setting comes from.
+/// The layer from which a setting comes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A settings file.
     File(PathBuf),
     /// A variable `CONVFINQA_<KEY>`.
     Environment,
-    /// A flag.
+    /// An option on the command line.
     CommandLine,
     /// The run that is resumed.
     Run,

@@ -1,4 +1,4 @@
-//! The groups of settings: each field is an option, with its flag, help and default.
+//! The groups of settings. Each field is an option, with its flag, help and default.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -60,15 +60,15 @@ pub struct Settings {
     #[command(flatten)]
     #[serde(flatten)]
     pub log: LogSettings,
-    /// The layer that set each key last; keys at their defaults are absent.
+    /// The layer that set each key last. Keys with their default values are absent.
     #[arg(skip)]
     #[serde(skip)]
     pub origins: BTreeMap<String, Origin>,
 }
 
 impl Settings {
-    /// Resets the settings that have no effect on episodes: those of the agents and the
-    /// calibration, and the selection of records except `n`.
+    /// Resets the settings that have no effect on episodes: those of the agents and of the
+    /// calibration, and the selection of records except for `n`.
     pub fn keep_for_episodes(&mut self) {
         self.agents = AgentSettings::default();
         self.calibration = CalibrationSettings::default();

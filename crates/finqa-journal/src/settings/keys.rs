@@ -1,5 +1,5 @@
-//! The keys of the settings: how the text of a variable is read, and which settings a resumed run
-//! must not change.
+//! The keys of the settings: how a variable's text is read for each key, and which keys a resumed
+//! run must not change.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 use super::groups::Settings;
 
-/// The options of [`Settings`]; an option's id is its key.
+/// The options of [`Settings`]. The id of an option is its key.
 static KEYS: LazyLock<Vec<Arg>> = LazyLock::new(declared::<Settings>);
 
 /// The keys of `convfinqa.toml`, in the order of [`Settings`].
@@ -22,15 +22,15 @@ fn key_of(option: &'static Arg) -> &'static str {
     option.get_id().as_str()
 }
 
-/// What a setting decides, and so whether a resumed run may change it.
+/// What a setting affects, which decides whether a resumed run may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SettingEffect {
-    /// Speed, output or logging, but no answer.
+    /// Speed, output or logging only. A resumed run may change it.
     Nothing,
-    /// The model, the critic, the data, the prompts, the plan or the calibration, each of which has
+    /// The model, the critic, the data, the prompts, the plan or the calibration. Each of these has
     /// its own field in the run's `Identity`.
     Identity,
-    /// The answers in another way. These settings together are one field of the `Identity`.
+    /// Other aspects of the answers. These settings together are one field of the `Identity`.
     Answers,
 }
 
@@ -43,16 +43,17 @@ fn effect(key: &str) -> SettingEffect {
         "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm" | "output" | "mlflow"
         | "traces" | "log" | "max_cost" | "max_time" | "give_up_after" | "prices" | "shard"
         | "run" | "engine" => SettingEffect::Nothing,
+        // A new setting counts as one that affects answers until it is listed above.
         _ => SettingEffect::Answers,
     }
 }
 
-/// The change of an option in words; `None` if it did not change.
+/// Describes the change of an option; `None` if it did not change.
 pub fn change(option: &str, was: &str, now: &str) -> Option<String> {
     (was != now).then(|| format!("{option} was {was}, now {now}"))
 }
 
-/// The settings `base` with those of `other` that may affect answers.
+/// The settings of `base`, but those that may affect answers are taken from `other`.
 pub fn with_effects_of(base: Table, other: Table) -> Table {
     let is_effective = |key: &str| effect(key) != SettingEffect::Nothing;
     let base = base.into_iter().filter(|(key, _)| !is_effective(key));
@@ -60,9 +61,9 @@ pub fn with_effects_of(base: Table, other: Table) -> Table {
         .collect()
 }
 
-/// The settings that a comparison of two runs shows, each as an option with its value: those of
-/// [`SettingEffect::Answers`], and `--mode`, `--history` and `--epochs`, of which the identity has
-/// only a hash.
+/// The settings that a comparison of two runs shows, each with its option and value. They are the
+/// settings with [`SettingEffect::Answers`], and `--mode`, `--history` and `--epochs`, which are
+/// part of the identity only as a hash.
 pub(crate) fn decisive(settings: &Table) -> impl Iterator<Item = (String, String)> {
     let effective = keys().filter(|key| {
         effect(key) == SettingEffect::Answers || ["mode", "history", "epochs"].contains(key)
@@ -70,7 +71,7 @@ pub(crate) fn decisive(settings: &Table) -> impl Iterator<Item = (String, String
     effective.map(|key| (flag(key), flag_value(settings.get(key))))
 }
 
-/// Reads the text of a variable as the option needs it: as a list, as a text or as a plain value.
+/// Reads the text of a variable in the type of its option: a list, a text or a plain value.
 fn value_of(option: &Arg, text: &str) -> Value {
     if is_list(option) {
         let items = text.split(',').map(|item| item.trim().to_owned());
@@ -82,7 +83,7 @@ fn value_of(option: &Arg, text: &str) -> Value {
     }
 }
 
-/// The settings that the variables `CONVFINQA_<KEY>` hold.
+/// The settings in the variables `CONVFINQA_<KEY>`.
 pub(super) fn environment(variable: &dyn Fn(&str) -> Option<String>) -> Table {
     let set = KEYS.iter().filter_map(|option| {
         let text = variable(&variable_of(key_of(option)))?;
@@ -92,12 +93,12 @@ pub(super) fn environment(variable: &dyn Fn(&str) -> Option<String>) -> Table {
     set.collect()
 }
 
-/// An option as it is given on the command line.
+/// The name of a key's option on the command line.
 pub fn flag(key: &str) -> String {
     format!("--{}", key.replace('_', "-"))
 }
 
-/// The spelling of a value on the command line.
+/// A value as it is written on the command line.
 fn flag_value(value: Option<&Value>) -> String {
     match value {
         None => "not set".to_owned(),
@@ -111,8 +112,8 @@ fn flag_value(value: Option<&Value>) -> String {
     }
 }
 
-/// Variables with the prefix of a setting that are not settings: one that no file may set, and
-/// those that tests and checks read.
+/// Variables that begin like those of settings, but are read elsewhere. The first one is not a
+/// setting so that no file can set it; tests and checks read the others.
 const OTHER_VARIABLES: [&str; 4] = [
     ALLOW_HTTP, "CONVFINQA_SOAK", "CONVFINQA_TOOLS", "CONVFINQA_UPDATE",
 ];
@@ -123,8 +124,8 @@ pub(super) fn variable_of(key: &str) -> String {
 
 const PREFIX: &str = "CONVFINQA_";
 
-/// The error for a variable that has the prefix of a setting but is not known. Without it, a typo
-/// would be ignored silently.
+/// The error for an unknown variable that begins like those of settings. Without this error, a
+/// misspelled name would be ignored.
 pub fn unknown_variable(name: &str) -> Option<String> {
     let known = !name.starts_with(PREFIX)
         || name.starts_with("CONVFINQA_REQUIRE_")
@@ -148,7 +149,8 @@ fn plain(text: &str) -> Value {
 }
 
 impl Settings {
-    /// The settings that affect answers and are in no other part of a run's identity, on one line.
+    /// The settings that affect answers and have no field of their own in a run's identity, on one
+    /// line.
     pub fn answer_settings(&self) -> String {
         let all = Table::try_from(self).unwrap_or_default();
         let decide = all
@@ -161,7 +163,7 @@ impl Settings {
             .replace('\n', ", ")
     }
 
-    /// The settings that differ in `now` and may affect answers, one line each.
+    /// The settings that may affect answers and differ in `now`, one line each.
     pub fn changes(&self, now: &Self) -> Vec<String> {
         let [was, now] = [self, now].map(|all| Table::try_from(all).unwrap_or_default());
         let effective = keys().filter(|key| effect(key) != SettingEffect::Nothing);
@@ -179,7 +181,8 @@ impl Settings {
 mod tests {
     use super::*;
 
-    /// Sample values. Each key accepts one that is not its default, or has words of its own.
+    /// Sample values. For each key, one of them is valid and not the default, or the key has a
+    /// fixed set of words.
     const VALUES: &str =
         "7 0.75 true ['a'] 'x' 'http://x' '0..1' '1/2' '5%' '5.25' '5m' 'wrong:last'";
 

@@ -1,5 +1,5 @@
-//! Merges the sources of settings in order. The settings are checked after each source, so that an
-//! error names the source that is wrong.
+//! Merges the layers of settings in order. The settings are checked after each layer, so that an
+//! error names the layer that is wrong.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::groups::Settings;
 use super::keys::{environment, flag, variable_of};
 
 impl Origin {
-    /// What precedes a setting in a message. Variables and flags need no prefix, because their
+    /// The text before a setting in a message. Variables and flags have none, because their
     /// spelling shows what they are.
     fn prefix(&self) -> String {
         match self {
@@ -26,7 +26,7 @@ impl Origin {
         }
     }
 
-    /// A key as this source spells it.
+    /// A key as it is written in this layer.
     fn name_of(&self, key: &str) -> String {
         match self {
             Self::Environment => variable_of(key),
@@ -35,13 +35,13 @@ impl Origin {
         }
     }
 
-    /// A key as this source spells it, after the name of the source.
+    /// A key as it is written in this layer, after the name of the layer.
     pub fn place_of(&self, key: &str) -> String {
         format!("{}{}", self.prefix(), self.name_of(key))
     }
 }
 
-/// The merged settings of several sources; a later one takes precedence.
+/// The merged settings of several layers. A later layer takes precedence.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     merged: Table,
@@ -49,8 +49,8 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// Adds a file, which overrides the sources before it. A missing file is an error only if it is
-    /// `required` because the user named it.
+    /// Adds a file, which overrides the layers before it. A missing file is an error only if it is
+    /// `required`, because the user named it.
     pub fn file(self, path: &Path, required: bool) -> Result<Self, ConfigError> {
         let text = match files::read_to_string(path) {
             Ok(text) => text,
@@ -79,7 +79,7 @@ impl Layers {
         self.table(table, Origin::File(path.to_owned()))
     }
 
-    /// Adds the variables `CONVFINQA_<KEY>`, which override the sources before them.
+    /// Adds the variables `CONVFINQA_<KEY>`, which override the layers before them.
     pub fn environment(
         self,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -87,7 +87,7 @@ impl Layers {
         self.table(environment(variable), Origin::Environment)
     }
 
-    /// Adds a table, which overrides the sources before it.
+    /// Adds a table, which overrides the layers before it.
     pub fn table(mut self, table: Table, origin: Origin) -> Result<Self, ConfigError> {
         let keys = table.keys().map(|key| (key.clone(), origin.clone()));
         self.origins.extend(keys);
@@ -96,14 +96,14 @@ impl Layers {
         Ok(self)
     }
 
-    /// The merged settings, with the origin of each.
+    /// The merged settings, with the layer of each.
     pub fn settings(&self) -> Result<Settings, ConfigError> {
         let mut settings = self.read(&Origin::CommandLine)?;
         settings.origins.clone_from(&self.origins);
         Ok(settings)
     }
 
-    /// The settings so far; an error names `last`, the source that was added last.
+    /// Reads the settings merged so far. Errors name `last`, the layer that was added last.
     fn read(&self, last: &Origin) -> Result<Settings, ConfigError> {
         let error = |message| ConfigError::Setting(format!("{}{message}", last.prefix()));
         let settings = settings_of(self.merged.clone(), last).map_err(error)?;
@@ -113,7 +113,8 @@ impl Layers {
     }
 }
 
-/// The settings of a flat table: each group takes its own keys.
+/// Reads the settings from a flat table. Each group removes its own keys, so that only unknown keys
+/// are left.
 fn settings_of(mut table: Table, origin: &Origin) -> Result<Settings, String> {
     let settings = Settings {
         model: group(&mut table, origin)?,
@@ -134,7 +135,7 @@ fn settings_of(mut table: Table, origin: &Origin) -> Result<Settings, String> {
     }
 }
 
-/// Reads a group from its keys, and removes them.
+/// Reads a group from its keys, and removes these keys from the table.
 fn group<Group: Args + DeserializeOwned>(
     table: &mut Table,
     origin: &Origin,

@@ -1,9 +1,10 @@
-//! Settings of a run: flags over environment over `convfinqa.toml` over defaults.
+//! Settings of a run. Flags override the environment, which overrides `convfinqa.toml`, which
+//! overrides the defaults.
 //!
-//! Each option is declared once, as a field of one of the groups of [`Settings`],
-//! with its flag, help and default. Its name is a key of `convfinqa.toml` and, in
-//! capitals behind `CONVFINQA_`, an environment variable. Secrets are not
-//! settings: keys are read from their own variables and are never written.
+//! Each option is declared once, as a field of one of the groups of [`Settings`], with its flag,
+//! help and default. Its name is a key of `convfinqa.toml`. In capitals and after `CONVFINQA_`, it
+//! is the name of an environment variable. Secrets are not settings: keys are read from variables
+//! of their own and are never written.
 
 mod budget;
 mod error;

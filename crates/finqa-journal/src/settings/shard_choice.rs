@@ -1,4 +1,4 @@
-//! The part of a run that this process asks, from `--shard` or from its task in an array job.
+//! Chooses the part of a run that this process asks, by `--shard` or by its task in an array job.
 
 use std::fmt;
 use std::str::FromStr;
@@ -30,7 +30,7 @@ pub struct ShardSettings {
 
 finqa_core::options::declared_defaults!(ShardSettings);
 
-/// Part `index` of `count` of a run's questions, from 1.
+/// One part of a run's questions: number `index`, from 1, of `count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
     index: u32,
@@ -38,21 +38,21 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Part `index` of `count`, if there is such a part.
+    /// Part `index` of `count`; `None` if there is no such part.
     pub fn new(index: u32, count: u32) -> Option<Self> {
         let exists = (1..=count).contains(&index) && count <= MOST_SHARDS;
         exists.then_some(Self { index, count })
     }
 
-    /// All parts of a run of `count`.
+    /// All parts of a run that is split into `count`.
     pub fn all(count: u32) -> impl Iterator<Item = Self> {
         (1..=count).map(move |index| Self { index, count })
     }
 
-    /// The number, from 1, of the part that the record with this id belongs to: the first 8 bytes
-    /// of the id's blake3 hash as a big-endian number, modulo `count`, plus 1. It depends on
-    /// nothing else, so a record stays in its part if other records are added, removed or
-    /// reordered.
+    /// The number, from 1, of the part that contains the record with this id. It is the first 8
+    /// bytes of the id's blake3 hash as a big-endian number, modulo `count`, plus 1. Nothing else
+    /// affects it, so a record stays in its part if other records are added, removed or reordered.
+    /// With another rule, the shards of runs in progress would contain the wrong questions.
     pub fn of(id: &str, count: u32) -> u32 {
         let hash = blake3::hash(id.as_bytes());
         let first = hash.as_bytes().first_chunk::<8>();
@@ -66,12 +66,11 @@ impl Shard {
         Self::of(id, self.count) == self.index
     }
 
-    /// The part's number, from 1.
+    /// The number of this part, from 1.
     pub fn index(self) -> u32 {
         self.index
     }
 
-    /// The number of parts.
     pub fn count(self) -> u32 {
         self.count
     }
@@ -99,7 +98,8 @@ impl FromStr for Shard {
     }
 }
 
-/// Why a run cannot have this name, which becomes the name of its folder; `None` if it can.
+/// The reason why a run cannot have this name, which is also the name of its folder; `None` if it
+/// can.
 pub(super) fn name_error(name: &str) -> Option<&'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -112,7 +112,7 @@ pub(super) fn name_error(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The part that a process asks.
+/// The part of a run that this process asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenShard {
     pub shard: Shard,
@@ -121,7 +121,7 @@ pub struct ChosenShard {
 }
 
 impl ShardSettings {
-    /// The part of the run that this process asks; `None` for the whole run.
+    /// Finds the part of the run that this process asks; `None` for the whole run.
     pub fn resolve(&self, variables: &Variables) -> Result<Option<ChosenShard>, ConfigError> {
         let error = |message: String| ConfigError::Setting(format!("--shard {message}"));
         let (choice, run) = match (self.shard.as_deref(), &self.run_name) {
@@ -152,9 +152,9 @@ impl ShardSettings {
 const SLURM_TASK: &str = "SLURM_ARRAY_TASK_ID";
 const KUBERNETES_TASK: &str = "JOB_COMPLETION_INDEX";
 
-/// The part of this process, which is a task of an array job. `of` is the number of shards if the
-/// user gave it. Without it, each task of a Slurm job is a shard; Kubernetes does not tell the
-/// number of tasks.
+/// The part that this process asks, which is a task of an array job. `of` is the number of shards,
+/// if the user gave it. Without it, each task of a Slurm job is a shard. Kubernetes sets no
+/// variable with the number of tasks.
 fn scheduled(variables: &Variables, of: Option<u32>) -> Result<Shard, String> {
     let number = |name: &str| {
         let number = variables.get(name).map(|value| {
@@ -191,7 +191,7 @@ fn scheduled(variables: &Variables, of: Option<u32>) -> Result<Shard, String> {
 mod tests {
     use super::*;
 
-    /// The shard chosen by these settings and these variables, each `NAME=VALUE`.
+    /// Resolves these settings with these variables, each written `NAME=VALUE`.
     fn chosen(given: &str, set: &'static str) -> Result<Option<ChosenShard>, String> {
         let settings: ShardSettings = toml::from_str(given).map_err(|error| error.to_string())?;
         let variables = Variables::new(move |name| {
@@ -249,7 +249,7 @@ mod tests {
         }
     }
 
-    /// With another rule, the shards of runs in progress would contain the wrong questions.
+    /// A change of this rule would put the wrong questions into the shards of runs in progress.
     #[test]
     fn the_rule_that_assigns_records_stays_as_it_is() {
         let of = |id| Shard::of(id, 8);

@@ -9,8 +9,8 @@ const MODEL_KEYS: &str = "give an address without it, and the key in OPENAI_API_
 const MLFLOW_KEYS: &str =
     "put them in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN";
 
-/// Names the part of an address that may be secret; `None` if there is none. Addresses are written
-/// into every run's `config.toml`.
+/// Names the part of an address that may be secret; `None` if there is none. Such an address is
+/// refused, because addresses are written into every run's `config.toml`.
 fn secret_in(address: &str) -> Option<&'static str> {
     let (before, query) = match address.split_once(['?', '#']) {
         Some((before, query)) => (before, Some(query)),
@@ -29,11 +29,11 @@ fn secret_in(address: &str) -> Option<&'static str> {
     }
 }
 
-/// A setting with a value that a run cannot work with.
+/// A setting whose value a run cannot use.
 #[derive(Debug)]
 pub struct SettingFault {
     pub key: &'static str,
-    /// What is wrong and what it may be, in words that follow its name.
+    /// The error and the allowed values, as words that follow the setting's name.
     pub problem: String,
 }
 
@@ -45,10 +45,10 @@ fn fault(key: &'static str, problem: impl Into<String>) -> Result<(), SettingFau
 }
 
 impl Settings {
-    /// Checks every value.
+    /// Checks the values of all settings.
     ///
     /// # Errors
-    /// The first setting with a value that a run cannot work with.
+    /// The first setting whose value a run cannot use.
     pub fn validate(&self) -> Result<(), SettingFault> {
         self.check_shares()?;
         self.check_counts()?;
@@ -73,7 +73,8 @@ impl Settings {
     fn check_counts(&self) -> Result<(), SettingFault> {
         const ANY: u64 = u64::MAX;
         let size = |count: Option<usize>| count.map(|count| count as u64);
-        // The upper bounds exceed what any machine could hold; a run plans all questions in memory.
+        // The upper bounds are far above any useful value. When there was none, a concurrency
+        // above a semaphore's limit ended in a panic.
         let counts = [
             ("max_rounds", Some(self.agents.max_rounds.into()), 1..=ANY),
             ("timeout", self.model.timeout, 1..=30 * 24 * 60 * 60),

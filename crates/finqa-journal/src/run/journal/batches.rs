@@ -1,5 +1,5 @@
-//! The batches of a run: stored before and after each request that moves one, so that a
-//! process that continues the run finds them again.
+//! The batches of a run. A batch is stored before and after each request that changes its state, so
+//! that another process that continues the run finds it.
 
 use rusqlite::{Connection, params};
 
@@ -30,7 +30,7 @@ impl Journal {
     }
 }
 
-/// Stores a batch, in place of the earlier entry with its number.
+/// Stores a batch. Replaces the earlier entry with its number.
 pub(super) fn store(connection: &Connection, batch: &BatchRecord) -> rusqlite::Result<()> {
     connection.execute_batch(
         "CREATE TABLE IF NOT EXISTS batches

@@ -1,5 +1,5 @@
-//! Changes of a run after its start: the golds that it is scored by, and the addresses of its
-//! models. A change is a new entry, so the golds and addresses recorded before it stay readable.
+//! Changes of a run after its start: the golds by which it is scored, and the addresses of its
+//! models. Each change is a new entry, so the earlier golds and addresses remain in the file.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ enum RunChange {
     Models(MovedModels),
 }
 
-/// The gold of a row and its scores by that gold, since a change.
+/// The gold of a row and its scores by that gold, as a later change recorded them.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RenewedGold {
     gold: Gold,
@@ -34,16 +34,16 @@ impl RenewedGold {
 }
 
 impl Journal {
-    /// Records that the golds of this file count from now on. `rows` have these golds and the
-    /// scores by them. Everything is stored in one transaction.
+    /// Records that the golds of this file replace the earlier ones. `rows` have these golds and
+    /// are scored by them. Everything is stored in one transaction.
     ///
     /// # Errors
-    /// [`JournalError`] if it cannot be written; then nothing is.
+    /// [`JournalError`] if the change cannot be written. The journal is then unchanged.
     pub fn renew_gold(&mut self, file: StoredFile, rows: &[Row]) -> Result<(), JournalError> {
         self.record(&RunChange::Gold(file), rows)
     }
 
-    /// Records the models of a process that continues the run at other addresses.
+    /// Records the models of a process that continues the run with models at other addresses.
     pub fn record_models(&mut self, models: MovedModels) -> Result<(), JournalError> {
         self.record(&RunChange::Models(models), &[])
     }
@@ -77,7 +77,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The gold and scores of the last change of a row; `None` if the recorded ones still count.
+    /// The gold and scores of a row's last change; `None` if the row was never changed.
     pub(super) fn renewed(&self, question: usize) -> Result<Option<RenewedGold>, JournalError> {
         let sql = "SELECT json FROM golds WHERE question = ?1 ORDER BY change DESC LIMIT 1";
         let json: Option<String> = self.sqlite(|connection| {

@@ -1,5 +1,5 @@
-//! The form of calls and rows in the file: JSON whose long texts are stored once each in a
-//! separate table.
+//! The stored form of calls and rows: JSON whose long texts are stored once each in a separate
+//! table.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -11,18 +11,18 @@ use serde_json::Value;
 
 use crate::run::shared_texts::{self as texts, text_hash};
 
-/// Maximum bytes of texts that a reader keeps. Neighbouring entries repeat texts such as
-/// instructions and pages.
+/// Maximum bytes of texts that a reader keeps in memory. It is worth keeping them, because
+/// neighbouring entries repeat texts such as instructions and pages.
 const KNOWN_BYTES: usize = 1 << 20;
 
-/// Returns the stored form of an entry, and writes its texts that the file does not have yet.
+/// Returns the stored form of an entry. Writes those of its texts that are new to the file.
 pub(super) fn stored(entry: &impl Serialize, connection: &Connection) -> rusqlite::Result<String> {
     let mut entry = serde_json::to_value(entry).map_err(unwritable)?;
     texts::share(&mut entry, |text| number(text, connection))?;
     Ok(entry.to_string())
 }
 
-/// The id of a text, which is written if it is new.
+/// Returns the id of a text. Writes the text if it is new.
 fn number(text: &str, connection: &Connection) -> rusqlite::Result<i64> {
     let hash = text_hash(text);
     let stored = connection
@@ -37,12 +37,12 @@ fn number(text: &str, connection: &Connection) -> rusqlite::Result<i64> {
     }
 }
 
-/// The error of a value that cannot be stored, as an error of SQLite.
+/// An error of serialising a value, as an error of SQLite.
 pub(super) fn unwritable(error: impl Error + Send + Sync + 'static) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
-/// Reads stored entries and puts their texts back.
+/// Reads stored entries and puts their shared texts back in.
 pub(super) struct EntryReader<'c> {
     connection: &'c Connection,
     known: HashMap<i64, String>,
@@ -58,7 +58,7 @@ impl<'c> EntryReader<'c> {
         }
     }
 
-    /// The entry, with its texts, from its stored form.
+    /// Reads an entry from its stored form, with all its texts.
     pub(super) fn whole<T: DeserializeOwned>(
         &mut self,
         stored: &str,

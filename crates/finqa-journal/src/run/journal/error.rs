@@ -6,7 +6,7 @@ use finqa_core::error::{Kind, Kinded};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
-/// The version of the file's layout; any other is refused.
+/// The version of the file's layout. Journals of any other version are refused.
 pub(super) const FORMAT: i64 = 4;
 
 #[derive(Debug, Error)]
@@ -15,7 +15,7 @@ pub enum JournalError {
     #[error("{path}: {reason}")]
     Sqlite {
         path: PathBuf,
-        /// Not a `#[source]`, because its own sources repeat its message.
+        /// Not a `#[source]`, because `reason` has sources of its own that repeat its message.
         reason: rusqlite::Error,
     },
     #[error("{path}: entry {entry}: {source}")]
@@ -29,7 +29,7 @@ pub enum JournalError {
         "{path} has journal format {found}, and this program reads format {FORMAT}; use the convfinqa that wrote it"
     )]
     Format { path: PathBuf, found: i64 },
-    /// A new journal cannot be moved to its path, or what an earlier attempt left cannot be
+    /// A new journal cannot be moved to its path, or the remains of an earlier attempt cannot be
     /// removed.
     #[error("{path}: {source}")]
     Rename {
@@ -53,6 +53,8 @@ impl Kinded for JournalError {
         match self {
             Self::Entry { .. } | Self::Empty { .. } => Kind::Data,
             Self::Sqlite { reason, .. } => match reason.sqlite_error_code() {
+                // The journal is not damaged, and the user can remove the cause, such as a full
+                // disk.
                 Some(
                     ErrorCode::CannotOpen
                     | ErrorCode::ReadOnly
@@ -71,7 +73,7 @@ impl Kinded for JournalError {
 }
 
 impl JournalError {
-    /// The error of SQLite without the SQL that it quotes, which may be the whole schema.
+    /// Removes the SQL that an error of SQLite quotes, because it may be the whole schema.
     pub(super) fn sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let source = match source {
             rusqlite::Error::SqlInputError { error, msg, .. } => {

@@ -1,9 +1,9 @@
-//! Identifies the file at a path, to notice that it was replaced or deleted.
+//! Identifies the file at a path, so that a file that was replaced or deleted is noticed.
 
 use std::path::Path;
 
-/// Device and inode. Where there are none, all files have one id, so that only a deleted file is
-/// noticed.
+/// Device and inode. On systems without them, every file has the same id, so that only a deleted
+/// file is noticed.
 pub(super) type FileId = (u64, u64);
 
 #[cfg(unix)]

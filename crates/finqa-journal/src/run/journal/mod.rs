@@ -1,7 +1,7 @@
 //! The journal: everything that a run has recorded, in one SQLite file.
 //!
-//! A call is recorded when it returns, and a question when it has its outcome, so a run that is
-//! killed at any point continues from there. All other files of a run can be made again from the
+//! A call is recorded when it returns, and a question when it has its outcome. A run that is killed
+//! at any point therefore continues from there. All other files of a run can be made again from the
 //! journal without a model call.
 
 mod batches;
@@ -35,15 +35,15 @@ pub use spending::EarlierSpending;
 pub struct Journal {
     path: PathBuf,
     connection: Connection,
-    /// The file as it was opened, to notice when it is no longer the one at `path`.
+    /// The file as it was opened, compared with the file at `path` before each write.
     file: Option<FileId>,
-    /// True if this process writes the journal. When it is dropped, its log is then merged into the
+    /// True if this process writes the journal. Dropping the journal then merges its log into the
     /// file.
     writes: bool,
 }
 
 impl Journal {
-    /// The description of the run, with its later changes.
+    /// The description of the run, with its later changes applied.
     pub fn meta(&self) -> Result<RunMeta, JournalError> {
         let json = self.entry("run")?.ok_or_else(|| JournalError::Empty {
             path: self.path.clone(),
@@ -54,14 +54,14 @@ impl Journal {
         Ok(meta)
     }
 
-    /// Clears the limit that paused the run.
+    /// Removes the limit that paused the run.
     pub fn unpause(&self) -> Result<(), JournalError> {
         let sql = "UPDATE meta SET value = json_remove(value, '$.paused') WHERE key = 'run'";
         self.sqlite(|connection| connection.execute(sql, []))?;
         Ok(())
     }
 
-    /// The prompt templates by their file names; empty without a chat model.
+    /// The prompt templates by file name; empty without a chat model.
     pub fn prompts(&self) -> Result<BTreeMap<String, String>, JournalError> {
         let Some(json) = self.entry("prompts")? else {
             return Ok(BTreeMap::new());
@@ -89,18 +89,19 @@ impl Journal {
         Ok(answered >= self.meta()?.total)
     }
 
-    /// Records entries in their order and in one transaction. After it returns they survive the
-    /// death of the process. Record the end of a batch only after the calls that it answered.
+    /// Records entries in this order, in one transaction. When this returns, the entries survive
+    /// the death of the process. Record the end of a batch only after the calls that it answered,
+    /// because a batch counts as fetched once their replies are in the journal.
     ///
     /// # Errors
-    /// [`JournalError`] if they cannot be written; then none of them is.
+    /// [`JournalError`] if they cannot be written. None of the entries is recorded then.
     pub fn append(&mut self, entries: &[JournalEntry]) -> Result<(), JournalError> {
         self.refuse_gone()?;
         self.write(entries)
             .map_err(|source| self.sqlite_error(source))
     }
 
-    /// Refuses to write if the file was deleted or replaced. SQLite would not notice, and would
+    /// Returns an error if the file was deleted or replaced. SQLite would not notice, and would
     /// write to a file that no longer has a name.
     fn refuse_gone(&self) -> Result<(), JournalError> {
         match file_id(&self.path) == self.file {
@@ -142,14 +143,14 @@ impl Journal {
         transaction.commit()
     }
 
-    /// True if a model has replied, or a question has an outcome.
+    /// True if a model has replied to a call, or a question has an outcome.
     pub fn has_reply(&self) -> Result<bool, JournalError> {
         let calls = self.open_calls()?;
         let mut calls = calls.values().flatten();
         Ok(calls.any(|call| call.reply.is_some()) || self.answered()? > 0)
     }
 
-    /// The places in the plan of the questions that have an outcome.
+    /// The indices in the plan of the questions that have an outcome.
     pub fn answered_questions(&self) -> Result<HashSet<usize>, JournalError> {
         self.sqlite(|connection| {
             let mut statement = connection.prepare("SELECT question FROM answers")?;
@@ -157,7 +158,8 @@ impl Journal {
         })
     }
 
-    /// The recorded calls of questions that have no outcome yet, by place in the plan.
+    /// The recorded calls of questions that have no outcome yet, by the question's index in the
+    /// plan.
     pub fn open_calls(&self) -> Result<HashMap<usize, Vec<Call>>, JournalError> {
         let sql = "SELECT question, json FROM calls
                    WHERE question NOT IN (SELECT question FROM answers) ORDER BY question, seq";
@@ -178,8 +180,8 @@ impl Journal {
         Ok(calls)
     }
 
-    /// Calls `visit` with every answered row, in the order of the plan. One row is in memory at a
-    /// time.
+    /// Calls `visit` with every answered row, in the order of the plan. Only one row is in memory
+    /// at a time.
     pub fn for_each_row(&self, mut visit: impl FnMut(Row)) -> Result<(), JournalError> {
         self.try_for_each_row(|row| {
             visit(row);
@@ -228,7 +230,7 @@ impl Journal {
         &self.path
     }
 
-    /// Runs a query. An error names the file.
+    /// Runs a query. Errors name the file.
     fn sqlite<T>(
         &self,
         run: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -249,26 +251,25 @@ impl Journal {
     }
 }
 
-/// Sets the field at this JSON path of the run's description.
+/// Sets the field at this JSON path in the run's description.
 fn set(connection: &Connection, path: &str, value: &impl Serialize) -> rusqlite::Result<()> {
     let sql = "UPDATE meta SET value = json_set(value, ?1, json(?2)) WHERE key = 'run'";
     let value = serde_json::to_string(value).map_err(unwritable)?;
     connection.execute(sql, [path, &value]).map(drop)
 }
 
-/// An entry to record.
 pub enum JournalEntry {
     /// A model call has returned.
     Call {
-        /// The question's place in the plan.
+        /// The question's index in the plan.
         question: usize,
         call: Box<Call>,
     },
     /// A question has its outcome. Its calls have their own entries.
     Answer(Arc<Row>),
-    /// The US dollars that a request may have cost. Replaces the amount recorded under its id.
+    /// The US dollars that a request may have cost. Replaces the amount with the same id.
     Spending { id: u64, amount: Decimal },
-    /// A batch. Replaces the entry with its number.
+    /// A batch. Replaces the entry with the same number.
     Batch(BatchRecord),
     /// The limit that has paused the run.
     Paused(BudgetLimit),

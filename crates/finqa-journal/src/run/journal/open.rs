@@ -13,19 +13,20 @@ use super::error::FORMAT;
 use super::file_id::file_id;
 use super::{Journal, JournalError};
 
-/// How long SQLite waits for a lock that another process has on the file.
+/// Time for which SQLite waits for a lock that another process has on the file. After that, the
+/// journal counts as in use.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Journal {
-    /// Creates the journal of a new run. `prompts` are the templates by their file names; `None`
-    /// without a chat model.
+    /// Creates the journal of a new run. `prompts` are the templates by file name; `None` without a
+    /// chat model.
     pub fn create(
         path: &Path,
         meta: &RunMeta,
         prompts: Option<&BTreeMap<String, String>>,
     ) -> Result<Self, JournalError> {
-        // Write it under another name and rename it, so that a run that is killed here has no
-        // journal rather than an empty one, which would block `--resume`.
+        // Write the file under another name and rename it. A run that is killed here then has no
+        // journal; an empty one would block `--resume`.
         let unfinished = path.with_extension("sqlite.new");
         let entry = |entry: &'static str| {
             move |source| JournalError::Entry {
@@ -60,8 +61,8 @@ impl Journal {
             path: path.to_owned(),
             source,
         };
-        // Remove what a killed process left. The caller holds the run's lock, so no other process
-        // is writing these files.
+        // Remove the remains of a killed process. The caller holds the run's lock, so no other
+        // process is writing these files.
         for suffix in ["-journal", ""] {
             let mut left = unfinished.clone().into_os_string();
             left.push(suffix);
@@ -79,7 +80,8 @@ impl Journal {
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let mut journal = Self::connect(path)?.checked()?;
         // With a write-ahead log, a killed process loses nothing that was committed, and readers
-        // (report, analyze) do not block the writer.
+        // (report, analyze) do not block the writer. With `synchronous=NORMAL`, SQLite syncs only
+        // at checkpoints, so the last commits may be lost if the power fails.
         let pragma = |name, value| journal.connection.pragma_update(None, name, value);
         pragma("journal_mode", "WAL")
             .and_then(|()| pragma("synchronous", "NORMAL"))
@@ -88,8 +90,8 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Opens a journal for reading. In a read-only folder, this fails only if a killed process left
-    /// a log there.
+    /// Opens a journal for reading. This works in a read-only folder too, unless a killed process
+    /// left a log there.
     pub fn read(path: &Path) -> Result<Self, JournalError> {
         match Self::connect(path)?.checked() {
             Err(JournalError::Sqlite { path, reason })
@@ -101,9 +103,11 @@ impl Journal {
         }
     }
 
-    /// Opens the file for writing; SQLite opens it for reading only if it is write-protected.
+    /// Opens the file for writing, or for reading if it is write-protected.
     fn connect(path: &Path) -> Result<Self, JournalError> {
         let sqlite = |source| JournalError::sqlite(path, source);
+        // Without SQLITE_OPEN_CREATE, a missing journal is an error, not a new and empty file. No
+        // mutex is needed, because only one thread at a time uses a connection.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(sqlite)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(sqlite)?;
@@ -115,7 +119,7 @@ impl Journal {
         })
     }
 
-    /// Checks that the file is a journal of the format that this program reads.
+    /// Checks that the file is a journal in the format that this program reads.
     fn checked(self) -> Result<Self, JournalError> {
         let found: i64 = self
             .connection
@@ -131,11 +135,11 @@ impl Journal {
 }
 
 impl Journal {
-    /// Closes a journal whose file is to be moved.
+    /// Closes a journal whose file will be moved.
     ///
     /// # Errors
-    /// [`JournalError`] if a part of the journal is still in the log next to the file, and would be
-    /// lost if only the file were moved.
+    /// [`JournalError`] if a part of the journal is still in the log next to the file, because that
+    /// part would be lost if only the file were moved.
     pub fn close(mut self) -> Result<(), JournalError> {
         self.writes = false;
         match self.leave_log() {
@@ -147,8 +151,8 @@ impl Journal {
         }
     }
 
-    /// Merges the log into the file. Returns SQLite's journal mode afterwards: `delete` on success,
-    /// `wal` if the log is still in use.
+    /// Merges the log into the file, without waiting for readers. Returns SQLite's journal mode
+    /// afterwards: `delete` on success, `wal` if the log is still in use.
     fn leave_log(&self) -> rusqlite::Result<String> {
         self.connection.busy_timeout(Duration::ZERO)?;
         let mode = |row: &rusqlite::Row<'_>| row.get(0);
@@ -158,8 +162,9 @@ impl Journal {
 }
 
 impl Drop for Journal {
-    /// Leaves the journal as one file, which any host can read, even in a read-only folder. If
-    /// another process is reading it, the log stays next to it, as after a kill.
+    /// Merges the log, so that the journal is one file, which any host can read, even in a
+    /// read-only folder. If another process is reading the journal, the log remains, as after a
+    /// kill.
     fn drop(&mut self) {
         if self.writes && file_id(&self.path) == self.file {
             let _ = self.leave_log();
@@ -171,7 +176,7 @@ impl Drop for Journal {
 mod tests {
     use super::*;
 
-    /// A merged journal that is renamed without its log would be damaged.
+    /// A merged journal that is moved without its log would be damaged.
     #[test]
     fn a_journal_whose_log_is_still_needed_is_not_said_to_be_closed() {
         let folder = tempfile::tempdir().unwrap();
@@ -205,13 +210,13 @@ mod tests {
         let journal = Journal::create(&offline, &meta, None).unwrap();
         assert!(journal.prompts().unwrap().is_empty());
 
-        // Files of a process that was killed before the rename do not block a new journal.
+        // The remains of a process that was killed before the rename do not block a new journal.
         let killed = folder.path().join("killed.sqlite");
         std::fs::copy(&path, killed.with_extension("sqlite.new")).unwrap();
         std::fs::write(folder.path().join("killed.sqlite.new-journal"), "half").unwrap();
         let journal = Journal::create(&killed, &meta, Some(&prompts)).unwrap();
         assert_eq!(journal.prompts().unwrap(), prompts);
-        // An error of SQLite does not show the program's SQL.
+        // The message of SQLite is shown without the program's SQL.
         let twice = "CREATE TABLE meta (key TEXT)";
         let error = journal.sqlite(|connection| connection.execute_batch(twice));
         let line = error.unwrap_err().to_string();

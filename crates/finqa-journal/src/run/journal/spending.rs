@@ -1,6 +1,6 @@
 //! The cost of a run's requests. A run with a limit stores an upper bound before it sends a
-//! request, and the actual amount afterwards, so that requests that are in flight when a process
-//! is killed count at their bound.
+//! request, and the actual amount afterwards. If a process is killed, its requests in flight
+//! therefore count at their bounds.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use rust_decimal::Decimal;
 
 use super::{Journal, JournalError};
 
-/// The spending of a run's earlier processes.
+/// The amount that earlier processes of a run spent.
 pub struct EarlierSpending {
     /// US dollars.
     pub spent: Decimal,
@@ -19,8 +19,8 @@ pub struct EarlierSpending {
 }
 
 impl Journal {
-    /// The spending of earlier processes; `None` if they sent requests without a limit, whose cost
-    /// was not stored here.
+    /// The amount that earlier processes spent. `None` if they sent requests without a limit, whose
+    /// cost was not stored here.
     pub fn begin_spending(&self) -> Result<Option<EarlierSpending>, JournalError> {
         if !self.has_table("spending")? {
             let sql = "SELECT EXISTS (SELECT 1 FROM calls)";
@@ -40,7 +40,7 @@ impl Journal {
         Ok(Some(EarlierSpending { spent, last_id }))
     }
 
-    /// The US dollars counted for each request, by its id; empty for a run without a limit.
+    /// The US dollars counted for each request, by request id; empty for a run without a limit.
     pub fn amounts(&self) -> Result<HashMap<u64, Decimal>, JournalError> {
         if !self.has_table("spending")? {
             return Ok(HashMap::new());
@@ -58,7 +58,7 @@ impl Journal {
         })
     }
 
-    /// The number of requests that were billed, or may have been; 0 for a run without a limit.
+    /// The number of requests that were, or may have been, billed; 0 for a run without a limit.
     pub(crate) fn billed_requests(&self) -> Result<u64, JournalError> {
         if !self.has_table("spending")? {
             return Ok(0);
@@ -68,7 +68,7 @@ impl Journal {
     }
 }
 
-/// Stores the US dollars that a request may have cost, in place of the amount under its id.
+/// Stores the US dollars that a request may have cost. Replaces the amount with the same id.
 pub(super) fn store(connection: &Connection, id: u64, amount: Decimal) -> rusqlite::Result<()> {
     connection
         .prepare_cached("INSERT OR REPLACE INTO spending VALUES (?1, ?2)")?
