@@ -1,4 +1,4 @@
-//! Verifies the published archive by its git blob id and unpacks it.
+//! Verifies the published archive by its git blob id, and unpacks it.
 
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,8 @@ use finqa_core::files;
 use crate::DownloadError;
 use crate::options::{LARGEST, PublishedFile};
 
-/// The git blob id of a file with these bytes: the SHA-1 of `blob <length>\0` and the bytes.
+/// The git blob id of a file with these bytes: the SHA-1 of `blob <length>\0` followed by the
+/// bytes.
 pub fn blob_id(bytes: &[u8]) -> String {
     let mut hasher = Sha1::new();
     hasher.update(format!("blob {}\0", bytes.len()));
@@ -21,7 +22,8 @@ pub fn blob_id(bytes: &[u8]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Checks the bytes against the published file's blob id. A file without a known id always passes.
+/// Checks the bytes against the published file's blob id. A file whose id is not known always
+/// passes.
 pub(crate) fn verify(
     bytes: &[u8],
     path: &Path,
@@ -41,7 +43,7 @@ pub(crate) fn verify(
     }
 }
 
-/// The paths of all files if every file exists and verifies; otherwise `None`.
+/// The paths of these files if each of them exists and passes [`verify`]; otherwise `None`.
 pub(crate) fn all_there(folder: &Path, files: &[PublishedFile]) -> Option<Vec<PathBuf>> {
     let intact = |file: &PublishedFile| {
         let path = folder.join(&file.name);
@@ -51,7 +53,8 @@ pub(crate) fn all_there(folder: &Path, files: &[PublishedFile]) -> Option<Vec<Pa
     files.iter().map(intact).collect()
 }
 
-/// Unpacks `files` from the verified archive into the archive's folder and returns their paths.
+/// Unpacks `files` from the verified archive into the folder of `path`. Returns the paths of the
+/// files.
 pub(crate) fn unpack(
     path: &Path,
     archive: &[u8],
@@ -63,7 +66,7 @@ pub(crate) fn unpack(
     };
     let mut archive =
         ZipArchive::new(Cursor::new(archive)).map_err(|error| unreadable(error.to_string()))?;
-    // Skip entries with unreadable names: the published names are all readable.
+    // Skip entries whose names cannot be read; the names of the published files can be.
     let entries: Vec<String> = archive
         .file_names()
         .filter_map(|name| Some(name.ok()?.into_owned()))
@@ -91,8 +94,8 @@ pub(crate) fn unpack(
     Ok(out)
 }
 
-/// Writes a file through a temporary file and a rename, so that a reader never sees half of it.
-/// Creates the folder if it is missing.
+/// Writes a file through a temporary file and a rename, so that no reader sees part of it. Creates
+/// the folder if it is missing.
 ///
 /// # Errors
 /// [`DownloadError::Write`].
@@ -103,6 +106,7 @@ pub fn write(bytes: &[u8], target: &Path) -> Result<(), DownloadError> {
         let mut file = NamedTempFile::new_in(folder)?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
+        // A temporary file is private to its user.
         files::let_others_read(file.as_file())?;
         file.persist(target)?;
         Ok(())
@@ -110,7 +114,7 @@ pub fn write(bytes: &[u8], target: &Path) -> Result<(), DownloadError> {
     written().map_err(DownloadError::at(target))
 }
 
-/// The entry with this file name in any folder except `__MACOSX`, where macOS puts resource forks
+/// The entry with this file name, in any folder except `__MACOSX`, where macOS puts resource forks
 /// with the same names.
 fn entry<'a>(entries: &'a [String], name: &str) -> Option<&'a str> {
     let mut entries = entries
@@ -133,7 +137,7 @@ mod tests {
 
     #[test]
     fn blob_ids_are_gits() {
-        // `git hash-object` of an empty file, and of `hello\n`.
+        // The outputs of `git hash-object` for an empty file and for `hello\n`.
         assert_eq!(blob_id(b""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
         assert_eq!(
             blob_id(b"hello\n"),

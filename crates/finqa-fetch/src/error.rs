@@ -1,10 +1,9 @@
-//! The errors of a download. They tell whether the network is at fault.
+//! The errors of a download, and whether the network is at fault.
 
 use std::path::{Path, PathBuf};
 
 use finqa_core::error::{Kind, Kinded};
 
-/// The errors of a download.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DownloadError {
@@ -51,13 +50,13 @@ impl Kinded for DownloadError {
 }
 
 impl DownloadError {
-    /// True for a network failure (exit code 5); false for bad data or a failure of the disk (exit
-    /// code 3).
+    /// True for a failure of the network (exit code 5); false for wrong data and for a failure of
+    /// the disk (exit code 3).
     pub fn is_network(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Refused { .. })
     }
 
-    /// Converts an I/O error on `path`, for `map_err`.
+    /// Turns an I/O error on `path` into a download error; for `map_err`.
     pub(crate) fn at(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
         |source| Self::Write {
             path: path.to_owned(),

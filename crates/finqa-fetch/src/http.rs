@@ -13,9 +13,8 @@ use crate::options::{DownloadEvent, DownloadOptions};
 
 type OnEvent<'a> = &'a mut (dyn FnMut(DownloadEvent) + Send);
 
-/// The reason why an attempt failed.
 enum AttemptFailure {
-    /// Another attempt may succeed. The pause is the one that the server asked for, if any.
+    /// Another attempt may succeed. Has the pause that the server asked for, if it asked for one.
     Transient(String, Option<Duration>),
     Final(DownloadError),
 }
@@ -24,11 +23,11 @@ fn transient(reason: impl Into<String>) -> AttemptFailure {
     AttemptFailure::Transient(reason.into(), None)
 }
 
-/// Fetches a file into memory and reports progress. If an attempt breaks off, the next one starts
-/// from the first byte.
+/// Fetches a file into memory and reports progress. If an attempt breaks off, the next attempt
+/// starts from the first byte.
 ///
 /// # Errors
-/// If the server refuses the request, every attempt fails, or the file is larger than allowed.
+/// The server refuses the request, every attempt fails, or the file is larger than allowed.
 pub async fn fetch_bytes(
     client: &reqwest::Client,
     options: &DownloadOptions,
@@ -86,8 +85,8 @@ async fn attempt(
     Ok(body)
 }
 
-/// Waits for one step of an exchange, which is the response or its next bytes. The wait ends at the
-/// read timeout.
+/// Waits for one step of an exchange: the response, or its next bytes. The wait ends at the read
+/// timeout.
 async fn in_time<T>(
     options: &DownloadOptions,
     part: impl Future<Output = reqwest::Result<T>>,
@@ -98,14 +97,14 @@ async fn in_time<T>(
         return Err(transient(format!("the server was silent for {seconds} s")));
     };
     ended.map_err(|error| {
-        // The outermost message only repeats the address, so the reason is built from its causes.
+        // The outermost message only repeats the address, so the reason is taken from the causes.
         let mut texts: Vec<String> = causes(&error).map(ToString::to_string).collect();
         texts.dedup();
         let reason = match texts.is_empty() {
             true => error.to_string(),
             false => texts.join(": "),
         };
-        // A builder error means an invalid address, which fails again on every attempt.
+        // A builder error means an invalid address, with which every attempt fails.
         if !error.is_builder() {
             return transient(reason);
         }
@@ -117,8 +116,8 @@ async fn in_time<T>(
     })
 }
 
-/// Turns a status other than success into a failure. After rate limits, timeouts and server errors,
-/// another attempt may succeed.
+/// Turns a status other than success into a failure. After a rate limit, a timeout or a server
+/// error, another attempt may succeed.
 fn refusal(url: String, status: StatusCode, response: &Response) -> AttemptFailure {
     let may_pass = [StatusCode::TOO_MANY_REQUESTS, StatusCode::REQUEST_TIMEOUT];
     if may_pass.contains(&status) || status.is_server_error() {

@@ -1,11 +1,11 @@
 //! Downloads the published archive, verifies it and unpacks it.
 //!
-//! A broken download starts again from the first byte. Nothing is written before its git blob id is
-//! verified, so every file that exists is complete. The caller provides the HTTP client, which
-//! decides about proxies and certificates.
+//! A download that breaks off starts again from the first byte. Nothing is written before its git
+//! blob id is verified, so every file that exists is complete. The caller provides the HTTP client,
+//! which decides on proxies and certificates.
 //!
-//! Reading order: this file, `options` (what to download), `published` (where ConvFinQA's files
-//! are), `http` (fetches a file, with retries), `archive` (verifies and unpacks it).
+//! Reading order: this file, `options` (what to download), `published` (where the files of
+//! ConvFinQA are), `http` (fetches a file, with retries), `archive` (verifies and unpacks it).
 
 #![warn(unreachable_pub)]
 
@@ -23,10 +23,10 @@ pub use http::fetch_bytes;
 pub use options::{DownloadEvent, DownloadOptions, PublishedFile};
 pub use published::published;
 
-/// Downloads the archive, unpacks it into `folder`, which is created if it is missing, and
-/// returns the paths of the files. Nothing is fetched if the files exist and verify, and an
-/// archive that the user put there is used if it verifies. `progress` is called for every
-/// chunk, so it should return quickly.
+/// Downloads the archive, unpacks it into `folder`, which is created if it is missing, and returns
+/// the paths of the files. Nothing is fetched if the files exist and verify. An archive that the
+/// user put into the folder is used if it verifies. `progress` is called for every chunk, so it
+/// should return quickly.
 ///
 /// Unpacking runs on the calling thread. Use a client without a total timeout:
 /// [`DownloadOptions::read_timeout`] detects a silent server.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// Size limit of the archive and of each file in it, in bytes. The published files are less than
-/// half as large; the limit protects against a hostile archive.
+/// Size limit of the archive and of each unpacked file, in bytes, against hostile archives. The
+/// published files are less than half as large.
 pub(crate) const LARGEST: u64 = 256 << 20;
 
 /// The files to download, and the limits on attempts, pauses and size.
@@ -12,11 +12,11 @@ pub struct DownloadOptions {
     /// Address of the folder that contains the archive, without a trailing slash.
     pub base_url: String,
     pub archive: PublishedFile,
-    /// The files to unpack. Each may be in any folder of the archive.
+    /// The files to unpack. Each of them may be in any folder of the archive.
     pub files: Vec<PublishedFile>,
     /// Maximum number of attempts; at least one is made.
     pub attempts: u32,
-    /// The pause after the first failed attempt. It doubles each time, up to
+    /// The pause after the first failed attempt. It doubles after each further one, up to
     /// [`DownloadOptions::longest_pause`].
     pub first_pause: Duration,
     /// The longest pause between attempts, even if the server asks for more.
@@ -27,11 +27,11 @@ pub struct DownloadOptions {
     pub most_bytes: u64,
 }
 
-/// A published file and how to verify it.
+/// A published file and the id that verifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishedFile {
     pub name: String,
-    /// The git blob id (SHA-1 of `blob <length>\0` and the bytes), if known.
+    /// The git blob id (SHA-1 of `blob <length>\0` and the bytes); `None` if it is not known.
     pub blob: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl DownloadOptions {
             base_url,
             archive,
             files: Vec::new(),
-            // The pauses between six attempts are 1, 2, 4, 8 and 16 s.
+            // Six attempts have pauses of 1, 2, 4, 8 and 16 s between them.
             attempts: 6,
             first_pause: Duration::from_secs(1),
             longest_pause: Duration::from_secs(30),
