@@ -1,12 +1,13 @@
 //! Outputs of a run: files, the HTML report, the terminal, MLflow, traces and log lines.
 //!
-//! In: a run's journal, its summary and its events ([`output`]), and what other packages record on
-//! `tracing` spans ([`telemetry`]). Out: text, files, and requests to MLflow and to an
-//! OpenTelemetry collector. Nothing here affects a run: it asks and scores the same without it.
+//! In: a run's journal, its summary and its events ([`output`]), and the `tracing` spans and events
+//! that other packages record ([`telemetry`]). Out: text, files, and requests to MLflow and to an
+//! OpenTelemetry collector. Nothing here affects a run: without this package it would ask and score
+//! the same.
 //!
-//! Reading order: `output::staged` (how a file is written whole or not at all), `output::csv`
-//! (the simplest file), [`output::report`] (the HTML report), [`output::terminal`] (text for
-//! people), [`output::mlflow`] (delivery to a tracking server), [`telemetry`] (traces and logs).
+//! Reading order: `output::staged` (writes a file whole or not at all), `output::csv` (the simplest
+//! file), [`output::report`] (the HTML report), [`output::terminal`] (text for people),
+//! [`output::mlflow`] (delivery to a tracking server), [`telemetry`] (traces and logs).
 
 #![warn(unreachable_pub)]
 #![cfg_attr(

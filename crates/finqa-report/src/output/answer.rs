@@ -1,4 +1,4 @@
-//! One answer with everything that a reader needs to check it, for `ask` as text and as JSON.
+//! One answer with everything that a reader needs to check it. `ask` prints it as text or as JSON.
 
 use std::collections::HashSet;
 
@@ -19,13 +19,13 @@ use super::formula;
 pub struct AnswerView<'a> {
     pub(super) question: &'a Question,
     pub(super) solution: &'a Solution,
-    /// The calibration that the answer's probability comes from, in words.
+    /// The calibration from which the answer's probability comes, in words; `None` without a
+    /// probability.
     pub(super) calibration: Option<String>,
     pub(super) evidence: Vec<NamedEvidence>,
     pub(super) rounds: Vec<RoundFindings>,
 }
 
-/// A round's answer, verdict and findings.
 #[derive(Debug, Serialize)]
 pub(super) struct RoundFindings {
     pub number: u32,
@@ -37,12 +37,11 @@ pub(super) struct RoundFindings {
     pub summary: String,
     /// Findings of the checks and the critic, one line each.
     pub findings: Vec<String>,
-    /// The findings in words for a person.
+    /// The findings in words for people.
     #[serde(skip)]
     pub problems: Vec<String>,
 }
 
-/// A round's verdict in a few words.
 pub(super) fn verdict_text(round: &Round) -> String {
     match &round.verdict {
         CriticVerdict::Ok if round.objections() == 0 => "accepted".to_owned(),
@@ -60,7 +59,7 @@ pub(super) fn verdict_text(round: &Round) -> String {
 }
 
 impl<'a> AnswerView<'a> {
-    /// Names the cited places and lists each round's findings.
+    /// Looks up the cited places and collects each round's findings.
     pub fn new(
         question: &'a Question,
         solution: &'a Solution,
@@ -80,7 +79,7 @@ impl<'a> AnswerView<'a> {
 }
 
 impl AnswerView<'_> {
-    /// Why the answer is not sure, or why there is none.
+    /// The reason why the answer is not sure, or why there is no answer; `None` for a sure answer.
     pub fn doubt(&self) -> Option<String> {
         let solution = self.solution;
         match &solution.answer {
@@ -92,7 +91,8 @@ impl AnswerView<'_> {
         }
     }
 
-    /// The periods of the figures: one for each of several values, otherwise each once.
+    /// The periods of the cited figures. If the answer has one value per figure, each value has its
+    /// period; otherwise each period is listed once.
     fn periods(&self) -> Vec<&str> {
         let periods = self.evidence.iter().filter_map(NamedEvidence::period);
         let mut periods: Vec<&str> = periods.collect();
@@ -105,13 +105,14 @@ impl AnswerView<'_> {
         periods
     }
 
-    /// The calculation with the names of its figures; none for a figure that is only looked up.
+    /// The calculation in the names of its figures; `None` for a figure that is only looked up.
     pub(super) fn formula(&self) -> Option<String> {
         let program = self.solution.answer.as_ref()?.program.as_deref()?;
         formula::in_names(program, &self.evidence)
     }
 
-    /// What a reader of the figures should know: those whose sign differs from the page's.
+    /// Notes about the figures: those that the page prints below zero and the program uses as
+    /// positive.
     fn notes(&self) -> Vec<String> {
         let size = |text: &str| number::read(text).map(|reading| reading.value);
         let turned = |cited: &&NamedEvidence| {
@@ -185,8 +186,8 @@ fn round_findings(round: &Round) -> RoundFindings {
     }
 }
 
-/// A round's findings for a person. Corrections are left out, because they are addressed to a
-/// model. So is the reason of a doubt, because the answer states it.
+/// A round's findings for people. Corrections are left out, because they are addressed to a model.
+/// The reason of a doubt is left out too, because the answer states it.
 fn problems(round: &Round) -> Vec<String> {
     let mut problems: Vec<String> = round.findings.iter().map(problem).collect();
     match &round.verdict {
@@ -203,7 +204,7 @@ fn problems(round: &Round) -> Vec<String> {
     problems
 }
 
-/// One finding of the checks for a person.
+/// One finding of the checks for people.
 fn problem(finding: &Finding) -> String {
     match finding.kind {
         FindingKind::Doubt => "the answer is a guess".to_owned(),

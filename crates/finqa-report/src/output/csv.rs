@@ -1,5 +1,5 @@
-//! `output.csv`: first the seven columns of the LangGraph baseline in its order, then ours. The
-//! file is safe to open in a spreadsheet, and is written whole or not at all.
+//! `output.csv`: the seven columns of the LangGraph baseline in its order, then our own. The file
+//! is safe to open in a spreadsheet, and is written whole or not at all.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -111,7 +111,6 @@ impl CsvFile {
     }
 }
 
-/// Writes a row of a CSV.
 pub(super) fn write_record(
     file: &mut dyn Write,
     cells: impl IntoIterator<Item = impl AsRef<[u8]>>,
@@ -133,13 +132,13 @@ fn verdict(row: &Row) -> Option<&FeVerdict> {
     row.scores.financial_equivalence.as_ref()
 }
 
-/// The cell of a text from the data, a user or a model, made safe for spreadsheets; empty for
+/// The cell of a text from the data, a user or a model, made safe for spreadsheets. Empty for
 /// `None`.
 fn text(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| cell(&value.to_string()))
 }
 
-/// The cell of a number, or of a name that this program defines; empty for `None`.
+/// The cell of a number, or of a name that this program defines. Empty for `None`.
 fn plain(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
@@ -159,13 +158,14 @@ fn attempts(solution: &Solution) -> u32 {
     solution.calls.iter().map(|call| call.attempts).sum()
 }
 
-/// The error of a question without an answer.
+/// The error of a question without an answer. An answered question may have one too, which is left
+/// out.
 fn note(solution: &Solution) -> Option<&str> {
     let error = solution.error.as_deref();
     error.filter(|_| solution.outcome != Outcome::Answered)
 }
 
-/// The cell of a score. Without gold there is no score, and the cell is empty, not `False`.
+/// The cell of a score. Without gold there is no score, so the cell is empty instead of `False`.
 fn truth(score: Option<bool>) -> String {
     match score {
         Some(true) => "True".to_owned(),
@@ -174,7 +174,8 @@ fn truth(score: Option<bool>) -> String {
     }
 }
 
-/// The name under which serde writes a value that is a plain name; empty for another value.
+/// The name that serde writes for a value such as an enum variant; empty for a value that is not
+/// written as a string.
 pub(super) fn name(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value)
         .ok()

@@ -40,7 +40,7 @@ pub fn write_episodes(
     file.persist()
 }
 
-/// The model, environment and settings of a run, which are the same in every line of a file.
+/// The model, environment and settings of a run. They are the same in every line of a file.
 fn setup(meta: &RunMeta) -> Value {
     let episodes = meta.episodes.clone().unwrap_or_default();
     let setting = |name: &str| {
@@ -124,7 +124,7 @@ fn call_line(call: &Call) -> Value {
 }
 
 /// The whole conversation. Each answered call has only the messages since the answered call before
-/// it, and the episode has the messages after the last one.
+/// it; the episode has the messages after the last one.
 fn conversation(calls: &[Call], episode: &EpisodeRecord) -> Vec<ChatMessage> {
     let answered = calls.iter().filter(|call| call.is_answered());
     let recorded = answered.flat_map(|call| &call.messages);

@@ -1,4 +1,4 @@
-//! Describes the places that an answer cites: their labels and, in a user's report, the table, the
+//! Describes the places that an answer cites: their labels and, for a user's report, the table, the
 //! cell and the tag.
 
 use serde::Serialize;
@@ -15,20 +15,21 @@ use finqa_score::dataset::Question;
 pub(super) struct NamedEvidence {
     /// `r{row}c{col}`, `t{n}` or `h{n}`.
     pub id: String,
-    /// Row and column of a cell together, the text of a sentence, the earlier question; empty if
+    /// Row and column of a cell together, the text of a sentence, or an earlier question; empty if
     /// the place does not exist.
     pub label: String,
-    /// The label of a cell's row, and that of its column.
+    /// The label of a cell's row.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub row: String,
+    /// The label of a cell's column.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub column: String,
-    /// The heading above a sentence, or above the row of a table.
+    /// The heading above a sentence, or above a row of a table.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub heading: String,
-    /// The figure as written there.
+    /// The figure as the program cites it.
     pub literal: String,
-    /// The table, the cell and the tag of the figure, in a user's report.
+    /// The table, the cell and the tag of the figure. Only figures of a user's report have them.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub filed: Option<FiledPlace>,
 }
@@ -36,30 +37,31 @@ pub(super) struct NamedEvidence {
 /// A place in a user's report.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct FiledPlace {
-    /// The title of the table: of a statement, or of a part of a note.
+    /// The title of the table, which is that of a statement or of a part of a note.
     pub table: String,
-    /// The page of a PDF on which the table begins.
+    /// The page of a PDF on which the table begins, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<usize>,
-    /// The sheet and the cell of a workbook: `Key figures!D4`.
+    /// The sheet and the cell of a workbook, such as `Key figures!D4`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<String>,
-    /// The formula from which the figure was computed, because the file has no value for it.
+    /// The formula by which this program computed the figure, because the file has no value for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
-    /// True if neither the report nor a tag tells the scale of the amount.
+    /// True if neither the report nor a tag states the scale of the amount.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub scale_unknown: bool,
-    /// The concept of the figure's tag; `period` is the tag's period.
+    /// The concept of the figure's tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concept: Option<String>,
+    /// The period of the figure's tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period: Option<String>,
 }
 
-/// The most words of a paragraph that is a heading.
+/// Maximum number of words in a paragraph that counts as a heading.
 const HEADING: usize = 12;
 
 impl NamedEvidence {
@@ -84,7 +86,8 @@ impl NamedEvidence {
         }
     }
 
-    /// The period of a cell: that of its column or its row as printed, or else that of its tag.
+    /// The period of a cell: the one in its column's or its row's label, otherwise the one of its
+    /// tag.
     pub(super) fn period(&self) -> Option<&str> {
         let mut printed = [&self.column, &self.row].into_iter();
         let printed =
@@ -99,7 +102,7 @@ impl NamedEvidence {
         cell.unwrap_or(&self.id)
     }
 
-    /// The place in one line, with what is known about it from a report.
+    /// The place in one line, with the table, page, scale and tag if the figure is from a report.
     pub(super) fn in_words(&self) -> String {
         let Some(filed) = &self.filed else {
             return self.label.clone();
@@ -140,7 +143,8 @@ impl FiledPlace {
         let scale = table
             .zip(row)
             .and_then(|(table, row)| table.scale_at(row, place.1));
-        // A workbook is in plain units.
+        // A workbook's cells are in plain units, so an unknown scale is reported only for other
+        // files.
         let statement = start
             .above
             .iter()
@@ -161,7 +165,8 @@ impl FiledPlace {
     }
 }
 
-/// The labels of a cell's row and column, and the heading above its row.
+/// The labels of a cell's row and column, and the heading above its row. `None` if there is no such
+/// cell.
 fn names(question: &Question, id: &str) -> Option<(String, String, Option<String>)> {
     let place = position(id)?;
     let (table, row) = cited_table(question, place)?;
@@ -172,7 +177,7 @@ fn names(question: &Question, id: &str) -> Option<(String, String, Option<String
     Some((row.to_owned(), column.to_owned(), section))
 }
 
-/// The nearest heading above a sentence of a report.
+/// The nearest heading above a sentence of a report. `None` for a page of the dataset.
 fn heading_of(question: &Question, id: &str) -> Option<String> {
     if question.document.tables.is_empty() {
         return None;
@@ -190,7 +195,7 @@ fn heading_of(question: &Question, id: &str) -> Option<String> {
     Some((*heading).to_owned())
 }
 
-/// What a cited sentence or an earlier question says. Empty if there is no such place.
+/// The text of a cited sentence or of an earlier question. Empty if there is no such place.
 fn label(question: &Question, id: &str) -> String {
     if let Some(text) = question.document.evidence(id) {
         return text.to_owned();

@@ -1,11 +1,11 @@
-//! Writes a calculation with the names of its figures: `Operating income / Net sales`.
+//! Writes a calculation in the names of its figures: `Operating income / Net sales`.
 
 use finqa_core::program::{Expression, Op};
 
 use super::evidence::NamedEvidence;
 
-/// A program in the names of the figures that it cites. `None` without an operation, and if a
-/// figure is not cited.
+/// A program in the names of the figures that it cites. `None` for a program without an operation,
+/// and if a figure is not cited.
 pub(super) fn in_names(program: &str, evidence: &[NamedEvidence]) -> Option<String> {
     let expression = Expression::<()>::parse(program)?;
     let (op, ..) = expression.top()?;
@@ -28,7 +28,7 @@ pub(super) fn in_names(program: &str, evidence: &[NamedEvidence]) -> Option<Stri
     (op != Op::Greater).then(|| written(&expression, &name, 0))?
 }
 
-/// How tightly an operation binds.
+/// The sign of an operation and how tightly it binds; a higher number binds tighter.
 fn tightness(op: Op) -> Option<(&'static str, u8)> {
     Some(match op {
         Op::Add => ("+", 1),
@@ -50,7 +50,8 @@ fn written(
         Expression::Step(op, a, b) => (*op, a, b),
     };
     let (sign, tight) = tightness(op)?;
-    // What is subtracted or divided by has brackets of its own.
+    // The right side of a subtraction, division or power gets brackets even around an operation of
+    // the same tightness: `a - (b - c)`.
     let behind = tight + u8::from(!matches!(op, Op::Add | Op::Multiply));
     let text = format!(
         "{} {sign} {}",

@@ -1,4 +1,4 @@
-//! Writes a run as an Inspect log, which `inspect view` shows and `read_eval_log` of the Python
+//! Writes a run as an Inspect log, which `inspect view` shows and `read_eval_log` in the Python
 //! package `inspect_ai` reads. <https://inspect.aisi.org.uk/eval-logs.html> describes the format.
 
 use std::collections::BTreeMap;
@@ -17,10 +17,11 @@ use finqa_score::score::{Row, Rule};
 use super::OutputError;
 use super::staged::StagedFile;
 
-/// The version of the log's layout.
+/// The version of Inspect's log format.
 const VERSION: u32 = 2;
 
-/// Writes a run as an Inspect log, sample by sample.
+/// Writes a run as an Inspect log. Reads the journal several times: the header comes first and has
+/// totals of all samples, and only one sample is in memory at a time.
 pub fn write_inspect(path: &Path, journal: &Journal) -> Result<(), OutputError> {
     let summary = summarise(journal)?;
     let mut file = StagedFile::create(path)?;
@@ -54,7 +55,7 @@ fn open_samples(file: &mut StagedFile, header: &Value) -> std::io::Result<()> {
     write!(file, "{fields},\"samples\":[")
 }
 
-/// Everything but the samples.
+/// The part of the log before the samples.
 fn header(
     summary: &Summary,
     ids: &[String],
@@ -112,7 +113,7 @@ fn header(
     })
 }
 
-/// Inspect shows a model as `provider/name`.
+/// Adds a provider to a name without one, because Inspect shows a model as `provider/name`.
 fn model_name(model: &str) -> String {
     match model.contains('/') {
         true => model.to_owned(),
@@ -120,8 +121,8 @@ fn model_name(model: &str) -> String {
     }
 }
 
-/// The scores of the run, by the mean reward of episodes and by every rule that has one. FE comes
-/// before the other rules, because a viewer shows the first.
+/// The scores of the run: the mean reward of episodes, and every rule that has a rate. FE comes
+/// before the other rules, because a viewer shows the first one.
 fn scores(summary: &Summary) -> Vec<Value> {
     let reward = summary
         .episodes
@@ -160,7 +161,6 @@ fn sample_id(row: &Row) -> String {
     format!("{}#{}", row.key.id, row.key.part)
 }
 
-/// One question.
 fn sample(row: &Row, model: &str) -> Value {
     let solution = &row.solution;
     let answer = solution.answer.as_ref();
@@ -215,7 +215,7 @@ fn sample(row: &Row, model: &str) -> Value {
     })
 }
 
-/// The verdict of every rule that has a gold, and the reward of an episode.
+/// The mark of every rule that has a gold, and the reward of an episode.
 fn sample_scores(row: &Row, printed: &str) -> Map<String, Value> {
     let mut scores = Map::new();
     let episode = row.solution.episode.as_ref();
@@ -224,7 +224,7 @@ fn sample_scores(row: &Row, printed: &str) -> Map<String, Value> {
         let score = json!({"value": reward, "answer": answer});
         scores.insert("reward".to_owned(), score);
     }
-    // As in the results, FE comes first.
+    // FE comes first, as in the results.
     let mut rules = Rule::VARIANTS.to_vec();
     rules.sort_by_key(|rule| *rule != Rule::FinancialEquivalence);
     for rule in rules {
@@ -239,7 +239,7 @@ fn sample_scores(row: &Row, printed: &str) -> Map<String, Value> {
     scores
 }
 
-/// Why a rule accepts the answer or not.
+/// The reason for a rule's mark.
 fn explanation(rule: Rule, row: &Row) -> String {
     let gold = row.ground_truth().unwrap_or_default().into_owned();
     if row.outcome() != Outcome::Answered {
@@ -259,11 +259,11 @@ fn explanation(rule: Rule, row: &Row) -> String {
     }
 }
 
-/// The exchange of a question: what each agent is told for the first time, and its replies, in the
-/// order of the calls. A solver without calls has its question and its answer.
+/// The messages of a question in the order of the calls: what each agent is told for the first
+/// time, and its replies. For a solver that records no calls, the question and the answer.
 fn messages(row: &Row) -> Vec<Value> {
     let solution = &row.solution;
-    // A reply of an episode is among the messages of the next call.
+    // In an episode, a reply is repeated among the messages of the next call.
     let shows_replies = solution.episode.is_none();
     let mut messages = Vec::new();
     for (at, call) in solution.calls.iter().enumerate() {
@@ -298,8 +298,8 @@ fn messages(row: &Row) -> Vec<Value> {
     messages
 }
 
-/// How many messages of a request its agent was told before: those with which an earlier request
-/// began too.
+/// The number of messages at the start of a request that its agent was told before, because an
+/// earlier request began with them too.
 fn told(call: &Call, earlier: &[Call]) -> usize {
     let is_same = |one: &&Call| agent(&one.node) == agent(&call.node);
     let earlier = earlier.iter().filter(is_same);
@@ -339,7 +339,7 @@ fn reply_json(reply: &ChatReply, agent: &str) -> Value {
     })
 }
 
-/// A tool call. Arguments that are not an object are kept as a text.
+/// A tool call. Arguments that are not an object become an object with one text.
 fn tool_call_json(call: &ToolCall) -> Value {
     let arguments = serde_json::from_str::<Map<String, Value>>(&call.arguments);
     let arguments = arguments.map_or_else(|_| json!({"text": call.arguments}), Value::Object);
@@ -351,7 +351,7 @@ fn tool_call_json(call: &ToolCall) -> Value {
     })
 }
 
-/// The answer of a solver that sends no requests.
+/// The answer of a solver that records no calls.
 fn answer_json(answer: &Answer) -> Value {
     let program = answer.program.as_deref().unwrap_or_default();
     let steps = answer.steps.iter().map(|step| format!("{step}\n"));
@@ -363,7 +363,7 @@ fn answer_json(answer: &Answer) -> Value {
     })
 }
 
-/// Adds the tokens of calls, by the model that answered.
+/// Adds the tokens of these calls to the sums of the models that answered them.
 fn add_usage(sum: &mut BTreeMap<String, Usage>, calls: &[Call]) {
     for reply in calls.iter().filter_map(|call| call.reply.as_ref()) {
         let entry = sum.entry(model_name(&reply.model)).or_default();

@@ -1,6 +1,7 @@
-//! `transcripts.jsonl`: the complete exchange of every question. Each line is a JSON object; the
-//! first names the format, each other one is a question. A long text is written on the line that
-//! first uses it, and is referred to by its number. `docs/runs.md` says how to read the file.
+//! `transcripts.jsonl`: the complete exchange of every question. Each line is a JSON object. The
+//! first line names the format; each further line is a question. A long text is written on the
+//! first line that uses it, and later lines refer to it by its number. `docs/runs.md` says how to
+//! read the file.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -16,13 +17,13 @@ use finqa_score::score::Row;
 
 use super::staged::{OutputError, StagedFile};
 
-/// The version of the file's layout.
+/// The version of the file's layout, on its first line.
 const FORMAT: u32 = 4;
 
-/// A question's line: its row, and its calls, which the journal stores apart from the row.
+/// A question's line: its row and its calls, which a row does not serialise itself.
 #[derive(Serialize)]
 struct TranscriptLine<'a> {
-    /// The texts that this line is the first to use.
+    /// The texts that this line is the first one to use.
     shared: Vec<Value>,
     #[serde(flatten)]
     row: &'a Row,
@@ -67,7 +68,8 @@ impl Transcripts {
     }
 }
 
-/// Replaces a question's long texts by their numbers. Returns the texts that are new.
+/// Replaces a question's long texts by their numbers. Returns the texts that were not numbered
+/// before.
 fn share_texts(question: &mut Value, known: &mut HashMap<TextHash, i64>) -> Vec<Value> {
     let mut new = Vec::new();
     let Ok(()) = share(question, |text| {

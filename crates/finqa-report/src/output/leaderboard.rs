@@ -1,5 +1,5 @@
-//! The leaderboard's file: each question's predicted program, as tokens that the official
-//! evaluator can execute.
+//! The leaderboard's file: each question's predicted program, as tokens that the official evaluator
+//! can execute.
 
 use std::path::Path;
 
@@ -21,8 +21,8 @@ struct Prediction {
 
 /// Writes the predictions of the first pass over the questions, in the order of the rows.
 pub fn write_leaderboard(path: &Path, rows: &[Row]) -> Result<(), OutputError> {
-    // The leaderboard takes one prediction per question. Files of other programs may number their
-    // passes from 1, so the smallest number is the first pass.
+    // The leaderboard takes one prediction per question. Other programs may number their passes
+    // from 1, so the first pass is the one with the smallest number.
     let epoch = rows.iter().map(|row| row.epoch).min();
     let first = rows.iter().filter(|row| Some(row.epoch) == epoch);
     let predictions = first.map(|row| {
@@ -35,8 +35,8 @@ pub fn write_leaderboard(path: &Path, rows: &[Row]) -> Result<(), OutputError> {
     write_json(path, &predictions.collect::<Vec<_>>())
 }
 
-/// The id of a question. For a turn it is the conversation's id followed by the turn, as in the
-/// published turn files, and likewise for the two questions of a Double.
+/// The id of a question. A turn has the conversation's id followed by the turn, as in the published
+/// turn files. The two questions of a Double have the record's id followed by the part.
 fn id(row: &Row) -> String {
     match (row.mode, row.key.part.as_str()) {
         (Mode::Questions, "qa") => row.key.id.clone(),
@@ -44,7 +44,7 @@ fn id(row: &Row) -> String {
     }
 }
 
-/// The row's program; empty for a question without an answer.
+/// The program to export for a row; empty for a question without an answer.
 fn predicted(row: &Row, table: &[Vec<String>]) -> String {
     if row.solution.outcome != Outcome::Answered {
         return String::new();
@@ -53,7 +53,7 @@ fn predicted(row: &Row, table: &[Vec<String>]) -> String {
         Mode::Questions => Evaluator::FinQa,
         Mode::Conversations => Evaluator::ConvFinQa,
     };
-    // A file of another program may have a printed prediction only.
+    // A file of another program may have only a printed prediction.
     let answer = row.solution.answer.as_ref();
     let value = answer.and_then(|answer| answer.value.clone());
     executable(
@@ -65,7 +65,7 @@ fn predicted(row: &Row, table: &[Vec<String>]) -> String {
 }
 
 /// The program if the official evaluator can execute it, otherwise a program that returns `value`
-/// (`docs/scoring.md`, "Execution accuracy"). Empty without either.
+/// (`docs/scoring.md`, "Execution accuracy"). Empty without both.
 fn executable(
     program: Option<&str>,
     value: Option<&Value>,
@@ -98,8 +98,8 @@ fn executable(
 mod tests {
     use super::*;
 
-    /// Once wrote `["yes", "EOF"]`, programs that cannot be executed and, for FinQA, bare numbers.
-    /// The official evaluator can execute none of these.
+    /// The export once contained `["yes", "EOF"]`, programs that cannot be executed and, for FinQA,
+    /// bare numbers. The official evaluator can execute none of these.
     #[test]
     fn what_is_exported_executes_to_the_answer() {
         let table = [vec!["sales".to_owned(), "$ 40".to_owned()]];

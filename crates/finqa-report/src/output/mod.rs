@@ -1,5 +1,5 @@
-//! Outputs made from run events and journals: files, the terminal, and MLflow. They do not affect
-//! what a run does.
+//! Outputs made from run events and journals: files, terminal text, and deliveries to MLflow. They
+//! do not affect a run.
 
 mod answer;
 mod csv;

@@ -2,7 +2,7 @@
 
 const MIXED_UP: &str = "difference or percentage mixed up";
 
-/// Words for the names that are not understood when their underscores become spaces.
+/// Words for the names that would be unclear if only their underscores became spaces.
 pub(crate) const WORDS: [(&str, &str); 10] = [
     ("absolute_for_relative", MIXED_UP),
     ("abs_vs_rel", MIXED_UP),
@@ -16,7 +16,7 @@ pub(crate) const WORDS: [(&str, &str); 10] = [
     ("yes_no", "yes or no"),
 ];
 
-/// The words for a name: those of [`WORDS`], otherwise the name with spaces for underscores.
+/// The words for a name: its words in [`WORDS`], otherwise the name with spaces for underscores.
 pub(crate) fn in_words(name: &str) -> String {
     let known = WORDS.iter().find(|(known, _)| *known == name);
     known.map_or_else(|| name.replace('_', " "), |(_, words)| (*words).to_owned())

@@ -1,6 +1,6 @@
-//! Formats numbers for people, in the terminal and in reports.
+//! Formats numbers for people, for the terminal and for reports.
 
-/// A difference with its sign, but without one if it rounds to 0.
+/// A difference with its sign. A difference that rounds to 0 has no sign.
 pub fn signed(x: f64, digits: usize) -> String {
     let text = format!("{x:+.digits$}");
     match text.contains(|c: char| ('1'..='9').contains(&c)) {
@@ -9,7 +9,7 @@ pub fn signed(x: f64, digits: usize) -> String {
     }
 }
 
-/// A p-value with three decimals; below 0.001 only that bound.
+/// A p-value with three decimals, or `< 0.001`.
 pub(crate) fn p_value(p: f64) -> String {
     if p < 0.001 {
         "< 0.001".to_owned()

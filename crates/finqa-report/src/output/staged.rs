@@ -51,14 +51,14 @@ impl OutputError {
 /// A file that is written under a temporary name and then renamed. A reader sees the old file or
 /// the new one, and a full disk leaves the old one unchanged.
 pub(crate) struct StagedFile {
-    /// The path as it was given, for errors.
+    /// The path as the caller gave it, for errors.
     path: PathBuf,
     file: std::io::BufWriter<tempfile::NamedTempFile>,
-    /// The path that the file is renamed to: links are resolved, so that they are not replaced.
+    /// The path to which the file is renamed. Links are resolved, so that they are not replaced.
     place: PathBuf,
 }
 
-/// Creates the temporary file for a path. Returns it and the path that it is renamed to.
+/// Creates the temporary file for a path. Returns it with the path to which it will be renamed.
 fn staged(path: &Path) -> std::io::Result<(tempfile::NamedTempFile, PathBuf)> {
     let place = files::resolve_links(path)?;
     if std::fs::metadata(&place).is_ok_and(|found| !found.is_file()) {
@@ -67,7 +67,7 @@ fn staged(path: &Path) -> std::io::Result<(tempfile::NamedTempFile, PathBuf)> {
     let folder = place
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
-    // Not `tempfile_in`, which adds the temporary name to its errors.
+    // `tempfile_in` would add the temporary name to its errors.
     let file = tempfile::Builder::new()
         .prefix(".writing-")
         .make_in(folder.unwrap_or(Path::new(".")), |path| {
@@ -77,7 +77,7 @@ fn staged(path: &Path) -> std::io::Result<(tempfile::NamedTempFile, PathBuf)> {
 }
 
 impl StagedFile {
-    /// Creates a file that is invisible until [`StagedFile::persist`].
+    /// Creates a file that appears at the path only with [`StagedFile::persist`].
     pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
         let (file, place) = staged(path).map_err(OutputError::at(path))?;
         Ok(Self {
@@ -93,18 +93,19 @@ impl StagedFile {
         let file = self.file.into_inner();
         let file = file.map_err(|failed| error(failed.into_error()))?;
         files::let_others_read(file.as_file()).map_err(&error)?;
+        // Before the rename, so that a power failure cannot leave an empty file at the path.
         file.as_file().sync_all().map_err(&error)?;
         let placed = file.persist(self.place);
         placed.map(drop).map_err(|failed| error(failed.error))
     }
 
-    /// Copies what is written so far to `path`, whole or not at all.
+    /// Copies the part that is written so far to `path`, whole or not at all.
     pub(crate) fn copy_to(&mut self, path: &Path) -> Result<(), OutputError> {
         self.put(Write::flush)?;
         copy(self.file.get_ref().path(), path)
     }
 
-    /// Writes a part of the file with `write`; an error names the file.
+    /// Writes a part of the file with `write`. Errors name the file.
     pub(crate) fn put(
         &mut self,
         write: impl FnOnce(&mut Self) -> std::io::Result<()>,
@@ -123,7 +124,8 @@ impl Write for StagedFile {
     }
 }
 
-/// Checks that a file can be written, before the work whose result it is for. Leaves nothing.
+/// Checks that a file can be written, so that a command fails before its work and not after it.
+/// Leaves no file behind.
 pub fn check_writable(path: &Path) -> Result<(), OutputError> {
     StagedFile::create(path).map(drop)
 }

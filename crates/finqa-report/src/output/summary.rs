@@ -6,13 +6,12 @@ use finqa_journal::run::{RunMeta, Summary};
 
 use super::staged::{OutputError, write_atomic, write_json_pretty};
 
-/// Writes `summary.json`.
 pub fn write_summary(path: &Path, summary: &Summary) -> Result<(), OutputError> {
     write_json_pretty(path, summary)
 }
 
-/// Writes `config.toml`, a settings file that can be used again. Its comments name the models, the
-/// hashes of data, prompts and plan, and `notes`.
+/// Writes `config.toml`, a settings file that can be used again. Its comments have the models, the
+/// hashes of data, prompts and plan, and the `notes`.
 pub fn write_config(path: &Path, meta: &RunMeta, notes: &[String]) -> Result<(), OutputError> {
     let RunMeta {
         id,

@@ -1,4 +1,4 @@
-//! The verdict of a comparison in words, for the terminal and the page.
+//! Puts the verdict of a comparison into words, for the terminal and the page.
 
 use finqa_core::text::grouped;
 use finqa_score::analysis::{Shown, Verdict};

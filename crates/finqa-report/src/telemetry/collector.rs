@@ -1,7 +1,7 @@
-//! Sends spans to a collector, as OTLP over HTTP with protobuf. OpenTelemetry's own exporter does
-//! this, and reads endpoint, headers and limits from the standard variables. Added here are the
-//! HTTP client, the runtime that it runs on, and a notice to the user at the first problem, which
-//! would otherwise go unreported.
+//! Sends spans to a collector, as OTLP over HTTP with protobuf. The exporter is OpenTelemetry's
+//! own, which reads endpoint, headers and limits from the standard variables. This file adds the
+//! HTTP client, the runtime for it, and a notice to the user about the first problem, which would
+//! otherwise go unreported.
 
 use std::sync::Once;
 use std::time::Duration;
@@ -15,19 +15,19 @@ use opentelemetry_otlp::{
 use super::log::LineSink;
 use finqa_core::error::innermost;
 
-/// Timeout of one request. It is below [`FLUSH_TIMEOUT`](super::FLUSH_TIMEOUT), because a request
-/// that takes longer could not arrive at the end of a run either.
+/// Timeout of one request. It is below [`FLUSH_TIMEOUT`](super::FLUSH_TIMEOUT), because at the end
+/// of a run a longer request could not arrive anyway.
 const TIMEOUT: Duration = Duration::from_millis(2_500);
 
-/// A collector, and how requests to it are sent.
+/// A collector, and the means of sending requests to it.
 pub struct Collector {
-    /// The address as shown to the user, without secrets. Requests do not use it, because the
+    /// The address without secrets, to show to the user. Requests do not use it, because the
     /// exporter reads the variables itself.
     pub endpoint: String,
     pub client: reqwest::Client,
-    /// The runtime that requests are sent on, because the exporter's own thread has none.
+    /// The runtime on which requests are sent, because the exporter's own thread has none.
     pub runtime: tokio::runtime::Handle,
-    /// Called with one line about the first problem.
+    /// Called with one line about the first problem only.
     pub notice: LineSink,
     pub has_notified: Once,
 }
@@ -39,7 +39,6 @@ impl std::fmt::Debug for Collector {
 }
 
 impl Collector {
-    /// Makes the exporter that sends to this collector.
     pub(super) fn exporter(self) -> Result<SpanExporter, ExporterBuildError> {
         SpanExporter::builder()
             .with_http()
@@ -51,7 +50,7 @@ impl Collector {
 
 #[async_trait]
 impl HttpClient for Collector {
-    /// Sends a batch on the runtime, whichever thread calls this.
+    /// Sends a batch on the runtime, because the calling thread has none.
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let client = self.client.clone();
         let sending =
@@ -63,8 +62,8 @@ impl HttpClient for Collector {
         let reason = match &sent {
             Ok(response) if response.status().is_success() => return sent,
             Ok(response) => format!("status {}", response.status().as_u16()),
-            // Only the innermost error, because the outer ones repeat the address, which may
-            // contain a password.
+            // Show only the innermost error. The outer ones repeat the address, which may contain a
+            // password.
             Err(error) => innermost(&**error).to_string(),
         };
         self.has_notified.call_once(|| {

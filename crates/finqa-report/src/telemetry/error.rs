@@ -1,4 +1,4 @@
-//! The errors of setting up telemetry.
+//! The errors of setting up traces and logs.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,6 @@ use finqa_core::error::{Kind, Kinded};
 use opentelemetry_otlp::ExporterBuildError;
 use thiserror::Error;
 
-/// The errors of setting up traces and logs.
 #[derive(Debug, Error)]
 pub enum TelemetryError {
     #[error("cannot write {path}: {source}")]

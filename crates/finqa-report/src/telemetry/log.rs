@@ -1,6 +1,6 @@
-//! Log lines: one line per event, as text or JSON, in the formats of `tracing_subscriber`. A line
-//! names its spans, which say which run and question it belongs to. Prompts and replies are never
-//! among the fields of these spans.
+//! Log lines, one per event, as text or JSON in the formats of `tracing_subscriber`. A line names
+//! its spans, which say to which run and question it belongs. The fields of these spans never
+//! contain prompts or replies.
 
 use std::io;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use finqa_journal::settings::LogFormat;
 use super::error::TelemetryError;
 use super::redact::Redactor;
 
-/// The default for `RUST_LOG`: our packages from `info`, others from `warn`.
+/// The default for `RUST_LOG`: events of our packages from level `info`, of others from `warn`.
 const LEVELS: &str = "warn,convfinqa=info,finqa_=info";
 
 /// True for spans and events of this workspace's packages.
@@ -28,11 +28,11 @@ pub(super) fn is_from_us(metadata: &Metadata<'_>) -> bool {
 /// A function that takes one line, without its line break.
 pub(super) type LineSink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Turns the client library's own log off, because it writes whole bodies, with replies and quoted
-/// prompts, at levels that are on by default. Failed calls are logged by our packages.
+/// Turns off the log of the client library. At levels that are on by default, it writes whole
+/// bodies with replies and prompts. Our packages log failed calls themselves.
 const CONTENT: &str = "async_openai=off";
 
-/// The layer that writes events as lines; `None` with [`LogFormat::Off`].
+/// The layer that writes events as lines; `None` for [`LogFormat::Off`].
 ///
 /// # Errors
 /// [`TelemetryError::Level`] for a level that cannot be parsed.
@@ -53,7 +53,7 @@ where
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
-    // Our spans are enabled at every level, because they say which question an event belongs to.
+    // Our spans are enabled at every level, because they say to which question an event belongs.
     let ours = |metadata: &Metadata<'_>| metadata.is_span() && is_from_us(metadata);
     let filter = EnvFilter::builder().parse(format!("{level},{CONTENT}"));
     let chosen = filter
@@ -62,7 +62,7 @@ where
     Ok(Some(lines.with_filter(chosen)))
 }
 
-/// Passes on each line after secrets are removed.
+/// Removes secrets from each line and passes it on.
 #[derive(Clone)]
 pub(super) struct RedactingWriter {
     pub lines: LineSink,
@@ -70,7 +70,7 @@ pub(super) struct RedactingWriter {
 }
 
 impl io::Write for RedactingWriter {
-    /// Takes one event, which the layer writes in a single call, and makes one line of it.
+    /// Takes one event, which the layer writes in a single call, and makes it one line.
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(event);
         let line = text.trim_end_matches('\n').replace('\n', "\\n");

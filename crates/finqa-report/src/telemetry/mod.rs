@@ -1,9 +1,10 @@
-//! Traces and logs: exports what other modules record with `tracing`. Spans go to a file in the
-//! run's folder and to an OpenTelemetry collector, log lines to a function of the caller.
+//! Traces and logs: exports the spans and events that other modules record with `tracing`. Spans go
+//! to a file in the run's folder and to an OpenTelemetry collector; log lines go to a function of
+//! the caller.
 //!
 //! Nothing is recorded or formatted unless the command line has called [`install`]. Prompts and
 //! replies are recorded only on request (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`).
-//! Once a run is in progress, nothing here may fail or delay it.
+//! Once a run is in progress, an error here must neither end nor delay it.
 
 mod collector;
 mod error;
@@ -43,11 +44,11 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
 /// Name of the service and of the tracer.
 const SERVICE: &str = "convfinqa";
 
-/// Which logs and traces a process writes, and where.
+/// The logs and traces that a process writes, and where it writes them.
 pub struct TelemetryOptions {
     pub log: LogFormat,
-    /// The value of `RUST_LOG`. By default, events of this workspace's packages from `info`, and
-    /// of other packages from `warn`.
+    /// The value of `RUST_LOG`. The default is `info` for events of this workspace's packages and
+    /// `warn` for others.
     pub level: Option<String>,
     /// Called with each log line.
     pub lines: LineSink,
@@ -55,23 +56,23 @@ pub struct TelemetryOptions {
     pub redactor: Arc<Redactor>,
     /// `OTEL_SERVICE_NAME`, which overrides a `service.name` in `OTEL_RESOURCE_ATTRIBUTES`.
     pub service_name: Option<String>,
-    /// True if traces are written to a file, which [`Telemetry::write_to`] names.
+    /// True if traces are written to a file. [`Telemetry::write_to`] names the file.
     pub file: bool,
-    /// The collector that spans are sent to.
+    /// The collector to which spans are sent; `None` for none.
     pub collector: Option<Collector>,
     /// True if questions, prompts and replies are recorded.
     pub content: bool,
 }
 
-/// The installed telemetry; call [`Telemetry::finish`] before the process ends.
+/// The installed telemetry. Call [`Telemetry::finish`] before the process ends.
 #[derive(Clone, Default)]
 pub struct Telemetry {
     provider: Option<SdkTracerProvider>,
     file: Option<RunTraceFile>,
 }
 
-/// Installs the logs and traces that the options ask for, for the whole process. If they ask for
-/// nothing, nothing is installed and spans stay disabled.
+/// Installs the requested logs and traces for the whole process. If none are requested, nothing is
+/// installed and spans remain disabled.
 pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
     let traced = options.file || options.collector.is_some();
     if !traced && options.log == LogFormat::Off {
@@ -93,6 +94,7 @@ pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
             resource: (&resource).into(),
         };
         let redactor = Arc::clone(&redactor);
+        // Exports each span when it ends, so that a killed process loses no trace that has ended.
         provider = provider.with_simple_exporter(RedactingExporter { exporter, redactor });
     }
     if let Some(collector) = options.collector {
@@ -100,7 +102,7 @@ pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
         provider = provider.with_batch_exporter(RedactingExporter { exporter, redactor });
     }
     let provider = traced.then(|| provider.build());
-    // Spans of our packages, and their warnings and errors, such as retries.
+    // Record spans of our packages, and their warnings and errors, such as retries.
     let recorded = filter_fn(|metadata| {
         log::is_from_us(metadata) && (metadata.is_span() || *metadata.level() <= Level::WARN)
     });
@@ -116,15 +118,16 @@ pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
             .with_filter(recorded)
     });
     let content = (traced && options.content).then_some(Content);
-    // Ignored if it fails: a subscriber that the user of the library has set stays.
+    // If this fails, the user of the library has set a subscriber, which is kept.
     let _ = tracing::subscriber::set_global_default(
         Registry::default().with(content).with(spans).with(log),
     );
     Ok(Telemetry { provider, file })
 }
 
-/// The attributes of the process, without secrets: our defaults, overridden by
-/// `OTEL_RESOURCE_ATTRIBUTES` and then by `OTEL_SERVICE_NAME`. OpenTelemetry specifies this order.
+/// The attributes of the process, without secrets. Our defaults are overridden by
+/// `OTEL_RESOURCE_ATTRIBUTES`, and these by `OTEL_SERVICE_NAME`, in the order that OpenTelemetry
+/// specifies.
 fn resource(service_name: Option<String>, redactor: &Redactor) -> Resource {
     let named = Resource::builder_empty()
         .with_service_name(SERVICE)
@@ -143,7 +146,7 @@ fn resource(service_name: Option<String>, redactor: &Redactor) -> Resource {
 }
 
 impl Telemetry {
-    /// Opens the file that traces are appended to, if [`TelemetryOptions::file`] was set.
+    /// Opens the file to which traces are appended, if [`TelemetryOptions::file`] was set.
     pub fn write_to(&self, path: &Path) -> Result<(), TelemetryError> {
         if let Some(file) = &self.file {
             let error = |source| TelemetryError::File {
@@ -155,10 +158,11 @@ impl Telemetry {
         Ok(())
     }
 
-    /// Delivers what is still queued, for at most a few seconds.
+    /// Delivers the spans that are still queued. Takes a few seconds at most.
     pub async fn finish(self) {
         if let Some(provider) = self.provider {
-            // The call blocks, and the collector's requests run on this runtime at the same time.
+            // The call blocks its thread, but the collector's requests need this runtime at the
+            // same time.
             let shutdown = move || provider.shutdown_with_timeout(FLUSH_TIMEOUT);
             let shutdown = tokio::task::spawn_blocking(shutdown);
             let _ = tokio::time::timeout(FLUSH_TIMEOUT * 2, shutdown).await;

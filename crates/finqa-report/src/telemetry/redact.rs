@@ -1,6 +1,6 @@
 //! Removes secrets from traces and log lines: the keys and tokens that the caller names, and text
-//! that looks like one. This happens as a line or span is exported, so that no other module has
-//! to consider it.
+//! that looks like a key. This happens when a line or a span is exported, so that no other module
+//! has to take care of it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,12 +22,13 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// A redactor that removes these secrets, and text in the form of a key, of a bearer token, or
-    /// of a password in a URL.
+    /// A redactor that removes these secrets, and any text in the form of a key, of a bearer token,
+    /// or of a password in a URL.
     pub fn new(mut secrets: Vec<SecretString>) -> Self {
-        // At least 20 characters for a bearer token, so that "bearer securities" stays.
+        // A bearer token has at least 20 characters here, so that "bearer securities" is not
+        // removed.
         const SHAPES: &str = r#"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*|(?<scheme>://)[^/\s:@"]*:[^/\s@"]+(?<at>@)"#;
-        // Each secret as it is, as JSON escapes it, and as JSON within a JSON string escapes it.
+        // Remove each secret also as it looks in JSON, and in JSON within a JSON string.
         for _ in 0..2 {
             let escaped = secrets.iter().map(|secret| {
                 let json = serde_json::Value::from(secret.expose_secret()).to_string();
@@ -49,7 +50,7 @@ impl Redactor {
         self.shapes.replace_all(&clean, hidden).into_owned()
     }
 
-    /// Removes secrets from the text values of attributes.
+    /// Removes secrets from the values of attributes that are texts.
     pub(super) fn attributes<'a>(&self, attributes: impl IntoIterator<Item = &'a mut KeyValue>) {
         for attribute in attributes {
             match &mut attribute.value {
@@ -77,7 +78,7 @@ impl Redactor {
     }
 }
 
-/// Wraps an exporter: removes secrets from spans before the exporter gets them.
+/// Wraps an exporter, to remove secrets from spans before the exporter gets them.
 #[derive(Debug)]
 pub(super) struct RedactingExporter<E> {
     pub exporter: E,

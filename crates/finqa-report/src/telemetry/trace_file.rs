@@ -1,9 +1,9 @@
-//! The file of traces, in OTLP/JSON: each line is an `ExportTraceServiceRequest`, as in
-//! OpenTelemetry's file exporter, with one complete trace.
+//! The file of traces, in OTLP/JSON. As in OpenTelemetry's file exporter, each line is an
+//! `ExportTraceServiceRequest`; here it has one complete trace.
 //!
-//! A trace is written when its root span ends, so a reader never sees part of one. A question
-//! that was in flight when the process died leaves no trace; on resume it is asked again and gets
-//! a new one.
+//! A trace is written when its root span ends, so a reader never sees part of one. A question that
+//! was in flight when the process died leaves no trace; on resume it is asked again and gets a new
+//! one.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -21,10 +21,10 @@ use parking_lot::Mutex;
 
 use finqa_core::files;
 
-/// The file, which is set when the run's folder exists. Traces that end earlier are not written.
+/// The file, which is set once the run's folder exists. Traces that end before are not written.
 pub(super) type RunTraceFile = Arc<Mutex<Option<File>>>;
 
-/// Collects the spans of a trace and writes them when its root ends.
+/// Collects the spans of a trace, and writes them when its root ends.
 #[derive(Debug)]
 pub(super) struct FileExporter {
     pub file: RunTraceFile,
@@ -39,8 +39,8 @@ impl FileExporter {
         };
         let line = serde_json::to_string(&request).unwrap_or_default() + "\n";
         let mut file = self.file.lock();
-        // A failed write must not stop the run. It may have left half a line, so no more traces
-        // are written after it.
+        // A failed write must not stop the run. It may have left part of a line, so no further
+        // traces are written.
         if file
             .as_mut()
             .is_some_and(|file| file.write_all(line.as_bytes()).is_err())
@@ -67,8 +67,8 @@ impl SpanExporter for FileExporter {
     }
 }
 
-/// Opens the file for appending. If a killed process has left half a line at the end, adds the
-/// line break, so that readers skip this line and not the next one too.
+/// Opens the file for appending. If a killed process left part of a line at the end, ends that line
+/// first, so that readers skip only this line and not the next one too.
 pub(super) fn append_lines(path: &Path) -> std::io::Result<File> {
     let mut options = File::options();
     let mut file = options.create(true).read(true).append(true).open(path)?;
@@ -83,8 +83,8 @@ pub(super) fn append_lines(path: &Path) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// Reads the traces of a file, in the order in which they ended, in the form of an OTLP request.
-/// There are none if the file does not exist. Lines that cannot be read are skipped.
+/// Reads the traces of a file as OTLP requests, in the order in which the traces ended. There are
+/// none if the file does not exist. Lines that cannot be read are skipped.
 pub fn read_traces(
     path: &Path,
 ) -> std::io::Result<impl Iterator<Item = ExportTraceServiceRequest> + use<>> {

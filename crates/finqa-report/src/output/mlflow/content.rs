@@ -1,5 +1,5 @@
-//! The part of a run that a server gets besides files and traces. It is made from the journal
-//! only.
+//! The part of a run that a server gets in addition to files and traces. It is made only from the
+//! journal.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +13,27 @@ use super::error::MlflowError;
 use super::metrics::metrics;
 use super::table::{TABLE, table};
 
-/// The tag that identifies a run.
+/// The tag by which a run is found on a server.
 pub(super) const RUN_TAG: &str = "convfinqa.run";
-/// Maximum number of characters in a parameter's value that MLflow takes.
+/// Maximum number of characters that current MLflow accepts in a parameter's value.
 const PARAM_LIMIT: usize = 6000;
 
-/// A run as a server describes it.
+/// A run in the form in which it is described to a server.
 #[derive(Debug)]
 pub struct RunContent {
-    /// The value of the tag [`RUN_TAG`], which identifies the run on every server.
+    /// The value of the tag [`RUN_TAG`], the same on every server.
     pub(super) key: String,
     /// The run's name in MLflow's lists: its model and its short id.
     pub(super) name: String,
-    /// Milliseconds since 1970 UTC.
+    /// Start in milliseconds since 1970 UTC.
     pub(super) started: i64,
+    /// End in milliseconds since 1970 UTC. It is also the time of all metrics.
     pub(super) ended: i64,
     /// MLflow's word for how the run ended.
     pub(super) status: &'static str,
-    /// Number of questions that have an outcome. It is the step of all metrics.
+    /// Number of questions that have an outcome. It is also the step of all metrics.
     pub(super) answered: usize,
-    /// The time at which the golds were last renewed (`score --save`), if they were.
+    /// The time at which the golds were last renewed (`score --save`); `None` if they never were.
     pub(super) gold_at: Option<String>,
     pub(super) params: Vec<Value>,
     pub(super) dataset: Value,
@@ -51,7 +52,7 @@ impl RunContent {
         let mut texts: BTreeMap<_, _> = prompts
             .map(|(name, text)| (format!("prompts/{name}"), text))
             .collect();
-        // The tool-using agent has no graph.
+        // The tool-using agent has no state machine to draw.
         if meta.kind() == RunKind::Questions {
             let pair = TwoAgentSolver::new(&PairOptions::new(Backend::Embedded))?;
             texts.insert("graph.mmd".to_owned(), pair.graph().mermaid());
@@ -64,7 +65,8 @@ impl RunContent {
         };
         let started = milliseconds(&meta.started);
         let gold_at = meta.gold.as_ref().map(|gold| gold.at.clone());
-        // MLflow shows the newest point of a metric, so renewed scores need a later time.
+        // MLflow shows the newest point of a metric, so renewed scores need a later time than the
+        // old ones.
         let scored = gold_at.as_deref().map_or(last_answer, milliseconds);
         Ok(Self {
             key: meta.tracked_as(),
@@ -74,7 +76,7 @@ impl RunContent {
             status: status(finish),
             answered: summary.scores.questions,
             gold_at,
-            // `delivery` shortens values further for servers that take less.
+            // For servers that accept less, `delivery` shortens values further.
             params: pairs(params.iter().map(|(key, value)| {
                 let value = value.chars().take(PARAM_LIMIT);
                 (key.as_str(), value.collect())
@@ -87,8 +89,8 @@ impl RunContent {
     }
 }
 
-/// The parameters by name, with complete values: every setting, and those of the LangGraph
-/// baseline.
+/// The parameters by name, with complete values: every setting, and the parameters that the
+/// LangGraph baseline logs.
 fn params(meta: &RunMeta, prompts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let settings = meta.settings.iter();
     let mut params: BTreeMap<String, String> = settings
@@ -129,7 +131,7 @@ fn tags(meta: &RunMeta, summary: &Summary) -> Vec<Value> {
 
 fn name(meta: &RunMeta) -> String {
     let model = meta.settings.get("model").map_or_else(String::new, plain);
-    // The oldest servers take 250 characters.
+    // The oldest servers accept 250 characters.
     format!("{} {}", head(&model, 200), short_id(&meta.id))
 }
 
@@ -142,7 +144,7 @@ fn dataset(meta: &RunMeta) -> Value {
         "tags": [{"key": "mlflow.data.context", "value": "eval"}],
         "dataset": {
             "name": file,
-            // MLflow takes 36 characters at most.
+            // MLflow accepts at most 36 characters.
             "digest": meta.identity.data.get(..32).unwrap_or(&meta.identity.data),
             "source_type": "local",
             "source": source,

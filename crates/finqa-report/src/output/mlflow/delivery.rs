@@ -20,16 +20,16 @@ use super::record::{DeliveryRecord, FORMAT};
 use super::server::TrackingServer;
 use super::target::TrackingTarget;
 
-/// Timeout of the whole delivery at the end of a run, which must not hang.
+/// Timeout of the whole delivery at the end of a run, so that a slow server does not keep the
+/// process from ending.
 const AT_END: Duration = Duration::from_secs(30);
-/// Number of traces in one request. MLflow stores a request in one transaction.
+/// Number of traces in one request. MLflow stores each request in one transaction.
 const TRACES: usize = 50;
 const NOT_THERE: &str = "RESOURCE_DOES_NOT_EXIST";
-/// Number of characters in a value that every server takes: MLflow 1.0 took no more, 1.30 took 500
-/// in a parameter and 5,000 in a tag, 3.17 takes 6,000 and 8,000.
+/// Number of characters that every server accepts in a value. MLflow 1.0 accepted 250, 1.30
+/// accepted 500 in a parameter and 5,000 in a tag, and 3.17 accepts 6,000 and 8,000.
 const OLDEST_LIMIT: usize = 250;
 
-/// A run that was delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveredRun {
     /// The address of the run's page.
@@ -51,6 +51,7 @@ pub async fn deliver_at_end(
         reason: reason.to_owned(),
     };
     tokio::select! {
+        // `biased` checks `give_up` first, so that nothing is sent after it is cancelled.
         biased;
         () = give_up.cancelled() => Err(missing("stopped before the rest arrived")),
         delivered = tokio::time::timeout(AT_END, deliver(server, folder, content)) => {
@@ -59,10 +60,10 @@ pub async fn deliver_at_end(
     }
 }
 
-/// Delivers the run in `folder`, whose lock the caller holds.
+/// Delivers the run in `folder`. The caller holds the run's lock.
 ///
 /// # Errors
-/// [`MlflowError`]; the server keeps what it got before.
+/// [`MlflowError`]. The parts that were already sent remain on the server.
 pub async fn deliver(
     server: &TrackingServer,
     folder: &Path,
@@ -77,7 +78,7 @@ pub async fn deliver(
     };
     let run = delivery.run().await?;
     let id = server.text("runs/create", &run, "/info/run_id")?;
-    // If either of these fails, the other is still sent, and so are traces and files. The error is
+    // If one of these two fails, the other, the traces and the files are still sent. The error is
     // returned at the end.
     let described = unless_away(delivery.describe(&id, &run).await)?;
     let measured = unless_away(delivery.metrics(&id).await)?;
@@ -94,7 +95,7 @@ pub async fn deliver(
         complete_at: content.answered,
         gold_at: content.gold_at.clone(),
     };
-    // Last, because the record says that the server has all of the run.
+    // Written last, because the record says that the server has all of the run.
     record.write(folder)?;
     Ok(DeliveredRun {
         page,
@@ -102,8 +103,8 @@ pub async fn deliver(
     })
 }
 
-/// The result of one part of a delivery. The outer error is a server that cannot be reached, which
-/// ends the delivery at once, so that no later part waits for it.
+/// Splits the errors of one part of a delivery. The outer error means that the server cannot be
+/// reached; it ends the delivery at once, because every later part would wait for the server too.
 fn unless_away(done: Result<(), MlflowError>) -> Result<Result<(), MlflowError>, MlflowError> {
     match done {
         Err(error @ MlflowError::Unreachable { .. }) => Err(error),
@@ -111,8 +112,8 @@ fn unless_away(done: Result<(), MlflowError>) -> Result<Result<(), MlflowError>,
     }
 }
 
-/// Shortens values to `limit` characters and adds the keys of shortened ones to `cut`. Returns true
-/// if any was shortened.
+/// Shortens values to `limit` characters, and adds the keys of the shortened ones to `cut`. Returns
+/// true if any value was shortened.
 fn shorten(batch: &mut [Value], limit: usize, cut: &mut BTreeSet<String>) -> bool {
     let mut is_shorter = false;
     for value in batch {
@@ -132,13 +133,14 @@ struct Delivery<'a> {
     server: &'a TrackingServer,
     folder: &'a Path,
     content: &'a RunContent,
-    /// The experiment's id on the server.
+    /// The id of the experiment on the server.
     experiment: String,
     shortfalls: Vec<String>,
 }
 
 impl Delivery<'_> {
-    /// Finds the run on the server by its tag. Creates it if it does not exist or was deleted.
+    /// Finds the run on the server by its tag. Creates it if it does not exist there or was
+    /// deleted.
     async fn run(&mut self) -> Result<Value, MlflowError> {
         let content = self.content;
         self.experiment = self.experiment().await?;
@@ -152,7 +154,8 @@ impl Delivery<'_> {
         if let Some(run) = found.pointer("/runs/0") {
             return Ok(run.clone());
         }
-        // The other tags are sent later, because a server may refuse one.
+        // Only the tag that finds the run is sent here. The others follow later, because a server
+        // may refuse one of them.
         let create = json!({
             "experiment_id": self.experiment,
             "start_time": content.started,
@@ -163,7 +166,7 @@ impl Delivery<'_> {
         Ok(made.pointer("/run").cloned().unwrap_or_default())
     }
 
-    /// The id of the experiment. Creates the experiment if it does not exist.
+    /// Finds the id of the experiment. Creates the experiment if it does not exist.
     async fn experiment(&self) -> Result<String, MlflowError> {
         const CALL: &str = "experiments/get-by-name";
         let name = self.server.target().experiment.as_str();
@@ -173,15 +176,15 @@ impl Delivery<'_> {
             let body = json!({ "name": name });
             match self.server.post("experiments/create", &body).await {
                 Err(error) if !error.has_code("RESOURCE_ALREADY_EXISTS") => return Err(error),
-                // Created, by this call or by somebody else in between.
+                // The experiment exists now, created by this call or by another client in between.
                 _ => found = self.server.get(CALL, &query).await,
             }
         }
         self.server.text(CALL, &found?, "/experiment/experiment_id")
     }
 
-    /// Sends the parameters that the server lacks, the dataset if it has no parameters yet, the
-    /// tags and the status.
+    /// Sends the parameters that the server lacks, the dataset unless the server already has
+    /// parameters, the tags and the status.
     async fn describe(&mut self, id: &str, run: &Value) -> Result<(), MlflowError> {
         let content = self.content;
         let known = run.pointer("/data/params").and_then(Value::as_array);
@@ -204,12 +207,13 @@ impl Delivery<'_> {
         self.server.post("runs/update", &update).await.map(drop)
     }
 
-    /// Sends a list of `runs/log-batch`: `params`, `tags` or `metrics`. A refused batch is sent
-    /// again with its values shortened to the limit that the server names, or else in halves, so
-    /// that a value which the server refuses does not hold up the others.
+    /// Sends values in a `runs/log-batch` request; `kind` is `params`, `tags` or `metrics`. A
+    /// refused batch is sent again with its values shortened to the limit that the server names. If
+    /// the server names no limit, the batch is sent in halves, so that only the refused values are
+    /// missing.
     ///
     /// # Errors
-    /// Any error that is not a refusal, and the last refusal if no value was accepted.
+    /// Any error that is not a refusal. If the server accepted no value, the last refusal.
     async fn values(
         &mut self,
         id: &str,
@@ -253,7 +257,7 @@ impl Delivery<'_> {
         refusal.filter(|_| !is_any_taken).map_or(Ok(()), Err)
     }
 
-    /// Sends the metrics. Sending them again gives the same points.
+    /// Sends the metrics. Sending them again results in the same points.
     async fn metrics(&mut self, id: &str) -> Result<(), MlflowError> {
         let (at, step) = (self.content.ended, self.content.answered);
         let points = self.content.metrics.iter().map(
@@ -263,8 +267,8 @@ impl Delivery<'_> {
         self.values(id, "metrics", points).await
     }
 
-    /// Sends the traces. A trace that the server already has is sent again unchanged. Refused
-    /// traces do not hold up the others.
+    /// Sends the traces. Sending a trace again does not change it. Refused traces do not keep the
+    /// others from being sent.
     async fn traces(&mut self, id: &str) -> Result<(), MlflowError> {
         let path = self.folder.join(RunFolder::TRACES);
         let traces = read_traces(&path).map_err(|source| MlflowError::File { path, source })?;
@@ -275,8 +279,8 @@ impl Delivery<'_> {
             if batch.is_empty() {
                 break;
             }
-            // A request has one repeated field, so requests joined end to end are one request in
-            // protobuf.
+            // Each request has a single repeated field, so in protobuf the concatenated requests
+            // are one request.
             let sent = self.server.put_spans(&self.experiment, id, batch.concat());
             match sent.await {
                 Err(MlflowError::Answer {
@@ -285,7 +289,8 @@ impl Delivery<'_> {
                 }) => refused += batch.len(),
                 Err(error) if error.is_temporary() => return Err(error),
                 Err(error) => {
-                    // The server is too old or does not allow it, and would refuse the rest too.
+                    // The server is too old for traces or does not allow them, and would refuse the
+                    // others too.
                     self.shortfalls.push(format!("traces: {error}"));
                     break;
                 }
@@ -299,7 +304,7 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    /// Sends the files. Files that the server refuses do not hold up the others.
+    /// Sends the files. Refused files do not keep the others from being sent.
     async fn files(&mut self, artifact_uri: &str) -> Result<(), MlflowError> {
         let Some(root) = TrackingTarget::proxy_path(artifact_uri) else {
             self.shortfalls.push(format!(
@@ -322,7 +327,7 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    /// Uploads `text`, or without one the file `name` of the run's folder.
+    /// Uploads `text` or, without a text, the file `name` of the run's folder.
     async fn file(&self, to: &str, name: &str, text: Option<&String>) -> Result<(), MlflowError> {
         if let Some(text) = text {
             let size = text.len() as u64;

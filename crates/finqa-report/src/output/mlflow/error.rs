@@ -1,4 +1,4 @@
-//! The errors of delivering a run to a tracking server.
+//! The errors of a delivery to a tracking server.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -16,20 +16,20 @@ use finqa_journal::run::JournalError;
 /// Maximum number of characters of a server's message that an error shows.
 const SHOWN: usize = 200;
 
-/// The errors of delivering a run, or part of it, to a tracking server.
+/// The errors of delivering a run, or a part of it, to a tracking server.
 #[derive(Debug, Error)]
 pub enum MlflowError {
-    /// The address is not the address of a tracking server.
+    /// The address is not that of a tracking server.
     #[error("{uri}: {reason}")]
     Address { uri: String, reason: &'static str },
     #[error(
         "MLFLOW_TRACKING_TOKEN contains a quotation mark, a blank or an invisible character: set it again"
     )]
     Credentials,
-    /// No connection, or no answer in time.
+    /// There is no connection, or no answer in time.
     #[error("{uri} cannot be reached ({reason})")]
     Unreachable { uri: String, reason: String },
-    /// 401 or 403.
+    /// Status 401 or 403.
     #[error(
         "{uri} refuses ({status}: {}); set MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD",
         both_ends(.said, SHOWN)
@@ -39,15 +39,15 @@ pub enum MlflowError {
         status: u16,
         said: String,
     },
-    /// An answer that is an error, or that did not come from MLflow.
+    /// An error status, or a reply that did not come from MLflow.
     #[error("{uri} answers {status} to {call}: {}", both_ends(.said, SHOWN))]
     Answer {
         uri: String,
         status: u16,
         call: String,
-        /// MLflow's name for the error, such as `RESOURCE_DOES_NOT_EXIST`; empty if there is none.
+        /// MLflow's name for the error, such as `RESOURCE_DOES_NOT_EXIST`; empty if it gave none.
         code: String,
-        /// MLflow's message in full, or the text that came instead.
+        /// MLflow's message in full, or the text of a reply that is not from MLflow.
         said: String,
     },
     #[error("{path}: {source}")]
@@ -74,7 +74,7 @@ impl Kinded for MlflowError {
 }
 
 impl MlflowError {
-    /// Adds to the error which values it is about: a kind, or a kind and a key.
+    /// Adds to the error which values it is about: a kind such as `tags`, or a kind and a key.
     pub(super) fn about(mut self, values: &str) -> Self {
         if let Self::Answer { call, .. } = &mut self {
             call.push_str(&format!(" ({values})"));
@@ -82,7 +82,7 @@ impl MlflowError {
         self
     }
 
-    /// True if sending the same again later may succeed.
+    /// True if the same request may succeed later.
     pub(super) fn is_temporary(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
@@ -91,7 +91,7 @@ impl MlflowError {
         }
     }
 
-    /// True if the server refused the content of a request, and may accept other content.
+    /// True if the server refused the content of the request. It may accept other content.
     pub(super) fn is_refusal(&self) -> bool {
         let refuses = |status: &u16| matches!(status, 400 | 413 | 422);
         matches!(self, Self::Answer { status, .. } if refuses(status))
@@ -102,14 +102,14 @@ impl MlflowError {
     /// length limit of 500", "exceeds the maximum length of 6000 characters", or a database's
     /// "value too long for type character varying(500)". `None` if the message names no limit.
     ///
-    /// It is the last length before a database's statement, because the refused value, which may
-    /// contain numbers too, is quoted first.
+    /// Uses the last length in the message, because the refused value is quoted first and may
+    /// contain numbers too. The SQL statement that a database appends is left out.
     pub(super) fn named_limit(&self) -> Option<usize> {
         static LIMIT: LazyLock<Regex> = LazyLock::new(|| {
             regex!(r"(?i)(?:length|long|exceed|varchar|varying)\D{0,40}?(\d{3,})")
         });
-        // Other statuses come from gateways, whose numbers ("timeout of 120 seconds") are not
-        // lengths.
+        // Other statuses come from gateways, whose messages have numbers that are not lengths, such
+        // as "timeout of 120 seconds".
         let Self::Answer {
             said,
             status: 400 | 413 | 422 | 500,

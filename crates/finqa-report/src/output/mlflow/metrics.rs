@@ -1,4 +1,4 @@
-//! The metrics of a run for MLflow: its scores and totals.
+//! The scores and totals of a run, as metrics for MLflow.
 
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
@@ -7,7 +7,7 @@ use finqa_agents::llm::NodeUsage;
 use finqa_core::stats::Rate;
 use finqa_journal::run::Summary;
 
-/// The metrics by their names in MLflow. A metric without a value is left out.
+/// The metrics by their names in MLflow. Metrics without a value are left out.
 pub(super) fn metrics(summary: &Summary) -> Vec<(String, f64)> {
     let (scores, critic, spent) = (&summary.scores, &summary.critic, &summary.spent);
     let mut metrics = Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn metrics(summary: &Summary) -> Vec<(String, f64)> {
     let reward = episodes.and_then(|it| it.reward);
     let invalid_calls = episodes.map(|it| it.invalid_calls as f64);
     let without_submission = episodes.map(|it| it.without_submission as f64);
-    // Without calls, as with the embedded analyst, there are no tokens and no cost to report.
+    // The embedded analyst makes no calls, so it has no tokens and no cost to report.
     let called = spent.calls > 0;
     let used = spent.nodes.values().copied().sum::<NodeUsage>().tokens;
     let tokens = |tokens: u64| called.then_some(tokens as f64);
@@ -61,7 +61,7 @@ pub(super) fn metrics(summary: &Summary) -> Vec<(String, f64)> {
     ];
     let totals = totals.into_iter();
     metrics.extend(totals.filter_map(|(name, value)| Some((name.to_owned(), value?))));
-    // NaN is left out, because a server may read it as null, as 0 or as an error.
+    // Leave out NaN, because a server may read it as null, as 0 or as an error.
     metrics.retain(|(_, value)| value.is_finite());
     metrics
 }

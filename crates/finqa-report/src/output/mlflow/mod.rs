@@ -1,13 +1,13 @@
-//! MLflow: delivers a run to a tracking server after it has ended. The run itself does this, and
-//! so do `merge` and `convfinqa track sync`.
+//! MLflow: delivers a run to a tracking server after the run has ended. A run does this itself at
+//! its end; `merge` and `convfinqa track sync` do it too.
 //!
-//! Everything that is sent is made from the journal and files in the run's folder
+//! Everything that is sent is made from the journal and the files in the run's folder
 //! ([`RunContent`]), and can be sent again, so nothing is lost if a server cannot be reached.
 //! [`deliver`] sends it.
 //!
-//! Reading order: `delivery` (the steps of a delivery), `content` with `metrics` and `table` (what
-//! is sent), `server` and `target` (the HTTP client and the address), `record` (which server has
-//! the run).
+//! Reading order: `delivery` (the steps of a delivery), `content` with `metrics` and `table` (the
+//! content that is sent), `server` and `target` (the HTTP client and the address), `record` (the
+//! server that has the run).
 
 mod content;
 mod delivery;

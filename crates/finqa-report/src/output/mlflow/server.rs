@@ -1,5 +1,5 @@
-//! The HTTP client of a tracking server. Every call has a timeout. A reply that is not the expected
-//! one becomes an error that describes it.
+//! The HTTP client of a tracking server. Every call has a timeout. An unexpected reply becomes an
+//! error that describes the reply.
 
 use std::time::Duration;
 
@@ -15,10 +15,9 @@ use super::target::TrackingTarget;
 
 /// Timeout of one call.
 const CALL: Duration = Duration::from_secs(15);
-/// Maximum number of characters of the reason why a server cannot be reached.
+/// Maximum number of characters shown of the reason why a server cannot be reached.
 const REASON: usize = 200;
 
-/// A tracking server.
 #[derive(Clone, Debug)]
 pub struct TrackingServer {
     http: reqwest::Client,
@@ -26,17 +25,16 @@ pub struct TrackingServer {
 }
 
 impl TrackingServer {
-    /// A server that is called by `http`, which should follow no redirect and retry nothing.
+    /// A server that is called through `http`, which should neither follow redirects nor retry.
     pub fn new(http: reqwest::Client, target: TrackingTarget) -> Self {
         Self { http, target }
     }
 
-    /// The server's address and experiment.
     pub fn target(&self) -> &TrackingTarget {
         &self.target
     }
 
-    /// A call that reads.
+    /// Sends a request that only reads.
     pub(super) async fn get(
         &self,
         call: &str,
@@ -47,7 +45,7 @@ impl TrackingServer {
             .await
     }
 
-    /// A call that writes.
+    /// Sends a request that changes something.
     pub(super) async fn post(&self, call: &str, body: &Value) -> Result<Value, MlflowError> {
         let path = format!("/api/2.0/mlflow/{call}");
         self.json(call, self.request(Method::POST, &path).json(body))
@@ -63,19 +61,19 @@ impl TrackingServer {
     ) -> Result<(), MlflowError> {
         let request = self
             .request(Method::PUT, path)
-            // A large file gets more time: a second for each megabyte.
+            // A large file gets more time: one second for each megabyte.
             .timeout(CALL + Duration::from_secs(size / 1_000_000))
             .header(CONTENT_LENGTH, size)
             .body(body);
         let bytes = self.send("artifacts", request).await?;
-        // A web page of a proxy may come with status 200 too.
+        // The web page of a proxy may come with status 200 too.
         match is_html(&bytes) {
             true => Err(self.unexpected("artifacts", &bytes)),
             false => Ok(()),
         }
     }
 
-    /// Sends spans, as OTLP in protobuf.
+    /// Sends spans as OTLP in protobuf.
     pub(super) async fn put_spans(
         &self,
         experiment: &str,
@@ -91,7 +89,7 @@ impl TrackingServer {
         self.send("/v1/traces", request).await.map(drop)
     }
 
-    /// The text at a pointer of a reply. If it is missing, the reply is not MLflow's.
+    /// The text at this JSON pointer of a reply. A reply without it did not come from MLflow.
     pub(super) fn text(
         &self,
         call: &str,
@@ -116,7 +114,8 @@ impl TrackingServer {
         let bytes = self.send(call, request).await?;
         let mut reply =
             serde_json::from_slice(&bytes).map_err(|_| self.unexpected(call, &bytes))?;
-        // Ids and names from the server are stored and shown, so secrets in them are removed.
+        // Ids and names from the server are stored and shown, so remove secrets that it repeats in
+        // them.
         self.target.redact(&mut reply);
         Ok(reply)
     }
@@ -162,7 +161,7 @@ impl TrackingServer {
         }
     }
 
-    /// The text of a reply for an error, without the credentials that were sent.
+    /// The text of a reply for an error. Removes the credentials that were sent.
     fn words(&self, bytes: &[u8]) -> String {
         if bytes.is_empty() {
             return "an empty body".to_owned();

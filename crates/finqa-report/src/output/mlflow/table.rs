@@ -1,4 +1,4 @@
-//! The evaluation table, with one row per question. It has the form of MLflow's `log_table`, so
+//! The evaluation table, with one row per question. It has the format of MLflow's `log_table`, so
 //! that MLflow's pages can show several runs side by side.
 
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::output::OutputError;
 use finqa_journal::run::Journal;
 use finqa_score::score::Row;
 
-/// The table's file name, which the tag `mlflow.loggedArtifacts` repeats.
+/// The table's file name. The tag `mlflow.loggedArtifacts` names it too.
 pub(super) const TABLE: &str = "eval_results_table.json";
 
 /// A column: its name, and the function that returns its value for a row.
@@ -58,8 +58,8 @@ const COLUMNS: [EvaluationColumn; 24] = [
     ("filename", |row| json!(row.filename)),
 ];
 
-/// The table as JSON in pandas' `split` form, and the time of the last answer in milliseconds since
-/// 1970 UTC.
+/// Returns the table as JSON in pandas' `split` format, and the time of the last answer in
+/// milliseconds since 1970 UTC.
 pub(super) fn table(journal: &Journal) -> Result<(String, i64), OutputError> {
     let mut table = format!(
         r#"{{"columns":{},"data":["#,

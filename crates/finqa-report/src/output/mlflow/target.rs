@@ -9,12 +9,12 @@ use finqa_core::secrets::{is_broken_key, redact_json, shown_address};
 
 use super::error::MlflowError;
 
-/// Credentials for a server. They are never shown or written.
+/// Credentials for a server. They are neither shown nor written to a file.
 #[derive(Clone, Debug)]
 pub struct Credentials {
-    /// The value of `Authorization`.
+    /// The value of the header `Authorization`.
     header: HeaderValue,
-    /// The parts of it that a server may repeat in a reply, and that are removed there.
+    /// Parts of the header that a server may repeat in a reply. They are removed there.
     secrets: Vec<SecretString>,
 }
 
@@ -50,8 +50,8 @@ impl Credentials {
 /// A tracking server and an experiment on it.
 #[derive(Clone, Debug)]
 pub struct TrackingTarget {
-    /// `http://host:port`, with a path if the server has one, without user, password and final
-    /// slash. The path may contain a key.
+    /// `http://host:port`, followed by a path if the server has one. It has no user, password or
+    /// final slash, but the path may contain a key.
     pub(super) uri: String,
     /// The address without secrets, for display and files.
     pub shown: String,
@@ -102,7 +102,7 @@ impl TrackingTarget {
         })
     }
 
-    /// True if the server is on this machine, so that no proxy is used.
+    /// True if the server is on this machine. It is then called without a proxy.
     pub fn is_loopback(&self) -> bool {
         let url = reqwest::Url::parse(&self.uri).ok();
         url.is_some_and(|url| url.host_str().is_some_and(is_loopback))
@@ -113,11 +113,11 @@ impl TrackingTarget {
         format!("{}/#/experiments/{experiment_id}/runs/{run_id}", self.shown)
     }
 
-    /// The path on this server of the files at `artifact_uri`; `None` if the server does not pass
-    /// them on.
+    /// The path on this server for the files at `artifact_uri`. `None` if clients must write the
+    /// files to another place themselves.
     pub(super) fn proxy_path(artifact_uri: &str) -> Option<String> {
         let root = artifact_uri.strip_prefix("mlflow-artifacts:")?;
-        // A host in the URI (mlflow-artifacts://host/path) is taken for this server.
+        // A host in the URI (mlflow-artifacts://host/path) is ignored; the files go to this server.
         let path = match root.strip_prefix("//") {
             Some(with_host) => with_host.split_once('/').map_or("", |(_, path)| path),
             None => root.trim_start_matches('/'),
@@ -125,7 +125,7 @@ impl TrackingTarget {
         Some(format!("/api/2.0/mlflow-artifacts/artifacts/{path}"))
     }
 
-    /// True if credentials would go unencrypted to another machine.
+    /// True if credentials would be sent unencrypted to another machine.
     pub fn is_exposed(&self) -> bool {
         self.credentials.is_some() && self.uri.starts_with("http://") && !self.is_loopback()
     }
@@ -136,7 +136,7 @@ impl TrackingTarget {
         credentials.map(|credentials| credentials.header.clone())
     }
 
-    /// Removes the credentials, which a server may repeat, from every string of a reply.
+    /// Removes the credentials from every string of a reply, because a server may repeat them.
     pub(super) fn redact(&self, reply: &mut serde_json::Value) {
         if let Some(credentials) = &self.credentials {
             let secrets = credentials.secrets.iter();

@@ -1,5 +1,6 @@
-//! The page of `compare`: the differences of two runs with their intervals, causes of misses, and
-//! the questions that only one of the runs answers right. `finqa_score::analysis` finds them.
+//! The page of `compare`: the differences of two runs with their intervals, the causes of misses,
+//! and the questions that only one of the runs answers right. `finqa_score::analysis` computes
+//! them.
 
 use std::path::Path;
 
@@ -12,19 +13,18 @@ use finqa_score::analysis::{AnsweringRun, Answers, Comparison, RuleComparison};
 
 use super::WrittenPage;
 
-/// Everything that the template prints.
 #[derive(Serialize)]
 struct ComparisonView<'a> {
     comparison: &'a Comparison<'a>,
     names: [String; 2],
     headline: Option<&'a RuleComparison>,
-    /// The verdict by the headline's rule, in one sentence.
+    /// The verdict by the headline rule, in one sentence.
     verdict: String,
-    /// Half the width of the differences' axis, in points.
+    /// Half of the width of the axis on which differences are drawn, in points.
     reach: f64,
 }
 
-/// Writes a page that compares the answers of A and B, whole or not at all.
+/// Writes a page that compares the answers A and B. The file is written whole or not at all.
 pub fn write_comparison(
     path: &Path,
     comparison: &Comparison<'_>,

@@ -17,8 +17,8 @@ use finqa_score::score::{Row, Scores};
 
 use super::elements::{Elements, Store};
 
-/// Maximum number of places that are shown for a figure. With more, none of them says where the
-/// figure is from.
+/// Maximum number of places that are shown for a figure. A figure in more places does not show
+/// where it is from.
 const MOST_PLACES: usize = 8;
 
 /// Everything that the page shows when a question is opened.
@@ -42,7 +42,6 @@ pub(super) struct QuestionDetail<'a> {
     calls: Vec<CallDetail<'a>>,
 }
 
-/// An episode, step by step.
 #[derive(Serialize)]
 struct EpisodeDetail<'a> {
     end: EpisodeEnd,
@@ -54,11 +53,10 @@ struct EpisodeDetail<'a> {
 struct StepDetail<'a> {
     #[serde(flatten)]
     step: &'a ToolStep,
-    /// The result as the model saw it.
+    /// The tool's result as the model saw it.
     result: Option<&'a str>,
 }
 
-/// A round with its verdict.
 #[derive(Serialize)]
 struct RoundDetail<'a> {
     #[serde(flatten)]
@@ -75,7 +73,7 @@ struct ExecutedProgram {
     steps: Vec<ExecutedStep>,
     /// The reason why the program cannot be parsed or executed.
     error: Option<String>,
-    /// The places of its figures on the page: the literal, and evidence ids such as `r1c2`.
+    /// The places of the program's figures on the page: evidence ids such as `r1c2`, by literal.
     places: BTreeMap<String, Vec<String>>,
 }
 
@@ -85,7 +83,7 @@ struct ExecutedStep {
     result: Option<String>,
 }
 
-/// A call without the parts that are stored elsewhere: messages of the question's earlier calls,
+/// A call without the parts that are stored elsewhere: messages of earlier calls for the question,
 /// and texts that many questions share.
 #[derive(Serialize)]
 struct CallDetail<'a> {
@@ -96,21 +94,21 @@ struct CallDetail<'a> {
     error: Option<&'a str>,
     model: Option<&'a str>,
     finish: Option<&'a str>,
-    /// Input and output tokens.
+    /// Number of input tokens and of output tokens.
     tokens: Option<(u64, u64)>,
     messages: Vec<SharedMessage>,
-    /// The reply as it came; `None` if a round has the same text.
+    /// The reply as it came; `None` if a round stores the same text.
     reply: Option<&'a str>,
 }
 
-/// A message in parts. Each part is the number of a shared text.
+/// A message in parts, each of which is the number of a shared text.
 #[derive(Serialize)]
 struct SharedMessage {
     role: String,
     parts: Vec<usize>,
 }
 
-/// The details of a run's questions, gathered row by row.
+/// Collects the details of a run's questions row by row.
 pub(super) struct Details<'p> {
     /// The documents by record id.
     documents: HashMap<&'p str, &'p Arc<Document>>,
@@ -170,7 +168,7 @@ impl<'p> Details<'p> {
         self.elements.put(Store::Details, &detail).map(drop)
     }
 
-    /// Stores a page and returns its number. The document's id is not stored, so that records of
+    /// Stores a page and returns its number. The document's id is not stored, so that records about
     /// the same page share one entry.
     fn page(&mut self, document: &'p Document) -> io::Result<usize> {
         if let Some(number) = self.pages.get(document.id.as_str()) {
@@ -183,7 +181,7 @@ impl<'p> Details<'p> {
         Ok(number)
     }
 
-    /// The calls of a question, each without the messages of earlier calls.
+    /// The calls of a question, each without the messages of its earlier calls.
     fn calls<'a>(&mut self, solution: &'a Solution) -> io::Result<Vec<CallDetail<'a>>> {
         let mut calls = Vec::with_capacity(solution.calls.len());
         let mut known = Vec::new();
@@ -211,7 +209,7 @@ impl<'p> Details<'p> {
 }
 
 impl ExecutedProgram {
-    /// Executes a program on a table; without a program there are no steps.
+    /// Executes a program on a table. Without a program, there are no steps.
     fn of(text: Option<&str>, table: &[Vec<String>], places: Option<&LiteralPlaces>) -> Self {
         let Some(text) = text else {
             return Self::default();
@@ -279,7 +277,8 @@ impl<'a> EpisodeDetail<'a> {
         let episode = solution.episode.as_ref()?;
         let answered = solution.calls.iter().filter(|call| call.is_answered());
         let messages = answered.flat_map(|call| &call.messages);
-        // An answer that was taken from a text is the last step and has no result.
+        // An answer that was taken from a text reply is the last step, and no tool returned a
+        // result for it.
         let mut results = messages
             .chain(&episode.messages)
             .filter(|message| message.role == Role::Tool)

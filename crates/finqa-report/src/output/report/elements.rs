@@ -1,7 +1,7 @@
-//! The page's data: JSON in compressed blocks, one HTML element per block, so that the file stays
-//! small with 20,000 questions and the page unpacks only the blocks that it needs.
+//! The page's data: JSON in compressed blocks, with one HTML element per block. This keeps the file
+//! small with 20,000 questions, and lets the page unpack only the blocks that it needs.
 //!
-//! An entry is found by its store and its number; a directory has the number of the first entry of
+//! An entry is found by its store and its number. A directory has the number of the first entry in
 //! each block. Blocks are in Base64, which has no character that could end an element, so text in
 //! the data cannot break out of its element.
 
@@ -16,10 +16,10 @@ use serde::Serialize;
 use tempfile::SpooledTempFile;
 
 /// Bytes of JSON after which a block is closed. A block of this size is unpacked in a few
-/// milliseconds, and is long enough to compress well.
+/// milliseconds and is long enough to compress well.
 const BLOCK: usize = 192 * 1024;
 
-/// Bytes of compressed data that are kept in memory; more go to a temporary file.
+/// Bytes of compressed data to keep in memory. More goes to a temporary file.
 const IN_MEMORY: usize = 1024 * 1024;
 
 const LEVEL: Compression = Compression::new(5);
@@ -51,7 +51,7 @@ impl Store {
     }
 }
 
-/// A store whose current block is being filled.
+/// A store and its current block, which is not closed yet.
 #[derive(Default)]
 struct OpenBlock {
     /// The JSON list of the current block, without its closing bracket.
@@ -61,7 +61,7 @@ struct OpenBlock {
     entries: usize,
 }
 
-/// The data elements of a page, which are collected before the page is written.
+/// The data elements of a page, collected before the page is written.
 pub(super) struct Elements {
     out: SpooledTempFile,
     stores: [OpenBlock; 4],
@@ -102,7 +102,7 @@ impl Elements {
         Ok(number)
     }
 
-    /// Adds an entry unless the store already has one with this hash. Returns its number.
+    /// Adds an entry, unless the store already has one with this hash. Returns the entry's number.
     pub(super) fn share(
         &mut self,
         store: Store,
@@ -117,7 +117,7 @@ impl Elements {
         Ok(number)
     }
 
-    /// Writes the current block of a store, if it has an entry.
+    /// Closes the current block of a store and writes it, if it has an entry.
     fn close(&mut self, store: Store) -> io::Result<()> {
         let Some(filling) = self.stores.get_mut(store as usize) else {
             return Ok(());
@@ -138,7 +138,7 @@ impl Elements {
         )
     }
 
-    /// Closes every block and writes the elements and their directory to `out`.
+    /// Closes every block, and writes the elements and their directory to `out`.
     pub(super) fn copy_to(mut self, out: &mut dyn Write) -> io::Result<()> {
         for store in Store::ALL {
             self.close(store)?;

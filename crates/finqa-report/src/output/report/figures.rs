@@ -1,5 +1,5 @@
-//! The report's figures: rates and counts by facet. Positions and widths are in percent of a
-//! plot's width, so that the template can draw it at any width.
+//! The report's figures: rates and counts by facet. Positions and widths are in percent of a plot's
+//! width, so that the template can draw it at any width.
 
 use serde::Serialize;
 
@@ -15,7 +15,6 @@ pub(super) struct FacetRates {
     slices: Vec<FacetRate>,
 }
 
-/// One value of a facet.
 #[derive(Debug, Serialize)]
 struct FacetRate {
     value: String,
@@ -27,8 +26,8 @@ struct FacetRate {
 }
 
 impl FacetRates {
-    /// The rates of a facet, numbers by size and words in alphabetical order. `None` if no question
-    /// has a value.
+    /// The rates of a facet. Numbers are sorted by size, other words in alphabetical order. `None`
+    /// if no question has a value.
     pub(super) fn of(facet: &'static str, list: &ReportQuestions) -> Option<Self> {
         let (_, title) = FACETS.iter().find(|(key, _)| *key == facet)?;
         let mut values: Vec<_> = list.values(facet).collect();
@@ -48,7 +47,7 @@ impl FacetRates {
         })
     }
 
-    /// Like [`FacetRates::of`], but the most frequent value first.
+    /// Like [`FacetRates::of`], but with the most frequent value first.
     pub(super) fn by_count(facet: &'static str, list: &ReportQuestions) -> Option<Self> {
         let mut slices = Self::of(facet, list)?;
         slices
@@ -57,23 +56,23 @@ impl FacetRates {
         Some(slices)
     }
 
-    /// True if there is more than one value, so that values can be compared.
+    /// True if there is more than one value to compare.
     pub(super) fn differ(&self) -> bool {
         self.slices.len() > 1
     }
 }
 
-/// A part of a bar: the answers with one reason or cause.
+/// A part of a bar: the answers that share a reason or a cause.
 #[derive(Serialize)]
 pub(super) struct BarPart {
     pub name: String,
-    /// The facet that the list of questions is filtered by to show these answers.
+    /// The facet by which the list is filtered to show these answers.
     pub facet: &'static str,
     pub class: &'static str,
     /// The shade of the colour, from 0 (the strongest) to 4.
     pub shade: usize,
     pub count: usize,
-    /// Where the part begins, in percent of the bar's width.
+    /// The start of the part, in percent of the bar's width.
     pub x: f64,
     pub width: f64,
 }
@@ -95,7 +94,7 @@ pub(super) fn short(value: f64) -> String {
     }
 }
 
-/// A time with about three significant digits and its unit. `value` is in seconds.
+/// A time in seconds as text, with about three significant digits and a unit.
 pub(super) fn seconds(value: f64) -> String {
     match value < 0.1 {
         true => format!("{} ms", short(1000.0 * value)),

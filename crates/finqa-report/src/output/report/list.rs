@@ -1,5 +1,6 @@
-//! The list of questions in the report, and the counts for its figures. Only these data are kept
-//! of every question at once; the details of a question go to [`Elements`] as its row is read.
+//! The list of questions in the report, and the counts for its figures. Only these data are in
+//! memory for all questions at once; the details of a question go to [`Elements`] when its row is
+//! read.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,38 +16,38 @@ use finqa_score::score::{Effort, Row, Rule};
 use super::elements::{Elements, Store};
 use finqa_core::stats::RateTally;
 
-/// Maximum number of characters of a text in the list. The question's details have it in full.
+/// Maximum number of characters that the list shows of a text. The question's details have it in
+/// full.
 const SHOWN: usize = 300;
 
-/// Counts of the rows with one value of a facet.
 #[derive(Default)]
 pub(super) struct FacetValue {
     pub(super) count: usize,
-    /// The verdicts by financial equivalence on the rows with gold.
+    /// The verdicts by financial equivalence for the rows with gold.
     pub(super) right: RateTally,
 }
 
-/// The list of questions, which is filled row by row.
+/// The list of questions, built row by row.
 pub(super) struct ReportQuestions {
     pub(super) rows: usize,
     /// Number of rows with gold.
     pub(super) judged: usize,
-    /// The values of each facet of [`FACETS`], by name.
+    /// For each facet of [`FACETS`], its values by name.
     values: [BTreeMap<String, FacetValue>; FACETS.len()],
     lines: Vec<ListLine>,
 }
 
-/// A line of the list.
 struct ListLine {
-    /// The cells before the facets.
+    /// The cells before those of the facets.
     cells: Vec<Value>,
-    /// The row's values, by facet.
+    /// The row's values for each facet.
     facets: [Vec<String>; FACETS.len()],
-    /// The evidence for the cause of a miss.
+    /// The evidence for the cause, if the row is a miss.
     detail: String,
 }
 
-/// The facets: key and title. The list can be filtered by each, and figures show rates by some.
+/// The facets, each with its key and title. The list can be filtered by every facet, and figures
+/// show rates by some of them.
 pub(super) const FACETS: [(&str, &str); 11] = [
     ("part", "Turn or part"),
     ("kind", "Record"),
@@ -71,7 +72,7 @@ impl ReportQuestions {
         }
     }
 
-    /// Adds a row. `miss` says why its answer is wrong, if it is.
+    /// Adds a row. `miss` has the cause if the answer is wrong.
     pub(super) fn add(&mut self, row: &Row, miss: Option<&Miss>) {
         let solution = &row.solution;
         let first_right = solution
@@ -124,7 +125,7 @@ impl ReportQuestions {
         });
     }
 
-    /// The values of the facet `key`, by name.
+    /// The values of the facet `key`, with their names.
     pub(super) fn values(&self, key: &str) -> impl Iterator<Item = (&String, &FacetValue)> {
         let at = FACETS.iter().position(|(name, _)| *name == key);
         at.and_then(|at| self.values.get(at)).into_iter().flatten()
@@ -153,7 +154,7 @@ impl ReportQuestions {
     }
 }
 
-/// The list as the page's script reads it.
+/// The list in the format that the page's script reads.
 #[derive(Serialize)]
 struct QuestionIndex<'a> {
     rules: &'static [Rule],
@@ -161,7 +162,8 @@ struct QuestionIndex<'a> {
     rows: Vec<Vec<Value>>,
 }
 
-/// A row's values by facet, in the order of [`FACETS`]. A facet may have several values or none.
+/// A row's values for each facet, in the order of [`FACETS`]. A facet may have several values or
+/// none.
 fn facets(
     row: &Row,
     first_right: Option<bool>,
@@ -201,8 +203,8 @@ fn facets(
     ]
 }
 
-/// The critic's effect on one answer. `before` and `after` say whether the first answer and the
-/// final one are right; `None` without gold.
+/// The critic's effect on one answer. `before` and `after` say whether the first draft and the
+/// final answer are right; without gold they are `None`, and so is the effect.
 fn critic(rounds: usize, before: Option<bool>, after: Option<bool>) -> Option<&'static str> {
     Some(match (rounds, before?, after?) {
         (0 | 1, _, _) => "not_revised",
@@ -212,13 +214,13 @@ fn critic(rounds: usize, before: Option<bool>, after: Option<bool>) -> Option<&'
     })
 }
 
-/// The part of a text that the list shows.
+/// Cuts a text to the part that the list shows.
 fn shown(text: &str) -> String {
     finqa_core::text::cut(text, SHOWN, "…")
 }
 
-/// The values of a facet, each once: numbers by size, efforts from least to most, other words in
-/// alphabetical order.
+/// The values of a facet, each once. Numbers are sorted by size, efforts from least to most, and
+/// other words in alphabetical order.
 fn sorted<'a>(values: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
     let mut values: Vec<&str> = values.map(String::as_str).collect();
     values.sort_unstable_by_key(|value| (rank(value), *value));
@@ -226,7 +228,6 @@ fn sorted<'a>(values: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
     values
 }
 
-/// A facet that the list can be filtered by.
 #[derive(Serialize)]
 struct ListFacet<'a> {
     key: &'static str,
@@ -234,7 +235,7 @@ struct ListFacet<'a> {
     values: &'a [&'a str],
 }
 
-/// The sort key of a value, which comes before alphabetical order: the number or the effort; `None`
+/// The sort key of a value, used before the alphabetical order: the number or the effort; `None`
 /// for other words.
 pub(super) fn rank(value: &str) -> Option<u32> {
     let efforts = [Effort::LookUp, Effort::OneStep, Effort::MoreSteps];
@@ -243,7 +244,7 @@ pub(super) fn rank(value: &str) -> Option<u32> {
     value.parse().ok().or(effort)
 }
 
-/// A row's values, each as its number among all values of its facet.
+/// A row's values, each replaced by its number among all values of its facet.
 fn numbered(facets: &[Vec<String>], values: &[Vec<&str>]) -> Vec<Vec<usize>> {
     let number = |(own, all): (&Vec<String>, &Vec<&str>)| {
         let place = |value: &String| all.iter().position(|known| known == value);

@@ -1,12 +1,13 @@
 //! `report.html`: shows a run in one file, without a network.
 //!
 //! The template `report.html` writes the scorecard and every figure into the page. The questions
-//! follow as compressed JSON; the page's script unpacks the parts that the reader opens. Texts that
-//! many questions share (pages, prompts) are stored once. Text from data or models is inserted only
-//! as text, and the page's content security policy refuses any other script and every request.
+//! follow as compressed JSON, of which the page's script unpacks the parts that the reader opens.
+//! Texts that many questions share (pages, prompts) are stored once. Text from data or models is
+//! inserted only as text, and the page's content security policy refuses any other script and every
+//! request.
 //!
-//! Nothing is scored here: numbers come from the [`Summary`] and the journal's rows, the causes of
-//! misses from the caller.
+//! Nothing is scored here. Numbers come from the [`Summary`] and from the journal's rows, the
+//! causes of misses from the caller.
 //!
 //! Reading order: this file, `view` with `figures` and `risk` (the data above the list), `list`
 //! (the list of questions), `detail` (one question), `elements` (compressed data), `compared` (the
@@ -56,43 +57,45 @@ const REPORT_SCRIPT: &str = include_str!("report.js");
 /// Marks the place of the data in the template. Text that is escaped as HTML cannot contain it.
 const DATA: &str = "<!-- data -->";
 
-/// A report that is given a run's rows one by one, so that the caller reads the journal only once
-/// for all outputs.
+/// A report. The caller adds a run's rows one by one, so that it reads the journal only once for
+/// all outputs.
 pub struct Report<'a> {
     path: &'a Path,
-    /// The reason why the pages are not available.
+    /// The reason why the pages are not available; `None` if they are.
     pages_missing: Option<&'a str>,
     list: ReportQuestions,
     details: Details<'a>,
     in_progress: Option<InProgress>,
 }
 
-/// When the page of a run in progress was written, and when there is a newer one.
+/// The times at which the page of a run in progress was written and is written again.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct InProgress {
     /// Seconds since 1970 UTC.
     written: i64,
-    /// Seconds after which a browser loads the page again.
+    /// Number of seconds after which a browser loads the page again.
     reload: u64,
-    /// Seconds after `written` without a newer page from which on the run counts as ended, because
-    /// its process was killed.
+    /// Number of seconds after `written` without a newer page, after which the process counts as
+    /// killed and the run as ended.
     ended: u64,
 }
 
 impl InProgress {
-    /// Describes a page that is written now, and again within `rest` or a little later.
+    /// Describes a page that is written now and again within `rest`, or a little later.
     pub fn now(rest: Duration) -> Self {
         Self {
             written: jiff::Timestamp::now().as_second(),
+            // The page is written every ten seconds, or less often.
             reload: 10,
+            // A page that is written late must not look like one whose process was killed.
             ended: 60 + 2 * rest.as_secs(),
         }
     }
 }
 
 impl<'a> Report<'a> {
-    /// Text of a report without pages. Text from the data cannot contain it, because its tags are
-    /// escaped.
+    /// Text by which a report without pages is recognised. Text from the data cannot contain it,
+    /// because its tags are escaped.
     pub const LACKS_PAGES: &'static str = "<strong>The report pages are not available";
 
     /// An empty report for the file at `path`. `records` has the pages, which the journal does not
@@ -107,7 +110,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Marks the page as that of a run in progress, which a browser loads again.
+    /// Marks the page as that of a run in progress, so that a browser loads it again and again.
     #[must_use]
     pub fn in_progress(self, state: InProgress) -> Self {
         Self {
@@ -116,13 +119,13 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Adds a row, in the plan's order. `miss` says why its answer is wrong, if it is.
+    /// Adds a row, in the plan's order. `miss` has the cause if the answer is wrong.
     pub fn add(&mut self, row: &Row, miss: Option<&Miss>) -> Result<(), OutputError> {
         self.list.add(row, miss);
         self.details.add(row).map_err(OutputError::at(self.path))
     }
 
-    /// Writes the report, whole or not at all.
+    /// Writes the report. The file is written whole or not at all.
     pub fn write(self, summary: &Summary) -> Result<(), OutputError> {
         let mut view = view::ReportView::of(summary, &self.list, self.pages_missing);
         view.in_progress = self.in_progress;
@@ -132,14 +135,15 @@ impl<'a> Report<'a> {
         WrittenPage {
             template: "report.html",
             script: REPORT_SCRIPT,
-            // The run's id is random, so text in the data cannot contain the nonce made of it.
+            // The nonce is made from the run's id, which is random, so text in the data cannot
+            // contain it.
             secret: &summary.run.id,
         }
         .write(self.path, &view, Some(elements))
     }
 }
 
-/// Writes the page with the candidates of `improve`, whole or not at all.
+/// Writes the page with the candidates of `improve`. The file is written whole or not at all.
 pub fn write_improvement(path: &Path, found: &Improvement) -> Result<(), OutputError> {
     let page = WrittenPage {
         template: "improve.html",
@@ -149,7 +153,7 @@ pub fn write_improvement(path: &Path, found: &Improvement) -> Result<(), OutputE
     page.write(path, found, None)
 }
 
-/// An HTML page: the template that is rendered, and the script that shows the data in it.
+/// An HTML page: its template, and the script that shows the data in it.
 struct WrittenPage<'p> {
     template: &'static str,
     script: &'static str,
@@ -178,7 +182,7 @@ impl WrittenPage<'_> {
         })
     }
 
-    /// The page without its data.
+    /// Renders the page without its data.
     fn render(&self, view: &impl Serialize) -> Result<String, minijinja::Error> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
@@ -198,7 +202,7 @@ impl WrittenPage<'_> {
         environment.add_filter("seconds", figures::seconds);
         environment.add_filter("p_value", p_value);
         environment.add_filter("grouped", finqa_core::text::grouped);
-        // minijinja escapes as HTML because the names end in `.html`.
+        // The names end in `.html`, so that minijinja escapes inserted text as HTML.
         for (name, source) in TEMPLATES {
             environment.add_template(name, source)?;
         }
@@ -219,7 +223,7 @@ impl WrittenPage<'_> {
     }
 }
 
-/// A facet's value in words; the number of a turn becomes `turn N`.
+/// A facet's value in words. The number of a turn becomes `turn N`.
 fn in_words(value: &str, facet: &str) -> String {
     if facet == "part" && value.parse::<u32>().is_ok() {
         format!("turn {value}")
@@ -228,7 +232,7 @@ fn in_words(value: &str, facet: &str) -> String {
     }
 }
 
-/// A difference with its sign, and a typographic minus.
+/// A difference with its sign, and with a typographic minus.
 fn signed(value: f64, decimals: usize) -> String {
     numbers::signed(value, decimals).replace('-', "−")
 }

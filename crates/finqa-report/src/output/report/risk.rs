@@ -1,24 +1,25 @@
-//! The report's figure of risk and coverage: the error rate against the share of answers that are
+//! The report's figure of risk and coverage: the error rate over the share of answers that are
 //! given.
 
 use serde::Serialize;
 
 use finqa_score::calibration::{CurvePoint, RiskSummary};
 
-/// The size of the drawing, in SVG units.
+/// Width of the drawing, in SVG units.
 const WIDTH: f64 = 600.0;
+/// Height of the drawing, in SVG units.
 const HEIGHT: f64 = 180.0;
 
-/// The lines of the figure. Their x is the share of answers that are given.
+/// The lines of the figure. Their x axis is the share of answers that are given.
 #[derive(Serialize)]
 pub(super) struct RiskFigure<'a> {
     summary: &'a RiskSummary,
-    /// True if the errors were measured, which needs gold; false if they are expected from the
+    /// True if the errors were measured, which needs gold. False if they are expected from the
     /// probabilities.
     is_measured: bool,
-    /// The line of errors, as `x,y x,y`.
+    /// The points of the error line, as `x,y x,y`.
     errors: String,
-    /// The line of bounds; empty without gold.
+    /// The points of the line of upper bounds; empty without gold.
     bounds: String,
     /// The ticks of the error axis: y, and the label in percent.
     ticks: Vec<(f64, f64)>,
@@ -35,7 +36,7 @@ impl<'a> RiskFigure<'a> {
         let highest = points
             .iter()
             .map(|point| bound(point).unwrap_or(error(point)));
-        // The axis goes up to 5 % at least.
+        // The axis reaches at least 5 %.
         let highest = highest.fold(0.05, f64::max);
         let y = |error: f64| HEIGHT * (1.0 - error / highest);
         let line = |of: &dyn Fn(&CurvePoint) -> Option<f64>| {
@@ -46,7 +47,7 @@ impl<'a> RiskFigure<'a> {
             places.collect::<Vec<_>>().join(" ")
         };
         let ticks = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0];
-        // Leaves out labels that would overlap.
+        // Leave out labels that would overlap.
         let apart = |tick: &f64| *tick <= highest && (*tick == 0.0 || *tick >= highest / 12.0);
         Self {
             summary,

@@ -13,16 +13,15 @@ use super::figures::{BarPart, FacetRates, percent};
 use super::list::ReportQuestions;
 use super::risk::RiskFigure;
 
-/// Everything that the template prints.
 #[derive(Serialize)]
 pub(super) struct ReportView<'a> {
-    /// Present for the page of a run in progress.
+    /// `None` for the report of a run that has ended.
     pub(super) in_progress: Option<InProgress>,
     summary: &'a Summary,
     /// The model's name, without its address.
     title: &'a str,
     is_embedded: bool,
-    /// Number of answers that the checks did not accept.
+    /// Number of answers that the checks examined and did not accept.
     doubted: usize,
     /// Number of answers that the checks examined.
     checked: usize,
@@ -31,15 +30,15 @@ pub(super) struct ReportView<'a> {
     unfinished: Option<(String, String)>,
     answered: usize,
     without_answer: usize,
-    /// Changes since the run was started: renewed gold, and other addresses of models.
+    /// Changes since the start of the run: renewed golds, and other addresses of models.
     changes: Vec<String>,
-    /// How many questions have gold, if some have none.
+    /// The number of questions with gold; `None` if all have one.
     gold_line: Option<String>,
-    /// The reason why the pages are not available.
+    /// The reason why the pages are not available; `None` if they are.
     pages_missing: Option<&'a str>,
     headline: Option<Rate>,
     rules: Vec<RuleRate>,
-    /// The scores without questions whose gold is suspect.
+    /// The scores without the questions whose gold is suspect.
     trusted: Vec<RuleRate>,
     anatomy: Vec<BarPart>,
     wrong: Vec<FacetRates>,
@@ -51,7 +50,6 @@ pub(super) struct ReportView<'a> {
     risk: Option<RiskFigure<'a>>,
 }
 
-/// The score by one rule.
 #[derive(Serialize)]
 struct RuleRate {
     name: &'static str,
@@ -123,10 +121,11 @@ impl<'a> ReportView<'a> {
     }
 }
 
-/// The bar of all answers with gold: first accepted answers by reason, then misses by cause.
+/// The bar of all answers with gold: accepted answers by reason, followed by misses by cause.
 fn anatomy(list: &ReportQuestions) -> Vec<BarPart> {
     let mut parts: Vec<BarPart> = Vec::new();
-    // An accepted answer has one reason, and a miss one cause.
+    // An accepted answer has exactly one reason, and a miss exactly one cause, so the parts add up
+    // to the bar.
     for (facet, class) in [("reason", "right"), ("cause", "wrong")] {
         let mut values: Vec<_> = list.values(facet).collect();
         values.sort_by_key(|(_, value)| std::cmp::Reverse(value.count));

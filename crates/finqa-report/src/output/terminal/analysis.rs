@@ -7,11 +7,11 @@ use finqa_score::analysis::{Cause, Miss, MissAnalysis};
 use super::scores::align;
 use super::style::{TerminalStyle, broken, harmless};
 
-/// Maximum number of characters shown of an answer, which may be a page of text.
+/// Maximum number of characters shown of an answer, because an answer may be a page of text.
 const SHOWN: usize = 40;
 
-/// The analysis as tables for a terminal of at least 80 columns, with up to `examples` misses for
-/// each cause.
+/// The analysis as tables for a terminal of at least 80 columns. Each cause has up to `examples`
+/// misses.
 pub fn analysis_tables(analysis: &MissAnalysis, examples: usize, style: TerminalStyle) -> String {
     let rule = analysis.rule.title();
     let by = match &analysis.dataset {
@@ -71,7 +71,8 @@ fn examples_of(analysis: &MissAnalysis, cause: Cause, examples: usize) -> String
     lines.join("\n")
 }
 
-/// A question's id on one line, so that it can be copied, and below it values and a remark.
+/// A question's id on a line of its own, so that it can be copied, and values and a remark below
+/// it.
 pub(super) fn question_lines(question: &str, values: &[(&str, &String)], remark: &str) -> String {
     let values = values
         .iter()

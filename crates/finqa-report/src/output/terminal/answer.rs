@@ -1,4 +1,4 @@
-//! Shows one answer (`ask`) on a terminal of 80 columns.
+//! Shows one answer on a terminal of 80 columns (`ask`).
 
 use crate::output::AnswerView;
 use finqa_agents::pair::Solution;
@@ -9,7 +9,7 @@ use super::style::{broken, harmless};
 
 /// Width of the text, in columns.
 const WIDTH: usize = 80;
-/// Width of the column of titles.
+/// Width of the column with the titles, in columns of the terminal.
 const INDENT: usize = 10;
 
 /// The answer with its steps, evidence and program, the critic's verdicts and the second opinion.
@@ -54,13 +54,13 @@ pub fn answer_text(view: &AnswerView<'_>) -> String {
     harmless(&out).into_owned()
 }
 
-/// True if no model was called. The name of an outcome is not shown then, because it is about a
+/// True if no model was called. The name of the outcome is not shown then, because it is about a
 /// model's reply.
 fn is_embedded(solution: &Solution) -> bool {
     solution.calls.is_empty()
 }
 
-/// Only the answer, in one line.
+/// The answer alone, on one line.
 pub fn short_answer(solution: &Solution) -> String {
     let Some(answer) = &solution.answer else {
         return match is_embedded(solution) {
@@ -86,15 +86,15 @@ fn headline(solution: &Solution) -> String {
     if !label.is_empty() {
         line.push_str(&format!("  ({label})"));
     }
-    // A guess is shown without its confidence: "not sure" and "confidence 0.91" contradict each
-    // other.
+    // A guess is shown without its confidence, because "not sure" and "confidence 0.91" contradict
+    // each other.
     if let Some(confidence) = answer.confidence.filter(|_| answer.doubt.is_none()) {
         line.push_str(&format!(", confidence {confidence:.2}"));
     }
     line
 }
 
-/// Adds the scale word, as in `56.9 million`, unless the answer already has it.
+/// Appends the scale word, as in `56.9 million`, unless the answer already has it.
 fn with_scale(answer: &str, unit: Unit) -> String {
     match unit.scale {
         Some(scale) if !answer.to_lowercase().contains(scale.word()) => {
@@ -126,7 +126,7 @@ fn critic(view: &AnswerView<'_>) -> Vec<String> {
     for round in &view.rounds {
         let chosen = several && view.solution.chosen_round == Some(round.number);
         let number = match several {
-            // The only answer is in the headline.
+            // The answer of a single round is already in the headline.
             false => String::new(),
             true => format!("round {}: {}, ", round.number, single_spaced(&round.answer)),
         };

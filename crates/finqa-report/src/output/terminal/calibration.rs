@@ -1,13 +1,13 @@
-//! Shows a fitted calibration (`calibrate`): its data, and how many answers each `--max-error`
-//! gives.
+//! Shows a fitted calibration (`calibrate`): its data, and how many answers it gives at each
+//! `--max-error`.
 
 use finqa_core::text::counted;
 use finqa_score::calibration::{Calibration, GivenWithin};
 
 use super::style::{TerminalStyle, harmless};
 
-/// The calibration in two sentences, a table of the answers that each `--max-error` gives, and, for
-/// a limit that gives none, what it would take to give some.
+/// The calibration as text: two sentences about its data, a table of the answers given at each
+/// `--max-error`, and for each limit that gives no answer, what would be needed to give some.
 pub fn calibration_text(
     calibration: &Calibration,
     within: &[GivenWithin],

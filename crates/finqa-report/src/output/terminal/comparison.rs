@@ -1,4 +1,4 @@
-//! Shows two runs side by side, as tables (`compare`).
+//! Shows two runs next to each other, as tables (`compare`).
 
 use crate::output::numbers::{p_value, signed};
 use crate::output::verdict::verdict_sentence;
@@ -13,11 +13,11 @@ use super::scores::align;
 use super::style::{TerminalStyle, spaced};
 use super::summary::epoch_lines;
 
-/// Maximum number of flips (questions that only one side answers right) shown for each side. The
-/// others are in `--json`.
+/// Maximum number of flips that are shown for each side; `--json` has all of them. A flip is a
+/// question that only one side answers right.
 const FLIPS: usize = 20;
 
-/// The comparison as tables for a terminal of at least 80 columns.
+/// The comparison as tables, for a terminal of at least 80 columns.
 pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     let side = |name: &str, side: &RunSide| {
         let left_out = match side.left_out {
@@ -67,8 +67,8 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
     parts.join("\n")
 }
 
-/// The rates and their differences, in two tables, because one with all columns would be wider
-/// than 80.
+/// The rates and their differences. They are two tables, because one with all columns would be
+/// wider than 80.
 fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     let mut rates = style.table(&["rule", "n", "A % [95 % CI]", "B % [95 % CI]"]);
     let mut differences = style.table(&["rule", "B - A [95 % CI]", "McNemar p"]);
@@ -104,7 +104,7 @@ fn percent(x: f64) -> String {
     format!("{:.1}", 100.0 * x)
 }
 
-/// A line for each amount (time, rounds) that both sides have.
+/// A line for each amount, such as time or rounds, that both sides have.
 fn spending(comparison: &Comparison<'_>, style: TerminalStyle) -> Vec<String> {
     let spending = &comparison.spending;
     let amounts = [
@@ -128,7 +128,7 @@ fn spending(comparison: &Comparison<'_>, style: TerminalStyle) -> Vec<String> {
 }
 
 /// The verdict, with the times and costs to weigh against it. It is printed last, because the flips
-/// before it fill a screen.
+/// fill a screen.
 fn verdict(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     let said = comparison.verdict.as_ref().map_or_else(
         || format!("no question can be judged by {}", comparison.rule.title()),

@@ -1,14 +1,14 @@
-//! Lists the tables that were read in a user's report (`ask --list-tables`).
+//! Lists the tables that were read from a user's report (`ask --list-tables`).
 
 use finqa_core::text::counted;
 
 use super::style::{TerminalStyle, broken};
 use finqa_documents::PrintedTable;
 
-/// Number of columns before the text, for the table's number.
+/// Number of columns before the text. The table's number is in them.
 const INDENT: usize = 5;
 
-/// A table with its number, in two lines: its title; rows, unit, formulas and headings.
+/// A table in two lines: its number and title; its rows, formulas, unit and headings.
 pub fn table_lines(number: usize, table: &PrintedTable) -> String {
     let columns: Vec<&str> = table.headings().collect();
     let unit = table.stated_unit();

@@ -1,11 +1,11 @@
-//! Shows the candidates of `improve`.
+//! Shows the candidates of `improve` with their results.
 
 use crate::output::numbers::{p_value, signed};
 use finqa_score::improve::{Candidate, Effect, Improvement};
 
 use super::style::{TerminalStyle, unbroken};
 
-/// The result of a candidate in one line.
+/// The result of a candidate, on one line.
 pub fn candidate_line(candidate: &Candidate) -> String {
     let number = candidate.number;
     let Some(effect) = &candidate.effect else {
@@ -23,7 +23,7 @@ pub fn candidate_line(candidate: &Candidate) -> String {
     )
 }
 
-/// All candidates with their changes, and the effect of the promoted one on the sealed pages.
+/// All candidates with their changes, and the effect of the promoted candidate on the sealed pages.
 pub fn improvement_text(found: &Improvement, style: TerminalStyle) -> String {
     let mut lines = Vec::new();
     for candidate in &found.candidates {
@@ -49,7 +49,7 @@ pub fn improvement_text(found: &Improvement, style: TerminalStyle) -> String {
     lines.join("\n")
 }
 
-/// `+5.0 [1.2, 8.8] points`, not broken into two lines.
+/// `+5.0 [1.2, 8.8] points`, which is not broken into two lines.
 fn gain(effect: &Effect) -> String {
     let points = [effect.difference, effect.interval.low, effect.interval.high];
     let [difference, low, high] = points.map(|rate| signed(100.0 * rate, 1));

@@ -1,5 +1,7 @@
-//! Text for a terminal, during and after a run. `style` and `writer` come first in reading: they
-//! lay out text, escape what a terminal would obey, and print lines above a progress bar.
+//! Text for a terminal, during and after a run.
+//!
+//! Read `style` and `writer` first. They lay out text, escape characters that a terminal would
+//! obey, and print lines above a progress bar.
 
 mod analysis;
 mod answer;

@@ -16,23 +16,22 @@ use jiff::tz::TimeZone;
 use super::style::{joined, unbroken};
 use super::writer::{ProgressOptions, TerminalWriter, set_template};
 
-/// Minimum time between two plain progress lines.
+/// Minimum time between two plain progress lines, so that the log of a long run stays short.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The first line has only what always fits 80 columns: the bar, the count, the score and the time
-/// left.
+/// The template of the first line. It has only parts that always fit 80 columns: the bar, the
+/// count, the score and the time left.
 const BAR: &str = "{bar:16.cyan/dim} {pos}/{len} · {wide_msg}";
 
-/// Maximum number of columns of the lines below the bar.
+/// Maximum number of columns in the lines below the bar.
 const WIDTH: usize = 79;
 
-/// Shows a run's events on stderr.
 pub struct RunProgress {
     options: ProgressOptions,
     writer: TerminalWriter,
     bar: ProgressBar,
     counts: ProgressCounts,
-    /// The folder with the runs, for commands that are shown.
+    /// The folder with the runs, for commands in the text.
     output: PathBuf,
     /// The command that continues the run.
     pub continuation: String,
@@ -45,15 +44,15 @@ pub struct RunProgress {
 struct ProgressCounts {
     /// Number of questions in the run.
     total: usize,
-    /// Questions with an outcome, which may be that there is no answer.
+    /// Number of questions with an outcome, including those without an answer.
     answered: usize,
-    /// Those of `answered` that earlier processes asked.
+    /// Number of questions that earlier processes answered; part of `answered`.
     resumed: usize,
     scored: usize,
     right: usize,
     failed: usize,
     retries: u64,
-    /// Calls in flight and their limit, as last reported.
+    /// The calls in flight and their limit, as last reported.
     limits: LimitStatus,
     cost: Cost,
 }
@@ -63,7 +62,7 @@ impl RunProgress {
     pub fn new(options: ProgressOptions, output: &Path) -> Self {
         let writer = TerminalWriter::new(options);
         let bar = writer.bar.clone();
-        // The total is known only at `Event::Started`, so there is no bar before.
+        // There is no bar yet, because the total is known only at `Event::Started`.
         set_template(&bar, "{wide_msg}");
         let now = Instant::now();
         Self {
@@ -72,7 +71,7 @@ impl RunProgress {
             bar,
             counts: ProgressCounts::default(),
             output: output.to_owned(),
-            // Not broken into lines, so that it can be copied.
+            // Not broken into lines, so that users can copy it.
             continuation: unbroken(&command("--resume", output)),
             last_line: now,
             started: now,
@@ -132,13 +131,13 @@ impl RunProgress {
         }
     }
 
-    /// A writer that prints lines above the bar. It can be used from any thread.
+    /// A writer that prints lines above the bar. Every thread may use it.
     pub fn writer(&self) -> TerminalWriter {
         self.writer.clone()
     }
 
-    /// True if a plain progress line must be printed now: there is no bar, and a line is `wanted`
-    /// or the interval has passed.
+    /// True if a plain progress line must be printed now. That is so if there is no bar, and a line
+    /// is `wanted` or the interval has passed.
     fn is_line_due(&mut self, wanted: bool) -> bool {
         let due = wanted || self.last_line.elapsed() >= PLAIN_INTERVAL;
         let is_due = due && !self.options.terminal;
@@ -166,7 +165,6 @@ impl RunProgress {
         }
     }
 
-    /// Updates the bar.
     fn show(&self) {
         self.bar.set_message(joined([self.score(), self.eta()]));
         let more = lines_of(self.spending().into_iter().chain(self.calls()));
@@ -184,22 +182,23 @@ impl RunProgress {
         parts.join(" · ")
     }
 
-    /// Right answers so far. This is a count, because a rate would need its interval, and one by
-    /// numeric match its floor.
+    /// The number of right answers so far. A rate would need its interval, and a rate by numeric
+    /// match its floor too.
     fn score(&self) -> Option<String> {
         (self.counts.scored > 0)
             .then(|| format!("{} of {} right (FE)", self.counts.right, self.counts.scored))
     }
 
-    /// The cost so far, and questions without an answer.
+    /// The cost so far, and the number of questions without an answer.
     fn spending(&self) -> Vec<String> {
         let failed = self.counts.failed;
         let failed = (failed > 0).then(|| format!("{failed} without an answer"));
         self.counts.cost.brief().into_iter().chain(failed).collect()
     }
 
-    /// An outage, the oldest call, the calls in flight with their limit, retries and 429s; empty if
-    /// there is nothing to show. They show that a run which waits does not hang.
+    /// Reasons for waiting: an outage, the oldest call, the calls in flight with their limit,
+    /// retries and 429s. They show that a waiting run has not stopped. Empty if there is nothing to
+    /// show.
     fn calls(&self) -> Vec<String> {
         let LimitStatus {
             in_flight,
@@ -224,8 +223,8 @@ impl RunProgress {
         parts.into_iter().flatten().collect()
     }
 
-    /// The time left at the pace of this process. Answers of earlier processes are left out,
-    /// because they took none of its time. `None` before the first answer.
+    /// The time left at this process's pace. Answers of earlier processes took none of its time and
+    /// are not counted. `None` before the first answer.
     fn eta(&self) -> Option<String> {
         let here = self.counts.answered.saturating_sub(self.counts.resumed);
         if here == 0 {
@@ -237,7 +236,7 @@ impl RunProgress {
     }
 
     fn finish(&mut self, finish: &Finish, elapsed: Duration) {
-        // No call is in flight any more.
+        // No calls are in flight any more.
         self.counts.limits = LimitStatus {
             rate_limited: self.counts.limits.rate_limited,
             ..LimitStatus::default()
@@ -268,7 +267,7 @@ impl RunProgress {
                 );
                 format!("interrupted; {answered}; continue with {again}")
             }
-            // The caller prints the error.
+            // The caller prints the error of such a run.
             Finish::Fatal(_) | Finish::Bug(_) => return,
         };
         self.writer.say(&line);
@@ -289,9 +288,9 @@ fn rough_time(seconds: f64) -> String {
     }
 }
 
-/// The three lines of a question with `--verbose`: id, question, and gold with the answer, the
-/// verdicts of its rounds and the time. What else was said is in the transcripts. For an episode, one
-/// line: how it ended, its reward, the number of steps and the answer.
+/// The lines for a question with `--verbose`: its id, its text, and a line with gold, answer,
+/// verdicts and time. The transcripts have the rest. An episode has one line: how it ended, its
+/// reward, its number of steps and its answer.
 fn verbose_lines(row: &Row) -> String {
     if let Some(episode) = &row.solution.episode {
         let reward = episode
@@ -335,7 +334,7 @@ fn verbose_lines(row: &Row) -> String {
     format!("{}\n  question: {question}\n  {result}", row.key)
 }
 
-/// Joins the parts with dots, on as many lines as they need.
+/// Joins the parts with dots, on as many lines as needed.
 fn lines_of(parts: impl Iterator<Item = String>) -> String {
     let (mut text, mut column) = (String::new(), 0);
     for part in parts.filter(|part| !part.is_empty()) {

@@ -1,4 +1,5 @@
-//! The list of runs (`runs`): two lines each, so that all there is to choose by fits 80 columns.
+//! The list of runs (`runs`). Each run has two lines, so that everything by which a user chooses a
+//! run fits 80 columns.
 
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_core::text::counted;
@@ -6,11 +7,11 @@ use finqa_journal::run::{BriefResults, RunKind, RunMeta, RunStage, RunState, sho
 
 use super::style::{TerminalStyle, broken, harmless, spaced};
 
-/// Columns before the second line.
+/// Number of columns by which the second line of a run is indented.
 const INDENT: usize = 4;
 
-/// The runs: the short id, the start and the state on one line, which is not wrapped; then model,
-/// questions, data, progress, score and cost.
+/// The runs as text. The first line of a run has its short id, start and state, and is not wrapped.
+/// The second has model, mode, data, progress, score and cost.
 pub fn runs_list(runs: &[(String, Result<RunState, String>)], style: TerminalStyle) -> String {
     let ids = runs.iter().map(|(id, _)| short_id(id).chars().count());
     let width = ids.max().unwrap_or(0);
@@ -19,7 +20,7 @@ pub fn runs_list(runs: &[(String, Result<RunState, String>)], style: TerminalSty
         let lines = match state {
             Ok(state) => {
                 let meta = &state.meta;
-                // To the minute: the list has 80 columns.
+                // The start is shown to the minute, so that the line fits 80 columns.
                 let started = meta.started.get(..16).unwrap_or(&meta.started);
                 let started = started.replace('T', " ");
                 let status = status(&state.stage, meta);
@@ -33,7 +34,7 @@ pub fn runs_list(runs: &[(String, Result<RunState, String>)], style: TerminalSty
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Model, questions, data, progress, score and cost.
+/// The second line: model, mode, data, progress, score and cost.
 fn about(state: &RunState) -> String {
     let meta = &state.meta;
     let model = match meta.model() {
@@ -53,7 +54,7 @@ fn about(state: &RunState) -> String {
         .replace(" %", "\u{a0}%")
 }
 
-/// How the questions are asked, in words.
+/// The way in which the questions are asked, in words.
 fn mode(meta: &RunMeta) -> String {
     let setting = |key: &str| meta.settings.get(key).and_then(toml::Value::as_str);
     let mode = match (meta.kind(), setting("mode"), setting("history")) {
@@ -65,7 +66,8 @@ fn mode(meta: &RunMeta) -> String {
     mode.to_owned()
 }
 
-/// The reward of episodes, the score by financial equivalence, and the cost, if models were called.
+/// The mean reward of episodes, the score by financial equivalence, and the cost if models were
+/// called.
 fn score_and_cost(results: &BriefResults) -> impl Iterator<Item = String> + use<> {
     let reward = results.episodes.and_then(|episodes| episodes.reward);
     let reward = reward.map(|reward| format!("reward {:.3}", reward.mean));

@@ -8,7 +8,7 @@ use finqa_score::score::{Rule, Scorecard};
 
 use super::style::{TerminalStyle, spaced, unbroken};
 
-/// The scores of a run, or of a file.
+/// The scores of a run or of a file.
 pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
     let is_scored = scores.rates.iter().next().is_some();
     let mut lines = vec![match (is_scored, scores.questions) {
@@ -29,11 +29,11 @@ pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
 fn rules(scores: &Scorecard, style: TerminalStyle) -> String {
     let mut table = style.table(&["rule", "right", "of", "%", "95 % CI", "note"]);
     for (rule, rate) in scores.rates.iter() {
-        // Numeric match is never shown without the score of the best constant answer.
+        // Numeric match is never shown without its floor, the score of the best constant answer.
         let floor = scores.rates.floor();
         let floor = floor.filter(|_| rule == Rule::NumericalMatch);
         let floor = floor.map(|floor| format!("floor {:.1} %", 100.0 * floor.rate));
-        // A printed answer seldom has five decimals, so without programs this rate is low.
+        // Printed answers seldom have five decimals, so this rate is low without programs.
         let is_of_texts =
             rule == Rule::ExecutionAccuracy && scores.rates.get(Rule::ProgramExecution).is_none();
         let of_texts = is_of_texts.then(|| "no programs: of the printed answers".to_owned());
@@ -52,7 +52,8 @@ fn rules(scores: &Scorecard, style: TerminalStyle) -> String {
     spaced(&table.to_string())
 }
 
-/// How many of the rows a rule judges, if it cannot judge all, because the others lack its gold.
+/// A note with the number of rows that a rule can judge, if it cannot judge all; the other rows
+/// lack its gold.
 pub(super) fn judged_note(scores: &Scorecard, rate: &Rate) -> Option<String> {
     (rate.n < scores.questions).then(|| {
         format!(
@@ -70,17 +71,17 @@ pub(super) fn align(table: &mut Table, right: &[usize]) {
     }
 }
 
-/// `[69.1, 83.9]`, not broken into two lines.
+/// `[69.1, 83.9]`, which is not broken into two lines.
 pub(super) fn interval(rate: &Rate) -> String {
     format!("[{:.1},\u{a0}{:.1}]", 100.0 * rate.low, 100.0 * rate.high)
 }
 
-/// `77.4 % [69.1, 83.9]`, not broken into two lines.
+/// `77.4 % [69.1, 83.9]`, which is not broken into two lines.
 pub(super) fn with_interval(rate: &Rate) -> String {
     unbroken(&format!("{:.1} % {}", 100.0 * rate.rate, interval(rate)))
 }
 
-/// The score without suspect golds; `None` if there are none.
+/// The score without questions whose gold is suspect; `None` if no gold is.
 fn trusted_line(scores: &Scorecard) -> Option<String> {
     let trusted = scores.without_suspects.as_ref()?;
     let rate = trusted.rates.get(Rule::FinancialEquivalence)?;

@@ -10,7 +10,7 @@ use finqa_score::analysis::{ComparedRun, InputValues, SeveralRuns, Shown};
 use super::scores::align;
 use super::style::{TerminalStyle, harmless, spaced};
 
-/// The runs as a table for a terminal of at least 80 columns, and a line for each setting in which
+/// The runs as a table for a terminal of at least 80 columns, with a line for each setting in which
 /// they differ.
 pub fn several_table(several: &SeveralRuns, style: TerminalStyle) -> String {
     let mut parts: Vec<String> = several.runs.iter().map(|run| named(run, style)).collect();
@@ -32,7 +32,7 @@ pub fn several_table(several: &SeveralRuns, style: TerminalStyle) -> String {
     harmless(&parts.join("\n")).into_owned()
 }
 
-/// A run's letter, the model asked for and the models that answered.
+/// A run's letter, the requested model, and the models that answered.
 fn named(run: &ComparedRun, style: TerminalStyle) -> String {
     let model = run.model.as_deref().unwrap_or("unknown model");
     let model = match model {
@@ -56,7 +56,7 @@ fn named(run: &ComparedRun, style: TerminalStyle) -> String {
     ))
 }
 
-/// The values of a setting with the runs that have each.
+/// The values of a setting, each with the runs that have it.
 fn difference(input: &InputValues, several: &SeveralRuns) -> String {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for (value, run) in input.values.iter().zip(&several.runs) {
@@ -82,7 +82,7 @@ fn table(several: &SeveralRuns) -> String {
     let header = [
         "", "n", &*rate, "minus A [95 % CI]", "p", "$/question", "P50 s", "P95 s",
     ];
-    // Without borders, because the columns then fit 80.
+    // No borders, because only then the columns fit 80.
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Disabled);

@@ -8,8 +8,8 @@ use finqa_core::text::picture;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 /// Escapes control characters and bidi marks in untrusted text. A control character becomes its
-/// picture (`␛`). A mark that changes the direction of writing, and could show text in another
-/// order, becomes its code (`<U+202E>`). Line breaks and tabs stay.
+/// picture (`␛`). A mark that changes the direction of writing, and so could show text in another
+/// order, becomes its code (`<U+202E>`). Line breaks and tabs are kept.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     let obeyed = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns_direction(c);
     if !text.contains(obeyed) {
@@ -33,7 +33,8 @@ fn turns_direction(c: char) -> bool {
 /// Maximum number of columns in a line of prose, because longer lines are hard to read.
 const MEASURE: usize = 100;
 
-/// The layout of text for people. The default, 80 columns, is for an output that is not a terminal.
+/// The layout of text for people. The default, 80 columns, is for output that does not go to a
+/// terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalStyle {
     /// Maximum number of columns.
@@ -56,7 +57,8 @@ impl TerminalStyle {
         table
     }
 
-    /// Wraps a line at spaces, but not at no-break spaces or before `%`. Later lines are indented.
+    /// Wraps a line at spaces, but neither at no-break spaces nor before `%`. Indents the later
+    /// lines.
     pub fn wrap(self, text: &str) -> String {
         let limit = usize::from(self.width).min(MEASURE);
         let text = text.replace(" %", "\u{a0}%");
@@ -64,13 +66,13 @@ impl TerminalStyle {
     }
 }
 
-/// Replaces spaces by no-break spaces, so that a text is not wrapped. [`spaced`] turns them back
+/// Replaces spaces by no-break spaces, so that a text is not wrapped. [`spaced`] replaces them back
 /// before the text is printed.
 pub(super) fn unbroken(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// Replaces no-break spaces by spaces, which undoes `unbroken`.
+/// Replaces no-break spaces by spaces, to undo `unbroken`.
 pub fn spaced(text: &str) -> String {
     text.replace('\u{a0}', " ")
 }
@@ -90,8 +92,8 @@ pub fn for_stderr(text: &str) -> Cow<'_, str> {
     Cow::Owned(spaced(&lines.collect::<Vec<_>>().join("\n")))
 }
 
-/// Wraps a text at spaces. Its first line begins in column `start` and later lines in column
-/// `indent`; no line ends after column `limit` unless it is a single word.
+/// Wraps a text at spaces. The first line begins in column `start`, later lines in column `indent`.
+/// No line is longer than `limit` unless it is a single word.
 pub(super) fn broken(text: &str, start: usize, indent: usize, limit: usize) -> String {
     let (first, later) = (" ".repeat(start), " ".repeat(indent));
     let options = Options::new(limit)
@@ -105,7 +107,7 @@ pub(super) fn broken(text: &str, start: usize, indent: usize, limit: usize) -> S
     filled.get(start..).unwrap_or_default().to_owned()
 }
 
-/// Joins the parts that are not empty, on one line.
+/// Joins the parts with dots on one line. Empty parts are left out.
 pub(super) fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
     let parts = parts.into_iter().flatten();
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();

@@ -1,5 +1,5 @@
-//! The summary of a run in a few lines: what was measured, the scores, the effect of critic and
-//! second opinion, and the cost. With `--verbose`, the scores of all rules as a table.
+//! The summary of a run in a few lines: the model and data, the scores, the effect of critic and
+//! second opinion, and the cost. With `--verbose`, the scores by all rules are a table.
 
 use std::path::Path;
 
@@ -15,11 +15,11 @@ use finqa_score::score::{EpochCard, Rule, Scorecard};
 use super::scores::{interval, judged_note, outcome_line, scorecard_tables, with_interval};
 use super::style::{TerminalStyle, unbroken};
 
-/// Minimum number of questions for which the score of the best constant answer is shown. With a
-/// single question, a constant is always right.
+/// Minimum number of questions for showing the score of the best constant answer. For a single
+/// question, a constant is always right.
 const ENOUGH: usize = 10;
 
-/// The summary of a run. `output` is the folder with the runs, for commands that are shown.
+/// The summary of a run. `output` is the folder with the runs, for commands in the text.
 pub fn summary_text(
     summary: &Summary,
     output: &Path,
@@ -56,7 +56,8 @@ pub fn summary_text(
     parts.join("\n")
 }
 
-/// What was measured, and the score by financial equivalence, which is not broken into two lines.
+/// The model, the data and the score by financial equivalence. The score is not broken into two
+/// lines.
 fn headline(summary: &Summary) -> String {
     let score = match summary.scores.rates.get(Rule::FinancialEquivalence) {
         Some(rate) => format!(
@@ -73,8 +74,8 @@ fn headline(summary: &Summary) -> String {
         let scored = counted(scores.questions - scores.without_gold, "question");
         questions = format!("{scored} scored ({line})");
     } else if summary.episodes.is_none() {
-        // Pages are counted here because `--n` counts records: two records may share a page, and
-        // most have several questions.
+        // The number of pages is shown because `--n` counts records: two records may share a page,
+        // and most records have several questions.
         questions.push_str(&format!(" on {}", counted(scores.pages, "page")));
     }
     let score = unbroken(&score);
@@ -83,11 +84,11 @@ fn headline(summary: &Summary) -> String {
     format!("{}, {questions}: {reward}{score}", measured(&summary.run))
 }
 
-/// The model with its server, the data, and how the questions were asked.
+/// The model with its server, the data, and the way in which the questions were asked.
 fn measured(run: &RunMeta) -> String {
     let model = match run.model() {
         OFFLINE => "Embedded analyst".to_owned(),
-        // Provider, address and model.
+        // The model in the identity is provider, address and name.
         model => match run.identity.model.split(' ').nth(1) {
             Some(address) => format!("{model} at {address}"),
             None => model.to_owned(),
@@ -106,7 +107,7 @@ fn measured(run: &RunMeta) -> String {
     format!("{model}, {}{fictional}{mode}", run.data)
 }
 
-/// The scores by the rules of the LangGraph baseline. Numeric match is shown with the score of the
+/// The scores by the rules of the LangGraph baseline. Numeric match comes with the score of the
 /// best constant answer.
 fn other_rules(scores: &Scorecard) -> Option<String> {
     let percent = |rate: f64| format!("{:.1} %", 100.0 * rate);
@@ -126,7 +127,7 @@ fn other_rules(scores: &Scorecard) -> Option<String> {
     Some(line)
 }
 
-/// The mean reward, which is what episodes are played for; `None` if no episode has one.
+/// The mean reward, which episodes are played for. `None` if no episode has a reward.
 fn reward_words(episodes: &EpisodeSummary) -> Option<String> {
     let reward = episodes.reward?;
     let interval = reward.low.zip(reward.high);
@@ -138,7 +139,7 @@ fn reward_words(episodes: &EpisodeSummary) -> Option<String> {
     ))
 }
 
-/// The number of episodes, and how they ended.
+/// The number of episodes with a reward, and how the others ended.
 fn episode_line(episodes: &EpisodeSummary) -> String {
     let rewarded = episodes.reward.map_or(0, |reward| reward.n);
     let mut parts = vec![format!("{rewarded} with a reward")];
@@ -157,8 +158,8 @@ fn episode_line(episodes: &EpisodeSummary) -> String {
     format!("Episodes: {}", parts.join("; "))
 }
 
-/// The passes of a run compared by one rule. How many answers vary between passes is shown for
-/// financial equivalence only.
+/// Compares the passes of a run by one rule. The number of answers that vary between passes is
+/// shown only for financial equivalence.
 pub(super) fn epoch_lines(card: &EpochCard) -> Vec<String> {
     let is_nm = card.rule == Rule::NumericalMatch.name();
     let name = if is_nm { "NM" } else { "FE" };
@@ -221,7 +222,7 @@ fn critic_line(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// What one critic is worth, in answers and in points.
+/// The gain from one critic, in answers and in points.
 fn worth_line(worth: &CriticWorth) -> String {
     let (whose, verb) = match worth.critic {
         CriticKind::Checks => ("the checks", "sent back"),
@@ -243,7 +244,8 @@ fn worth_line(worth: &CriticWorth) -> String {
     )
 }
 
-/// The scores of answers with which the embedded analyst agrees, and of the others.
+/// The scores of answers with which the embedded analyst agrees, and of those with which it does
+/// not.
 fn opinion_line(summary: &Summary) -> Option<String> {
     let agreement = summary.second_opinion.as_ref()?;
     let part = |rate: Rate, which: &str| {
@@ -264,7 +266,7 @@ fn unfinished_line(summary: &Summary, output: &Path) -> Option<String> {
         return Some(format!("Not complete: {line}."));
     }
     let (state, command) = summary.unfinished(output)?;
-    // Not broken into lines, so that it can be copied.
+    // Not broken into lines, so that users can copy it.
     let command = unbroken(&command);
     let (left, total) = (summary.left(), summary.run.total);
     Some(format!(
@@ -272,7 +274,7 @@ fn unfinished_line(summary: &Summary, output: &Path) -> Option<String> {
     ))
 }
 
-/// Calls, tokens and cost in one line.
+/// Calls, tokens and cost, on one line; `None` without calls.
 fn spent_line(summary: &Summary) -> Option<String> {
     let spent = &summary.spent;
     let used: NodeUsage = spent.nodes.values().copied().sum();
@@ -284,7 +286,7 @@ fn spent_line(summary: &Summary) -> Option<String> {
             used.saved_tokens
         ),
     };
-    // A call that is repeated after a failure is several requests.
+    // A call that is repeated after a failure consists of several requests.
     let requests = match spent.requests > spent.calls {
         true => format!(" in {}", counted(spent.requests, "request")),
         false => String::new(),
@@ -305,8 +307,8 @@ fn spent_line(summary: &Summary) -> Option<String> {
     })
 }
 
-/// The cost. If it is unknown because no reply stated its tokens, says so, because a price would
-/// not help.
+/// The cost in words. If it is unknown because no reply stated its tokens, the text says so,
+/// because adding a price would not help.
 fn cost(cost: &Cost, used: &NodeUsage) -> String {
     let is_unstated = cost.unpriced > 0 && cost.unpriced == used.without_usage;
     match cost.known.is_zero() && is_unstated && used.tokens.total() == 0 {
@@ -315,8 +317,8 @@ fn cost(cost: &Cost, used: &NodeUsage) -> String {
     }
 }
 
-/// A number of tokens. It is a minimum if a server did not state its tokens or an answer was lost,
-/// because these are not in the sum.
+/// A number of tokens in words. It is a minimum if a server did not state its tokens or an answer
+/// was lost, because the sum lacks these.
 fn tokens(node: &NodeUsage, count: u64) -> String {
     match node.without_usage > 0 || node.lost > 0 {
         true => format!("{count} (at least)"),
@@ -330,7 +332,7 @@ mod tests {
 
     use super::*;
 
-    /// The cost was once "unknown" here, as for a model without a price.
+    /// Such a cost was once shown as "unknown", like that of a model without a price.
     #[test]
     fn a_cost_without_the_tokens_of_some_answers_is_at_least_and_without_all_says_why() {
         for (known, unpriced, without_usage, words) in [

@@ -1,4 +1,4 @@
-//! Prints lines on stderr without breaking a progress bar.
+//! Prints lines on stderr without disturbing a progress bar.
 
 use std::io::{IsTerminal, Write};
 
@@ -6,11 +6,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::style::{for_stderr, harmless, spaced};
 
-/// Target that log filters name. It does not follow the module path, so that a filter still works
-/// when code moves to another package.
+/// Target that log filters name. It differs from the module path, so that a filter still works
+/// after code moves to another package.
 const TARGET: &str = "convfinqa::output::terminal::writer";
 
-/// The options of the progress display.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProgressOptions {
     /// Show every question with its answers and rounds.
@@ -24,17 +23,17 @@ pub struct ProgressOptions {
     pub logged: bool,
 }
 
-/// Prints lines on stderr without breaking a progress bar.
+/// Prints lines on stderr without disturbing a progress bar.
 #[derive(Clone, Debug)]
 pub struct TerminalWriter {
     options: ProgressOptions,
-    /// The bar above which lines are printed.
+    /// The bar above which the lines are printed.
     pub(super) bar: ProgressBar,
 }
 
 impl TerminalWriter {
-    /// A writer with a bar. The bar is hidden except on a terminal without `--quiet` and
-    /// `--log json`.
+    /// A writer with a bar. The bar is visible only on a terminal, and not with `--quiet` or `--log
+    /// json`.
     pub fn new(options: ProgressOptions) -> Self {
         let target = if options.terminal && !options.quiet && !options.logged {
             ProgressDrawTarget::stderr()
@@ -45,7 +44,7 @@ impl TerminalWriter {
         Self { options, bar }
     }
 
-    /// Prints a line, unless `--quiet`.
+    /// Prints a line, but not with `--quiet`.
     pub fn say(&self, line: &str) {
         match self.options {
             ProgressOptions { quiet: true, .. } => {}
@@ -64,7 +63,7 @@ impl TerminalWriter {
         }
     }
 
-    /// Writes a line without wrapping it; control characters are escaped. A closed stderr does not
+    /// Writes a line without wrapping it. Control characters are escaped. A closed stderr does not
     /// stop the program.
     pub fn line(&self, line: &str) {
         self.bar.suspend(|| {
@@ -73,7 +72,7 @@ impl TerminalWriter {
     }
 }
 
-/// A writer and its bar, which shows a download. `template` is in indicatif's syntax.
+/// A writer, and its bar for a download. `template` is in indicatif's syntax.
 pub fn download_bar(template: &str) -> (TerminalWriter, ProgressBar) {
     let writer = TerminalWriter::new(ProgressOptions {
         terminal: std::io::stderr().is_terminal(),
