@@ -7,8 +7,8 @@
 //! journal and files ([`pipeline::Run::finish`]).
 //!
 //! Reading order: [`pipeline`] (from settings to a run and its files), [`engine`] (asks the
-//! questions of a plan and journals each outcome), [`episodes`] (questions that an agent answers
-//! in an environment), [`env_build`] (makes an environment's data from the dataset), [`improve`]
+//! questions of a plan and journals each outcome), [`episodes`] (questions that an agent answers in
+//! an environment), [`env_build`] (makes an environment's data from the dataset), [`improve`]
 //! (searches for better prompts).
 
 #![warn(unreachable_pub)]

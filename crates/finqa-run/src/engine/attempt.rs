@@ -1,5 +1,5 @@
-//! One attempt at asking the questions of some units, several units at a time. The scheduler
-//! makes at most two.
+//! One attempt at asking the questions of some units, several units at a time. The scheduler makes
+//! at most two attempts.
 
 use std::sync::Arc;
 
@@ -13,15 +13,16 @@ use finqa_journal::run::Finish;
 
 #[derive(Default)]
 pub(super) struct AttemptResult {
-    /// Indices in the plan of the units in which the provider failed a question.
+    /// Indices in the plan of the units for which the provider failed a question.
     pub postponed: Vec<usize>,
-    /// The failure that stopped the run: the first one, unless a later one is a bug.
+    /// The failure that stopped the run. It is the first one, unless a later one is a bug in this
+    /// program.
     pub failure: Option<Finish>,
 }
 
-/// Asks the questions of these units, several units at a time. A refusal by the provider becomes
-/// a question's outcome only in the last attempt, because before it is not known whether the
-/// provider refuses every question.
+/// Asks the questions of these units, several units at a time. Only in the last attempt does a
+/// refusal by the provider become a question's outcome, because before that the provider may be
+/// refusing every question.
 pub(super) async fn attempt(
     worker: &Arc<Worker>,
     units: Vec<usize>,
@@ -31,19 +32,20 @@ pub(super) async fn attempt(
     let batches = models.batches.as_ref();
     let most = match batches {
         None => worker.concurrency.max(1),
-        // A batch is submitted when every unit waits for a reply, so none may wait for a slot.
+        // A batch is submitted when every unit waits for a reply, so no unit may wait for a slot.
         Some(_) => usize::MAX,
     };
     let mut units = units.into_iter();
     let mut tasks: JoinSet<UnitOutcome> = JoinSet::new();
     let mut result = AttemptResult::default();
-    // Counts as one more unit, so that no batch is submitted before every unit is in flight.
+    // Counted by the queue as one more unit, so that no batch is submitted before all units are in
+    // flight.
     let beginning = batches.map(BatchQueue::unit);
     loop {
         let has_capacity = loop {
             let has_capacity = tasks.len() < most;
-            // In this order: stop if the run drains, then take units that have ended, and only
-            // then start another.
+            // `biased` fixes the order: stop if the run drains, then take the units that have
+            // ended, and start another unit only after that.
             tokio::select! {
                 biased;
                 () = worker.stop.drain.cancelled() => break false,
@@ -55,7 +57,7 @@ pub(super) async fn attempt(
             break;
         };
         let asking = Arc::clone(worker);
-        // Before the task starts, so that the queue counts the unit at once.
+        // Created before the task starts, so that the queue counts the unit at once.
         let in_flight = batches.map(BatchQueue::unit);
         tasks.spawn(async move {
             let ended = asking.ask_unit(at, is_last).await;
@@ -67,6 +69,7 @@ pub(super) async fn attempt(
     while let Some(ended) = tasks.join_next().await {
         result.take(ended, worker);
     }
+    // Units end in any order; the next attempt asks them in the order of the plan.
     result.postponed.sort_unstable();
     result
 }
@@ -82,7 +85,7 @@ impl AttemptResult {
         self.stop(failure, worker);
     }
 
-    /// Stops the run, because the failure would repeat for every question.
+    /// Stops the run, because every further question would fail in the same way.
     pub(super) fn stop(&mut self, failure: Finish, worker: &Worker) {
         worker.stop.drain.cancel();
         match (&self.failure, &failure) {

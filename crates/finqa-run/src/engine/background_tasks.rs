@@ -13,19 +13,19 @@ use super::writer::{self, JournalWriter, WriterThread};
 use finqa_journal::run::{Finish, Journal, JournalEntry, JournalError};
 use finqa_score::score::Stamp;
 
-/// The task that submits a queue's requests as batches and fetches their replies.
+/// The task that submits requests of a queue as batches and fetches their replies.
 type BatchDriver = JoinHandle<Result<(), ModelError>>;
 
 pub(super) struct Services {
     writer: WriterThread,
     batches: Option<(BatchQueue, BatchDriver)>,
-    /// Stops the run when `--max-time` is over.
+    /// Stops the run when the time of `--max-time` is over.
     clock: Option<JoinHandle<()>>,
     budget: Arc<Budget>,
 }
 
 impl Services {
-    /// Starts the tasks for the run `id`. `last` is the stamp of its last row so far.
+    /// Starts the tasks for the run `id`. `last` is the stamp of the run's last row so far.
     pub(super) fn start(
         journal: Journal,
         last: Stamp,
@@ -33,6 +33,7 @@ impl Services {
         models: &RunModels,
         stop: &Stop,
     ) -> Result<(JournalWriter, Self), JournalError> {
+        // Read now, because the writer thread takes the journal.
         let (earlier, amounts) = match &models.batches {
             None => Default::default(),
             Some(_) => (journal.batches()?, journal.amounts()?),
@@ -72,10 +73,10 @@ impl Services {
         Ok((writer, services))
     }
 
-    /// Closes the batch queue and waits for its driver to return.
+    /// Closes the batch queue and waits until its driver returns.
     ///
     /// # Errors
-    /// The [`Finish`] of a run whose batch driver failed.
+    /// The [`Finish`] of the run if the batch driver failed.
     pub(super) async fn end_batches(&mut self) -> Result<(), Finish> {
         let Some((queue, driving)) = self.batches.take() else {
             return Ok(());
@@ -85,10 +86,10 @@ impl Services {
         driven.map_err(|error| Finish::Fatal(RunFailure::from_provider(error.to_string())))
     }
 
-    /// Waits until everything is in the journal. Every other [`JournalWriter`] must be dropped
-    /// before, or this waits for ever.
+    /// Waits until all entries are in the journal. Drop every other [`JournalWriter`] first;
+    /// otherwise this waits for ever.
     pub(super) fn join(self) -> thread::Result<Result<(), JournalError>> {
-        // The budget's recorder holds a `JournalWriter`.
+        // The budget's recorder has a `JournalWriter`, which keeps the thread from ending.
         self.budget.record_with(None);
         if let Some(clock) = self.clock {
             clock.abort();

@@ -1,6 +1,5 @@
-//! Reads from the journal what earlier processes of a run have done. Every row is sent as an
-//! event; only the answers that later turns need are kept, because a journal may be larger than
-//! memory.
+//! Reads from the journal what earlier processes of a run have done. Every row is sent as an event.
+//! Only the answers that later turns need are kept, because a journal may be larger than memory.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,31 +10,30 @@ use finqa_agents::pair::{Answer, Call};
 use finqa_journal::run::{Event, Journal, JournalError, Plan, RunMeta};
 use finqa_score::score::Stamp;
 
-/// Earlier work on a question of an unfinished unit.
 pub(super) enum QuestionWork {
-    /// The question has an outcome. Holds the answer, if there is one.
+    /// The question has an outcome. Contains its answer, if there is one.
     Answered(Option<Box<Answer>>),
-    /// The question has no outcome yet. Holds the calls made for it so far.
+    /// The question has no outcome yet. Contains the calls that were made for it so far.
     Begun(Vec<Call>),
 }
 
-/// The state of a run before this process asks anything.
+/// The state of a run before this process asks a question.
 pub(super) struct EarlierWork {
     pub journal: Journal,
-    /// Indices in the plan of the units with a question that has no outcome.
+    /// Indices in the plan of the units that have a question without an outcome.
     pub open_units: Vec<usize>,
-    /// Earlier work on the questions of these units, by the question's index in the plan.
+    /// The earlier work on the questions of these units, by the question's index in the plan.
     pub known: HashMap<usize, QuestionWork>,
-    /// Number of questions that have an outcome.
+    /// Number of questions with an outcome.
     pub answered: usize,
-    /// True if a model has answered any request.
+    /// True if a model has replied, or a question has an answer.
     pub any_answer: bool,
-    /// The stamp of the last row.
+    /// The stamp of the last row in the journal.
     pub last: Stamp,
 }
 
 impl EarlierWork {
-    /// Reads the journal of a run with this plan, and sends its rows to `events`.
+    /// Reads the journal of a run with this plan. Sends each row to `events`.
     pub(super) async fn read(
         journal: Journal,
         meta: Arc<RunMeta>,
@@ -55,7 +53,7 @@ impl EarlierWork {
         events: &mpsc::Sender<Event>,
     ) -> Result<Self, JournalError> {
         let done = journal.answered_questions()?;
-        // If the receiver is gone, nothing is lost: every output is made from the journal.
+        // If the receiver is gone, nothing is lost, because every output is made from the journal.
         let _ = events.blocking_send(Event::Started {
             meta,
             total: plan.total(),

@@ -1,5 +1,5 @@
-//! Decides when a provider's failures end the run: too many failed calls in a row, or too many
-//! prompts refused alike before any is answered.
+//! Decides when failures of a provider end the run: after too many failed calls in a row, or after
+//! too many prompts refused in the same words before any is answered.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,16 +9,15 @@ use finqa_agents::llm::constant_words;
 use finqa_journal::run::agent;
 use finqa_score::dataset::Outcome;
 
-/// Number of consecutive failed calls of one agent, over all questions, after which the run
-/// stops. Each of these calls has used up its retries, so twenty in a row are not a passing
-/// problem.
+/// Number of consecutive failed calls of one agent, over all questions, after which the run stops.
+/// Each of these calls has already used up its retries, so 20 in a row are not a passing problem.
 const GIVE_UP_AFTER: u32 = 20;
 
-/// Number of questions refused in the same words after which the run stops, if none has been
-/// answered. A single refusal must not end a run, because it may be due to that one prompt.
+/// Number of questions refused in the same words after which the run stops, if no question has been
+/// answered. A single refusal must not end a run, because it may be due to its prompt.
 const REFUSED_ALIKE: usize = 5;
 
-/// Counts consecutive failed calls per agent, and the first refusals.
+/// Counts the consecutive failed calls of each agent, and the refusals before the first answer.
 #[derive(Debug, Default)]
 pub(super) struct FailureStreaks {
     state: Mutex<StreakState>,
@@ -26,24 +25,24 @@ pub(super) struct FailureStreaks {
 
 #[derive(Debug, Default)]
 struct StreakState {
-    /// Consecutive failures by agent, because the critic's model alone may be down.
+    /// Consecutive failed calls by agent, because only one agent's model may be down.
     failed_in_a_row: HashMap<String, u32>,
     last_failure: Option<String>,
-    /// True if a question has an outcome that is not a refusal.
+    /// True if a question has an outcome other than a refusal.
     is_answered: bool,
-    /// The refused questions by the words of their refusals, without numbers and ids. A set,
-    /// because a question that is asked twice counts once.
+    /// The refused questions, by the words of the refusal without numbers and ids. A set, because a
+    /// question that is asked twice counts only once.
     refused: HashMap<String, HashSet<usize>>,
 }
 
 impl FailureStreaks {
-    /// Records that a call of `node` was answered, which ends its agent's streak of failures.
+    /// Records that a call of `node` was answered, which ends the streak of its agent.
     pub(super) fn record_answer(&self, node: &str) {
         self.state.lock().failed_in_a_row.remove(agent(node));
     }
 
-    /// Records that a call of `node` failed after its retries. Returns the message to stop the
-    /// run with if too many have failed in a row.
+    /// Records that a call of `node` failed after its retries. If too many have failed in a row,
+    /// returns the message with which the run must stop.
     pub(super) fn record_failure(&self, node: &str, reason: &str) -> Option<String> {
         let mut state = self.state.lock();
         state.last_failure = Some(reason.to_owned());
@@ -56,8 +55,9 @@ impl FailureStreaks {
             .then(|| format!("{failed} calls in a row failed, the last one: {reason}"))
     }
 
-    /// Records the outcome of a question. Returns the message to stop the run with if nothing
-    /// has been answered and [`REFUSED_ALIKE`] questions were refused in the words of `reason`.
+    /// Records the outcome of a question. If nothing has been answered and [`REFUSED_ALIKE`]
+    /// questions were refused in the words of `reason`, returns the message with which the run must
+    /// stop.
     pub(super) fn record_outcome(
         &self,
         question: usize,
@@ -77,7 +77,7 @@ impl FailureStreaks {
         })
     }
 
-    /// The reason of the last failed call of this process.
+    /// The reason of this process's last failed call.
     pub(super) fn last_failure(&self) -> Option<String> {
         self.state.lock().last_failure.clone()
     }
@@ -95,7 +95,7 @@ mod tests {
         let failures = FailureStreaks::default();
         for question in 1..REFUSED_ALIKE {
             assert_eq!(refused(&failures, question, "flagged (id 1f2)"), None);
-            // Asked a second time, and refused in other words.
+            // The same question again, and other questions refused in other words.
             assert_eq!(refused(&failures, question, "flagged (id 7c)"), None);
             assert_eq!(refused(&failures, question + 10, "no such thing"), None);
         }

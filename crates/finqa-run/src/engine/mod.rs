@@ -1,6 +1,6 @@
 //! Asks the questions of a plan and journals each outcome. [`Scheduler`] is the entry point, and
-//! its file gives the reading order. `pipeline` calls it and knows the outputs, which this module
-//! does not.
+//! its file gives the reading order. `pipeline` calls this module and knows the outputs; this
+//! module does not.
 
 mod attempt;
 mod background_tasks;

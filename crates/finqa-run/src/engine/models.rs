@@ -1,4 +1,4 @@
-//! The models of a run: what they share, and the servers that they are on.
+//! The models of a run: the state that they share, and their servers.
 
 use std::sync::Arc;
 
@@ -6,30 +6,30 @@ use finqa_agents::llm::{
     BatchQueue, Budget, Limits, ModelConnection, Observer, PriceList, StoredReplies,
 };
 
-/// Step 2 of a run: its models with the state that they share, which is made before the first
-/// model, and their servers.
+/// Step 2 of a run: its models. Their shared state is created before the first model, and their
+/// servers are added as they are connected.
 #[derive(Clone)]
 pub struct RunModels {
-    /// Called for each retry and batch event.
+    /// Called for each retry and for each notice about a batch.
     pub observer: Observer,
     pub limits: Limits,
-    /// Stored replies, which are reused (`--cache`) or answer instead of a server (`--replay`).
+    /// Stored replies. They are reused (`--cache`), or they replace the server (`--replay`).
     pub replies: Option<Arc<StoredReplies>>,
-    /// The user's own prices.
+    /// The prices of the user's file.
     pub prices: Arc<PriceList>,
     pub budget: Arc<Budget>,
-    /// True if prompts are only measured, so that no key is needed.
+    /// True if prompts are only measured. Connecting then needs no key.
     pub measure_only: bool,
-    /// The queue in which requests wait for a batch; `None` if they are sent one by one. With a
-    /// queue, all units are in flight at once.
+    /// The queue in which requests wait for a batch; `None` if each is sent at once. With a queue,
+    /// all units are in flight at the same time.
     pub batches: Option<BatchQueue>,
-    /// The servers of the connected models: the analyst's, then the critic's. Empty for the
+    /// The servers of the connected models: first the analyst's, then the critic's. Empty for the
     /// embedded analyst.
     pub servers: Vec<ModelConnection>,
 }
 
 impl Default for RunModels {
-    /// Built-in prices only, no limits of the budget, and no stored replies.
+    /// Without prices of the user, limits of the budget, or stored replies.
     fn default() -> Self {
         Self {
             observer: Arc::new(|_| {}),
@@ -45,7 +45,7 @@ impl Default for RunModels {
 }
 
 impl RunModels {
-    /// True if stored replies answer instead of a server.
+    /// True if stored replies replace the server.
     pub(crate) fn is_replayed(&self) -> bool {
         self.replies.as_ref().is_some_and(|it| it.replays())
     }

@@ -1,9 +1,9 @@
-//! Asks a plan's questions: several units at a time, the turns of a conversation in order. An
-//! outcome is in the journal before its event is sent. Questions that the provider fails are
-//! asked again when the others are done.
+//! Asks a plan's questions: several units at a time, and the turns of a conversation in order. An
+//! outcome is in the journal before its event is sent. Questions that the provider failed are asked
+//! again after all others.
 //!
-//! Reading order: this file, `earlier_work` (reads the journal), `services` (background tasks),
-//! `attempt` (several units at a time), `worker` (the questions of one unit).
+//! Reading order: this file, `earlier_work` (reads the journal), `background_tasks` (tasks next to
+//! the questions), `attempt` (several units at a time), `worker` (the questions of one unit).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,28 +25,28 @@ use super::models::RunModels;
 use super::worker::Worker;
 use finqa_journal::run::{Event, Finish, Journal, JournalEntry, JournalError, Plan};
 
-/// Target that log filters name. It does not follow the module path, so that a filter still works
-/// when code moves to another package.
+/// Target that log filters name. It differs from the module path, so that a filter still works
+/// after code moves to another package.
 const TARGET: &str = "convfinqa::run::scheduler";
 
 /// A run, ready to be started.
 pub struct Scheduler {
-    /// The questions, in order.
+    /// The questions in the order in which they are asked.
     pub plan: Plan,
     pub solver: Arc<dyn Solver>,
     /// Maximum number of units in flight, at least 1.
     pub concurrency: usize,
     pub models: RunModels,
-    /// Stops the run.
+    /// The tokens that stop the run.
     pub stop: Stop,
 }
 
 impl Scheduler {
-    /// Asks the questions that have no outcome, until all have one or the run is stopped, and
-    /// sends `events` on the way, the last of which is [`Event::Finished`].
+    /// Asks the questions without an outcome until all have one or the run is stopped. Sends
+    /// `events`; the last one is [`Event::Finished`].
     ///
     /// # Errors
-    /// [`JournalError`] if the journal fails. What is already in it is kept.
+    /// [`JournalError`] if the journal fails. Entries that it already has are kept.
     pub async fn run(
         self,
         journal: Journal,
@@ -76,8 +76,8 @@ impl Scheduler {
             events: events.clone(),
             stop: Stop {
                 drain: stop.drain.clone(),
-                // A child, because giving up on the provider cancels its requests only; the
-                // caller's token also ends the delivery to MLflow.
+                // A child token, because giving up on the provider must cancel only its requests.
+                // The caller's token also ends the delivery to MLflow.
                 abort: stop.abort.child_token(),
             },
             run: meta.id.clone(),
@@ -95,6 +95,7 @@ impl Scheduler {
             asked.stop(failure, &worker);
         }
 
+        // Every task has ended, so the counts are final.
         let done = worker.done.load(Ordering::Relaxed);
         let left = plan.total().saturating_sub(done);
         let reached = models.budget.reached().filter(|_| left != 0);
@@ -107,9 +108,11 @@ impl Scheduler {
             false => Fault::Provider,
         };
         drop(worker);
-        // Without a failure in this process there is no reason to quote.
+        // There is no reason to quote if no call of this process has failed.
         let reason = failures.last_failure();
         let reason = reason.unwrap_or_else(|| "no answer".to_owned());
+        // The order matters: the journal's failure and bugs come first. A run whose last question
+        // got its outcome is complete, even if it was stopped at the same time.
         let finish = match (services.join(), asked.failure, reached) {
             (Err(panic), ..) => Finish::of_panic(&*panic),
             (Ok(Err(error)), ..) => return Err(error),
@@ -128,21 +131,22 @@ impl Scheduler {
                 fault,
             }),
         };
-        // Only the name, because the error that ended the run is printed on a line of its own.
+        // Only the name is logged. The error that ended the run is printed on a line of its own.
         info!(target: TARGET, finish = finish.name(), "run finished");
         let finished = Event::Finished {
             finish: finish.clone(),
             elapsed: started.elapsed(),
         };
+        // The caller may have stopped listening.
         let _ = events.send(finished).await;
         Ok(finish)
     }
 }
 
-/// Asks the questions of these units, and asks those that the provider fails a second time.
+/// Asks the questions of these units. Those that the provider failed are asked a second time.
 async fn ask_all(worker: &Arc<Worker>, units: Vec<usize>, models: &RunModels) -> AttemptResult {
     let first = attempt(worker, units, models, false).await;
-    // No second attempt with a provider that has neither answered a request of the run nor
+    // Make no second attempt if the provider has not answered any request of the run and has not
     // replied in this process.
     let has_replied = [&worker.has_answer, &worker.has_reply];
     let has_replied = has_replied.iter().any(|is| is.load(Ordering::Relaxed));

@@ -1,5 +1,5 @@
-//! Tracing spans of a run's questions. Each span is the root of its own trace; neither gold nor
-//! scores are recorded.
+//! Tracing spans of a run's questions. Each span is the root of a trace of its own. Neither gold
+//! nor scores are recorded.
 
 use rust_decimal::prelude::ToPrimitive;
 use tracing::{Span, info, warn};
@@ -12,8 +12,8 @@ use finqa_score::dataset::{Mode, Outcome};
 use finqa_journal::run::{Plan, PlannedQuestion};
 use finqa_score::score::Row;
 
-/// Target that log filters name. It does not follow the module path, so that a filter still works
-/// when code moves to another package.
+/// Target that log filters name. It differs from the module path, so that a filter still works
+/// after code moves to another package.
 const TARGET: &str = "convfinqa::run::trace";
 
 /// Creates the span of a planned question.

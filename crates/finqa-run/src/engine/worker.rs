@@ -1,4 +1,4 @@
-//! Asks the questions of one unit in order and records each outcome at once.
+//! Asks the questions of one unit in order, and records each outcome at once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,13 +33,13 @@ pub(super) struct Worker {
     pub run: String,
     pub plan: Arc<Plan>,
     /// Earlier answers and calls of the questions in unfinished units, by the question's index in
-    /// the plan. A unit takes its entries out when it is asked, and puts them back if it is
+    /// the plan. A unit removes its entries when it is asked, and puts them back if it is
     /// postponed.
     pub known: Mutex<HashMap<usize, QuestionWork>>,
     pub failures: Arc<FailureStreaks>,
-    /// True if any request of the run was answered, in this process or an earlier one.
+    /// True if any request of the run was answered, by this process or an earlier one.
     pub has_answer: Arc<AtomicBool>,
-    /// True if the provider has replied in this process, even if only with an error.
+    /// True if the provider has replied in this process, if only with an error.
     pub has_reply: Arc<AtomicBool>,
     /// Number of questions whose outcome is in the journal.
     pub done: AtomicUsize,
@@ -47,19 +47,19 @@ pub(super) struct Worker {
     pub concurrency: usize,
 }
 
-/// How an attempt at a unit ended.
+/// The end of an attempt at a unit.
 pub(super) enum UnitOutcome {
     /// This process asks nothing more of the unit: every question has an outcome, the run is
-    /// stopping, or a question is left to `--resume`.
+    /// stopping, or a question must wait for `--resume`.
     Over,
-    /// The provider failed a question. Holds the unit's index in the plan.
+    /// The provider failed a question. Contains the unit's index in the plan.
     Postponed(usize),
     /// A failure that ends the run.
     Fatal(RunFailure),
 }
 
 impl Worker {
-    /// Asks the questions of the unit at the index `at` of the plan, in order.
+    /// Asks the questions of the unit at the index `at` in the plan, in order.
     pub(super) async fn ask_unit(&self, at: usize, is_last: bool) -> UnitOutcome {
         let mut history: Vec<HistoryEntry> = Vec::new();
         let mut done = Vec::new();
@@ -91,11 +91,13 @@ impl Worker {
                     if let Some(failure) = self.postpone(&planned, &failed).await {
                         return UnitOutcome::Fatal(failure);
                     }
-                    // The list begins with the failed calls of earlier attempts.
+                    // The list begins with the failed calls of earlier attempts, which are not
+                    // counted again.
                     let now = failed.calls.iter().skip(given_up);
                     let mut failures = now.filter_map(|it| it.failure.as_ref());
                     if failures.any(ErrorKind::may_repeat_at_cost) {
-                        // Each further attempt may be billed, so only `--resume` asks again.
+                        // Each further attempt may be billed, so the question must wait for
+                        // `--resume`.
                         return UnitOutcome::Over;
                     }
                     done.push((planned.index, QuestionWork::Begun(failed.calls)));
@@ -120,7 +122,8 @@ impl Worker {
         let memory = self.memory(index, earlier);
         let events = self.events.clone();
         let on_round = move |round: &pair::Round| {
-            // Does not wait: a slow listener misses the preview of a round, but never a row.
+            // `try_send` does not wait. With a slow listener the preview of a round is lost, but
+            // never a row.
             let round = Box::new(round.clone());
             let key = key.clone();
             let _ = events.try_send(Event::Round { key, round });
@@ -133,22 +136,23 @@ impl Worker {
             .instrument(span.clone())
             .await
             .inspect_err(|why| pair::trace::record_interruption(&span, why))?;
-        // Counts only the calls after earlier failures. Solvers in this process record no calls,
-        // so their wall time is used.
+        // Only calls after the failed ones of earlier attempts count. Solvers in this process
+        // record no calls, so the latency is their wall time.
         let latency = match solution.calls.get(given_up..) {
             None | Some([]) => started.elapsed().as_secs_f64(),
             Some(calls) => pair::total_seconds(calls),
         };
         let answer = solution.answer_or_withheld().cloned();
         if answer.is_some() || solution.episode.is_some() {
-            // For solvers that record no calls; for others, the recorder in `memory` does this.
+            // Needed for solvers that record no calls. For the others, the recorder in `memory`
+            // does this.
             self.has_answer.store(true, Ordering::Relaxed);
         }
         let row = row(planned, self.plan.mode, solution, latency);
         trace::answered(&span, &row);
         drop(span);
         let Some(row) = self.writer.answer(row).await else {
-            // The journal is broken. The writer thread returns the error.
+            // The journal has failed. The writer thread returns the error.
             self.stop.drain.cancel();
             return Err(Interruption::Cancelled);
         };
@@ -164,11 +168,12 @@ impl Worker {
     }
 
     /// Calls the solver. A refusal by the provider is the question's outcome in the last attempt,
-    /// and an interruption before.
+    /// and an interruption in an earlier one.
     ///
     /// # Errors
-    /// The interruptions of the solver, a refusal as above, and [`Interruption::Fatal`] if too many
-    /// prompts were refused alike before any was answered.
+    /// The interruptions of the solver, and a refusal in an earlier attempt.
+    /// [`Interruption::Fatal`] if too many prompts were refused in the same words before any was
+    /// answered.
     async fn solve(
         &self,
         planned: &PlannedQuestion,
@@ -186,7 +191,7 @@ impl Worker {
             self.solver
                 .solve(question, planned.epoch, memory, self.stop.clone(), on_round);
         let solution = solved.await?;
-        // Read after the solver's call, during which another question may have been answered.
+        // Read only now, because another question may have been answered during the solver's call.
         let has_answer = self.has_answer.load(Ordering::Relaxed);
         let reason = solution.error.as_deref().unwrap_or_default();
         let refused = self
@@ -200,9 +205,9 @@ impl Worker {
         let is_unknown = calls.any(|call| call.failure == Some(ErrorKind::Unknown));
         let is_refused = solution.outcome == Outcome::ProviderError;
         match is_refused || is_unknown {
-            // Before the last attempt, the provider may be refusing every question like this. A
-            // failure that `data/failures.json` does not know never settles a question, so
-            // `--resume` asks it again.
+            // Before the last attempt, the provider may be refusing every question in this way. A
+            // failure that is not in `data/failures.json` never settles a question, so `--resume`
+            // asks it again.
             true if !is_last || is_refused && is_unknown => {
                 Err(Interruption::Provider(Box::new(solution)))
             }
@@ -210,7 +215,7 @@ impl Worker {
         }
     }
 
-    /// A question's earlier calls, and a callback that journals its new ones.
+    /// A question's earlier calls, with a callback that journals its new calls.
     fn memory(&self, index: usize, earlier: Vec<Call>) -> CallMemory {
         let (settled, failed) = earlier.into_iter().partition(Call::is_settled);
         let (writer, failures) = (self.writer.clone(), Arc::clone(&self.failures));
@@ -234,11 +239,11 @@ impl Worker {
         }
     }
 
-    /// Reports a question as postponed. Returns the failure that ends the run if too many calls
-    /// of one agent have failed in a row.
+    /// Reports that a question is postponed. If too many calls of one agent have failed in a row,
+    /// returns the failure that ends the run.
     async fn postpone(&self, planned: &PlannedQuestion, failed: &Solution) -> Option<RunFailure> {
         let last = failed.calls.last();
-        // If the critic's call failed, the question itself has no error.
+        // If only the critic's call failed, the question has no error of its own.
         let reason = failed.error.clone().or_else(|| last?.error.clone());
         let reason = reason.unwrap_or_default();
         let node = last.map_or("", |call| call.node.as_str());
@@ -271,7 +276,7 @@ fn row(planned: &PlannedQuestion, mode: Mode, solution: Solution, latency: f64) 
         kind: Some(planned.kind),
         question,
         gold: match &solution.episode {
-            // A server reveals the gold only at the end of an episode.
+            // A server reveals the gold of its questions only at the end of an episode.
             Some(episode) if case.gold == Gold::default() => {
                 gold_of_truth(episode.ground_truth.as_deref())
             }
@@ -290,9 +295,9 @@ fn row(planned: &PlannedQuestion, mode: Mode, solution: Solution, latency: f64) 
     .with_scores()
 }
 
-/// A question's key, file name (the cluster for statistics) and text. A question that a server
-/// chose is known only from its episode. Its part is the episode's number in the plan, so that a
-/// question that the server chooses twice has two keys.
+/// A question's key, its file name (by which statistics are clustered) and its text. A question
+/// that a server chose is known only from its episode. Its part is the episode's number in the
+/// plan, so that a question that the server chooses twice has two different keys.
 fn as_asked(planned: &PlannedQuestion, solution: &Solution) -> (QuestionKey, String, String) {
     let question = &planned.case.question;
     match &solution.episode {

@@ -1,6 +1,5 @@
-//! The journal's writer: one thread that owns the connection, so that no
-//! question waits for another's disk, and entries that arrive together share
-//! one transaction.
+//! The journal's writer: one thread that owns the connection. No question waits for the disk writes
+//! of another, and entries that arrive together share a transaction.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -13,7 +12,8 @@ use tokio::sync::oneshot;
 use finqa_journal::run::{Journal, JournalEntry, JournalError};
 use finqa_score::score::{Row, Stamp};
 
-/// Maximum number of messages in one transaction. A crash before the commit loses them.
+/// Maximum number of messages in one transaction. A crash loses those whose transaction is not yet
+/// committed.
 const BATCH: usize = 256;
 
 enum Message {
@@ -32,11 +32,11 @@ pub(super) struct JournalWriter {
     messages: Sender<Message>,
 }
 
-/// The writer thread, which ends with its first error.
+/// The writer thread. It ends with its first error.
 pub(super) type WriterThread = JoinHandle<Result<(), JournalError>>;
 
-/// Starts the thread, which ends when every [`JournalWriter`] is dropped. Its stamps continue
-/// after `last`.
+/// Starts the thread. It ends when every [`JournalWriter`] is dropped. Its stamps continue after
+/// `last`.
 pub(super) fn spawn(mut journal: Journal, last: Stamp) -> (JournalWriter, WriterThread) {
     let (messages, received) = mpsc::channel();
     let thread = std::thread::spawn(move || write_all(&mut journal, &received, last));
@@ -59,8 +59,8 @@ fn write_all(
                     stored.extend(durable);
                 }
                 Message::Answer { mut row, durable } => {
-                    // Stamped here, because only this thread knows the order in which rows
-                    // become durable.
+                    // Stamped here, because only this thread knows the order in which rows become
+                    // durable.
                     last = last.next(jiff::Timestamp::now().as_millisecond());
                     row.stamp = Some(last);
                     let row = Arc::new(*row);
@@ -69,10 +69,11 @@ fn write_all(
                 }
             }
         }
-        // An error returns here and drops the senders and the receiver, so that no caller
-        // waits for ever: each learns that its entry was not stored.
+        // On an error, this returns and drops the channels. Every caller then learns that its entry
+        // was not stored, instead of waiting for ever.
         journal.append(&entries)?;
         for durable in stored {
+            // The caller may have stopped waiting.
             let _ = durable.send(());
         }
         for (durable, row) in answered {
@@ -83,13 +84,14 @@ fn write_all(
 }
 
 impl JournalWriter {
-    /// Records an entry, without waiting.
+    /// Records an entry without waiting.
     pub(super) fn record(&self, entry: JournalEntry) {
+        // If the thread has ended, joining it returns the reason.
         let _ = self.messages.send(Message::Entry(entry, None));
     }
 
-    /// Records an entry. The future resolves to `true` once the entry is durable, or to `false`
-    /// if writing has stopped.
+    /// Records an entry. The future returns `true` when the entry is durable, and `false` if
+    /// writing has stopped.
     pub(super) fn store(&self, entry: JournalEntry) -> BoxFuture<'static, bool> {
         let (durable, written) = oneshot::channel();
         let _ = self.messages.send(Message::Entry(entry, Some(durable)));
@@ -97,7 +99,7 @@ impl JournalWriter {
     }
 
     /// Records an answer, waits until it is durable, and returns it with its stamp. `None` if
-    /// writing has stopped; the thread returns the reason.
+    /// writing has stopped; the thread has the reason.
     pub(super) async fn answer(&self, row: Row) -> Option<Arc<Row>> {
         let (durable, written) = oneshot::channel();
         let row = Box::new(row);

@@ -1,9 +1,9 @@
-//! Converts a gold answer to the form in which the environment keeps right answers.
+//! Converts a gold answer to the form in which the environment stores right answers.
 
 use finqa_core::number::{NumberReading, Value, answer, last_digit, round5};
 use finqa_score::dataset::Gold;
 
-/// The right answer that a submission is graded against.
+/// The right answer with which a submission is graded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ExpectedAnswer {
     /// `\boxed{14.136\%}`, `\boxed{-19}`, `\boxed{yes}`.
@@ -12,9 +12,9 @@ pub(super) struct ExpectedAnswer {
     pub(super) kind: &'static str,
 }
 
-/// The right answer of a question; `None` without gold. It is the executed value if the typed
-/// answer is a rounding of it, because a typed `11%` would reject the correct 10.548 %. Otherwise
-/// it is the typed answer.
+/// The right answer of a question; `None` without gold. If the typed answer is a rounding of the
+/// executed value, it is the executed value, because a typed `11%` would reject the correct 10.548
+/// %. Otherwise it is the typed answer.
 pub(super) fn boxed(gold: &Gold) -> Option<ExpectedAnswer> {
     let typed = gold
         .answer
@@ -43,13 +43,13 @@ pub(super) fn boxed(gold: &Gold) -> Option<ExpectedAnswer> {
     Some(number(value.unwrap_or(reading.value), reading.percent))
 }
 
-/// True if the typed number is `x` rounded or truncated to the digits that were typed.
+/// True if the typed number is `x`, rounded or truncated to the digits that were typed.
 fn is_rounded_or_truncated_to(x: f64, typed: &NumberReading) -> bool {
     (x - typed.value).abs() < last_digit(typed.significant_decimals)
 }
 
 fn number(x: f64, percent: bool) -> ExpectedAnswer {
-    // The dataset keeps five decimals; multiplying by 100 adds noise beyond them.
+    // The dataset's values have five decimals. Multiplying by 100 adds rounding noise after these.
     let shown = Value::Number(round5(x));
     let (sign, kind) = if percent {
         ("\\%", "percent")
@@ -62,7 +62,8 @@ fn number(x: f64, percent: bool) -> ExpectedAnswer {
     }
 }
 
-/// A truth that is a text. Braces are removed, because one would end the box early.
+/// A right answer that is a text. Braces are removed, because a closing one would end the box
+/// early.
 fn text(word: &str) -> ExpectedAnswer {
     ExpectedAnswer {
         boxed: format!("\\boxed{{{}}}", word.trim().replace(['{', '}'], "")),

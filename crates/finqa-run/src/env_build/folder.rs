@@ -1,15 +1,14 @@
-//! The folder that an environment is built into. A note in it says what it was built from.
+//! The folder into which an environment is built. A note in it says what it was built from.
 //!
-//! A build replaces only what an earlier build wrote; a folder with other files is refused. The
-//! questions are removed first and written last, so that an interrupted build never looks
-//! complete.
+//! A build replaces only the files of an earlier build; a folder with other files is refused. The
+//! questions are removed first and written last, so that an interrupted build never looks complete.
 
 use std::io::ErrorKind;
 use std::path::Path;
 
 use finqa_env::data::{BuildNote, COMPANIES, EnvError, NOTE, QUESTIONS, QUESTIONS_FOLDER};
 
-/// Creates the folder, or removes the data of an earlier build.
+/// Creates the folder, or removes the data of an earlier build from it.
 ///
 /// # Errors
 /// [`EnvError::Foreign`] for a folder with files that no build wrote.
@@ -28,7 +27,7 @@ pub(super) fn claim(out: &Path, note: &BuildNote) -> Result<(), EnvError> {
             });
         }
     }
-    // Written first, so that a later build may replace an interrupted one.
+    // The note is written first, so that a later build may replace an interrupted one.
     let text = serde_json::to_vec(note).map_err(|e| unwritten(out, e.into()))?;
     write(out, NOTE, &text)?;
     for old in [QUESTIONS_FOLDER, COMPANIES].map(|name| out.join(name)) {
@@ -42,7 +41,7 @@ pub(super) fn claim(out: &Path, note: &BuildNote) -> Result<(), EnvError> {
     Ok(())
 }
 
-/// Writes the file `name`, and creates its folder if it does not exist.
+/// Writes the file `name`. Creates its folder if it does not exist.
 pub(super) fn write(out: &Path, name: &str, bytes: &[u8]) -> Result<(), EnvError> {
     let path = out.join(name);
     if let Some(folder) = path.parent() {
@@ -51,8 +50,8 @@ pub(super) fn write(out: &Path, name: &str, bytes: &[u8]) -> Result<(), EnvError
     std::fs::write(&path, bytes).map_err(|e| unwritten(&path, e))
 }
 
-/// Writes the questions, with which the environment is complete. A rename puts the file in place,
-/// so that it is never read half-written.
+/// Writes the questions, which complete the environment. The file is put in place by a rename, so
+/// that nobody reads part of it.
 pub(super) fn finish(out: &Path, questions: &[u8]) -> Result<(), EnvError> {
     const UNFINISHED: &str = "benchmark_questions/.finqa.csv";
     write(out, UNFINISHED, questions)?;

@@ -1,9 +1,9 @@
 //! Builds an environment's data from `ConvFinQA` records: tables, sentences and stand-alone
 //! questions.
 //!
-//! A company is named by the ticker of its report pages. Each page becomes two tables, the
-//! published one and one of its sentences. Questions without gold are left out. `env build` writes
-//! the result to a folder ([`build`]); [`catalog`] and [`builtin`] keep it in memory.
+//! The name of a company is the ticker of its report pages. Each page becomes two tables: the
+//! published one and one with its sentences. Questions without gold are left out. `env build`
+//! writes the result to a folder ([`build`]); [`catalog`] and [`builtin`] keep it in memory.
 
 mod expected_answer;
 mod folder;
@@ -21,19 +21,19 @@ use finqa_core::program::Program;
 use finqa_score::dataset::{Case, Dataset, QuestionKey};
 use page::PageTables;
 
-/// The result of a build.
+/// The counts of a build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BuildReport {
     pub companies: usize,
-    /// Number of tables, including those of sentences.
+    /// Number of tables, including those with sentences.
     pub tables: usize,
     pub questions: usize,
-    /// Number of stand-alone questions that are left out because they have no gold.
+    /// Number of stand-alone questions that were left out because they have no gold.
     pub without_gold: usize,
 }
 
-/// The key of the dataset's question that the environment's question `id` was built from. `None`
-/// if the id has another form.
+/// The key of the dataset's question from which the environment's question `id` was built. `None`
+/// if no build made this id.
 pub fn question_key(id: &str) -> Option<QuestionKey> {
     let (id, part) = id.rsplit_once('#')?;
     Some(QuestionKey {
@@ -43,7 +43,7 @@ pub fn question_key(id: &str) -> Option<QuestionKey> {
 }
 
 /// Writes the environment of a dataset to the folder `out`. Creates the folder if it does not
-/// exist, and replaces the files of an earlier build.
+/// exist. Replaces the files of an earlier build.
 pub fn build(dataset: &Dataset, out: &Path) -> Result<BuildReport, EnvError> {
     let (files, report) = files(dataset, out)?;
     let (source, hash) = (dataset.source.clone(), dataset.hash.clone());
@@ -69,10 +69,10 @@ pub fn catalog(dataset: &Dataset) -> Result<Catalog, EnvError> {
     Catalog::from_files(dataset.source.clone(), dataset.invented, files)
 }
 
-/// Builds the environment of the built-in sample, which is used if no directory is given.
+/// Builds the environment of the built-in sample, the default if no directory is named.
 ///
 /// # Errors
-/// If the built-in sample is damaged, which a test rules out.
+/// The built-in sample is damaged, which a test rules out.
 pub fn builtin() -> Result<Catalog, EnvError> {
     let sample = finqa_score::dataset::sample().map_err(|error| EnvError::Data {
         path: "sample".into(),
@@ -81,10 +81,11 @@ pub fn builtin() -> Result<Catalog, EnvError> {
     catalog(&sample)
 }
 
-/// The columns of the file of questions.
+/// The columns in the file of questions.
 const HEADINGS: [&str; 10] = [
     "id", "user_query", "company", "question", "answer", "question_type", "explanation",
-    // Not in OpenEnv's data. With them, episodes are scored like the questions of a run.
+    // OpenEnv's data does not have these columns. With them, episodes are scored like the questions
+    // of a run.
     "typed_answer", "exe_ans", "difficulty",
 ];
 
@@ -140,7 +141,7 @@ fn files(dataset: &Dataset, out: &Path) -> Result<(DataFiles, BuildReport), EnvE
 fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
     let company = &page.company;
     for (name, table, description) in page.tables(name) {
-        // In the order of OpenEnv's finqa_env.
+        // The fields have the order of OpenEnv's finqa_env.
         let entry = json!({
             "table": Value::Object(table.clone()).to_string(),
             "description": description,
@@ -154,7 +155,7 @@ fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
     }
 }
 
-/// The row of a question about the page `name`, in the order of [`HEADINGS`].
+/// The row of a question about the page `name`, with the columns of [`HEADINGS`].
 fn question_row(case: &Case, truth: ExpectedAnswer, company: &str, name: &str) -> [String; 10] {
     let question = &case.question;
     let key = &question.key;
@@ -185,13 +186,13 @@ fn question_row(case: &Case, truth: ExpectedAnswer, company: &str, name: &str) -
 }
 
 /// The pages by their names in lower case, because a file system may ignore case. The name of a
-/// table of sentences is taken too, and has no page. Records of one page share its tables; two
-/// different pages never share a name.
+/// page's table of sentences is taken too; it has `None` instead of a page. Records about one page
+/// share its tables. Two different pages never share a name.
 #[derive(Default)]
 struct PageNames(HashMap<String, Option<PageTables>>);
 
 impl PageNames {
-    /// A name for the page, and true if the page is new, so that its tables must be added.
+    /// Returns a name for the page, and true if the page is new, so that its tables must be added.
     fn of(&mut self, page: &PageTables) -> (String, bool) {
         let mut name = page.name.clone();
         let mut n = 2;

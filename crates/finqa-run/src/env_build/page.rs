@@ -1,4 +1,4 @@
-//! Makes an environment's tables of one report page.
+//! Makes the environment's tables from one report page.
 
 use std::collections::HashSet;
 
@@ -6,17 +6,17 @@ use serde_json::{Map, Value};
 
 use finqa_score::dataset::Document;
 
-/// The tables and names of one page.
+/// The names and tables of one page.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PageTables {
-    /// The company's ticker.
+    /// The ticker of the company.
     pub(super) company: String,
-    /// The table's name, which needs no quotes in SQL.
+    /// The name of the table, which needs no quotes in SQL.
     pub(super) name: String,
-    /// `{column: {row: cell}}`.
+    /// The table as `{column: {row: cell}}`.
     pub(super) table: Map<String, Value>,
     sentences: Map<String, Value>,
-    /// The page as the dataset names it.
+    /// The file name of the page in the dataset.
     filename: String,
 }
 
@@ -41,7 +41,7 @@ impl PageTables {
         }
     }
 
-    /// Name, content and description of the page's tables.
+    /// Name, content and description of each of the page's tables.
     pub(super) fn tables(&self, name: &str) -> [(String, Map<String, Value>, String); 2] {
         let page = &self.filename;
         let table = format!("table of page {page}");
@@ -53,12 +53,12 @@ impl PageTables {
     }
 }
 
-/// The name of the table that holds a page's sentences.
+/// The name of the table with a page's sentences.
 pub(super) fn sentences_of(name: &str) -> String {
     format!("{name}_text")
 }
 
-/// A table as `{column: {row: cell}}`. Row 0 has the headings; missing cells are empty.
+/// A table as `{column: {row: cell}}`. Row 0 of `rows` has the headings. Missing cells are empty.
 fn table(rows: &[Vec<String>]) -> Map<String, Value> {
     let (header, body) = rows
         .split_first()
@@ -78,8 +78,9 @@ fn table(rows: &[Vec<String>]) -> Map<String, Value> {
         .collect()
 }
 
-/// The name of a column: `item` for an empty first heading, `column_N` for another empty one. A
-/// repeated heading gets a number, in another case too, because SQL ignores the case of names.
+/// The name of a column: `item` for an empty first heading, `column_N` for any other empty one. A
+/// repeated heading gets a number, even if it differs in case, because SQL ignores the case of
+/// names.
 fn heading(text: &str, at: usize, taken: &mut HashSet<String>) -> String {
     let text = match text.trim() {
         "" if at == 0 => "item".to_owned(),
@@ -99,7 +100,7 @@ fn column<'a>(cells: impl Iterator<Item = &'a str>) -> Value {
     Value::Object(cells.collect())
 }
 
-/// A name of ASCII letters, digits and `_` that begins with a letter.
+/// A name of ASCII letters, digits and `_`, beginning with a letter.
 fn bare(text: &str) -> String {
     let name: String = text
         .chars()

@@ -1,4 +1,4 @@
-//! The address and token of an environment's server.
+//! The address and the token of an environment's server.
 
 use reqwest::Url;
 use secrecy::SecretString;
@@ -8,22 +8,21 @@ use finqa_core::secrets::shown_address;
 
 use super::RemoteError;
 
-/// The address of a server, and its token.
 #[derive(Clone, Debug)]
 pub struct Address {
-    /// `http://…/ws` or `https://…/ws`, without a user name. Its query may hold a key, so people
-    /// are shown [`Address::shown`].
+    /// `http://…/ws` or `https://…/ws`, without a user name. The query may contain a key, so people
+    /// are shown [`Address::shown`] instead.
     pub(super) url: Url,
     pub(super) token: Option<SecretString>,
 }
 
 impl Address {
-    /// Reads an address such as `http://host:8000`, `https://host/path` or `ws://host`. Adds a
-    /// missing `/ws`.
+    /// Reads an address such as `http://host:8000`, `https://host/path` or `ws://host`. Appends
+    /// `/ws` if it is missing.
     ///
     /// # Errors
     /// [`RemoteError::Address`] for a text that is not such an address, and for a token that would
-    /// go unencrypted to another machine, unless `allow_http` is set.
+    /// be sent unencrypted to another machine, unless `allow_http` is set.
     pub fn new(
         text: &str,
         token: Option<SecretString>,
@@ -59,7 +58,7 @@ impl Address {
         Ok(address)
     }
 
-    /// The address as shown to people, without secrets.
+    /// The address for people, without secrets.
     pub fn shown(&self) -> String {
         let shown = shown_address(self.url.as_str());
         let shown = shown.trim_end_matches("/ws");

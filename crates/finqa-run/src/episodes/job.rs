@@ -1,4 +1,4 @@
-//! The job of an episode run: its questions, its environment, and its model.
+//! The job of an episode run: its questions, its environment and its model.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use finqa_core::text::counted;
 use finqa_journal::run::{EpisodeMeta, Identity, Plan, RunMeta};
 use finqa_journal::settings::{QuestionSettings, Settings};
 
-/// Number of episodes by default with a remote model, because its calls may cost money.
+/// Default number of episodes with a remote model, because its calls may cost money.
 const PAID_DEFAULT_EPISODES: usize = 100;
 
 /// The environment, in this process or on a server.
@@ -24,18 +24,18 @@ pub enum EpisodePlace {
     Server(Arc<ServerEnvironment>),
 }
 
-/// An environment, and how a run describes it.
+/// An environment, and its description in a run.
 #[derive(Clone)]
 pub struct EpisodeEnvironment {
     pub place: EpisodePlace,
-    /// The data's directory, `sample`, or the server's address. A resumed run opens the
-    /// environment by it.
+    /// The data's directory, the word `sample`, or the server's address. A resumed run opens the
+    /// environment by this name.
     pub name: String,
     /// True if the user named the environment.
     pub is_named_by_user: bool,
-    /// blake3 of the data, or the server's address.
+    /// blake3 hash of the data, or the server's address.
     pub hash: String,
-    /// True if the companies are invented.
+    /// True if the companies are fictional.
     pub invented: bool,
 }
 
@@ -43,13 +43,13 @@ pub struct EpisodeEnvironment {
 #[derive(Clone)]
 pub struct EpisodeOptions {
     pub environment: EpisodeEnvironment,
-    /// Maximum number of episodes; by default all, or 100 with a remote model.
+    /// Maximum number of episodes. The default is all, or 100 with a remote model.
     pub n: Option<usize>,
     /// Number of tool calls after which an episode is given up.
     pub max_steps: u32,
 }
 
-/// The job of an episode run: the settings' model plays these episodes.
+/// The job of an episode run, in which the settings' model plays the episodes.
 pub fn job(
     settings: &Settings,
     options: &EpisodeOptions,
@@ -105,8 +105,8 @@ pub fn job(
     };
     let (result_chars, total_chars) = match endpoint {
         Some(_) => SHOWN_CHARS,
-        // The embedded analyst parses results as JSON, so a shortened one would be of no use, and
-        // it pays for no tokens.
+        // The embedded analyst parses results as JSON, so it could not use a shortened result. It
+        // pays for no tokens either.
         None => (usize::MAX, usize::MAX),
     };
     let agent = ToolAgentOptions {
@@ -130,7 +130,7 @@ pub fn job(
     })
 }
 
-/// The description of a run with at most `n` episodes.
+/// The description of a run that plays at most `n` episodes.
 fn meta(
     settings: &Settings,
     options: &EpisodeOptions,
@@ -142,6 +142,7 @@ fn meta(
     let order = format!("{:?} {n:?}", settings.sampling.seed);
     let answers = settings.answer_settings();
     let mut stored = settings_to_store(&models.resolved(settings, None))?;
+    // A run's stored settings are only those that take effect; these have none on episodes.
     for without_effect in [
         toml::Table::try_from(AgentSettings::default())?,
         toml::Table::try_from(QuestionSettings::default())?,

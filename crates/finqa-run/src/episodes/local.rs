@@ -1,4 +1,4 @@
-//! An environment in this process. Its questions and their gold are known before a run.
+//! An environment in this process. Its questions and their gold are known before the run.
 
 use std::sync::Arc;
 
@@ -16,7 +16,6 @@ use finqa_env::tools::Tools;
 use finqa_journal::run::{PlannedQuestion, gold_of_truth};
 use finqa_score::dataset::{Gold, Question};
 
-/// An environment in this process.
 pub struct LocalEnvironment {
     tools: Arc<Tools>,
     rules: EpisodeRules,
@@ -24,7 +23,7 @@ pub struct LocalEnvironment {
 }
 
 impl LocalEnvironment {
-    /// An environment with these tools and the questions of their catalog.
+    /// An environment with these tools. Its questions are those of the tools' catalog.
     pub fn new(tools: Arc<Tools>, rules: EpisodeRules) -> Self {
         let questions = tools.catalog().questions().iter();
         let questions = QuestionList::new(questions.map(episode_question));
@@ -35,8 +34,8 @@ impl LocalEnvironment {
         }
     }
 
-    /// Plans the first `n` questions, or all of them, in an order drawn from `seed`, or in file
-    /// order. A question that the file repeats is planned once.
+    /// Plans the first `n` questions, or all, in an order drawn from `seed`, or in the order of the
+    /// file. A question that the file repeats is planned once.
     pub fn plan(&self, seed: Option<u64>, n: Option<usize>) -> Vec<PlannedQuestion> {
         let questions = self.tools.catalog().questions();
         let gold = |at| questions.get(at).map(gold).unwrap_or_default();
@@ -55,7 +54,7 @@ fn episode_question(question: &EnvQuestion) -> EpisodeQuestion {
 fn gold(question: &EnvQuestion) -> Gold {
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     if question.typed_answer.is_empty() && question.exe_ans.is_empty() {
-        // Built before the environment kept the gold answer as it was typed.
+        // Data of builds that did not yet store the gold answer as it was typed.
         return gold_of_truth(Some(&question.answer));
     }
     Gold {
@@ -89,7 +88,6 @@ impl ToolEnvironment for LocalEnvironment {
     }
 }
 
-/// An episode in this process.
 struct LocalSession {
     environment: Environment,
     tools: Arc<Tools>,
@@ -107,7 +105,8 @@ impl EpisodeSession for LocalSession {
             Ok(StepStart::Answered(outcome)) => outcome,
             Ok(StepStart::RunTool) => {
                 let (tools, name) = (Arc::clone(&self.tools), tool.to_owned());
-                // A query blocks its thread until it ends or reaches the time limit.
+                // Run on a blocking thread, because a query blocks its thread until it ends or
+                // reaches the time limit.
                 let call = move || tools.call(&name, &arguments);
                 let result = tokio::task::spawn_blocking(call).await;
                 let result = result.map_err(|error| EnvironmentError {

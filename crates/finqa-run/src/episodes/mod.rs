@@ -2,9 +2,9 @@
 //! this process, or on a server that speaks OpenEnv's WebSocket protocol.
 //!
 //! Reading order: `job` (the plan and the agent), `local` (an environment in this process),
-//! `server` with `sessions`, `remote` and `tasks` (one on a server), `question` (an environment's
-//! questions in a plan), `embedded` (the embedded analyst as a model that calls tools, which
-//! needs no network).
+//! `server` with `sessions`, `remote` and `tasks` (an environment on a server), `question` (an
+//! environment's questions in a plan), `embedded` (the embedded analyst as a model that calls
+//! tools, without a network).
 
 mod address;
 mod embedded;
@@ -27,7 +27,7 @@ pub use job::{EpisodeEnvironment, EpisodeOptions, EpisodePlace, job};
 pub use local::LocalEnvironment;
 pub use server::ServerEnvironment;
 
-/// The environment's tools as they are described to models.
+/// The environment's tools, as models are told about them.
 pub fn tool_specs() -> Vec<ToolSpec> {
     let tools = specs().iter().map(|spec| ToolSpec {
         name: spec.name.to_owned(),

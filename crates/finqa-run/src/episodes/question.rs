@@ -1,4 +1,4 @@
-//! Makes planned questions of an environment's questions.
+//! Turns an environment's questions into planned questions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use finqa_score::dataset::{
     Case, Document, Gold, Question, QuestionKey, QuestionKind, RecordKind, filename_in_id,
 };
 
-/// The questions of an environment, in its order.
+/// The questions of an environment, in the environment's order.
 pub(super) struct QuestionList {
     questions: Vec<Question>,
-    /// The first index of each question, because an environment may repeat one.
+    /// The first index of each question; an environment may repeat one.
     places: HashMap<QuestionIdentity, usize>,
 }
 
@@ -29,13 +29,14 @@ impl QuestionList {
         Self { questions, places }
     }
 
-    /// The first index of a question; `None` if the environment does not have it.
+    /// The first index of a question; `None` if the environment does not have the question.
     pub(super) fn place(&self, question: &Question) -> Option<usize> {
         self.places.get(&identity(question)).copied()
     }
 
-    /// Plans the first `n` questions, or all of them, each once, in an order drawn from `seed`, or
-    /// in the environment's order. `gold` returns the gold of the question at an index.
+    /// Plans the first `n` questions, or all, in an order drawn from `seed`, or in the
+    /// environment's order. Each question is planned once. `gold` returns the gold of the question
+    /// at an index.
     pub(super) fn plan(
         &self,
         seed: Option<u64>,
@@ -57,15 +58,15 @@ impl QuestionList {
     }
 }
 
-/// Key and text of a question, because ids alone may be missing or repeated.
+/// Key and text of a question. The key alone is not enough, because ids may be missing or repeated.
 type QuestionIdentity = (QuestionKey, String);
 
 pub(super) fn identity(question: &Question) -> QuestionIdentity {
     (question.key.clone(), question.text.clone())
 }
 
-/// The question that an episode asks. Its document has no content, because the tools show the
-/// page. Its file name is the page's, or the company if the id names no page: statistics are
+/// The question that an episode asks. Its document has no content, because the tools show the page.
+/// Its file name is that of the page, or the company if the id names no page. Statistics are
 /// clustered by it, because questions about one page or company are not independent.
 pub(super) fn question_of(asked: &EpisodeQuestion) -> Question {
     let (key, filename) = match question_key(&asked.id) {
@@ -92,7 +93,7 @@ pub(super) fn question_of(asked: &EpisodeQuestion) -> Question {
     }
 }
 
-/// A planned question at `index` of a run.
+/// A planned question with the index `index` in the run's plan.
 pub(super) fn planned(question: Question, index: usize, gold: Gold) -> PlannedQuestion {
     PlannedQuestion {
         index,

@@ -1,8 +1,8 @@
-//! A session on a server over a WebSocket, in the messages of `OpenEnv`'s `/ws`.
+//! A session on a server over a WebSocket, with the messages of `OpenEnv`'s `/ws`.
 //!
 //! It sends only messages that every version of the server answers: `reset`, `step`, `state` (the
-//! only one in which core 0.2.3 shows the question) and `close`. A separate task reads the
-//! socket, so that pings are answered while a model thinks.
+//! only one in which core 0.2.3 shows the question) and `close`. A separate task reads the socket,
+//! so that pings are answered while a model thinks.
 
 use std::time::{Duration, Instant};
 
@@ -26,25 +26,27 @@ use finqa_core::error::innermost;
 use finqa_core::secrets::redact_json;
 use finqa_core::text;
 
-/// Timeout for connecting, as in OpenEnv's public client.
+/// Timeout of connecting, as in OpenEnv's public client.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Timeout of an answer, as in OpenEnv's public client.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
-/// Timeout for closing a session.
+/// Timeout of closing a session.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Largest message that is accepted from a server, in bytes. The longest honest one holds a
-/// result of two megabytes twice, as JSON within JSON.
+/// Maximum bytes of a message from a server. The longest honest message contains a result of two
+/// megabytes twice, as JSON within JSON.
 const MAX_MESSAGE_BYTES: usize = 8 << 20;
-/// Number of a server's messages that wait to be read. It answers one request at a time.
+/// Maximum number of messages that wait to be read. A server answers one request at a time.
 const MAX_WAITING: usize = 2;
-/// Number of characters that are kept of an error's text or of a gold answer.
+/// Number of characters to keep of an error's text or of a gold answer, because the journal stores
+/// them.
 const MAX_ERROR_CHARS: usize = 2_000;
 
-/// A session on a server. Each session has its own socket.
+/// A session on a server, with a socket of its own.
 pub(super) struct RemoteSession {
     url: String,
     pub(super) opened: Instant,
-    /// The token, to redact if the server repeats it.
+    /// The token, which is removed from answers that repeat it.
     token: Option<SecretString>,
     to: SplitSink<Socket, Message>,
     from: mpsc::Receiver<Result<String, String>>,
@@ -53,12 +55,13 @@ pub(super) struct RemoteSession {
 
 impl Drop for RemoteSession {
     fn drop(&mut self) {
+        // Dropping the handle alone would leave the task running.
         self.task.abort();
     }
 }
 
 impl RemoteSession {
-    /// Connects, and checks that the server speaks the protocol and has a free session.
+    /// Connects to a server, and checks that it speaks the protocol and has a free session.
     pub(crate) async fn open(address: &Address) -> Result<Self, RemoteError> {
         let url = address.shown();
         let opened = Instant::now();
@@ -85,7 +88,7 @@ impl RemoteSession {
 
     pub(crate) async fn reset(&mut self, data: &Value) -> Result<EpisodeQuestion, RemoteError> {
         self.ask(json!({"type": "reset", "data": data})).await?;
-        // Core 0.2.3 does not send the question in its reply to a reset, but in the state.
+        // Core 0.2.3 does not send the question in its answer to a reset, but only in the state.
         let state = self.state().await?;
         let text = |key: &str| state.get(key).and_then(Value::as_str).map(str::to_owned);
         match (text("current_question"), text("current_company")) {
@@ -109,8 +112,8 @@ impl RemoteSession {
         let action = json!({"type": "call_tool", "tool_name": tool, "arguments": arguments});
         let data = match self.ask(json!({"type": "step", "data": action})).await {
             Ok(data) => data,
-            // These errors do not end the session. They are about the agent's call, so the agent
-            // gets them as the result of its step.
+            // These errors are about the agent's call and do not end the session, so the agent gets
+            // them as the result of its step.
             Err(RemoteError::Answer { code, message, .. })
                 if ["EXECUTION_ERROR", "VALIDATION_ERROR", "INVALID_JSON"]
                     .contains(&code.as_str()) =>
@@ -122,7 +125,8 @@ impl RemoteSession {
         self.read_step(&data)
     }
 
-    /// Closes the session by the protocol, so that the server frees its slot and logs no error.
+    /// Closes the session as the protocol prescribes, so that the server frees its slot and logs no
+    /// error.
     pub(crate) async fn close(mut self) {
         let end = async {
             let close = Message::text(json!({"type": "close"}).to_string());
@@ -181,7 +185,7 @@ impl RemoteSession {
     async fn ask(&mut self, message: Value) -> Result<Value, RemoteError> {
         let asked = message.get("type").and_then(Value::as_str);
         let asked = asked.unwrap_or_default();
-        // A failure to send is not an error yet: a closing socket may still deliver the reason.
+        // An error here is ignored, because a closing socket may still deliver the reason.
         let _ = self.to.send(Message::text(message.to_string())).await;
         let received = tokio::time::timeout(ANSWER_TIMEOUT, self.from.recv()).await;
         let reason = match received {
@@ -197,7 +201,7 @@ impl RemoteSession {
         Err(RemoteError::Lost { url, reason })
     }
 
-    /// The `data` of the answer to a message of the type `asked`.
+    /// The `data` in the answer to a message of the type `asked`.
     fn read_answer(&self, asked: &str, text: &str) -> Result<Value, RemoteError> {
         let mut answer: Value = serde_json::from_str(text)
             .map_err(|_| self.protocol("it sent a message that is not JSON"))?;
@@ -233,8 +237,8 @@ impl RemoteSession {
     }
 }
 
-/// The text of a tool's result. Each version of the server has it at another place; without a
-/// text, the result as JSON.
+/// The text of a tool's result, which each version of the server has at another place. A result
+/// without a text is returned as JSON.
 fn text_of(result: &Value) -> String {
     let places = [
         "", "/data", "/content/0/text", "/structured_content/result", "/structuredContent/result",
@@ -300,7 +304,7 @@ async fn connect(address: &Address) -> Result<Socket, RemoteError> {
     Ok(WebSocketStream::from_raw_socket(stream, Role::Client, Some(limits)).await)
 }
 
-/// Passes on the texts that arrive, until either side closes. The socket itself answers pings.
+/// Passes on the texts that arrive until either side closes. Reading the socket also answers pings.
 async fn receive(
     mut arriving: SplitStream<Socket>,
     incoming: mpsc::Sender<Result<String, String>>,

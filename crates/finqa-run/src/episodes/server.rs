@@ -1,6 +1,6 @@
 //! An environment on a server. If the server lists its tasks, each is requested by its index.
-//! Otherwise the server chooses a question at each reset: episodes are then planned by seed, and
-//! a question is known only from its episode.
+//! Otherwise the server chooses a question at each reset; episodes are then planned by seed, and a
+//! question is known only from its episode.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,14 +20,13 @@ use finqa_agents::solve::{
 use finqa_journal::run::PlannedQuestion;
 use finqa_score::dataset::{Gold, Question};
 
-/// Number of refused resets that are repeated before an episode fails. OpenEnv's finqa_env refuses
-/// questions with cells that its CSV reader takes for missing values.
+/// Number of refused resets to repeat before an episode fails. OpenEnv's finqa_env refuses a
+/// question if its CSV reader takes a cell of it for a missing value.
 const MAX_REFUSALS: u32 = 20;
 
-/// A server, its tasks, and the sessions that are open on it.
 pub struct ServerEnvironment {
     sessions: Arc<SessionPool>,
-    /// `None` if the server lists none.
+    /// The server's tasks; `None` if it does not list them.
     tasks: Option<ServerTasks>,
     seed: Option<u64>,
 }
@@ -36,7 +35,7 @@ impl ServerEnvironment {
     /// Connects to a server and reads its tasks. `note` is called with lines for the user.
     ///
     /// # Errors
-    /// A server on which no session can be opened.
+    /// No session can be opened on the server.
     pub async fn connect(
         address: Address,
         seed: Option<u64>,
@@ -51,13 +50,14 @@ impl ServerEnvironment {
         })
     }
 
-    /// True if the server lists its tasks, so that each question is known before its episode.
+    /// True if the server lists its tasks. Each question is then known before its episode.
     pub(crate) fn lists_tasks(&self) -> bool {
         self.tasks.is_some()
     }
 
-    /// Plans the first `n` tasks in an order drawn from the seed, or in the server's order, each
-    /// question once. Without a list, plans `n` episodes whose questions the server chooses.
+    /// Plans the first `n` tasks, in an order drawn from the seed, or in the server's order. Each
+    /// question is planned once. If the server lists no tasks, plans `n` episodes whose questions
+    /// the server will choose.
     pub fn plan(&self, n: Option<usize>) -> Vec<PlannedQuestion> {
         if let Some(tasks) = &self.tasks {
             return tasks.questions.plan(self.seed, n, |_| Gold::default());
@@ -72,12 +72,12 @@ impl ServerEnvironment {
         (0..n.unwrap_or_default()).map(episode).collect()
     }
 
-    /// Closes the idle sessions by the protocol.
+    /// Closes the idle sessions as the protocol prescribes.
     pub async fn close(&self) {
         self.sessions.close().await;
     }
 
-    /// The data of the reset that begins a question's episode; `None` if the server does not have
+    /// The data of the reset that begins a question's episode. `None` if the server does not have
     /// the question.
     fn reset_data(&self, question: &Question) -> Option<Value> {
         match &self.tasks {
@@ -87,7 +87,7 @@ impl ServerEnvironment {
                 Some(json!({"split": split, "index": index}))
             }
             None => {
-                // Episodes are numbered from 1 and get consecutive seeds.
+                // Episodes are numbered from 1 and use consecutive seeds.
                 let number: u64 = question.key.id.parse().ok()?;
                 let seed = self.seed.unwrap_or_default();
                 Some(json!({"seed": seed.wrapping_add(number - 1)}))
@@ -95,8 +95,8 @@ impl ServerEnvironment {
         }
     }
 
-    /// Resets a session until the server gives a question. Only a server without a list of tasks
-    /// may refuse, [`MAX_REFUSALS`] times.
+    /// Resets a session until the server asks a question. Only a server without a list of tasks may
+    /// refuse a reset, up to [`MAX_REFUSALS`] times.
     async fn reset(
         &self,
         session: &mut RemoteSession,
@@ -143,8 +143,8 @@ impl ToolEnvironment for ServerEnvironment {
             }
         })?;
         let asked = self.reset(&mut remote, &data).await;
-        // Made before the reset's error is returned, because its `drop` tells the pool that the
-        // session is no longer in use.
+        // Created before the reset's error is returned, because its `drop` tells the pool that the
+        // session is not in use any more.
         let mut session = ServerSession {
             pool: Arc::clone(&self.sessions),
             session: Some(remote),
@@ -152,7 +152,7 @@ impl ToolEnvironment for ServerEnvironment {
         let asked = asked.map_err(|error| {
             let mut lost = session.lost(&error);
             if matches!(error, RemoteError::Protocol { .. }) {
-                // A server that gives no question is not an environment, so the run ends.
+                // The run ends, because a server that asks no question is not an environment.
                 lost.fatal = Some(error.fault());
             }
             lost
@@ -166,7 +166,7 @@ impl ToolEnvironment for ServerEnvironment {
     }
 }
 
-/// An episode on a server. Dropping it puts the session back into the pool.
+/// An episode on a server. Dropping it returns its session to the pool.
 struct ServerSession {
     pool: Arc<SessionPool>,
     /// `None` once the session is lost.

@@ -1,5 +1,5 @@
 //! The open sessions on an environment's server. An episode takes an idle session or opens a new
-//! one, and puts it back at its end.
+//! one, and puts it back when it ends.
 
 use std::time::{Duration, Instant};
 
@@ -11,19 +11,18 @@ use super::address::Address;
 use super::error::RemoteError;
 use super::remote::RemoteSession;
 
-/// Waits in milliseconds before a full server is asked for a session again, because OpenEnv's
-/// finqa_env frees a slot late.
+/// Waits, in milliseconds, before a full server is asked again for a session. OpenEnv's finqa_env
+/// frees a slot some time after its session is closed.
 const FULL_WAITS: [u64; 5] = [100, 300, 600, 1000, 2000];
 
-/// Number of consecutive losses, with no episode ended in between, after which the server is
-/// given up. Sessions that were already open at a loss count as one loss with it, because several
-/// servers may share an address, and the end of one of them loses many sessions.
+/// Number of consecutive losses after which the server is given up; the end of an episode resets
+/// it. All sessions that were open at a loss count as one loss with it. Several servers may share
+/// an address, and the end of one of them loses many sessions at once.
 const MAX_LOST: u32 = 3;
 
 /// A callback for lines that a person should see.
 pub(crate) type Note = Box<dyn Fn(String) + Send + Sync>;
 
-/// The sessions that are open on a server.
 pub(super) struct SessionPool {
     address: Address,
     pub(super) note: Note,
@@ -52,22 +51,22 @@ impl SessionPool {
         }
     }
 
-    /// Closes the idle sessions by the protocol, all at once.
+    /// Closes all idle sessions at the same time, as the protocol prescribes.
     pub(super) async fn close(&self) {
         let idle = std::mem::take(&mut self.sessions.lock().idle);
         join_all(idle.into_iter().map(RemoteSession::close)).await;
     }
 
     /// Takes an idle session, or opens a new one. If the server is full, tries again after each of
-    /// [`FULL_WAITS`], and then whenever a session in use is put back.
+    /// [`FULL_WAITS`], and after that whenever a session in use is put back.
     ///
     /// # Errors
-    /// [`RemoteError::Full`] if the server stays full although no session is in use, and any other
-    /// error of opening a session.
+    /// [`RemoteError::Full`] if the server remains full although no session is in use, and any
+    /// other error of opening a session.
     pub(super) async fn take(&self) -> Result<RemoteSession, RemoteError> {
         let mut waits = FULL_WAITS.into_iter();
         loop {
-            // The lock is released before a session is opened.
+            // The lock must be released before a session is opened, which waits for the server.
             let idle = self.sessions.lock().idle.pop();
             let session = match idle {
                 Some(session) => Ok(session),
@@ -85,7 +84,7 @@ impl SessionPool {
         }
     }
 
-    /// Puts back the session of an episode that has ended; `None` if the session is lost.
+    /// Puts back the session of an episode that has ended. `None` for a session that was lost.
     pub(super) fn put_back(&self, session: Option<RemoteSession>) {
         let mut sessions = self.sessions.lock();
         sessions.taken -= 1;
@@ -93,11 +92,12 @@ impl SessionPool {
             sessions.lost = 0;
             sessions.idle.push(session);
         }
+        // Unlock first, because a task that is woken takes the lock.
         drop(sessions);
         self.returned.notify_one();
     }
 
-    /// Counts the loss of a session that was opened at `since`, or was being opened then. Returns
+    /// Counts the loss of a session that was opened at `since`, or began to be opened then. Returns
     /// true if the server is given up.
     pub(super) fn count_loss(&self, since: Instant, error: &RemoteError) -> bool {
         let mut sessions = self.sessions.lock();
@@ -119,7 +119,7 @@ impl SessionPool {
 mod tests {
     use super::*;
 
-    /// A run ended when one of three servers was killed, because it took four sessions with it.
+    /// When one of three servers was killed, four sessions were lost at once, which ended the run.
     #[test]
     fn sessions_that_were_open_at_a_loss_count_as_one_with_it() {
         let address = Address::new("http://127.0.0.1:1", None, false).unwrap();

@@ -1,4 +1,4 @@
-//! Lists a server's tasks over the HTTP route that OpenEnv's core has since 0.4.2.
+//! Lists a server's tasks over an HTTP route that OpenEnv's core has since 0.4.2.
 
 use secrecy::ExposeSecret;
 use serde::Deserialize;
@@ -12,10 +12,9 @@ use finqa_agents::solve::EpisodeQuestion;
 
 const SPLITS: [&str; 3] = ["train", "validation", "test"];
 
-/// The tasks of a server.
 pub(super) struct ServerTasks {
     pub(super) questions: QuestionList,
-    /// For each question, the split and the index in it that a reset asks for.
+    /// For each question, the split and the index by which a reset requests it.
     pub(super) places: Vec<(&'static str, usize)>,
 }
 

@@ -13,7 +13,8 @@ use finqa_score::improve::Power;
 
 use crate::pipeline::PipelineError;
 
-/// What ends a search. The same command continues a search that a limit, a signal or a server ended.
+/// The reasons for which a search ends early. The same command continues a search that ended at a
+/// limit, by a signal or because of a server.
 #[derive(Debug, Error)]
 pub enum SearchError {
     #[error("{0}")]
@@ -22,8 +23,7 @@ pub enum SearchError {
     NoGold,
     #[error("not enough data: there are no propose, no gate or no sealed pages")]
     TooFewPages,
-    /// The gate cannot detect the gain that was asked for. `cost` says what enough questions would
-    /// cost.
+    /// The gate cannot detect the requested gain. `cost` says what enough questions would cost.
     #[error(
         "not enough data: the gate has {} questions, and takes {} to detect a gain of {} points with \
          80 % power at a discordance of {:.1} % ({})",
@@ -36,7 +36,7 @@ pub enum SearchError {
     TooFewQuestions { power: Power, cost: String },
     #[error("the limit of the cost is reached")]
     LimitReached,
-    /// A run of the search has ended, but not all of its questions have an outcome.
+    /// A run of the search has ended, but some of its questions have no outcome.
     #[error(
         "{name} is not complete; the same command{} continues it",
         if matches!(finish, Finish::BudgetReached { .. }) { " with a higher limit" } else { "" }

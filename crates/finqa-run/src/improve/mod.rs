@@ -1,5 +1,5 @@
-//! The search for better prompts (`convfinqa improve`): a model proposes changes, and runs show
-//! whether one helps. `finqa_score::improve` decides.
+//! The search for better prompts (`convfinqa improve`). A model proposes changes, and runs measure
+//! whether one helps; `finqa_score::improve` decides.
 
 mod error;
 mod proposal;

@@ -1,5 +1,5 @@
-//! A model's proposal to change one prompt template: the request for it, its reply, and the
-//! changed template.
+//! A model's proposal to change one prompt template: the request, the reply, and the changed
+//! template.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use finqa_score::improve::Candidate;
 
 /// Number of misses that the proposer is shown for each cause.
 const EXAMPLES: usize = 3;
-/// Number of causes that the proposer is shown, the most frequent first.
+/// Number of causes that the proposer is shown. The most frequent ones are chosen.
 const CAUSES: usize = 6;
 
 const INSTRUCTIONS: &str = "\
@@ -31,7 +31,7 @@ REPLY with one JSON object and nothing else:
 {\"template\": \"the template's name\", \"old\": \"a text that stands in it exactly once\", \"new\": \"the text in its place\", \
 \"reason\": \"why, in one sentence\"}";
 
-/// A proposal to replace one text in one template.
+/// A proposal to replace a text in a template.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Proposal {
     pub template: String,
@@ -41,7 +41,7 @@ pub(super) struct Proposal {
     pub reason: String,
 }
 
-/// Why a candidate is not run.
+/// The reason why a candidate is not run.
 #[derive(Debug, Error)]
 pub(super) enum ProposalRejection {
     #[error("the proposer's reply is not a proposal: {0}")]
@@ -58,7 +58,7 @@ pub(super) enum ProposalRejection {
     Broken(#[from] PromptError),
 }
 
-/// The templates of a set of prompts that a proposal may change.
+/// The templates that a proposal may change, out of a set of prompts.
 pub(super) fn templates(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let is_template = |name: &str| name.ends_with(".j2");
     let texts = texts.iter().filter(|(name, _)| is_template(name));
@@ -67,8 +67,8 @@ pub(super) fn templates(texts: &BTreeMap<String, String>) -> BTreeMap<String, St
         .collect()
 }
 
-/// The request for the next candidate. `misses` are those on the propose pages, the only pages
-/// that the proposer may see.
+/// The request for the next candidate. `misses` are the misses on the propose pages, because the
+/// proposer may see no other pages.
 pub(super) fn request(
     templates: &BTreeMap<String, String>,
     misses: &MissAnalysis,
@@ -83,9 +83,9 @@ pub(super) fn request(
         text.push_str("\nTRIED\n");
     }
     for candidate in tried {
-        // The reason why a candidate was not run may quote a gold answer, so it is not shown.
-        // Of the gate's result, only one bit is shown: with more, the next candidate would
-        // depend on the gate pages, and the error level of 5 % would not hold.
+        // The reason why a candidate was not run may quote a gold answer, so it is not shown. Of
+        // the gate's result, only one bit is shown. With more, the next candidate would depend on
+        // the gate pages, and the error level of 5 % would no longer be valid.
         let result = match candidate.effect {
             Some(_) if candidate.passes => "passed",
             Some(_) => "did not pass",
@@ -114,7 +114,8 @@ pub(super) fn request(
         strict: true,
         or_text: false,
     };
-    // A repeat number per candidate, so that even an equal request gets a reply of its own.
+    // Each candidate has a repeat number of its own, so that equal requests do not share a stored
+    // reply.
     request.origin.question = "improve".to_owned();
     request.origin.repeat = u32::try_from(tried.len()).unwrap_or(u32::MAX);
     request
@@ -142,7 +143,7 @@ fn misses_text(found: &MissAnalysis) -> String {
 }
 
 impl Proposal {
-    /// Reads a reply: one JSON object, with or without text around it.
+    /// Reads a reply, which must contain one JSON object. Text around the object is ignored.
     pub(super) fn read(reply: &str) -> Result<Self, ProposalRejection> {
         let object = reply.find('{').zip(reply.rfind('}'));
         let object = object.and_then(|(start, end)| reply.get(start..=end));
@@ -151,10 +152,10 @@ impl Proposal {
         serde_json::from_str(object).map_err(|error| ProposalRejection::Nonsense(error.to_string()))
     }
 
-    /// Applies the change; returns the template before and after it.
+    /// Applies the change. Returns the template before and after it.
     ///
     /// # Errors
-    /// An unknown template, an old text that is not in it exactly once, and a change without
+    /// The template is unknown, the old text is not in it exactly once, or the change has no
     /// effect.
     pub(super) fn apply<'t>(
         &self,

@@ -1,8 +1,8 @@
 //! The steps of a search for better prompts ([`Search::run`]).
 //!
-//! Only the runs, the stored replies of the proposer and the files made from them are kept between
-//! processes. To continue, the same command goes through the same steps again, and reads what is
-//! already answered instead of asking it.
+//! Only the runs, the proposer's stored replies and the files made from them remain between
+//! processes. To continue a search, the same command goes through the same steps again. Questions
+//! that are already answered are read instead of asked.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -29,33 +29,33 @@ use super::proposal::{Proposal, ProposalRejection, request, templates};
 use crate::engine::RunModels;
 use crate::pipeline::{self, LockedRun, Notify, Run, RunContext, RunNotice, RunResults};
 
-/// The rule that decides whether an answer is right.
+/// The rule by which an answer counts as right.
 pub const RULE: Rule = Rule::FinancialEquivalence;
 /// The file name of the page with the results.
 pub const PAGE: &str = "improve.html";
 
-/// What a search reports while it goes on.
+/// The events that a search reports while it runs.
 pub enum SearchEvent<'a> {
-    /// The run of this name starts or continues.
+    /// The run with this name starts or continues.
     Asks(&'a str),
-    /// An event of that run.
+    /// An event of the current run.
     Question(&'a Event),
-    /// That run has ended.
+    /// The current run has ended.
     Ended(&'a RunResults),
-    /// A candidate was asked about, or rejected.
+    /// A candidate was run or rejected.
     Tried(&'a Candidate),
     /// A note or a warning.
     Notice(RunNotice),
 }
 
-/// Shows the events of a search.
+/// A callback that shows the events of a search.
 pub type Watch = Arc<dyn Fn(SearchEvent<'_>) + Send + Sync>;
 
-/// What a search needs besides its settings.
+/// Everything that a search needs besides its settings.
 pub struct SearchContext {
     /// Environment variables, from which keys and addresses are read.
     pub variables: Variables,
-    /// The stored replies that answer every call instead of a server (`--replay`).
+    /// The stored replies that replace the server for every call (`--replay`).
     pub replay: Option<Arc<StoredReplies>>,
     /// The tokens that stop the search.
     pub stop: Stop,
@@ -63,11 +63,10 @@ pub struct SearchContext {
     pub watch: Watch,
 }
 
-/// A search for better prompts.
 pub struct Search {
     settings: Settings,
     context: SearchContext,
-    /// `OUTPUT/improve/ID`.
+    /// The folder `OUTPUT/improve/ID`.
     folder: PathBuf,
     split: PageSplit,
     templates: BTreeMap<String, String>,
@@ -76,7 +75,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Splits the pages and counts the questions with gold. Sends nothing.
+    /// Splits the pages, and counts the questions with gold. Sends nothing.
     ///
     /// # Errors
     /// Data without gold, and settings with which no run can be started.
@@ -143,7 +142,7 @@ impl Search {
         })
     }
 
-    /// Goes through all steps. Returns the results and the folder that they are in.
+    /// Goes through all steps. Returns the results, and the folder with their files.
     ///
     /// # Errors
     /// Too few questions to detect the gain, and any run or request that fails.
@@ -151,7 +150,8 @@ impl Search {
         if !self.found.power.is_enough() {
             return Err(self.without_power().await);
         }
-        // A run with an empty list of ids would ask about all records.
+        // A part without pages is an error, because a run with an empty list of ids would ask about
+        // all records.
         if self.found.records.contains(&0) {
             return Err(SearchError::TooFewPages);
         }
@@ -159,7 +159,7 @@ impl Search {
         write_json_pretty(&self.folder.join("split.json"), &self.split)?;
         let ids = [self.split.propose.clone(), self.split.gate.clone()].concat();
         let before = self.answers("baseline", ids, None).await?;
-        // The proposer sees only misses on the propose pages.
+        // The proposer must see only misses on the propose pages.
         let propose: HashSet<&String> = self.split.propose.iter().collect();
         let mut shown = before.clone();
         shown.rows.retain(|row| propose.contains(&row.key.id));
@@ -211,8 +211,8 @@ impl Search {
         Ok((self.found, self.folder))
     }
 
-    /// The failure of a search with too few questions. It says how many the gate needs, and what
-    /// asking them would cost.
+    /// The error of a search with too few questions. It says how many questions the gate needs, and
+    /// what asking them would cost.
     async fn without_power(&self) -> SearchError {
         let mut settings = self.settings.clone();
         settings.questions = self.only_ids(self.split.gate.clone());
@@ -238,7 +238,7 @@ impl Search {
         }
     }
 
-    /// The question settings that select the records with these ids.
+    /// The question settings that select only the records with these ids.
     fn only_ids(&self, ids: Vec<String>) -> QuestionSettings {
         QuestionSettings {
             ids,
@@ -250,8 +250,8 @@ impl Search {
         }
     }
 
-    /// The answers of the run `name`, which is started, continued, or only read if it is complete.
-    /// `prompts` is the folder of a candidate's prompts; `None` for the prompts of the settings.
+    /// The answers of the run `name`. The run is started or continued; a complete one is only read.
+    /// `prompts` is the folder with a candidate's prompts; `None` for the prompts of the settings.
     async fn answers(
         &mut self,
         name: &str,
@@ -283,7 +283,7 @@ impl Search {
     /// Starts or continues a run and waits for its end.
     ///
     /// # Errors
-    /// A run that does not complete.
+    /// The run does not complete.
     async fn ask(
         &self,
         name: &str,
@@ -300,7 +300,7 @@ impl Search {
             tracking: pipeline::tracking_server(settings, &variables, &silent)?,
             variables,
             traces: self.context.traces.clone(),
-            // Notes are not repeated for each run; `new` has shown them.
+            // `new` has already shown the notes, so they are not repeated for each run.
             notify: Arc::new(move |notice| {
                 if matches!(notice, RunNotice::Warning(_)) {
                     warnings(notice);
@@ -326,8 +326,8 @@ impl Search {
         }
     }
 
-    /// Asks the proposer. Its reply is stored, so that the same command reads it again instead of
-    /// asking.
+    /// Asks the proposer. Its reply is stored, so that the same command later reads the reply
+    /// instead of asking again.
     async fn proposal(&mut self, mut asked: ChatRequest) -> Result<String, SearchError> {
         let mut settings = self.settings.clone();
         settings.model.name.clone_from(&self.found.proposer);
@@ -347,17 +347,17 @@ impl Search {
         let model = models.connect(&settings, &self.context.variables)?;
         asked.max_output_tokens = models.reply_limit(&settings);
         let reply = model.chat(&asked, &self.context.stop).await?;
-        // A reply that an earlier process paid for is counted too.
+        // A reply that an earlier process paid for counts too.
         self.found.cost += Cost::of_request(model.cost(&reply));
         Ok(reply.content)
     }
 
-    /// Writes the prompts that a reply proposes, and returns the name of their folder. The name has
-    /// a hash of the prompts, so that the run of one proposal is not taken for that of another.
+    /// Writes the prompts that a reply proposes. Returns the name of their folder, which contains a
+    /// hash of the prompts, so that the run of one proposal is not taken for that of another.
     ///
     /// # Errors
-    /// The inner error is the reason why the proposal is not run, the outer one a file that cannot
-    /// be written.
+    /// The inner error is the reason why the proposal is not run. The outer error is a file that
+    /// cannot be written.
     fn prompts_of(
         &self,
         candidate: &mut Candidate,
@@ -397,10 +397,10 @@ impl Search {
         Ok(texts)
     }
 
-    /// The amount that is left of `--max-cost`; `None` without a limit.
+    /// The remaining part of `--max-cost`; `None` without a limit.
     ///
     /// # Errors
-    /// [`SearchError::LimitReached`] if nothing is left.
+    /// [`SearchError::LimitReached`] if nothing remains.
     fn left(&self) -> Result<Option<Dollars>, SearchError> {
         let Some(Dollars(limit)) = self.settings.budget.max_cost else {
             return Ok(None);
@@ -417,7 +417,7 @@ impl Search {
     }
 }
 
-/// Shows notices as events of a search.
+/// Turns notices into events of a search.
 fn notify(watch: &Watch) -> Notify {
     let watch = Arc::clone(watch);
     Arc::new(move |notice| watch(SearchEvent::Notice(notice)))
@@ -438,7 +438,8 @@ fn short_hash(text: &str) -> String {
         .collect()
 }
 
-/// The effect of a change on the questions that both sides have, if there are any with gold.
+/// The effect of a change on the questions that both sides answered and that have gold. `None` if
+/// there are none.
 fn effect(before: &Answers, now: &Answers) -> Option<Effect> {
     let marks = before.rows.iter();
     let marks = marks.map(|row| ((&row.key, row.epoch), RULE.mark(row)));
@@ -450,7 +451,7 @@ fn effect(before: &Answers, now: &Answers) -> Option<Effect> {
     Effect::of(&pairs.collect::<Vec<_>>())
 }
 
-/// The part of a cost that was added after `before`.
+/// The cost that was added after `before`.
 fn difference(now: Cost, before: Cost) -> Cost {
     Cost {
         known: now.known - before.known,

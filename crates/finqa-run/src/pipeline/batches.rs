@@ -7,8 +7,9 @@ use finqa_journal::settings::{ExecutionEngine, Settings};
 use super::PipelineError;
 use super::locked_run::LockedRun;
 
-/// Refuses to continue a run live while it has open batches, because their requests would be sent
-/// again. Refuses episodes by batch, because each of their requests depends on the reply before.
+/// Refuses to continue a run live while it has open batches, because their requests would be sent a
+/// second time. Refuses episodes in batches, because each request of an episode depends on the
+/// reply before it.
 pub(super) fn check(run: &LockedRun, settings: &Settings) -> Result<(), PipelineError> {
     match settings.batch.engine {
         ExecutionEngine::Batch if run.meta.kind() == RunKind::Episodes => {

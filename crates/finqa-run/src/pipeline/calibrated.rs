@@ -1,5 +1,5 @@
-//! A solver that gives each answer the probability that it is right, and withholds the answer if
-//! that is too low for `--max-error`.
+//! A solver that gives each answer the probability that it is right, and withholds answers whose
+//! probability is too low for `--max-error`.
 
 use std::sync::Arc;
 
@@ -42,7 +42,8 @@ impl Solver for CalibratedSolver {
     }
 }
 
-/// Wraps a solver so that `judge` judges its answers; without a judge, returns it unchanged.
+/// Wraps a solver so that `judge` judges its answers. Without a judge, returns the solver
+/// unchanged.
 pub(super) fn judged(solver: Arc<dyn Solver>, judge: Option<Calibrator>) -> Arc<dyn Solver> {
     match judge {
         Some(judge) => Arc::new(CalibratedSolver { solver, judge }),
@@ -50,11 +51,11 @@ pub(super) fn judged(solver: Arc<dyn Solver>, judge: Option<Calibrator>) -> Arc<
     }
 }
 
-/// The calibration of the settings: the file that they name, otherwise the built-in one for a
-/// chat model with second opinions. `None` in all other cases.
+/// The calibration to use: the file that the settings name, otherwise the built-in one if a chat
+/// model answers with second opinions. `None` in all other cases.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// The file cannot be read.
 fn calibration(settings: &Settings) -> Result<Option<Calibration>, CalibrationError> {
     if let Some(path) = &settings.calibration.calibration {
         return Calibration::read(path).map(Some);
@@ -64,12 +65,12 @@ fn calibration(settings: &Settings) -> Result<Option<Calibration>, CalibrationEr
     Ok(is_used.then(|| Calibration::built_in().clone()))
 }
 
-/// The judge for answers of this scope, and a warning if its calibration was fitted on answers of
-/// another scope. No judge without a calibration.
+/// The judge for answers of this scope; `None` without a calibration. Also returns a warning if the
+/// calibration was fitted on answers of another scope.
 ///
 /// # Errors
-/// A file that cannot be read, `--max-error` without a calibration file, and a `--max-error` that
-/// the calibration cannot keep.
+/// The file cannot be read, `--max-error` is given without a calibration file, or the calibration
+/// cannot keep the `--max-error`.
 pub fn judge(
     settings: &Settings,
     scope: &Scope,
@@ -93,12 +94,12 @@ pub fn judge(
     Ok((Some(Calibrator::new(calibration, scope, limit)?), warning))
 }
 
-/// The judge for answers about the user's own document, and a warning as in [`judge`]. It
-/// withholds no answer. The scope has no questions, so that only the way in which answers are
-/// made is compared: the calibration was fitted on other questions anyway.
+/// The judge for answers about the user's own document, and a warning as in [`judge`]. This judge
+/// withholds no answer. Its scope has no questions, because the calibration was fitted on other
+/// questions anyway; only the way in which answers are made is compared.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// The file cannot be read.
 pub fn judge_of_own_document(
     settings: &Settings,
     models: &RunModels,

@@ -1,5 +1,5 @@
-//! `--dry-run`: estimates calls, tokens and cost of a run. Models that only measure their prompts
-//! answer its questions, so nothing is sent and nothing is written.
+//! `--dry-run`: estimates the calls, tokens and cost of a run. The run's questions are answered by
+//! models that only measure their prompts, so nothing is sent or written.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -26,7 +26,7 @@ use super::run_context::{Notify, RunNotice};
 use super::unused_settings::advice;
 use super::{PipelineError, selection};
 
-/// Bytes of a prompt per token. A range, because tables have fewer bytes per token than prose.
+/// Bytes of a prompt per token, as a range, because tables have fewer bytes per token than prose.
 const BYTES_PER_TOKEN: Estimate<u64> = Estimate { low: 5, high: 3 };
 
 /// Tokens per reply. Models that reason may write more than the high end.
@@ -35,7 +35,7 @@ const REPLY_TOKENS: Estimate<u64> = Estimate {
     high: 600,
 };
 
-/// The two ends of an estimate: `low` if the critic accepts every first answer, `high` if it
+/// The two ends of an estimate. For `low` the critic accepts every first answer, for `high` it
 /// accepts none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Estimate<T> {
@@ -48,7 +48,7 @@ pub struct DryRun {
     pub questions: usize,
     /// Provider, address and model.
     pub model: String,
-    /// Excludes retries and repeated requests after unreadable replies.
+    /// Number of calls without retries and without requests that repeat an unreadable reply.
     pub calls: Estimate<u64>,
     pub input_tokens: Estimate<u64>,
     pub output_tokens: Estimate<u64>,
@@ -56,7 +56,7 @@ pub struct DryRun {
     pub max_tokens: Option<u32>,
     /// US dollars; `null` if a price is not known.
     pub cost_usd: Option<Estimate<Decimal>>,
-    /// The models whose price is not known.
+    /// The models without a known price.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unpriced_models: Vec<String>,
 }
@@ -105,7 +105,7 @@ pub async fn dry_run(
     })
 }
 
-/// Measures the requests of the plan under these assumptions.
+/// Measures the requests for the plan under these assumptions.
 async fn measure(
     options: &PairOptions,
     plan: &Plan,
@@ -127,14 +127,15 @@ async fn measure(
     let mut options = options.clone();
     options.backend = Backend::Llm {
         analyst: meter(analyst, &total),
-        // With `--critic rules` the checks send answers back. A measuring model does so in their
-        // place here, and its calls are not counted.
+        // With `--critic rules` the checks send answers back. Here a measuring model does so in
+        // their place, and its calls are not counted.
         critic: match chosen {
             CriticMode::Rules => meter(critic, &Arc::default()),
             _ => meter(critic, &total),
         },
     };
-    // Neither could judge the answers that the measuring model makes up.
+    // Neither the checks nor a second opinion could judge the answers, because the measuring model
+    // makes them up.
     options.checks = false;
     options.settings.second_opinion = OpinionUse::Off;
     options.settings.critic = Some(match chosen {
@@ -164,7 +165,7 @@ async fn measure(
     Ok(total)
 }
 
-/// What one end of the estimate assumes.
+/// The assumptions of one end of the estimate.
 #[derive(Clone, Copy)]
 struct Assumptions {
     /// True if the critic accepts every first answer, false if it accepts none.
@@ -190,7 +191,7 @@ impl Assumptions {
     }
 }
 
-/// The sum over all requests.
+/// The sum over all measured requests.
 #[derive(Clone, Default)]
 struct PromptTotal {
     calls: u64,
@@ -199,17 +200,17 @@ struct PromptTotal {
     unpriced: BTreeSet<String>,
 }
 
-/// A model that answers at once and counts the length of each prompt.
+/// A model that replies at once and measures the length of each prompt.
 struct MeasuringModel {
-    /// The model that it replaces.
+    /// The model whose name and prices are used.
     model: Arc<dyn ChatModel>,
     assumed: Assumptions,
     total: Arc<Mutex<PromptTotal>>,
 }
 
 impl MeasuringModel {
-    /// The reply to request `number`. Its answer is that number, so that each reply differs: the
-    /// loop of rounds would end at an answer that it has already seen.
+    /// The reply to request `number`. Its answer is that number, because the loop of rounds would
+    /// end at an answer that it has already seen.
     fn reply(&self, request: &ChatRequest, number: u64) -> String {
         if request.node == CRITIC {
             return match self.assumed.accepted {

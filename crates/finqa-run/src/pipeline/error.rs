@@ -17,7 +17,6 @@ use finqa_report::telemetry::TelemetryError;
 use finqa_score::calibration::CalibrationError;
 use finqa_score::dataset::DatasetError;
 
-/// The errors of starting and finishing a run.
 #[derive(Debug, Error)]
 pub enum PipelineError {
     #[error("the critic has a server, and no model is named for it")]
@@ -115,13 +114,13 @@ pub enum PipelineError {
     MergedRun { id: String, merge: String },
     #[error("{0}")]
     Shards(#[from] ShardsError),
-    /// The journal failed while questions were being asked. What is already in it is kept.
+    /// The journal failed while questions were being asked. Entries that it already has are kept.
     #[error("{0}")]
     Stopped(#[source] JournalError),
     /// A new run ended before it had an answer, and cost nothing. Its folder was removed.
     #[error("{}", .0.message)]
     NothingAsked(RunFailure),
-    /// The run has ended, but not every file could be written.
+    /// The run has ended, but some files could not be written.
     #[error("{0}")]
     Unwritten(#[source] OutputError),
     #[error("the run's task failed")]

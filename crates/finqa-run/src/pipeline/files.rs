@@ -11,20 +11,19 @@ use finqa_report::output::{self, CsvFile, OutputError, Transcripts};
 use finqa_score::analysis::MissFinder;
 use finqa_score::dataset::Dataset;
 
-/// The result of writing a run's files.
 pub struct WrittenResults {
     pub summary: Summary,
-    /// One line that says why the report has no pages, or why an earlier report was kept.
+    /// A line that says why the report has no pages, or why an earlier report was kept.
     pub note: Option<String>,
 }
 
-/// Writes all files of a run into the folder `into`, in one pass over its journal.
+/// Writes all files of a run into the folder `into`, in one pass over the journal.
 ///
-/// If `last` is given, the CSV is also copied to `output/output.csv`, except for shards and
-/// episodes, and for an unfinished run without an answer: a run that fails at once, for example
+/// If `last` is given, the CSV is also copied to `output/output.csv`, but not that of a shard, of
+/// episodes, or of an unfinished run without an answer: a run that fails at once, for example
 /// because of a wrong key, must not replace the previous result. The summary is written last, so
-/// that a run with a complete summary has all its files. A report with pages is kept if the new
-/// one would have the same answers but no pages.
+/// that a run with a complete summary has all its files. If the folder has a report with pages, and
+/// the new report would have the same answers but no pages, the earlier report is kept.
 pub fn write_results(
     into: &Path,
     journal: &Journal,
@@ -47,8 +46,8 @@ pub fn write_results(
     })?;
     let summary = tally.finish(journal)?;
     let is_result = summary.has_result() && summary.run.is_for_last_csv();
-    // Copied before the run's own CSV is put in place, so that a kill in between never leaves an
-    // older copy next to it.
+    // Copy it before the run's own CSV is put in place. A kill in between then never leaves an
+    // older copy next to a newer CSV.
     let copied = match last.filter(|_| is_result) {
         Some(last) => csv.copy_to(&last.last_csv()),
         None => Ok(()),
@@ -82,22 +81,23 @@ pub fn write_results(
     })
 }
 
-/// True if the run's questions have pages; those of episodes have none.
+/// True if the run's questions are about pages. The questions of episodes have none.
 fn has_pages(summary: &Summary) -> bool {
     summary.run.kind() == RunKind::Questions
 }
 
-/// True if the folder already has a report of the same answers, with pages.
+/// True if the folder already has a report of the same answers that has its pages.
 fn has_report(into: &Path, summary: &Summary) -> bool {
     let earlier = std::fs::read(into.join(RunFolder::SUMMARY)).unwrap_or_default();
-    // The new summary goes through JSON text too, so that equal numbers compare as equal.
+    // The new summary is also converted to JSON text and back, so that equal numbers compare as
+    // equal.
     let read = |json: &[u8]| serde_json::from_slice::<Value>(json).unwrap_or_default();
     let (earlier, now) = (
         read(&earlier),
         read(&serde_json::to_vec(summary).unwrap_or_default()),
     );
-    // Equal in all of these means equal answers: even two runs of the same questions differ in
-    // times and tokens.
+    // If all of these are equal, the answers are: even two runs of the same questions differ in
+    // their times and tokens.
     let parts = ["/run/id", "/run/started", "/questions", "/spent"];
     let is_same = parts
         .iter()
@@ -106,7 +106,8 @@ fn has_report(into: &Path, summary: &Summary) -> bool {
     has_pages(summary) && is_same && report.is_ok_and(|it| !it.contains(Report::LACKS_PAGES))
 }
 
-/// Writes a run's files from its journal into its folder. The caller must hold the run's lock.
+/// Writes a run's files from its journal into the run's folder. The caller must hold the run's
+/// lock.
 pub(super) fn write_run(
     folder: &RunFolder,
     records: Result<&Dataset, &str>,

@@ -18,9 +18,9 @@ use super::selection::{self, Selected};
 use super::setup::{concurrency, settings_to_store};
 use super::unused_settings::advice;
 
-/// Step 3 of a run: its questions and the solver that answers them, before anything is on disk.
+/// Step 3 of a run: its questions and the solver that answers them. Nothing is on disk yet.
 pub struct Job {
-    /// The questions, in order.
+    /// The questions in the order in which they are asked.
     pub plan: Plan,
     pub solver: Arc<dyn Solver>,
     /// Maximum number of units in flight, at least 1.
@@ -34,7 +34,7 @@ pub struct Job {
     pub records: Result<Dataset, String>,
 }
 
-/// The job that the settings describe: the questions of their records, answered by their agents.
+/// The job that the settings describe: their agents answer the questions of their records.
 pub fn questions(
     settings: &Settings,
     context: &RunContext,
@@ -63,10 +63,10 @@ pub fn questions(
     })
 }
 
-/// The description of a run of these questions, and the judge of its answers, if there is one.
+/// The description of a run that asks these questions, and the judge of its answers, if it has one.
 ///
 /// # Errors
-/// As [`judge`], and settings that cannot be stored.
+/// The errors of [`judge`], and settings that cannot be stored.
 pub(super) fn described(
     settings: &Settings,
     models: &RunModels,

@@ -12,43 +12,48 @@ use finqa_report::output::report::{InProgress, Report};
 use finqa_score::analysis::MissFinder;
 use finqa_score::dataset::Dataset;
 
-/// Minimum time between the end of one write and the next, and before the first.
+/// Minimum time between two writes, and before the first one.
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// Maximum time until the next write, unless writing alone takes more than a twentieth of it. A run
-/// that waits for a slow server uses little CPU, but its page should still show what is new.
+/// that waits for a slow server uses little CPU time, but its page should still show what is new.
 const LATEST: Duration = Duration::from_secs(300);
 
-/// Maximum time until the next write, however long writing takes: a page that is older is no news.
+/// Maximum time until the next write, however long a write takes, because an older page is of
+/// little use.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// All other CPU time of the run is at least this many times that of the page, so that the page
-/// takes at most a twentieth.
+/// The rest of the process must use at least this many times the CPU time of the page. The page
+/// then takes at most a twentieth of all CPU time.
 const OTHERS: u32 = 19;
 
-/// The thread that writes the report of a run in progress. It stops when this is dropped.
+/// The thread that writes the report of a run in progress. Dropping this stops the thread.
 pub(super) struct LivePage {
-    /// Closed to stop the thread.
+    /// Dropped to stop the thread.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
     journal: PathBuf,
 }
 
 impl LivePage {
-    /// Starts to write the report into the run's folder. `records` has the pages; for questions
-    /// without them nothing is written, because an earlier report may have them.
+    /// Starts to write the report into the run's folder. `records` has the pages. Without them
+    /// nothing is written for questions, because an earlier report may have the pages.
     pub(super) fn start(folder: &RunFolder, records: &Result<Arc<Dataset>, String>) -> Self {
         let (stop, stopped) = channel::<()>();
         let (folder, records) = (folder.clone(), records.clone());
         let journal = folder.journal();
+        // A thread of its own, because writing blocks, and because the CPU time of a thread can be
+        // measured.
         let thread = std::thread::spawn(move || {
             let mut pace = Pace::new();
+            // Checks once a second whether a write is due. Dropping the sender ends the wait at
+            // once.
             while stopped.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
                 if !pace.is_due() {
                     continue;
                 }
                 let begun = Instant::now();
-                // A page that cannot be written now is written later, or at the end of the run,
+                // An error is ignored: the page is written again later, or at the end of the run,
                 // which reports the error.
                 let _ = write(&folder, records.as_deref().map_err(String::as_str), begun);
                 pace.written(begun.elapsed(), thread_time());
@@ -64,20 +69,22 @@ impl LivePage {
 
 impl Drop for LivePage {
     fn drop(&mut self) {
+        // Ends the thread's wait, so it must come before the join.
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        // If the thread was reading the journal when its writer closed it, the log is still there.
+        // If the thread was reading the journal when the writer closed it, the log is still there.
+        // Opening the journal for writing and closing it again merges the log.
         drop(Journal::open(&self.journal));
     }
 }
 
 /// Decides when the page is written again.
 struct Pace {
-    /// The end of the last write, or the start.
+    /// The end of the last write, or the start of the run.
     last: Instant,
-    /// CPU time of this thread, which only writes.
+    /// CPU time of this thread, which does nothing but write.
     spent: Duration,
     /// CPU time of the last write.
     cost: Duration,
@@ -96,7 +103,7 @@ impl Pace {
 
     fn is_due(&self) -> bool {
         let rested = self.last.elapsed();
-        // The next page has more questions, so it may cost twice what the last one did.
+        // The next page has more questions, so it may cost twice as much as the last one.
         let is_cheap = || {
             let others = process_time().map(|all| all.saturating_sub(self.spent));
             others.is_none_or(|others| others >= (self.spent + 2 * self.cost) * OTHERS)
@@ -106,7 +113,8 @@ impl Pace {
     }
 
     /// Counts a write that has just ended and took this time. `clock` is the CPU time of this
-    /// thread; without it, the time that passed is an upper bound of what the write cost.
+    /// thread. Without it, the time that has passed is used, which is an upper bound of the write's
+    /// cost.
     fn written(&mut self, took: Duration, clock: Option<Duration>) {
         let spent = clock.unwrap_or(self.spent + took);
         (self.cost, self.spent) = (spent.saturating_sub(self.spent), spent);
@@ -114,30 +122,30 @@ impl Pace {
     }
 }
 
-/// The CPU time of this thread; `None` where the system has no /proc.
+/// The CPU time of this thread; `None` on systems without /proc.
 fn thread_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
     Some(Duration::from_nanos(nanoseconds))
 }
 
-/// The CPU time of this process; `None` where the system has no /proc.
+/// The CPU time of this process; `None` on systems without /proc.
 fn process_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name before the last parenthesis may contain anything. Times are in hundredths of a
-    // second on every Linux.
+    // The process name may contain anything, so the fields are counted from its last parenthesis.
+    // Times are in hundredths of a second on every Linux.
     let (_, fields) = text.rsplit_once(") ")?;
     let fields: Vec<&str> = fields.split(' ').collect();
     let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
     Some(Duration::from_millis(10 * (ticks(11)? + ticks(12)?)))
 }
 
-/// The longest rest after a write of this cost.
+/// The longest time until the next write after a write of this cost.
 fn longest_rest(cost: Duration) -> Duration {
     (cost * OTHERS).clamp(LATEST, LONGEST)
 }
 
-/// Writes the report of the questions that have an outcome. `begun` is now.
+/// Writes the report of the questions that have an outcome. `begun` is the start of this call.
 fn write(
     folder: &RunFolder,
     records: Result<&Dataset, &str>,
@@ -158,7 +166,8 @@ fn write(
         report.add(&row, miss.as_ref())
     })?;
     let summary = tally.finish(&journal)?;
-    // What is left to do takes about as long again, if not less.
+    // The page is still to be rendered, which takes at most about as long as the work so far. The
+    // whole write therefore costs at most about twice that time.
     let rest = longest_rest(2 * begun.elapsed());
     report.in_progress(InProgress::now(rest)).write(&summary)
 }
@@ -175,7 +184,7 @@ mod tests {
             (10, 0, true, true),
             (18, 1, true, false),
             (19, 1, true, true),
-            // Its CPU time is more than a twentieth of that of the process.
+            // The page's CPU time is more than a twentieth of the process's.
             (200, 1, false, false),
             (300, 1, false, true),
             (3599, 1000, true, false),
@@ -194,7 +203,7 @@ mod tests {
     #[test]
     fn a_write_costs_its_own_time_without_the_rest_before_it() {
         let seconds = Duration::from_secs;
-        // With a clock of the thread and without.
+        // Once with the thread's CPU time and once without.
         for clocks in [[Some(seconds(2)), Some(seconds(5))], [None, None]] {
             let mut pace = Pace {
                 last: Instant::now().checked_sub(seconds(2000)).unwrap(),

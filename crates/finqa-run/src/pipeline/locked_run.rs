@@ -1,4 +1,4 @@
-//! Runs on disk, new or resumed, each locked by this process.
+//! Runs on disk, new or resumed. Each is locked by this process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,13 +17,13 @@ use super::PipelineError;
 /// This program's version.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Step 4 of a run: its folder and journal on disk, new or resumed, which only this process works
-/// on.
+/// Step 4 of a run: its folder and journal on disk, new or resumed. The lock ensures that no other
+/// process works on it.
 pub struct LockedRun {
     pub(super) folder: RunFolder,
     pub(super) journal: Journal,
     pub(super) meta: RunMeta,
-    /// The system releases it too, however the process ends.
+    /// The operating system also releases the lock, however the process ends.
     pub(super) lock: RunLock,
 }
 
@@ -31,8 +31,8 @@ impl LockedRun {
     /// Locks and opens an earlier run.
     ///
     /// # Errors
-    /// A run that does not exist, is of another kind, is locked by another process, or cannot be
-    /// read; an unfinished run that was merged, or that another version of this program started.
+    /// The run does not exist, is of another kind, is locked by another process, or cannot be read.
+    /// The run is unfinished and was merged, or was started by another version of this program.
     pub fn open(output: &Path, run: &str, kind: RunKind) -> Result<Self, PipelineError> {
         let folder = RunFolder::find_resumable(output, run, kind)?;
         Self::open_folder(folder, kind)
@@ -58,7 +58,8 @@ impl LockedRun {
                 id: meta.id,
             });
         }
-        // Another version may give other answers. A complete run only gets its files written.
+        // Another version may give other answers. A complete run is accepted, because only its
+        // files are written.
         if meta.version != VERSION && !is_complete {
             return Err(PipelineError::OtherVersion {
                 id: meta.id,
@@ -84,11 +85,11 @@ impl LockedRun {
         stored_settings(&self.meta)
     }
 
-    /// The records of a run whose questions all have an outcome, or the reason why they cannot be
-    /// read.
+    /// The records of a run whose questions all have an outcome, or the reason why the records
+    /// cannot be read.
     ///
     /// # Errors
-    /// Settings that differ from the run's.
+    /// Settings that differ from those of the run.
     pub(super) fn records(
         &self,
         settings: &Settings,
@@ -100,7 +101,7 @@ impl LockedRun {
             && let Some(data) = load_named(named.as_deref(), settings.questions.split.as_deref())?
             && data.hash == self.meta.identity.data
         {
-            // The user named the same data by another path.
+            // The user named a file with the same data at another path.
             own.questions.data_path.clone_from(named);
             records = Ok(data);
         }
@@ -108,8 +109,8 @@ impl LockedRun {
         Ok(records)
     }
 
-    /// Records the models of this process if they differ from those of the last process. They may
-    /// on resume, because a server on this machine may have got another address.
+    /// Records the models of this process if they differ from those of the last process. On resume
+    /// they may differ, because a server on this machine may have another address now.
     pub(super) fn record_models(&mut self, now: &Identity) -> Result<(), PipelineError> {
         let own = (&self.meta.identity.model, &self.meta.identity.critic);
         let last = self.meta.moved.last();
@@ -124,7 +125,7 @@ impl LockedRun {
         Ok(())
     }
 
-    /// Refuses to continue a run with these changes, if there are any.
+    /// Returns an error if there are any changes, because the run cannot be continued with them.
     pub(super) fn refuse(&self, changes: &[String]) -> Result<(), PipelineError> {
         if changes.is_empty() {
             return Ok(());
@@ -136,12 +137,12 @@ impl LockedRun {
     }
 }
 
-/// The settings that a run was started with. The data's path, the number of episodes and the shard
+/// The settings with which a run was started. The data's path, the number of episodes and the shard
 /// come from other parts of the run's description.
 pub(super) fn stored_settings(meta: &RunMeta) -> toml::Table {
     let mut own = meta.settings.clone();
     if meta.kind() == RunKind::Questions {
-        // The absolute path, because this process may be in another working directory.
+        // The absolute path, because this process may have another working directory.
         let file = meta.data_file.as_ref().filter(|file| file.is_file());
         let data = match file {
             _ if meta.invented => Source::SAMPLE.to_owned(),
@@ -158,8 +159,8 @@ pub(super) fn stored_settings(meta: &RunMeta) -> toml::Table {
         own.insert("shard".to_owned(), shard.part.to_string().into());
         own.insert("run".to_owned(), shard.run.clone().into());
     }
-    // An address that was stored with a part hidden cannot be used; it is read again from the
-    // variable or file that it came from.
+    // An address that was stored with a part hidden cannot be used. Without it, the address is read
+    // again from the variable or file that it came from.
     own.retain(|_, value| !value.as_str().is_some_and(|text| text.contains(HIDDEN)));
     own
 }
@@ -169,8 +170,8 @@ fn settings_of(meta: &RunMeta) -> Result<Settings, ConfigError> {
     layers.settings()
 }
 
-/// The differences between two runs that affect questions or answers, one line each. A line names
-/// a setting or, if none differs, a part of the identity such as the data.
+/// The differences between two runs that affect questions or answers, one line each. A line names a
+/// setting. If no setting differs, it names a part of the identity, such as the data.
 pub(super) fn differences(was: &RunMeta, now: &RunMeta) -> Vec<String> {
     if was.identity.unplaced() == now.identity.unplaced() {
         return Vec::new();
@@ -188,8 +189,8 @@ pub(super) fn differences(was: &RunMeta, now: &RunMeta) -> Vec<String> {
     lines
 }
 
-/// Creates a new run in `folder`, or in a folder named by the run's id. Generates the id if `meta`
-/// has none.
+/// Creates a new run in `folder`, or in a folder named after the run's id. Generates the id if
+/// `meta` has none.
 pub(super) fn create_run(
     output: &Path,
     folder: Option<RunFolder>,
@@ -204,7 +205,8 @@ pub(super) fn create_run(
     folder.create().map_err(OutputError::at(folder.path()))?;
     let lock = RunLock::take(folder.path())?;
     if folder.journal().is_file() {
-        // Another process started the same shard in between, and may have answered questions.
+        // Another process has started the same shard in the meantime, and may have answered
+        // questions.
         return Err(PipelineError::Lock(LockError::Held {
             folder: folder.path().to_owned(),
             holder: "another process".to_owned(),
@@ -226,8 +228,8 @@ pub(super) fn create_run(
     })
 }
 
-/// A note about the newest unfinished run with the same questions and settings, if there is one.
-/// Runs that cannot be read are skipped.
+/// A note about the newest unfinished run with the same questions and settings; `None` if there is
+/// no such run. Runs that cannot be read are skipped.
 pub(super) fn unfinished_run_note(output: &Path, identity: &Identity) -> Option<String> {
     let states = RunFolder::all(output).into_iter().rev();
     let mut states = states.filter_map(|folder| folder.state().ok());

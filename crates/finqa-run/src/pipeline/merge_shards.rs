@@ -13,13 +13,13 @@ use super::start_shard::differences_of_shards;
 use super::tracking::tracking_server;
 use super::{PipelineError, RunResults};
 
-/// Merges the shards of the run with this name. Merging again gives the same run unless a shard
-/// has changed.
+/// Merges the shards of the run with this name. Merging again results in the same run unless a
+/// shard has changed.
 ///
 /// # Errors
-/// A run that does not exist; shards that are in use, cannot be read or do not belong together;
-/// missing questions unless `allow_missing`; files that cannot be written. Only the last kind of
-/// error leaves anything changed.
+/// The run does not exist; shards are in use, cannot be read or do not belong together; questions
+/// are missing, unless `allow_missing`; files cannot be written. Only the last kind of error leaves
+/// changes behind.
 pub async fn merge(
     output: &Path,
     run: &str,
@@ -29,7 +29,7 @@ pub async fn merge(
 ) -> Result<RunResults, PipelineError> {
     let folder = ShardsFolder::locate(output, run)?;
     let plan = folder.plan()?;
-    // Keeps other merges of this run away.
+    // No other process may merge this run at the same time.
     let _merger = RunLock::take(&folder.path())?;
     let survey = ShardSurvey::take(&folder, &plan, |meta| {
         differences_of_shards(&plan.run, meta)
@@ -51,14 +51,13 @@ pub async fn merge(
             reason,
         },
     };
-    // The server that the shards were started with.
+    // Use the server that the shards were started with.
     let own = Layers::default().table(stored_settings(&summary.run), Origin::Run);
     let own = own
         .and_then(|own| own.settings())
         .map_err(PipelineError::from);
     let server = own.and_then(|own| tracking_server(&own, variables, notify));
-    // The merged run is complete without a server, so an address that cannot be used is only a
-    // warning.
+    // The merged run is complete without a server, so an unusable address is only a warning.
     let server = server.unwrap_or_else(|error| {
         let line = format!("MLflow: {error}; the merged run was not sent");
         notify(RunNotice::Warning(line));
@@ -82,15 +81,15 @@ pub async fn merge(
     })
 }
 
-/// Writes the merged journal in a work folder and moves it into place when it is complete.
-/// Returns the lock of the merged run.
+/// Writes the merged journal in a work folder, and moves it into place when it is complete. Returns
+/// the lock of the merged run.
 fn install_journal(
     folder: &ShardsFolder,
     survey: &ShardSurvey<'_>,
     merged: &RunFolder,
 ) -> Result<RunLock, PipelineError> {
     let io = ShardsError::io;
-    // A killed process may have left its work folder.
+    // A killed process may have left its work folder behind.
     let work = folder.merging();
     if work.is_dir() {
         std::fs::remove_dir_all(&work).map_err(io(&work))?;

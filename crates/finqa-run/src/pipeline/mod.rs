@@ -66,11 +66,12 @@ pub(crate) use setup::{concurrency, settings_to_store};
 pub use tracking::{server, tracking_server};
 pub use unused_settings::{advice, unused_server, unused_variables};
 
-/// How often [`Run::next`] looks for a change of the request limits to report.
+/// Time after which [`Run::next`] looks again for a change of the request limits. A progress line
+/// is at most this late.
 const LIMITS_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Step 5 of a run: it is in progress. Call [`Run::next`] for its events and [`Run::finish`] for
-/// its results.
+/// Step 5 of a run: it is in progress. [`Run::next`] returns its events, and [`Run::finish`] its
+/// results.
 pub struct Run {
     folder: RunFolder,
     records: Result<Arc<Dataset>, String>,
@@ -79,36 +80,36 @@ pub struct Run {
     reported_limits: Option<LimitStatus>,
     limits_tick: Interval,
     scheduler: Option<JoinHandle<Result<Finish, JournalError>>>,
-    /// Writes the report while questions are asked.
+    /// Writes the report while questions are being asked; `None` if none are.
     live_page: Option<LivePage>,
     tracking: Option<TrackingServer>,
     stop: Stop,
     lock: RunLock,
     /// True if this process started the run, so that its folder may be removed if nothing was
-    /// asked. Never true for a batch run, or for a shard, whose engine repeats the same command.
+    /// asked. Always false for a batch run, and for a shard, because the engine that starts it
+    /// repeats the same command.
     is_new: bool,
 }
 
-/// The results of a run.
 pub struct RunResults {
-    /// How the run ended.
+    /// The way in which the run ended.
     pub finish: Finish,
     /// The scores and the cost.
     pub summary: Summary,
-    /// Every row and call.
+    /// All rows and calls of the run.
     pub journal: Journal,
-    /// The run's folder with its files.
+    /// The run's folder, with all its files.
     pub folder: RunFolder,
-    /// One line that says why the report has no pages, or why an earlier report was kept.
+    /// A line that says why the report has no pages, or why an earlier report was kept.
     pub note: Option<String>,
-    /// The result of the delivery to a tracking server; `None` without one.
+    /// The result of the delivery to a tracking server; `None` if there is no server.
     pub tracked: Option<Result<DeliveredRun, MlflowError>>,
-    /// Keeps other processes from working on the run.
+    /// Keeps other processes from working on the run until the results are dropped.
     _lock: RunLock,
 }
 
 impl Run {
-    /// Creates a run that asks nothing yet. Returns it and its journal.
+    /// Creates a run that does not ask questions yet. Returns the run and its journal.
     fn new(
         settings: &Settings,
         context: RunContext,
@@ -129,6 +130,7 @@ impl Run {
             .traces
             .write_to(&run.folder.file(RunFolder::TRACES))?;
         let mut limits_tick = interval(LIMITS_INTERVAL);
+        // If the caller was slow, the next tick comes late, instead of several ticks at once.
         limits_tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let new = Self {
             folder: run.folder,
@@ -163,14 +165,13 @@ impl Run {
         }
     }
 
-    /// Waits for the end of the run and writes its files from the journal, even if the run
-    /// failed. If there are several errors, returns the one that ended the run.
+    /// Waits for the end of the run and writes its files from the journal, even if the run failed.
+    /// If there are several errors, returns the one that ended the run.
     ///
     /// # Errors
-    /// [`PipelineError::Stopped`] if the journal failed,
-    /// [`PipelineError::Unwritten`] if a file could not be written,
-    /// [`PipelineError::NothingAsked`] if a new run failed before it had an answer, for example
-    /// because of a wrong key; its folder is removed.
+    /// [`PipelineError::Stopped`] if the journal failed, [`PipelineError::Unwritten`] if a file
+    /// could not be written, [`PipelineError::NothingAsked`] if a new run failed before it had an
+    /// answer, for example because of a wrong key; its folder is removed.
     pub async fn finish(mut self) -> Result<RunResults, PipelineError> {
         while self.next().await.is_some() {}
         let finish = match self.scheduler {
@@ -183,7 +184,7 @@ impl Run {
         let finish = finish?;
         let (journal, written) = written.map_err(PipelineError::Unwritten)?;
         let summary = written.summary;
-        // A folder with traces is kept, because the user asked for them.
+        // A folder with traces is kept, because the user asked for the traces.
         if self.is_new
             && let Finish::Fatal(failure) = &finish
             && failure.fault != Fault::Failing

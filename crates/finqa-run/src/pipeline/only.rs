@@ -1,4 +1,4 @@
-//! `--only WHICH:RUN`: asks those questions again that an earlier run answered wrong, answered
+//! `--only WHICH:RUN`: asks again those questions that an earlier run answered wrong, answered
 //! wrong in some passes only, or left without an answer.
 
 use std::collections::{HashMap, HashSet};
@@ -14,7 +14,7 @@ use super::PipelineError;
 pub(super) struct Only {
     /// `wrong`, `flaky` or `unanswered`.
     which: String,
-    /// The run's absolute path if it was named by a path, otherwise its id.
+    /// The run's absolute path if the user named it by a path, otherwise its id.
     run: String,
     meta: RunMeta,
     keys: HashSet<QuestionKey>,
@@ -29,7 +29,7 @@ struct Passes {
 }
 
 impl Only {
-    /// Reads the earlier run that `--only` names; `None` without `--only`.
+    /// Finds the questions of the earlier run that `--only` names; `None` without `--only`.
     pub(super) fn of(settings: &Settings) -> Result<Option<Self>, PipelineError> {
         let Some(given) = &settings.questions.only else {
             return Ok(None);
@@ -44,8 +44,8 @@ impl Only {
         };
         let folder = RunFolder::locate(&settings.run.output, run)?;
         let run = match std::fs::canonicalize(run) {
-            // As `RunFolder::locate` does: a folder without a journal is not a run, even if it
-            // has a run's name.
+            // As in `RunFolder::locate`, a folder without a journal is not a run, even if it has a
+            // run's name.
             Ok(path) if path.join(RunFolder::JOURNAL).is_file() => path.display().to_string(),
             _ => folder.id(),
         };
@@ -68,12 +68,13 @@ impl Only {
         }))
     }
 
-    /// The setting with the run's id or path, which names the same run later too, unlike `last`.
+    /// The value of `--only` with the run's id or path. Unlike `last`, it names the same run later
+    /// too.
     pub(super) fn setting(&self) -> String {
         format!("{}:{}", self.which, self.run)
     }
 
-    /// The mode of the earlier run.
+    /// The mode of the earlier run; `None` if it has none.
     pub(super) fn mode(&self) -> Option<Mode> {
         let mode = self.meta.settings.get("mode")?.clone();
         mode.try_into().ok()

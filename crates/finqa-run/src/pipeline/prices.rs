@@ -1,4 +1,4 @@
-//! The prices of a run, and the spending of its earlier processes.
+//! The prices of a run, and the cost of its earlier processes.
 
 use finqa_agents::llm::{Budget, PriceList};
 use finqa_core::files;
@@ -8,17 +8,18 @@ use finqa_journal::settings::{Origin, Settings};
 use super::PipelineError;
 use super::locked_run::LockedRun;
 
-/// The user's prices: those of the resumed run, otherwise those in the file that the settings
-/// name, otherwise those of the recorded run.
+/// The user's prices: those of the resumed run, otherwise those in the file that the settings name,
+/// otherwise those of the recorded run.
 ///
 /// # Errors
-/// A file that cannot be read, and prices other than those of the resumed run.
+/// The file cannot be read, or its prices differ from those of the resumed run.
 pub(crate) fn user_prices(
     settings: &Settings,
     resumed: Option<&LockedRun>,
     recorded: Option<&RunMeta>,
 ) -> Result<Option<PriceList>, PipelineError> {
-    // A path that comes from the run's own settings is not read: the run has stored the prices.
+    // A path from the run's own settings is not read, because the run has stored the prices
+    // themselves.
     let by_run = settings.origins.get("prices") == Some(&Origin::Run);
     let named = settings.budget.prices.as_ref().filter(|_| !by_run);
     let named = named.map(|path| {
@@ -43,7 +44,7 @@ pub(crate) fn user_prices(
     Ok(meta.prices.clone())
 }
 
-/// Adds what earlier processes of the run have spent to its budget.
+/// Adds the cost of earlier processes of the run to its budget.
 ///
 /// # Errors
 /// [`PipelineError::UnknownSpending`] if earlier requests were not counted, because the run was

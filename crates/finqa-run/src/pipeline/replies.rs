@@ -1,4 +1,4 @@
-//! Stored replies of a run: which folder is used, and the description of the run in it.
+//! The stored replies of a run: the folder that is used, and the description of the run in it.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use super::PipelineError;
 use super::locked_run::stored_settings;
 use super::run_context::{Notify, RunNotice};
 
-/// The stored replies in use: those to replay, otherwise those in the folder that the settings
-/// name. The embedded analyst has none.
+/// The stored replies to use: those that are replayed, otherwise those in the folder that the
+/// settings name. `None` for the embedded analyst, which has no replies.
 pub fn stored_replies(
     settings: &Settings,
     replay: Option<&Arc<StoredReplies>>,
@@ -34,10 +34,10 @@ pub fn stored_replies(
     }
 }
 
-/// The run that a folder of replies describes. `None` if a command without runs filled it.
+/// The run that a folder of replies describes. `None` if a command without runs filled the folder.
 ///
 /// # Errors
-/// A description that cannot be read, or that is of a run of another kind.
+/// The description cannot be read, or describes a run of another kind.
 pub fn recorded_run(
     replies: &StoredReplies,
     kind: RunKind,
@@ -59,8 +59,8 @@ pub fn recorded_run(
     }
 }
 
-/// The settings of a replay: those of the recorded run, except that settings which affect no
-/// answer, such as the output folder, are taken from `now`.
+/// The settings of a replay. They are those of the recorded run, except that settings which affect
+/// no answer, such as the output folder, are taken from `now`.
 pub fn replay_settings(recorded: &RunMeta, now: &Settings) -> Result<toml::Table, PipelineError> {
     Ok(with_effects_of(
         toml::Table::try_from(now)?,
@@ -68,8 +68,8 @@ pub fn replay_settings(recorded: &RunMeta, now: &Settings) -> Result<toml::Table
     ))
 }
 
-/// Writes the description of a run into the folder that it stores replies in. A shard describes
-/// the whole run.
+/// Writes the description of a run into the folder in which its replies are stored. A shard
+/// describes the whole run.
 pub(super) fn describe_run(
     replies: Option<&Arc<StoredReplies>>,
     meta: &RunMeta,
@@ -78,7 +78,8 @@ pub(super) fn describe_run(
         return Ok(());
     };
     let mut meta = RunMeta {
-        // A path on this machine; so is `cache`, which is removed below.
+        // A path on this machine, which means nothing to others. So is `cache`, which is removed
+        // below.
         data_file: None,
         shard: None,
         ..meta.clone()

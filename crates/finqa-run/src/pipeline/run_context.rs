@@ -10,36 +10,36 @@ use finqa_report::telemetry::Telemetry;
 
 use super::locked_run::LockedRun;
 
-/// A line for the user that is not one of a run's events.
+/// A line for the user that is not an event of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunNotice {
-    /// Information.
+    /// A line for information, not shown with `--quiet`.
     Note(String),
     /// A warning, shown even with `--quiet`.
     Warning(String),
 }
 
-/// Shows a notice to the user.
+/// A callback that shows a notice to the user.
 pub type Notify = Arc<dyn Fn(RunNotice) + Send + Sync>;
 
-/// Step 1 of a run: everything that it needs besides its settings, from the caller.
+/// Step 1 of a run: everything that it needs from the caller besides its settings.
 pub struct RunContext {
-    /// The earlier run to continue; `None` starts a new one.
+    /// The earlier run to continue; `None` to start a new one.
     pub resumed: Option<LockedRun>,
     /// Environment variables, from which keys and addresses are read.
     pub variables: Variables,
-    /// The MLflow server that the run is delivered to, if any.
+    /// The MLflow server to which the run is delivered, if any.
     pub tracking: Option<TrackingServer>,
     /// The traces to record.
     pub traces: Telemetry,
     pub notify: Notify,
     /// The tokens that stop the run.
     pub stop: Stop,
-    /// The stored replies that answer every call instead of a server (`--replay`).
+    /// The stored replies that replace the server for every call (`--replay`).
     pub replay: Option<Arc<StoredReplies>>,
     /// The description of the run that is replayed.
     pub recorded: Option<RunMeta>,
-    /// The id for a new run; `None` generates one.
+    /// The id for a new run. With `None`, an id is generated.
     pub name: Option<String>,
 }
 

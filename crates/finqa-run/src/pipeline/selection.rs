@@ -7,19 +7,19 @@ use finqa_score::dataset::{self, Dataset, Mode, Selection, Source};
 use super::PipelineError;
 use super::only::Only;
 
-/// Number of records by default with a remote model, because its calls may cost money.
+/// Default number of records with a remote model, because its calls may cost money.
 const PAID_DEFAULT_RECORDS: usize = 100;
 
 /// The selected records and the plan of their questions.
 pub(super) struct Selected {
     pub dataset: Dataset,
     pub plan: Plan,
-    /// The setting `--only` as [`Only::setting`] writes it, if it was given.
+    /// The setting `--only`, as [`Only::setting`] returns it; `None` if it was not given.
     pub only: Option<String>,
 }
 
-/// Loads and selects the records, and plans their questions. `note` is called with a line for
-/// each default that is applied, and for each note of the records.
+/// Loads and selects the records, and plans their questions. `note` is called with a line for each
+/// default that is applied and for each note about the records.
 pub(super) fn plan(
     settings: &Settings,
     remote: bool,
@@ -72,8 +72,8 @@ fn load_selected(
     chosen(&dataset, settings, remote, note)
 }
 
-/// The mode in which questions are asked: conversations if the user named no mode and the records
-/// have no stand-alone questions.
+/// The mode in which questions are asked. It is conversations if the user named no mode and the
+/// records have only those.
 fn mode(settings: &Settings, dataset: &Dataset, note: impl Fn(&str)) -> Mode {
     let named = settings.origins.contains_key("mode");
     if named || dataset.question_count() > 0 || dataset.turn_count() == 0 {
@@ -83,7 +83,7 @@ fn mode(settings: &Settings, dataset: &Dataset, note: impl Fn(&str)) -> Mode {
     Mode::Conversations
 }
 
-/// A line about records that have no question of this mode; `None` if all have one.
+/// A line about records that have no question of this mode; `None` if every record has one.
 fn not_asked(dataset: &Dataset, mode: Mode) -> Option<String> {
     let (other, questions) = match mode {
         Mode::Questions => ("conversations", "stand-alone question"),

@@ -1,5 +1,5 @@
-//! Connects a run's models by settings and variables: providers, addresses, keys, and the number of
-//! questions in flight.
+//! Connects a run's models as settings and variables describe them: providers, addresses, keys, and
+//! the number of questions in flight.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -24,7 +24,7 @@ impl RunModels {
     /// Connects the models of analyst and critic. Returns the options of the two agents.
     ///
     /// # Errors
-    /// Settings that do not fit together, and a model that cannot be connected.
+    /// The settings contradict each other, or a model cannot be connected.
     pub fn connect_pair(
         &mut self,
         settings: &Settings,
@@ -69,7 +69,7 @@ impl RunModels {
     /// Connects the settings' model.
     ///
     /// # Errors
-    /// A model that cannot be connected, for example without a key.
+    /// The model cannot be connected, for example without a key.
     pub fn connect(
         &mut self,
         settings: &Settings,
@@ -78,7 +78,7 @@ impl RunModels {
         self.connect_to(settings, &settings.model, variables)
     }
 
-    /// The critic's model; `None` if the critic uses the analyst's.
+    /// The settings of the critic's model; `None` if the critic uses the analyst's.
     fn critic_choice(&self, settings: &Settings) -> Option<ModelSettings> {
         let agents = &settings.agents;
         let named = ModelSettings {
@@ -97,7 +97,7 @@ impl RunModels {
         })
     }
 
-    /// Connects a model, with `variables` instead of the environment.
+    /// Connects a model. `variables` replace the environment.
     fn connect_to(
         &mut self,
         settings: &Settings,
@@ -106,7 +106,7 @@ impl RunModels {
     ) -> Result<Arc<dyn ChatModel>, PipelineError> {
         let replayed = self.is_replayed();
         let none = || Some("none".to_owned());
-        // A replay sends nothing, so it needs no key and reads none.
+        // A replay sends nothing, so it needs no key and must not read one.
         let variable = |name: &str| match replayed {
             true if Provider::key_variables().any(|key| key == name) => none(),
             true if name == ALLOW_HTTP => Some("true".to_owned()),
@@ -114,6 +114,7 @@ impl RunModels {
         };
         let mut server = match ModelConnection::resolve(&variable, model) {
             Err(SettingsError::NoKey { variable: key, .. }) if self.measure_only => {
+                // Nothing is sent, so any key will do.
                 let with_key = |name: &str| match name == key {
                     true => none(),
                     false => variable(name),
@@ -123,8 +124,8 @@ impl RunModels {
             resolved => resolved?,
         };
         server.retry.give_up_after = settings.budget.give_up_after.into();
-        // The same range as for conversations: each has one call in flight at a time, except for
-        // samples, which wait for slots.
+        // The range is the same as for conversations, because each has one call in flight at a
+        // time. The samples of a draft are several calls, which wait for slots.
         let concurrency = concurrency(settings, Some(server.endpoint()));
         let mut model = self.http_model(server.clone())?;
         model.limiter = self.limits.limiter(LimitOptions {
@@ -162,8 +163,8 @@ impl RunModels {
         Ok(model)
     }
 
-    /// Warnings to show before a key is sent, one line each: a key that is sent to an address
-    /// which may come from a file, and variables that are not used.
+    /// Warnings to show before a key is sent, one line each. They are about a key that is sent to
+    /// an address which may come from a file, and about variables that are not used.
     pub fn notices(&self, settings: &Settings, variables: &Variables) -> BTreeSet<String> {
         if self.is_replayed() || self.measure_only {
             return BTreeSet::new();
@@ -183,24 +184,24 @@ impl RunModels {
             .collect()
     }
 
-    /// True if calls leave this machine, and so may cost money.
+    /// True if calls leave this machine, because they may then cost money.
     pub(crate) fn is_remote(&self) -> bool {
         let mut servers = self.servers.iter();
         servers.any(|server| server.endpoint() != Endpoint::Loopback)
     }
 
-    /// The location of the analyst's server; `None` without a chat model.
+    /// The place of the analyst's server; `None` without a chat model.
     pub(crate) fn endpoint(&self) -> Option<Endpoint> {
         Some(self.servers.first()?.endpoint())
     }
 
-    /// `offline`, or provider, address and model.
+    /// `offline`, or the provider, address and model of the analyst.
     pub(crate) fn name(&self) -> String {
         let analyst = self.servers.first();
         analyst.map_or_else(|| OFFLINE.to_owned(), full_name)
     }
 
-    /// `off`, `rules`, or provider, address and model of the critic of these agents.
+    /// `off`, `rules`, or the provider, address and model of these agents' critic.
     pub(crate) fn critic_name(&self, pair: &PairOptions) -> String {
         let model = self.servers.last().map(full_name).unwrap_or_default();
         match pair.critic() {
@@ -218,8 +219,8 @@ impl RunModels {
         Some(settings.sampling.max_tokens.unwrap_or_else(own))
     }
 
-    /// The settings with the servers that environment variables chose, so that a run can be
-    /// resumed without these variables, and with the critic mode that applies to these agents.
+    /// The settings with the servers that environment variables chose, so that a run can be resumed
+    /// without these variables. The critic mode is the one that applies to these agents.
     pub(crate) fn resolved(&self, settings: &Settings, pair: Option<&PairOptions>) -> Settings {
         let mut resolved = settings.clone();
         let Some(analyst) = self.servers.first() else {
@@ -240,8 +241,8 @@ impl RunModels {
     }
 }
 
-/// Provider, address and model. Part of a run's identity: another form of the name would count as
-/// another model.
+/// Provider, address and model. They are part of a run's identity, so the same model under another
+/// name would count as another model.
 fn full_name(server: &ModelConnection) -> String {
     let address = shown_address(&server.base_url);
     let api = match server.api {
@@ -251,7 +252,7 @@ fn full_name(server: &ModelConnection) -> String {
     format!("{} {address} {}{api}", server.provider, server.model)
 }
 
-/// The settings as a run stores them: parts of addresses that may be keys are hidden.
+/// The settings as a run stores them. Parts of addresses that may be keys are hidden.
 pub(crate) fn settings_to_store(settings: &Settings) -> Result<toml::Table, toml::ser::Error> {
     let mut table = toml::Table::try_from(settings)?;
     // A shard stores the settings of the whole run.
@@ -266,10 +267,10 @@ pub(crate) fn settings_to_store(settings: &Settings) -> Result<toml::Table, toml
     Ok(table)
 }
 
-/// The number of requests in flight, at first and at most; the second is also the number of
-/// conversations in flight. `--concurrency` fixes both. By default it is the number of cores
-/// without a chat model, two for a model on this machine, which shares the cores, and 8 to 64 for
-/// a remote model, as far as the provider allows (`llm::limits`).
+/// The number of requests in flight, at first and at most. The second is also the number of
+/// conversations in flight. `--concurrency` sets both. By default, both are the number of cores
+/// without a chat model, and two for a model on this machine, which shares the cores. For a remote
+/// model they are 8 and 64, as far as the provider allows (`llm::limits`).
 pub(crate) fn concurrency(
     settings: &Settings,
     endpoint: Option<Endpoint>,
@@ -284,7 +285,7 @@ pub(crate) fn concurrency(
 }
 
 /// A note if the key is sent to an address that is neither the provider's own nor given on the
-/// command line, because it may come from a file that somebody else wrote.
+/// command line. Such an address may come from a file that somebody else wrote.
 fn key_note(settings: &Settings, address_key: &str, server: &ModelConnection) -> Option<String> {
     server.api_key.as_ref()?;
     let is_given = settings.origins.get(address_key) == Some(&Origin::CommandLine);

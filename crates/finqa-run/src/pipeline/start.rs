@@ -1,4 +1,4 @@
-//! Starts a run: creates or resumes it, and sets up what its models share.
+//! Starts a run: creates or resumes it, and sets up the state that its models share.
 
 use std::sync::Arc;
 
@@ -15,12 +15,11 @@ use super::locked_run::{self, LockedRun, differences};
 use super::run_context::{RunContext, RunNotice};
 use super::{PipelineError, Run, batches, prices, replies, start_shard};
 
-/// Maximum number of events in the queue; a full queue blocks the questions.
+/// Maximum number of events in the queue. When it is full, answered questions wait for the reader.
 const EVENT_QUEUE: usize = 1024;
 
 impl Run {
-    /// Starts, or continues, the run that the settings describe. Needs a Tokio
-    /// runtime.
+    /// Starts or continues the run that the settings describe. Needs a Tokio runtime.
     ///
     /// # Errors
     /// [`PipelineError`] if the run cannot be started.
@@ -30,8 +29,8 @@ impl Run {
         })
     }
 
-    /// Like [`Run::start`], with the job that `job` makes. `job` is not called if the resumed run
-    /// has an outcome for every question; only its files are written then.
+    /// Like [`Run::start`], with the job that `job` makes. If every question of the resumed run has
+    /// an outcome, `job` is not called and only the run's files are written.
     ///
     /// # Errors
     /// [`PipelineError`] if the run cannot be started.
@@ -95,7 +94,7 @@ impl Run {
     }
 }
 
-/// Opens the run that a job is asked in: the resumed one, a shard's, or a new one.
+/// Opens the run to which a job belongs: the resumed run, that of a shard, or a new one.
 fn begun(
     settings: &Settings,
     context: &RunContext,
@@ -123,7 +122,7 @@ fn begun(
     }
 }
 
-/// An observer that turns retries and batch notices into events.
+/// An observer that turns retries and notices about batches into events.
 fn observer(events: mpsc::Sender<Event>) -> Observer {
     Arc::new(move |event| {
         let event = match event {
@@ -134,7 +133,8 @@ fn observer(events: mpsc::Sender<Event>) -> Observer {
             },
             CallEvent::Batch(notice) => Event::Batch(notice.clone()),
         };
-        // Does not wait: if the display is slow, the notice is lost but no retry is delayed.
+        // `try_send` does not wait. If the display is slow, a notice is lost, but no retry is
+        // delayed.
         let _ = events.try_send(event);
     })
 }

@@ -1,4 +1,5 @@
-//! Starts a shard: this process asks one part of a job. The shards of a run share a folder.
+//! Starts a shard, in which this process asks one part of a job. The shards of a run share a
+//! folder.
 
 use finqa_journal::run::{RunMeta, RunShard, ShardsError, ShardsFolder, SharedPlan};
 use finqa_journal::settings::{ChosenShard, Settings, change};
@@ -7,11 +8,11 @@ use super::PipelineError;
 use super::job::Job;
 use super::locked_run::{self, LockedRun, VERSION, differences};
 
-/// Starts a shard, or resumes it if an earlier process of the same command started it. Reduces
+/// Starts a shard, or resumes it if an earlier process with the same command started it. Reduces
 /// `job` to the shard's questions.
 ///
 /// # Errors
-/// Inputs other than those that the first shard wrote down.
+/// The inputs differ from those that the first shard wrote down.
 pub(super) fn start_or_resume(
     settings: &Settings,
     chosen: &ChosenShard,
@@ -58,7 +59,7 @@ pub(super) fn start_or_resume(
     locked_run::create_run(output, Some(own), job.meta.clone(), prompts)
 }
 
-/// Reduces a job to the part of a shard. The identity stays that of the whole run.
+/// Reduces a job to the part of a shard. The identity remains that of the whole run.
 pub(super) fn reduce(job: &mut Job, shard: RunShard) {
     job.plan.reduce_to(shard.part);
     job.meta.total = job.plan.total();

@@ -1,4 +1,4 @@
-//! Finds the MLflow server that settings and variables ask for.
+//! Finds the MLflow server that settings and variables name.
 
 use finqa_agents::llm;
 use finqa_journal::settings::{Settings, Variables};
@@ -11,11 +11,11 @@ use super::unused_settings::unused_variables;
 /// The experiment if `MLFLOW_EXPERIMENT_NAME` is not set.
 const EXPERIMENT: &str = "financial_qa";
 
-/// The server that the settings ask for. `MLFLOW_TRACKING_URI` may be meant for other programs, so
-/// an address in it that cannot be used is only noted, and the run is not tracked.
+/// The server that the settings name. `MLFLOW_TRACKING_URI` may be meant for other programs, so an
+/// unusable address there is only noted, and the run is not tracked.
 ///
 /// # Errors
-/// An address given with `--mlflow` that is not the address of a server.
+/// An address in `--mlflow` that is not that of a server.
 pub fn tracking_server(
     settings: &Settings,
     variables: &Variables,
@@ -43,12 +43,12 @@ pub fn tracking_server(
     }
 }
 
-/// The server at `uri`, with the credentials in the variables. The experiment is
+/// The server at `uri`, with the credentials from the variables. The experiment is
 /// `MLFLOW_EXPERIMENT_NAME`, otherwise `experiment`, otherwise the default.
 ///
 /// # Errors
-/// An address or credentials that cannot be used, or credentials that would go
-/// unencrypted to another machine, unless `CONVFINQA_ALLOW_HTTP` allows it.
+/// The address or the credentials cannot be used. The credentials would be sent unencrypted to
+/// another machine, unless `CONVFINQA_ALLOW_HTTP` allows that.
 pub fn server(
     uri: &str,
     experiment: Option<String>,

@@ -1,4 +1,4 @@
-//! Notes, shown before a run, about settings and variables that have no effect.
+//! Notes about settings and variables that have no effect, shown before a run.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use finqa_journal::settings::{Origin, Settings, Variables, flag};
 /// Notes about these settings to show before the first question, one line each.
 ///
 /// # Errors
-/// As [`unused_server`].
+/// The errors of [`unused_server`].
 pub fn advice(settings: &Settings, variables: &Variables) -> Result<Vec<String>, PipelineError> {
     let unused = unused_server(settings, variables)?
         .map(|what| format!("{what}: answering with the embedded analyst; pass --model NAME"));
@@ -21,8 +21,8 @@ pub fn advice(settings: &Settings, variables: &Variables) -> Result<Vec<String>,
     Ok(unused.into_iter().chain(alike).collect())
 }
 
-/// Names a setting or variable that is for a model's server although no model is chosen; `None`
-/// if there is none.
+/// Names a setting or variable that describes a model's server although no model is chosen. `None`
+/// if there is no such setting.
 ///
 /// # Errors
 /// [`PipelineError::ServerWithoutModel`] if it is an option on the command line.
@@ -52,10 +52,10 @@ pub fn unused_server(
     Ok(Some(format!("{what} but no model is chosen")))
 }
 
-/// Variables of other programs that have no effect here, each with advice on what to do instead.
+/// Variables of other programs that have no effect here, with advice on what to do instead.
 const OTHER_VARIABLES: &str = include_str!("../../../../data/other_variables.json");
 
-/// Notes about variables that begin with `prefix`, are set, and have no effect; one line each.
+/// Notes about variables that begin with `prefix`, are set, and have no effect, one line each.
 pub fn unused_variables(variables: &Variables, prefix: &str) -> Vec<String> {
     let table: BTreeMap<&str, &str> = serde_json::from_str(OTHER_VARIABLES).unwrap_or_default();
     let names = table.into_iter();

@@ -1,11 +1,11 @@
 //! The embedded analyst as a model that calls tools.
 //!
-//! It is a [`ChatModel`] like any other, so it runs in the same loop and sees only what a model
-//! sees: the question and the tools' texts. It can play against any server, because it reads
-//! neither the catalog nor the gold.
+//! It is a [`ChatModel`] like any other, so it runs in the same loop and sees only what a chat
+//! model sees: the question and the texts of tool results. It can play against any server, because
+//! it reads neither the catalog nor the gold.
 //!
-//! It lists the company's tables, describes those of the page that the question names, reads
-//! their rows, answers, and submits the answer.
+//! It lists the company's tables, describes those of the page that the question names, reads their
+//! rows, answers, and submits the answer.
 
 mod page;
 
@@ -23,7 +23,7 @@ use finqa_env::tools::SUBMIT_ANSWER;
 use finqa_score::dataset::{Document, Question, QuestionKey, QuestionKind};
 use page::{TableColumns, documents, named_tables};
 
-/// Submitted for a question that the analyst cannot answer. It is never the right answer.
+/// The answer submitted for a question that the analyst cannot answer. It is never right.
 const NO_ANSWER: &str = "unknown";
 
 #[derive(Debug, Default)]
@@ -82,7 +82,7 @@ impl EmbeddedModel {
         vec![submit(answer.as_deref().unwrap_or(NO_ANSWER))]
     }
 
-    /// The most confident answer over all documents; `None` if no document gives one.
+    /// The most confident answer over all documents; `None` if no document has an answer.
     fn solve(&self, question: &str, documents: Vec<Document>) -> Option<String> {
         let guesses = documents.into_iter().filter_map(|document| {
             let page = self.analyst.index(&document);
@@ -108,15 +108,15 @@ fn submit(answer: &str) -> (&'static str, Value) {
     (SUBMIT_ANSWER, json!({ "answer": answer }))
 }
 
-/// The question and the company in the agent's first message.
+/// The question and the company, from the first user message.
 fn question_and_company(messages: &[ChatMessage]) -> (&str, &str) {
     let user = messages.iter().find(|message| message.role == Role::User);
     let text = user.map_or("", |message| message.content.as_str());
     text.rsplit_once("\n\nCompany: ").unwrap_or((text, ""))
 }
 
-/// The answer rounded to five decimals. The printed answers of the main job keep one decimal of a
-/// percentage, too few for a grader with a tolerance of 1 %.
+/// The answer, rounded to five decimals. The main job prints percentages with one decimal, which is
+/// not precise enough for a grader with a tolerance of 1 %.
 fn submission_text(guess: &RankedAnswer) -> String {
     let Number::Number(value) = guess.value else {
         return guess.value.to_string();
@@ -132,7 +132,7 @@ fn submission_text(guess: &RankedAnswer) -> String {
     format!("{}%", round5(percent))
 }
 
-/// The tool results of a conversation: tool, table and text.
+/// The tool results in a conversation, each with its tool, its table and its text.
 struct ShownResults<'m>(Vec<(&'m str, Option<String>, &'m str)>);
 
 impl<'m> ShownResults<'m> {
@@ -149,7 +149,7 @@ impl<'m> ShownResults<'m> {
         Self(results.collect())
     }
 
-    /// The first result of a tool's call about `table`, or of a call without a table.
+    /// The first result of a call to `tool` about `table`; with `None`, of a call without a table.
     fn text(&self, tool: &str, table: Option<&str>) -> Option<&'m str> {
         let mut results = self.0.iter();
         let found = results.find(|(name, of, _)| *name == tool && of.as_deref() == table);

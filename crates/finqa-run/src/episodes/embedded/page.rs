@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use finqa_score::dataset::Document;
 
-/// The tables that the question names, and the tables with the sentences of their pages.
+/// The tables that the question names, with the tables of sentences on the same pages.
 pub(super) fn named_tables(question: &str, names: &[String]) -> Vec<String> {
     let words: HashSet<&str> = question
         .split(|c: char| !(c.is_alphanumeric() || "_-.".contains(c)))
@@ -18,7 +18,7 @@ pub(super) fn named_tables(question: &str, names: &[String]) -> Vec<String> {
     names.iter().filter(is_named).cloned().collect()
 }
 
-/// The columns of a table, from `get_table_info`.
+/// The columns of a table, from the tool `get_table_info`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TableColumns {
     pub name: String,
@@ -26,9 +26,9 @@ pub(super) struct TableColumns {
 }
 
 impl TableColumns {
-    /// Reads the result of `get_table_info`; `None` if the tool returned an error.
+    /// Reads a result of `get_table_info`; `None` if the tool returned an error.
     pub(crate) fn read(name: &str, info: &str) -> Option<Self> {
-        // OpenEnv's finqa_env writes a missing value as bare NaN.
+        // OpenEnv's finqa_env writes a missing value as bare NaN, which is not JSON.
         let info: Value = serde_json::from_str(info)
             .or_else(|_| serde_json::from_str(&info.replace("NaN", "null")))
             .ok()?;
@@ -44,9 +44,9 @@ impl TableColumns {
         })
     }
 
-    /// The query for all rows of the table. Names are in backticks, because `SQLite` reads an
-    /// unknown name in double quotes as a string. The environment refuses `*` and a query without
-    /// a filter.
+    /// A query for all rows of the table. Names are in backticks, because `SQLite` reads an unknown
+    /// name in double quotes as a string. The environment refuses `*` and queries without a filter,
+    /// so the columns are listed and a filter on the first one is added.
     pub(crate) fn query(&self) -> String {
         let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
         let columns: Vec<String> = self.columns.iter().map(|name| quoted(name)).collect();
@@ -58,7 +58,7 @@ impl TableColumns {
         )
     }
 
-    /// The rows of a query's result; `None` if the tool returned an error.
+    /// Reads the rows in a query's result; `None` if the tool returned an error.
     pub(crate) fn rows(&self, result: &str) -> Option<PageTable> {
         let records: Vec<serde_json::Map<String, Value>> = serde_json::from_str(result).ok()?;
         let rows = records
@@ -72,12 +72,12 @@ impl TableColumns {
     }
 }
 
-/// The text of a cell as published, as far as the database has kept it.
+/// The text of a cell as it was published, as far as the database has kept it.
 fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
-        // In a column with a missing cell, whole numbers come as floats such as 5.0.
+        // In a column with a missing cell, whole numbers arrive as floats such as 5.0.
         Value::Number(number) => match number.as_f64() {
             Some(x) if number.is_f64() => x.to_string(),
             _ => number.to_string(),
@@ -86,7 +86,7 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// A table whose rows were all read.
+/// A table with all of its rows.
 #[derive(Debug)]
 pub(super) struct PageTable {
     columns: Vec<String>,
@@ -94,13 +94,13 @@ pub(super) struct PageTable {
 }
 
 impl PageTable {
-    /// The index of the column with sentences; `None` if this is not a table of sentences.
+    /// The index of the column with sentences; `None` if the table has no sentences.
     fn sentences(&self) -> Option<usize> {
         self.columns.iter().position(|name| name == "sentence")
     }
 
-    /// The table with the headings as row 0, as published. Undoes the environment's changes, which
-    /// calls an empty first heading `item` and numbers repeated headings.
+    /// The table as published, with the headings as row 0. Undoes the changes of the environment,
+    /// which names an empty first heading `item` and numbers repeated headings.
     fn table(&self) -> Vec<Vec<String>> {
         let heading = |(at, name): (usize, &String)| {
             let base = name
@@ -121,8 +121,8 @@ impl PageTable {
     }
 }
 
-/// A page for each table, each with all sentences that were read. Without a table, one page with
-/// only the sentences.
+/// Makes a page of each table, with all sentences that were read. If only sentences were read,
+/// makes one page of these.
 pub(super) fn documents(read: &[PageTable]) -> Vec<Document> {
     let sentences: Vec<String> = read
         .iter()
