@@ -1,9 +1,9 @@
-//! Two agents answer financial questions over a report page of text and tables.
-//! An **analyst** writes evidence, a program and an answer; a **critic** accepts it
-//! or sends it back. Every score names its rule and its data.
+//! Two agents answer financial questions about a report page of text and tables. An **analyst**
+//! writes evidence, a program and an answer; a **critic** accepts the answer or sends it back.
+//! Every score names its rule and its data.
 //!
 //! A [`Run`] takes [`Settings`] and asks the questions of a [`Dataset`]. Its results have the
-//! [`Scorecard`] and, in the journal, a [`Row`] per question:
+//! [`Scorecard`] and, in the journal, a [`Row`] for each question:
 //!
 //! ```
 //! use convfinqa::{Run, RunContext, Settings};
@@ -60,8 +60,8 @@
 //! # }
 //! ```
 //!
-//! A [`Solver`] answers one [`Question`]. The two agents are one solver, which calls a
-//! [`ChatModel`]. `docs/architecture.md` says where everything else is; the packages below this one
+//! A [`Solver`] answers one [`Question`]. The two agents together are one solver, which calls a
+//! [`ChatModel`]. `docs/architecture.md` says where everything else is. The packages below this one
 //! may change in any version.
 
 #![warn(missing_docs, unreachable_pub)]

@@ -1,9 +1,9 @@
-//! The `convfinqa` binary: everything it does is in the library.
+//! The `convfinqa` binary. All of its code is in the library.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // First, because building a TLS client panics without it.
+    // Called first, because building a TLS client panics without it.
     finqa_agents::llm::install_crypto();
     convfinqa::cli::main()
 }

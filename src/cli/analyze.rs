@@ -71,7 +71,8 @@ pub(crate) fn execute(
     Ok(Exit::Done)
 }
 
-/// Prints notes about answers: why a run's own records cannot be read, and which golds are used.
+/// Prints notes about answers: why a run's own records cannot be read, which golds were replaced,
+/// and which are missing.
 pub(super) fn print_notes(answers: &Answers) {
     super::notes(answers.no_records.iter().chain(&answers.gold_notes));
 }

@@ -18,7 +18,7 @@ use super::{Failure, settings};
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct ConfigFile {
     /// Settings file [default: convfinqa.toml if it exists]
-    // Groups of options before it set a heading.
+    // Without this, the option would be listed under the heading of the group of options before it.
     #[arg(long, value_name = "FILE", help_heading = None::<&str>)]
     pub config: Option<PathBuf>,
 }
@@ -36,13 +36,13 @@ pub(crate) struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// The folder that the flag, the environment or the settings file names, otherwise the default.
+    /// The folder that the flag, the environment or the settings file names; otherwise the default.
     pub(crate) fn path(&self, matches: &ArgMatches) -> Result<PathBuf, Failure> {
         let settings = settings::load(self, matches, self.file())?;
         Ok(settings.run.output)
     }
 
-    /// The settings file that was named with `--config`.
+    /// The settings file that `--config` names.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.config.config.as_deref()
     }
@@ -61,17 +61,17 @@ pub(crate) struct RecordsFile {
 }
 
 impl RecordsFile {
-    /// The file as it was named; empty if none was.
+    /// The path as the user gave it; empty if none was given.
     pub(super) fn path(&self) -> &Path {
         Path::new(self.data_path.as_deref().unwrap_or_default())
     }
 
-    /// The split to read, if one is named; otherwise all splits are read.
+    /// The split to read; `None` to read all splits.
     pub(super) fn split(&self) -> Option<&str> {
         self.split.as_deref()
     }
 
-    /// Reads the records, if a file is named, and prints their notes.
+    /// Reads the records and prints their notes; `None` if no file is named.
     pub(super) fn load(&self) -> Result<Option<Dataset>, Failure> {
         let dataset = load_named(self.data_path.as_deref(), self.split.as_deref())?;
         dataset.iter().for_each(print_notes);
@@ -79,7 +79,7 @@ impl RecordsFile {
     }
 }
 
-/// Prints the notes about records on stderr.
+/// Prints the notes about these records on stderr.
 pub(super) fn print_notes(dataset: &Dataset) {
     let lines = dataset.notes.iter();
     super::notes(lines.map(|line| format!("{}: {line}", dataset.source)));
@@ -139,7 +139,7 @@ pub(crate) struct PrintArgs {
     pub quiet: bool,
 }
 
-/// How a run is shown.
+/// How a run is shown on the terminal.
 #[derive(Clone, Copy)]
 pub(super) struct RunDisplay {
     pub verbose: bool,

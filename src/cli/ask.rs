@@ -1,5 +1,5 @@
-//! `convfinqa ask`: asks questions about the user's own document. Each question may refer to the
-//! earlier ones.
+//! `convfinqa ask`: asks questions about the user's own document. A question may refer to the
+//! questions before it.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -145,13 +145,13 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> Result<Exit, Fail
             None => asking.questions().await,
         }
     });
-    // Does not wait for a pending read of stdin.
+    // A runtime that waited for its tasks would wait for the pending read of stdin.
     runtime.shutdown_background();
     exit
 }
 
-/// Refuses a file that does not exist and has a space in its name: it is probably a question, and
-/// the document is missing.
+/// Refuses a file that does not exist and has a space in its name. It is probably a question whose
+/// document is missing.
 fn refuse_question_alone(file: &Path) -> Result<(), Failure> {
     let name = file.to_string_lossy();
     if file.exists() || !name.contains(' ') {
@@ -163,11 +163,11 @@ fn refuse_question_alone(file: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// A session, and how its answers are printed.
+/// A session, with the options for printing its answers.
 struct Asking {
     session: Session,
     json: bool,
-    /// True if only the answers are printed, and the reasons to doubt them.
+    /// True if only the answers and the reasons to doubt them are printed.
     quiet: bool,
     stop: Stop,
     writer: TerminalWriter,
@@ -185,7 +185,7 @@ impl Asking {
         }
     }
 
-    /// Asks one question per line of stdin.
+    /// Asks each line of stdin as a question.
     async fn questions(mut self) -> Result<Exit, Failure> {
         let prompt = !self.quiet && std::io::stdin().is_terminal();
         if prompt {
@@ -197,7 +197,7 @@ impl Asking {
         let mut asked = false;
         loop {
             if prompt {
-                // `write!` instead of `eprint!`, which would panic if stderr is closed.
+                // Not `eprint!`, which would panic if stderr is closed.
                 let _ = write!(std::io::stderr(), "> ");
             }
             let line = tokio::select! {
@@ -214,7 +214,7 @@ impl Asking {
                 if !is_sure {
                     exit = Exit::Unanswered;
                 }
-                // Further answers would be paid for and never read.
+                // Stop here, because further answers would be paid for and never read.
                 if !has_reader {
                     break;
                 }
@@ -228,8 +228,8 @@ impl Asking {
         Ok(exit)
     }
 
-    /// Asks one question and prints its answer. Returns whether it is answered without a doubt, and
-    /// whether stdout is still open; `None` if the question was cancelled.
+    /// Asks one question and prints its answer. Returns whether the answer is sure, and whether
+    /// stdout is still open. `None` if the question was cancelled.
     async fn ask(&mut self, text: &str) -> Result<Option<(bool, bool)>, Failure> {
         let asked = match self.session.ask(text).await {
             Err(AskError::Failure(failure)) => return Err(fatal(failure)),
@@ -268,7 +268,7 @@ impl Asking {
     }
 }
 
-/// Prints the tables that were read: two lines for each, or its cells as JSON.
+/// Prints the tables that were read: two lines for each or, with `json`, their cells.
 fn list_tables(report: &Document, json: bool) -> Result<Exit, Failure> {
     super::notes(&report.notes);
     for line in &report.left_out {
@@ -288,8 +288,8 @@ fn list_tables(report: &Document, json: bool) -> Result<Exit, Failure> {
     stdout::print_text(&text)
 }
 
-/// The lines of stdin, read on a separate thread because a blocking read of a terminal
-/// cannot be cancelled.
+/// The lines of stdin. A separate thread reads them, because a blocking read of a terminal cannot
+/// be cancelled.
 fn lines() -> mpsc::Receiver<std::io::Result<String>> {
     let (sender, lines) = mpsc::channel(1);
     std::thread::spawn(move || {

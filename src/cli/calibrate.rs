@@ -33,7 +33,7 @@ pub(crate) struct CalibrateArgs {
 
 const TO: &str = "--to FILE";
 
-/// Fits the calibration, writes it, and prints how many answers it allows for each limit.
+/// Fits the calibration, writes it, and prints how many answers it gives at each limit.
 pub(crate) fn execute(
     args: &CalibrateArgs,
     matches: &ArgMatches,
@@ -51,7 +51,7 @@ pub(crate) fn execute(
     Ok(Exit::Done)
 }
 
-/// Fits a calibration to the answers of these runs, which are in the folder `output`.
+/// Fits a calibration to the answers of these runs in the folder `output`.
 fn fitted_to(runs: &[String], output: &Path) -> Result<Calibration, Failure> {
     let mut judged = Vec::new();
     let mut metas: Vec<RunMeta> = Vec::new();
@@ -88,8 +88,8 @@ fn fitted_to(runs: &[String], output: &Path) -> Result<Calibration, Failure> {
     })
 }
 
-/// The reason why a run's answers cannot be used, alone or together with those of the `first` run;
-/// `None` if they can.
+/// The reason why a run's answers cannot be used for a calibration, or not together with those of
+/// the `first` run; `None` if they can be used.
 fn unusable(
     meta: &RunMeta,
     folder: &RunFolder,

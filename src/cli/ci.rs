@@ -50,8 +50,8 @@ impl FromStr for Threshold {
             .ok()
             .filter(|percent| (0.0..=100.0).contains(percent))
             .ok_or_else(|| format!("`{given}` is not a percentage from 0 to 100"))?;
-        // Probably a share, such as 0.8 for 80 %. Read as a percentage, it would let nearly every
-        // score pass.
+        // Such a number is probably a share, such as 0.8 for 80 %. As a percentage, it would let
+        // nearly every score pass.
         if 0.0 < percent && percent < 1.0 && !given.ends_with('%') {
             let meant = round5(100.0 * percent);
             return Err(format!(
@@ -63,7 +63,7 @@ impl FromStr for Threshold {
     }
 }
 
-/// Finds a rule by its short or long name.
+/// Finds a rule by its short or its long name.
 ///
 /// # Errors
 /// A message that lists the rules.
@@ -80,12 +80,12 @@ pub(super) fn rule(name: &str) -> Result<Rule, String> {
 }
 
 impl CiArgs {
-    /// Checks the scores against the thresholds. `missing` says which questions have no answer to
-    /// score.
+    /// Checks the scores against the thresholds. `missing` names the questions that have no answer
+    /// to score.
     ///
     /// # Errors
-    /// [`Exit::BelowThreshold`] naming each rule, its value and its threshold. A rule that
-    /// could not score every question is below any threshold.
+    /// [`Exit::BelowThreshold`], with the name, value and threshold of each rule that fails. A rule
+    /// that could not score every question is below every threshold.
     pub(crate) fn check_thresholds(
         &self,
         card: &Scorecard,
@@ -119,8 +119,8 @@ impl CiArgs {
 }
 
 impl CiArgs {
-    /// Writes for JUnit that no threshold is judged, so that a CI system does not read the file of
-    /// an earlier run.
+    /// Writes a JUnit file which says that no threshold was checked. Otherwise a CI system would
+    /// read the file of an earlier run.
     pub(crate) fn report_unjudged(&self, reason: &str) -> Result<(), Failure> {
         let Some(path) = &self.junit else {
             return Ok(());
@@ -132,13 +132,13 @@ impl CiArgs {
 }
 
 impl Threshold {
-    /// Why the scores do not reach the threshold; `None` if they do.
+    /// The reason why the scores do not reach the threshold; `None` if they do.
     fn failure(&self, card: &Scorecard) -> Option<String> {
         let Self { rule, percent } = self;
         let (name, unscored) = (rule.name(), card.unscored(*rule));
         let rate = card.rates.get(*rule);
         match rate.map(|rate| (100.0 * rate.rate, rate.n)) {
-            // A rate that equals the threshold may be less by a rounding error.
+            // A rounding error may make a rate that equals the threshold slightly smaller.
             Some((value, _)) if value + 1e-9 < *percent => {
                 Some(format!("{name} is {value:.2} %, below {percent} %"))
             }

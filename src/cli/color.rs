@@ -1,4 +1,4 @@
-//! Decides when colours are used, and how wide text is.
+//! Decides whether colours are used and how wide text is.
 
 use std::io::IsTerminal;
 
@@ -6,14 +6,14 @@ use console::Term;
 
 use finqa_report::output::terminal::TerminalStyle;
 
-/// The style of text on stdout. Also turns the colours on stderr off if `NO_COLOR` is set, which
-/// overrides `CLICOLOR` and `CLICOLOR_FORCE`; `console` reads these two itself.
+/// The style of text on stdout. If `NO_COLOR` is set, also turns off the colours on stderr: it
+/// overrides `CLICOLOR` and `CLICOLOR_FORCE`, which `console` reads itself.
 pub(crate) fn style() -> TerminalStyle {
     if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
         console::set_colors_enabled_stderr(false);
     }
     let width = TerminalStyle::default().width;
-    // At least 60 columns, even on a narrower terminal.
+    // Use at least 60 columns, even on a narrower terminal.
     let is_terminal = std::io::stdout().is_terminal();
     let columns = is_terminal.then(|| Term::stdout().size_checked()).flatten();
     TerminalStyle {

@@ -100,7 +100,6 @@ pub(crate) fn execute(
     args.gate.check(&comparison)
 }
 
-/// Prints a table of three or more runs.
 fn show_several(
     args: &CompareArgs,
     opened: Vec<Answers>,

@@ -74,7 +74,7 @@ pub(crate) struct DataPath {
 }
 
 impl DataPath {
-    /// Reads the file that the flag, the environment or the settings file names, otherwise the
+    /// Reads the file that the flag, the environment or the settings file names; otherwise the
     /// downloaded data or the sample.
     fn load(&self, matches: &ArgMatches) -> Result<Dataset, Failure> {
         let settings = settings::load(self, matches, None)?;
@@ -133,9 +133,9 @@ fn fetch(to: &Path) -> Result<Exit, Failure> {
     print_text(&paths.collect::<String>())
 }
 
-/// Says what the records lack, and lists the golds that contradict themselves: programs whose
-/// result is not their `exe_ans` and, unless only `programs` are checked, printed answers that
-/// differ from their value.
+/// Prints what the records lack, and lists the golds that contradict themselves. These are programs
+/// whose result is not their `exe_ans`. Unless only `programs` are checked, they are also printed
+/// answers that differ from their value.
 fn check(dataset: &Dataset, programs: bool) -> Result<Exit, Failure> {
     let (agree, defects) = dataset::check(dataset);
     let lines = defects.iter();

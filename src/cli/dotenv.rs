@@ -9,21 +9,22 @@ use finqa_journal::settings::Variables;
 
 use super::Failure;
 
-/// Adds the variables in `.env` to the environment, without replacing any that are set. Call it
-/// while the process has one thread: another thread could read the environment while it changes.
+/// Adds the variables in `.env` to the environment. Variables that are already set are not
+/// replaced. Call it while the process has one thread, because another thread could read the
+/// environment while it changes.
 ///
-/// Only the file in the working directory is read. One in a parent directory may belong to somebody
-/// else, and its `OPENAI_BASE_URL` would receive the user's exported key.
+/// Only the file in the working directory is read. A file in a parent directory may belong to
+/// somebody else, and its `OPENAI_BASE_URL` would receive the user's exported key.
 ///
 /// # Errors
-/// A `.env` that cannot be read. It may be absent.
+/// A `.env` that exists and cannot be read.
 pub(crate) fn load() -> Result<(), Failure> {
     let bytes = match files::read(Path::new(".env")) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Failure::usage(format!(".env: {error}"))),
     };
-    // Replaces the parser's own message, which quotes the line and so may show a key.
+    // Used instead of the parser's own message, which quotes the line and so may show a key.
     let unreadable = |line: usize| {
         Failure::usage(format!(
             ".env: line {line} is not NAME=value; quote a value with spaces or `#`, and close each \
@@ -47,8 +48,8 @@ pub(crate) fn load() -> Result<(), Failure> {
     })
 }
 
-/// Escapes each `$` that is not in `${NAME}`, because the parser would read `$NAME` as a variable
-/// too, and a key may contain `$`. Python's python-dotenv reads such files in the same way.
+/// Escapes each `$` that is not part of `${NAME}`. The parser would also read `$NAME` as a
+/// variable, but a key may contain `$`. Python's python-dotenv reads such files in the same way.
 fn literal_dollars(text: &str) -> Cow<'_, str> {
     let dollars = regex!(r"(?s)\\.|'[^'\n]*'|\$\{\w+\}|\$");
     dollars.replace_all(text, |found: &regex::Captures<'_>| {
@@ -59,13 +60,13 @@ fn literal_dollars(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// The value of a variable in the environment or in `.env`; `None` if it is empty.
+/// The value of a variable in the environment or in `.env`; `None` if it is unset or blank.
 pub(crate) fn variable(name: &str) -> Option<String> {
     let value = std::env::var(name).ok();
     value.filter(|value| !value.trim().is_empty())
 }
 
-/// The variables in the form that the library takes.
+/// The variables in the form that the library expects.
 pub(crate) fn variables() -> Variables {
     Variables::new(variable)
 }

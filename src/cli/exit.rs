@@ -10,22 +10,22 @@ use finqa_report::output::OutputError;
 
 use super::explain::Explained;
 
-/// The exit codes. They are public: the README documents them.
+/// The exit codes. They are public, so the README documents them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Everything was done.
     Done,
     /// A bug in this program.
     Bug,
-    /// Wrong usage or configuration, an output that cannot be written.
+    /// Wrong usage or configuration, or an output that cannot be written.
     Usage,
     /// Data that cannot be read, or that lack the requested records.
     Data,
-    /// Some questions are without an answer.
+    /// Some questions have no answer.
     Unanswered,
     /// The provider cannot be reached or refuses.
     Provider,
-    /// A score is below its `--fail-under`, or B is not better by `--gate`.
+    /// A score is below a threshold of `--fail-under`, or a gate of `compare` has failed.
     BelowThreshold,
     /// A limit of money, tokens or time was reached; can be resumed.
     BudgetReached,
@@ -45,6 +45,7 @@ impl Exit {
             Self::Provider => 5,
             Self::BelowThreshold => 6,
             Self::BudgetReached => 7,
+            // Shells report a process that SIGINT ended as 128 + 2.
             Self::Interrupted => 130,
         }
     }
@@ -67,12 +68,12 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why the program ends: the line that is printed, and the exit code.
+/// The reason why the program ends: the line to print, and the exit code.
 #[derive(Debug)]
 pub struct Failure {
-    /// The exit code.
+    /// The exit code of the process.
     pub exit: Exit,
-    /// The line.
+    /// The line to print on stderr, without `error:`.
     pub message: String,
 }
 
@@ -90,7 +91,7 @@ impl fmt::Display for Failure {
 }
 
 impl Failure {
-    /// An error with this exit code.
+    /// A failure with this exit code and this line.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self {
             exit,
@@ -98,13 +99,13 @@ impl Failure {
         }
     }
 
-    /// An error with [`Exit::Usage`].
+    /// A failure with [`Exit::Usage`].
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message)
     }
 
-    /// Turns an error that should not occur into a failure with [`Exit::Bug`]. `what` says what
-    /// failed.
+    /// Turns an error that should not occur into a failure with [`Exit::Bug`]. `what` names the
+    /// step that failed.
     pub fn bug<E: Error + 'static>(what: impl fmt::Display) -> impl FnOnce(E) -> Self {
         move |error| Self::new(Exit::Bug, one_line(&error)).within(what)
     }
@@ -116,8 +117,8 @@ impl Failure {
     }
 }
 
-/// Turns the error of a file that cannot be written into a failure with a hint to `option`, which
-/// names the file. The error's own hint is about `--output`, the folder with the runs.
+/// Turns the error of writing a file into a failure with a hint to `option`, which names the file.
+/// The error's own hint is about `--output`, the folder with the runs.
 pub(super) fn with_output_hint(option: &'static str) -> impl Fn(OutputError) -> Failure {
     move |error| match error {
         OutputError::Write { path, source } => {
@@ -129,7 +130,7 @@ pub(super) fn with_output_hint(option: &'static str) -> impl Fn(OutputError) -> 
     }
 }
 
-/// An error and its causes on one line. A cause whose text is already in the line is left out.
+/// An error and its causes, on one line. A cause is left out if its text is already in the line.
 fn one_line(error: &(dyn Error + 'static)) -> String {
     let mut line = String::new();
     for cause in std::iter::once(error).chain(causes(error)) {

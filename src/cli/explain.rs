@@ -1,4 +1,4 @@
-//! What the command line adds to the errors of the packages: the options that help.
+//! Extends the errors of the packages by the options of the command line that help.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ use finqa_score::score::ScoreError;
 
 /// An error as the command line prints it.
 pub trait Explained: Kinded {
-    /// The line to print. `own` is the line of the error itself with its causes.
+    /// The line to print. `own` is the error's own text, followed by its causes.
     fn line(&self, own: String) -> String {
         own
     }

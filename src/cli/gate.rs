@@ -1,4 +1,5 @@
-//! The gates of `compare`: exit codes that fail a CI build by the difference of two runs.
+//! The gates of `compare`: exit codes that fail a CI build because of the difference between two
+//! runs.
 
 use std::path::PathBuf;
 
@@ -48,12 +49,12 @@ pub(crate) struct GateArgs {
 }
 
 impl GateArgs {
-    /// The file for JUnit, if one is named.
+    /// The file for JUnit; `None` if none is named.
     pub(super) fn junit(&self) -> Option<&std::path::Path> {
         self.junit.as_deref()
     }
 
-    /// The option that fails, if a gate is asked for.
+    /// The option of the requested gate, for messages; `None` without a gate.
     pub(super) fn option(&self) -> Option<&'static str> {
         match self {
             Self { gain: Some(_), .. } => Some("--gain"),
@@ -68,7 +69,7 @@ impl GateArgs {
         }
     }
 
-    /// Checks the gate that was asked for, if any, and writes its result for JUnit.
+    /// Checks the requested gate, if any, and writes its result for JUnit.
     ///
     /// # Errors
     /// [`Exit::BelowThreshold`] with the reason if the gate fails, or if the comparison is not
@@ -92,7 +93,10 @@ impl GateArgs {
         }
     }
 
-    /// The reason why the gate fails, if it does.
+    /// Checks the requested gate.
+    ///
+    /// # Errors
+    /// The reason why the gate fails.
     fn judged(&self, comparison: &Comparison<'_>) -> Result<(), String> {
         if !comparison.complete {
             return Err(format!("not complete: {}", comparison.missing.join("; ")));
@@ -115,14 +119,14 @@ pub(super) fn points(text: &str) -> Result<f64, String> {
     rate.ok_or_else(|| format!("`{text}` is not a number of points from 0 to 100, such as 2"))
 }
 
-/// Reads a significance level: B counts as better if p is below it.
+/// Reads a significance level. B counts as better if p is below this level.
 fn significance_level(text: &str) -> Result<f64, String> {
     let level = text.parse().ok();
     let level = level.filter(|level| 0.0 < *level && *level < 1.0);
     level.ok_or_else(|| format!("`{text}` is not a level between 0 and 1, such as 0.05"))
 }
 
-/// Fails unless B is better than A at this level.
+/// Returns an error unless B is better than A at this level.
 fn check_better(comparison: &Comparison<'_>, level: f64) -> Result<(), String> {
     let name = comparison.rule.name();
     let mut rules = comparison.rules.iter();
@@ -138,7 +142,7 @@ fn check_better(comparison: &Comparison<'_>, level: f64) -> Result<(), String> {
     }
 }
 
-/// Fails if B is worse than A at this level.
+/// Returns an error if B is worse than A at this level.
 fn check_not_worse(comparison: &Comparison<'_>, level: f64) -> Result<(), String> {
     let name = comparison.rule.name();
     let mut rules = comparison.rules.iter();
@@ -159,8 +163,8 @@ fn check_not_worse(comparison: &Comparison<'_>, level: f64) -> Result<(), String
 /// Checks whether B − A is above `least` (a rate) with confidence 1 − level.
 ///
 /// # Errors
-/// The reason if the lower bound is not above `least`. If the upper bound is, the data do not
-/// decide it, and the reason says how many questions would be needed.
+/// The reason if the lower bound is not above `least`. If only the upper bound is above it, there
+/// are too few data to decide, and the reason says how many questions would be needed.
 fn check_bound(
     comparison: &Comparison<'_>,
     level: f64,
@@ -191,7 +195,7 @@ fn check_bound(
         let high = points(bounds.high);
         return Err(format!("{found} at most {high}, not above {least_points}"));
     }
-    // The true difference that the number of questions is computed for.
+    // The true difference for which the number of questions is computed.
     let (expected, assumed) = match option {
         "--margin" => (0.0, "if both are equally good"),
         _ => (difference.difference, "if that is the true difference"),

@@ -1,4 +1,4 @@
-//! `convfinqa graph`: draws the agents' state machine, from the same object that runs it.
+//! `convfinqa graph`: draws the agents' state machine, from the same object that a run executes.
 
 use finqa_agents::pair::{Backend, PairOptions, TwoAgentSolver};
 

@@ -1,5 +1,5 @@
-//! `convfinqa improve`: lets a model change the prompts, and keeps a change only if it is shown to
-//! help.
+//! `convfinqa improve`: lets a model change the prompts, and keeps a change only if runs show that
+//! it helps.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ pub(crate) fn execute(
         let line = "improve does not take --shard, --only or --max-error";
         return Err(Failure::usage(line));
     }
-    // A calibration is valid for one set of prompts only.
+    // A calibration is valid for one set of prompts only, and the candidates change the prompts.
     settings.calibration = CalibrationSettings::default();
     if args.detect <= 0.0 {
         return Err(Failure::usage(
@@ -136,7 +136,7 @@ fn watch(options: ProgressOptions, output: &Path) -> Watch {
         SearchEvent::Question(event) => {
             if let Some(progress) = progress.lock().as_mut() {
                 progress.on(event);
-                // The command that resumes only this run would not continue the search.
+                // A command that resumes only this run would not continue the search.
                 "the same command".clone_into(&mut progress.continuation);
             }
         }
@@ -151,7 +151,8 @@ fn watch(options: ProgressOptions, output: &Path) -> Watch {
     })
 }
 
-/// The exit code of a search that a limit or a signal ended is that of its run.
+/// Turns the error of a search into a failure. If a limit or a signal ended the search, the exit
+/// code is that of the run in which it ended.
 fn failure(error: SearchError) -> Failure {
     let exit = match &error {
         SearchError::LimitReached => Exit::BudgetReached,
@@ -167,8 +168,8 @@ fn failure(error: SearchError) -> Failure {
     }
 }
 
-/// Discordance and design effect, measured on earlier runs: on the first two passes of one run, or
-/// on two runs. `None` without earlier runs.
+/// Discordance and design effect, measured on the first two passes of one earlier run, or on two
+/// earlier runs. `None` without earlier runs.
 fn earlier(named: &[PathBuf], output: &Path) -> Result<Option<(f64, f64)>, Failure> {
     let open = |named: &PathBuf| -> Result<Answers, Failure> {
         Ok(open_answers(&RunFolder::answers_at(named, output)?, None)?)

@@ -1,4 +1,4 @@
-//! Results of gates as JUnit XML, which CI systems show.
+//! Writes the results of gates as JUnit XML, which CI systems show.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use finqa_report::output::write_text;
 use super::Failure;
 use super::exit::with_output_hint;
 
-/// The option that names the file.
+/// The option that names the JUnit file, for messages.
 pub(super) const JUNIT: &str = "--junit FILE";
 
 /// One condition of a gate.
 pub(super) struct JUnitCase {
     pub(super) name: String,
-    /// Why the condition does not hold; `None` if it holds.
+    /// The reason why the condition does not hold; `None` if it holds.
     pub(super) failure: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn write_junit(path: &Path, command: &str, cases: &[JUnitCase]) -> Re
     write_text(path, &text).map_err(with_output_hint(JUNIT))
 }
 
-/// A text for an attribute. XML allows no control characters, so they become pictures.
+/// A text for an XML attribute. XML allows no control characters, so they are replaced by pictures.
 fn escaped(text: &str) -> String {
     let escape = |c: char| match c {
         '&' => "&amp;".to_owned(),

@@ -30,7 +30,7 @@ pub(crate) struct MergeArgs {
     ci: CiArgs,
 }
 
-/// Merges the shards and shows the run.
+/// Merges the shards and shows the merged run.
 pub(crate) fn execute(
     args: &MergeArgs,
     matches: &ArgMatches,

@@ -5,14 +5,14 @@ use finqa_report::output::mlflow::{DeliveredRun, MlflowError};
 use finqa_report::output::terminal::TerminalWriter;
 use finqa_run::pipeline::RunResults;
 
-/// The parts of a run that a server did not store, one line each.
+/// A line for each part of a run that the server did not store.
 pub(crate) fn shortfall_lines(delivered: &DeliveredRun) -> impl Iterator<Item = String> {
     let lines = delivered.shortfalls.iter();
     lines.map(|line| format!("MLflow: not delivered: {line}"))
 }
 
-/// Prints the run's address on the tracking server, or what is missing there and the command
-/// that sends it.
+/// Prints the run's address on the tracking server. If something is missing there, prints what it
+/// is and the command that sends it.
 pub(super) fn print(
     writer: &TerminalWriter,
     results: &RunResults,

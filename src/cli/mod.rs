@@ -1,8 +1,8 @@
 //! The command line, with one file per command. A command turns its arguments into plain options
-//! and calls the packages below. Hints, colours and exit codes are decided only here.
+//! and calls the packages. Hints, colours and exit codes are decided only here.
 //!
 //! Reading order: this file, `args` and `settings` (from arguments to settings), `run` (the main
-//! job, and how every run is driven), then any command.
+//! job, and the loop of every command that starts a run), then any command.
 
 mod analyze;
 mod args;
@@ -46,7 +46,7 @@ use finqa_report::output::terminal::{for_stderr, harmless};
 
 pub use exit::{Exit, Failure};
 
-/// The end of `--help`.
+/// The text at the end of `--help`.
 const EXAMPLES: &str = "\
 Examples:
   convfinqa                                     the embedded analyst, no key
@@ -119,8 +119,8 @@ enum Command {
 
 /// Runs the program. The README documents the exit codes.
 pub fn main() -> ExitCode {
-    // Before the arguments are parsed, because `.env` may have their defaults, and before there are
-    // threads, because it changes the environment.
+    // Loaded before the arguments are parsed, because `.env` may have their defaults, and before
+    // there are threads, because it changes the environment.
     let loaded = dotenv::load();
     match parse(std::env::args_os()) {
         Err(error) => usage::exit(error),
@@ -135,7 +135,7 @@ pub fn main() -> ExitCode {
 }
 
 /// Runs a command line in this process. Returns its exit code and the line of its error, which is
-/// empty without one.
+/// empty if there is none.
 pub fn run_in_process(line: &[&str]) -> (u8, String) {
     match parse(line) {
         Err(error) => (Exit::Usage.code(), usage::reason(&error)),
@@ -164,7 +164,7 @@ pub fn command() -> clap::Command {
     with_short_help(Cli::command())
 }
 
-/// The options that `-h` lists for commands with many. `--help` lists all.
+/// The options that `-h` lists for commands with many options. `--help` lists all options.
 const SHORT_HELP: [&str; 30] = [
     "base_url", "cache", "concurrency", "config", "critic", "data_path", "detect", "dry_run",
     "help", "history", "ids", "json", "max_cost", "max_rounds", "mode", "model", "n", "output",
@@ -172,7 +172,7 @@ const SHORT_HELP: [&str; 30] = [
     "temperature", "url", "verbose", "version",
 ];
 
-/// For commands with many options, hides those from `-h` that are not in [`SHORT_HELP`].
+/// For commands with many options, hides from `-h` the options that are not in [`SHORT_HELP`].
 fn with_short_help(command: clap::Command) -> clap::Command {
     const MANY: usize = 20;
     let options = command
@@ -217,7 +217,7 @@ fn execute(cli: Cli, matches: &ArgMatches) -> Result<Exit, Failure> {
         Some(Command::Track(command)) => track::execute(command, matches),
         Some(Command::Graph(args)) => graph::execute(&args),
         Some(Command::Completions { shell }) => {
-            // Into memory first, because `generate` panics if standard output is closed.
+            // Generated in memory, because `generate` panics if standard output is closed.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut command(), "convfinqa", &mut script);
             stdout::print(|out| out.write_all(&script))?;
@@ -226,7 +226,7 @@ fn execute(cli: Cli, matches: &ArgMatches) -> Result<Exit, Failure> {
     }
 }
 
-/// A runtime for a command that waits for a few requests.
+/// A runtime with a single thread, which is enough for a command that waits for a few requests.
 fn runtime() -> Result<Runtime, Failure> {
     let runtime = Builder::new_current_thread().enable_all().build();
     runtime.map_err(Failure::bug("cannot start the runtime"))
@@ -239,7 +239,7 @@ fn notes(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     }
 }
 
-/// Prints a line on stderr, with control characters escaped. A closed stderr does not stop the
+/// Prints a line on stderr. Control characters are escaped. A closed stderr does not stop the
 /// program.
 fn note(line: impl std::fmt::Display) {
     let line = line.to_string();

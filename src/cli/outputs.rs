@@ -1,5 +1,5 @@
-//! Checks the files that options name for output. They are written at the end of a command, so they
-//! are checked before it asks or reads anything.
+//! Checks the output files that options name. They are written at the end of a command, so they are
+//! checked before the command asks or reads anything.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use finqa_report::output::check_writable;
 use super::Failure;
 use super::exit::with_output_hint;
 
-/// A file to write, with the option that names it and its placeholder.
+/// An option with its placeholder, and the file that it names.
 pub(super) type OutputOption<'a> = (&'static str, Option<&'a Path>);
 
-/// Refuses an output that cannot be written, that is in a run's folder, or that would replace
-/// one of the `inputs`: a file that the command reads, or the CSV in a folder.
+/// Refuses an output that cannot be written or is in a run's folder. Also refuses one that would
+/// replace one of the `inputs`: a file that the command reads, or the CSV in a folder.
 ///
 /// # Errors
-/// [`Exit::Usage`](super::Exit::Usage), naming the path as it was given, and the option.
+/// [`Exit::Usage`](super::Exit::Usage), with the path as the user gave it, and the option.
 pub(super) fn check_outputs(outputs: &[OutputOption<'_>], inputs: &[&Path]) -> Result<(), Failure> {
     for (option, path) in outputs {
         let Some(path) = *path else { continue };
-        // Links are resolved, because writing follows them.
+        // Resolve links, because writing follows them.
         let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let replaces = |input: &&Path| {
             let csv = input.join(RunFolder::CSV);

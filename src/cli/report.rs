@@ -33,7 +33,8 @@ pub(crate) struct ReportArgs {
     inspect: Option<PathBuf>,
 }
 
-/// Reads the name of an Inspect log. Inspect takes the format from the extension.
+/// Reads the path of an Inspect log. It must be a folder, or end in `.json`, because Inspect takes
+/// the format from the extension.
 fn inspect_log(name: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(name);
     let is_json = path
@@ -47,7 +48,8 @@ fn inspect_log(name: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// The path of an Inspect log. The viewer lists a file if its name begins with a time.
+/// The path of an Inspect log. In a folder, the file's name begins with a time, because the viewer
+/// lists only such files.
 fn log_file(named: &Path, meta: &RunMeta) -> PathBuf {
     if !named.is_dir() {
         return named.to_owned();
@@ -70,7 +72,8 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> Result<Exit, F
     let inspect = inspect.map(|named| log_file(named, &meta));
     let inspect = inspect.as_deref();
     check_outputs(&[(INSPECT, inspect)], &[])?;
-    // In the run's own folder, hold its lock, so that a newer file is not replaced by an older one.
+    // Hold the lock of the run's own folder, so that a file that the run writes is not replaced by
+    // an older one.
     let _lock = match &args.to {
         None => Some(lock(&folder)?),
         Some(_) => {

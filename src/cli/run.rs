@@ -1,5 +1,5 @@
-//! `convfinqa` and `convfinqa run`, the main job. [`drive`] runs every command that asks questions
-//! in a run.
+//! `convfinqa` and `convfinqa run`, the main job. [`drive`] is the loop of every command that asks
+//! the questions of a run.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -30,10 +30,10 @@ pub(super) trait RunCommand {
     /// Starts the run.
     async fn start(&mut self, settings: &Settings, context: RunContext) -> Result<Run, Failure>;
 
-    /// Called when no more questions are asked.
+    /// Called after the last question.
     async fn on_last_question(&mut self) {}
 
-    /// Called with the results, to write further files and check thresholds. Its error is returned
+    /// Called with the results, to write further files and check thresholds. An error is returned
     /// after the summary is printed.
     fn on_results(&self, results: &RunResults) -> Result<(), Failure>;
 }
@@ -57,7 +57,7 @@ pub(crate) fn execute(
     drive(&mut QuestionRun { args }, &settings, context, display)
 }
 
-/// Prints the estimate of a run's calls, tokens and cost.
+/// Prints the estimated calls, tokens and cost of a run.
 fn dry_run(
     settings: &Settings,
     recorded: Option<&RunMeta>,
@@ -93,9 +93,9 @@ impl RunCommand for QuestionRun<'_> {
     }
 }
 
-/// Loads the settings of a command and opens the run of this `kind` that it resumes or replays, if
-/// any. The settings of that run then take the place of the environment, `convfinqa.toml` and the
-/// defaults; `flags` override them.
+/// Loads the settings of a command, and opens the run of this `kind` that it resumes or replays, if
+/// any. The settings of that run replace the environment, `convfinqa.toml` and the defaults.
+/// `flags` override them.
 pub(super) fn load(
     flags: &impl Serialize,
     matches: &ArgMatches,
@@ -131,8 +131,8 @@ pub(super) fn load(
     Ok((settings, context))
 }
 
-/// Runs `command` to its end and shows progress and results. `context` has the run to resume or
-/// replay and the variables; tracking, traces and notices are set here.
+/// Runs `command` to its end, and shows its progress and results. `context` has the run to resume
+/// or replay, and the variables. Tracking, traces and notices are set here.
 pub(super) fn drive(
     command: &mut impl RunCommand,
     settings: &Settings,
@@ -158,7 +158,7 @@ pub(super) fn drive(
             ..context
         };
         let ended = run_to_end(command, settings, context, progress, display).await;
-        // Before an error is returned, so that the traces recorded so far are delivered.
+        // Finish before an error is returned, so that the traces recorded so far are delivered.
         traces.finish().await;
         ended
     })
@@ -175,7 +175,7 @@ async fn run_to_end(
     let mut run = command.start(settings, context).await?;
     let writer = progress.writer();
     let timeout = settings.shards.shard.as_ref().map(|_| signals::SHARD_DRAIN);
-    // Until here, a signal ends the process at once.
+    // Before this line, a signal ends the process at once.
     signals::listen(stop, timeout, move |line| writer.say(line));
     while let Some(event) = run.next().await {
         progress.on(&event);
@@ -187,14 +187,14 @@ async fn run_to_end(
     report_and_exit_code(&results, judged, &progress.writer(), display)
 }
 
-/// Prints the summary even if `judged` is an error, and returns the exit code.
+/// Prints the summary, even if `judged` is an error. Returns the exit code.
 pub(super) fn report_and_exit_code(
     results: &RunResults,
     judged: Result<(), Failure>,
     writer: &TerminalWriter,
     display: RunDisplay,
 ) -> Result<Exit, Failure> {
-    // The error is printed before the summary.
+    // The error that ended the run is printed before the summary.
     let exit = exit_code(results).unwrap_or_else(|failure| {
         telemetry::print_error(&failure.message, failure.exit);
         failure.exit
@@ -211,7 +211,7 @@ pub(super) fn report_and_exit_code(
     Ok(exit)
 }
 
-/// A callback that shows notices as lines on stderr.
+/// A callback that prints notices as lines on stderr.
 pub(super) fn notify(writer: TerminalWriter) -> Notify {
     Arc::new(move |notice| match notice {
         RunNotice::Note(line) => writer.say(&line),
@@ -243,8 +243,9 @@ fn with_hint(error: PipelineError, continuation: &str) -> Failure {
     }
 }
 
-/// Checks the thresholds of a complete run. Those of a shard are checked by `merge`. A run that has
-/// questions left ends with its own exit code; a file for JUnit says that it is not judged.
+/// Checks the thresholds of a complete run. A shard is not checked, because `merge` checks the
+/// whole run. An unfinished run ends with its own exit code, and its JUnit file says that it is not
+/// judged.
 pub(super) fn check_thresholds(results: &RunResults, ci: &CiArgs) -> Result<(), Failure> {
     let summary = &results.summary;
     match results.finish {
@@ -258,20 +259,20 @@ pub(super) fn check_thresholds(results: &RunResults, ci: &CiArgs) -> Result<(), 
     }
 }
 
-/// The exit code of a run. A shard that asked all of its questions exits with 0 even if some are
-/// without an answer, so that the engine that started it counts it as successful; `merge` reports
-/// these questions.
+/// The exit code of a run. A shard that asked all of its questions exits with 0 even if some have
+/// no answer, so that the engine that started it counts it as successful. `merge` reports these
+/// questions.
 fn exit_code(results: &RunResults) -> Result<Exit, Failure> {
     let is_shard = results.summary.run.shard.is_some();
     match &results.finish {
         Finish::Complete if results.summary.unanswered() > 0 && !is_shard => Ok(Exit::Unanswered),
-        // The same command continues it.
+        // Not [`Exit::Unanswered`], because the same command continues the shard.
         Finish::Partial { .. } if is_shard => Ok(Exit::Provider),
         finish => unfinished_exit_code(finish.clone()),
     }
 }
 
-/// The exit code for how a run ended, whatever its answers.
+/// The exit code for the way in which a run ended. The answers do not affect it.
 ///
 /// # Errors
 /// The failure that ended the run.
@@ -286,7 +287,7 @@ pub(super) fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
     }
 }
 
-/// The failure that ended a run, or a question of `ask`, with its exit code.
+/// The failure that ended a run or a question of `ask`, with its exit code.
 pub(super) fn fatal(failure: RunFailure) -> Failure {
     let RunFailure { message, fault } = failure;
     match fault {
@@ -350,7 +351,7 @@ mod tests {
         for (finish, code) in [
             (Finish::Bug(String::new()), 1),
             (fatal(Fault::Provider), 5),
-            // `ask` once reported a bug as the provider's fault.
+            // `ask` once reported a bug as an error of the provider.
             (fatal(Fault::Bug), 1),
             (Finish::Partial { left, reason }, 4),
             (Finish::Interrupted, 130),

@@ -44,7 +44,6 @@ pub(crate) fn execute(
     Ok(Exit::Done)
 }
 
-/// A run as JSON.
 fn run_json(id: &str, state: &Result<RunState, String>) -> serde_json::Value {
     match state {
         Ok(RunState {

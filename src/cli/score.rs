@@ -113,8 +113,8 @@ pub(crate) fn execute(
     Ok(Exit::Done)
 }
 
-/// Makes the gold of `data` the gold of a run, and writes the run's files again. Returns a line
-/// that says so. The journal is changed first, so that `report` can write the files after a kill.
+/// Makes the gold of `data` the gold of a run, and writes the run's files again. Returns a line for
+/// the user. The journal is changed first, so that `report` can write the files after a kill.
 ///
 /// # Errors
 /// A file of predictions, a shard, episodes, an unfinished run, and data without gold for any of
@@ -173,10 +173,11 @@ fn save(named: &Path, output: &Path, data: &Dataset, gold: StoredFile) -> Result
     ))
 }
 
-/// A line about the pages of these rows whose text or table is not the one that the run was asked
-/// about, or about why that is not known; `None` if all are the same.
+/// A line about rows whose page has another text or table in the file `source` than in the run's
+/// own data, or about why that cannot be known. `None` if all pages are the same.
 fn other_pages(meta: &RunMeta, source: &str, rows: &[Row]) -> Option<String> {
-    // Without the gold of an earlier `--save`, whose records are not those that were asked about.
+    // The run's own data. Without this, an earlier `--save` would replace it by the records of its
+    // gold.
     let asked = RunMeta {
         gold: None,
         ..meta.clone()
@@ -243,18 +244,18 @@ fn contradicted_golds(rows: &[Row]) -> Option<String> {
 /// The scores of a file or a run, as `--json` prints them.
 #[derive(Serialize)]
 struct ScoredAnswers<'c> {
-    /// True if every question has an answer or an outcome, and a gold.
+    /// True if every question has an outcome and a gold.
     complete: bool,
-    /// What is missing, one line each.
+    /// Lines about what is missing.
     missing: Vec<String>,
-    /// Questions without a row.
+    /// Number of questions without a row.
     not_asked: usize,
     #[serde(flatten)]
     card: &'c Scorecard,
 }
 
-/// Gives the answers of a run their probabilities by another calibration, and withholds those that
-/// `--max-error` excludes.
+/// Computes the probabilities of a run's answers by another calibration, and withholds the answers
+/// that `--max-error` excludes.
 fn judge_again(rows: &mut [Row], run: &Path, given: &CalibrationSettings) -> Result<(), Failure> {
     let journal = Journal::read(&run.join(RunFolder::JOURNAL))?;
     let settings = Settings {
@@ -264,8 +265,8 @@ fn judge_again(rows: &mut [Row], run: &Path, given: &CalibrationSettings) -> Res
     let (judge, warning) = judge(&settings, &journal.meta()?.scope())?;
     warning.into_iter().for_each(super::note);
     let Some(judge) = judge else { return Ok(()) };
-    // Probabilities are computed from the journal's rows, because the rows to score lack the
-    // exchange that they depend on.
+    // Computed from the journal's rows, because probabilities depend on the exchange, which `rows`
+    // lack.
     let mut probabilities = Vec::new();
     journal.for_each_row(|row| probabilities.push(judge.probability(&row.solution)))?;
     for (row, probability) in rows.iter_mut().zip(probabilities) {
@@ -275,7 +276,7 @@ fn judge_again(rows: &mut [Row], run: &Path, given: &CalibrationSettings) -> Res
     Ok(())
 }
 
-/// A line about programs that are not executed because they read a table of a page that is not
+/// A line about programs that are not executed because they read the table of a page that is not
 /// available; `None` if there are none.
 fn unscored_reason(rows: &[Row]) -> Option<String> {
     let reads_table = |row: &&Row| {

@@ -11,8 +11,9 @@ use finqa_journal::settings::{Layers, LogSettings, Origin, Settings, unknown_var
 
 use super::{Failure, dotenv};
 
-/// Loads the settings of a command: the `flags` that were given on the command line (`matches` says
-/// which), over the environment, over the file `named`, or `convfinqa.toml` if it exists.
+/// Loads the settings of a command. Those of `flags` that were given on the command line (as
+/// `matches` says) override the environment. The environment overrides the file `named`, or
+/// `convfinqa.toml` if it exists.
 pub(crate) fn load(
     flags: &impl Serialize,
     matches: &ArgMatches,
@@ -26,8 +27,8 @@ pub(crate) fn load(
     Ok(layers.settings()?)
 }
 
-/// The settings file: the one that was named, otherwise the one in the working directory, which may
-/// not exist.
+/// The path of the settings file: `named`, otherwise `convfinqa.toml` in the working directory,
+/// which need not exist.
 fn config_file(named: Option<&Path>) -> &Path {
     named.unwrap_or(Path::new("convfinqa.toml"))
 }
@@ -35,7 +36,7 @@ fn config_file(named: Option<&Path>) -> &Path {
 /// The settings among `flags` that were given on the command line.
 ///
 /// # Errors
-/// Values that TOML does not have: a path that is not UTF-8, and a number above 2^63 - 1.
+/// Values that TOML does not have: a path that is not UTF-8, or a number above 2^63 - 1.
 fn command_line_table(
     flags: &impl Serialize,
     matches: &ArgMatches,
@@ -46,18 +47,19 @@ fn command_line_table(
     Ok(table)
 }
 
-/// Refuses a variable that looks like a setting but is not one, because a mistyped variable would
-/// otherwise be ignored.
+/// Refuses a variable that begins like a setting's but is unknown, because a misspelled variable
+/// would otherwise be ignored.
 pub(crate) fn refuse_unknown_variables() -> Result<(), Failure> {
     let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
     let unknown = set.filter_map(|(name, _)| unknown_variable(&name.to_string_lossy()));
-    // The first in alphabetical order, so that the error does not depend on the order of variables.
+    // Take the first in alphabetical order, so that the error does not depend on the order of the
+    // variables.
     unknown
         .min()
         .map_or(Ok(()), |line| Err(Failure::usage(line)))
 }
 
-/// Loads the log settings of a command that has no other settings: flags over environment.
+/// Loads the log settings of a command that has no other settings. Flags override the environment.
 pub(crate) fn logging(flags: &LogSettings, matches: &ArgMatches) -> Result<LogSettings, Failure> {
     let layers = Layers::default()
         .environment(&dotenv::variable)?
@@ -66,8 +68,8 @@ pub(crate) fn logging(flags: &LogSettings, matches: &ArgMatches) -> Result<LogSe
 }
 
 /// Loads the settings of a run that is resumed or replayed. Flags override the file `named`, which
-/// overrides the run's `own` settings. The environment and `convfinqa.toml` are not read, because
-/// the run's own settings take their place.
+/// overrides the run's `own` settings. Neither the environment nor `convfinqa.toml` is read,
+/// because the run's own settings replace them.
 pub(crate) fn load_resumed(
     own: toml::Table,
     flags: &impl Serialize,

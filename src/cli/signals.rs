@@ -1,5 +1,5 @@
 //! Handles Ctrl-C and SIGTERM. The first signal stops new questions and lets the requests in flight
-//! finish, the second cancels these requests, the third ends the process.
+//! finish. The second signal cancels these requests, and the third ends the process.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use finqa_agents::llm::Stop;
 
 use super::Exit;
 
-/// How long a stopped shard waits for its requests in flight. Engines kill a process 30 seconds
-/// after they asked it to end (Slurm's `KillWait`, Kubernetes' grace period), and the shard must
-/// still write its files in this time.
+/// Time for which a stopped shard waits for its requests in flight. Engines kill a process 30
+/// seconds after they ask it to end (Slurm's `KillWait`, Kubernetes' grace period), and the shard
+/// must still write its files in that time.
 pub(super) const SHARD_DRAIN: Duration = Duration::from_secs(20);
 
-/// Listens for signals until the runtime ends. After the first signal, requests in flight are
-/// cancelled when `timeout`, if given, has passed. `notice` is called with lines for the user.
+/// Listens for signals until the runtime ends. If there is a `timeout`, the requests in flight are
+/// cancelled when it has passed since the first signal. `notice` is called with lines for the user.
 pub(crate) fn listen(
     stop: Stop,
     timeout: Option<Duration>,
@@ -28,14 +28,14 @@ pub(crate) fn listen(
         let mut signals = std::pin::pin!(signals);
         handle_signals(signals.as_mut(), stop, timeout, notice).await;
         if signals.next().await.is_some() {
-            // The journal keeps what is in it, as after a kill.
+            // The journal keeps its entries, as after a kill.
             std::process::exit(Exit::Interrupted.code().into());
         }
     });
 }
 
-/// Waits for two signals: cancels the token `drain` at the first, `abort` at the second or after
-/// `timeout`.
+/// Waits for two signals. Cancels the token `drain` at the first one, and `abort` at the second one
+/// or after `timeout`.
 async fn handle_signals(
     mut signals: impl Stream + Unpin,
     stop: Stop,
@@ -61,14 +61,14 @@ async fn handle_signals(
     stop.abort.cancel();
 }
 
-/// The signals that ask the process to end. A signal that arrives after [`Signals::new`] is not
-/// missed, even before [`Signals::next`] is called.
+/// The signals that ask the process to end. Signals are caught from [`Signals::new`] on, so that
+/// one which arrives before [`Signals::next`] is called is not lost.
 #[cfg(unix)]
 pub(super) struct Signals([Option<tokio::signal::unix::Signal>; 2]);
 
 #[cfg(unix)]
 impl Signals {
-    /// Begins to listen. A signal for which no handler can be installed ends the process, as by
+    /// Starts to listen. If no handler can be installed for a signal, it ends the process, as by
     /// default.
     pub(super) fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use futures::FutureExt;
 
-    /// The tokens after one signal, and whether the handler ends without a second one.
+    /// The tokens after one signal, and whether the handler ended without a second one.
     async fn after_one_signal(timeout: Option<Duration>) -> (Stop, bool) {
         let stop = Stop::default();
         let signals = Box::pin(stream::iter([()]).chain(stream::pending()));
@@ -123,7 +123,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_shard_gives_up_its_requests_and_a_person_is_waited_for() {
-        // The wait must end before an engine kills the process.
+        // The shard must stop waiting before an engine kills the process.
         assert!(SHARD_DRAIN < Duration::from_secs(30));
         let (stop, ended) = after_one_signal(Some(Duration::ZERO)).await;
         assert!(ended && stop.drain.is_cancelled() && stop.abort.is_cancelled());

@@ -1,6 +1,6 @@
-//! Prints to standard output. Commands write their files and check their thresholds first and
-//! print last, so that a reader that closes the pipe early (`| head`) changes neither files nor
-//! exit codes.
+//! Prints to standard output. Commands write their files and check their thresholds first, and
+//! print last. A reader that closes the pipe early (`| head`) then affects neither files nor exit
+//! codes.
 
 use std::io::{ErrorKind, Write};
 
@@ -8,7 +8,7 @@ use finqa_report::output::terminal::harmless;
 
 use super::{Exit, Failure};
 
-/// Prints to standard output. Returns `false` if its reader has closed it.
+/// Prints to standard output. Returns `false` if the reader has closed the pipe.
 ///
 /// # Errors
 /// Any other failure to write.
@@ -25,7 +25,7 @@ pub(super) fn print(
     }
 }
 
-/// Like [`print`], for text that contains untrusted text: escapes control and bidi characters.
+/// Like [`print`], for a text with untrusted parts: escapes control and bidi characters.
 pub(super) fn print_words(
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<bool, Failure> {
@@ -43,7 +43,7 @@ pub(super) fn print_text(text: &str) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Prints a value as indented JSON; see [`print`].
+/// Prints a value as indented JSON, as [`print`] does.
 pub(super) fn print_json(value: &impl serde::Serialize) -> Result<bool, Failure> {
     print(|out| {
         serde_json::to_writer_pretty(&mut *out, value)?;

@@ -18,21 +18,21 @@ use super::exit::{Exit, Failure};
 /// OpenTelemetry's variable that enables questions, prompts and replies in traces.
 const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
-/// Variables whose values must not appear in a trace or a log line, in addition to the providers'
-/// keys.
+/// Variables whose values must not appear in traces or log lines, in addition to those with the
+/// providers' keys.
 const SECRETS: &[&str] = &[
     "MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD", "FINQA_TOKEN",
 ];
 
-/// True if stderr must hold only JSON, the final error line included. A static, because the error
-/// is printed where the settings are no longer known.
+/// True if stderr must contain only JSON, including the line of the final error. A static, because
+/// the error is printed where the settings are not known any more.
 static LOGS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// Prints the error that ends the program, without secrets. It is a line of JSON if stderr holds
-/// only JSON.
+/// Prints the error that ends the program, without secrets. It is a line of JSON if stderr must
+/// contain only JSON.
 pub(crate) fn print_error(message: &str, exit: Exit) {
     let message = redactor().text(message);
-    // Not with `tracing`, which would drop the line if `RUST_LOG` excludes it or if nothing is
+    // Not logged by `tracing`, which would drop the line if `RUST_LOG` excludes it or if nothing is
     // installed yet.
     if LOGS_JSON.load(Ordering::Relaxed) {
         let line = serde_json::json!({
@@ -46,13 +46,13 @@ pub(crate) fn print_error(message: &str, exit: Exit) {
         return;
     }
     let name = console::style("error:").for_stderr().red().bold();
-    // Not escaped here: control characters are already escaped in the message, and the colour of
-    // `error:` must stay.
+    // Not escaped here. The message's control characters are already escaped, and escaping would
+    // remove the colour of `error:`.
     let line = for_stderr(&format!("{name} {message}")).into_owned();
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
-/// True if stderr must hold only log lines. Remembers it for [`print_error`].
+/// True if stderr must contain only log lines. Remembers this for [`print_error`].
 pub(crate) fn logs_json(format: LogFormat) -> bool {
     let logged = format == LogFormat::Json;
     LOGS_JSON.store(logged, Ordering::Relaxed);
@@ -60,8 +60,8 @@ pub(crate) fn logs_json(format: LogFormat) -> bool {
 }
 
 /// Starts the traces and logs that the settings and variables ask for. A `tracked` run writes its
-/// traces to its folder, from which MLflow gets them. Call it within a runtime, which a collector
-/// needs.
+/// traces to its folder, from which they are sent to MLflow. Call it within a runtime, because a
+/// collector needs one.
 pub(crate) fn start(
     settings: &Settings,
     tracked: bool,
@@ -97,12 +97,12 @@ fn log_options(log: &LogSettings, writer: &TerminalWriter) -> TelemetryOptions {
     }
 }
 
-/// True if the variable has this value, in any case.
+/// True if the variable has this value; upper and lower case are the same.
 fn is(name: &str, value: &str) -> bool {
     variable(name).is_some_and(|set| set.trim().eq_ignore_ascii_case(value))
 }
 
-/// The collector that the standard variables name; `None` if they name none or disable it.
+/// The collector that the standard variables name; `None` if they name none or turn it off.
 fn collector(writer: &TerminalWriter) -> Result<Option<Collector>, Failure> {
     if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
         return Ok(None);

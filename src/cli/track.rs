@@ -1,4 +1,4 @@
-//! `convfinqa track sync`: sends runs to MLflow that it does not have completely.
+//! `convfinqa track sync`: sends runs to MLflow, if it does not have them completely.
 
 use clap::ArgMatches;
 use serde::Serialize;
@@ -37,7 +37,6 @@ pub(crate) struct SyncArgs {
     mlflow: Option<String>,
 }
 
-/// Runs a command of `track`.
 pub(crate) fn execute(command: TrackCommand, matches: &ArgMatches) -> Result<Exit, Failure> {
     match command {
         TrackCommand::Sync(args) => {
@@ -48,11 +47,11 @@ pub(crate) fn execute(command: TrackCommand, matches: &ArgMatches) -> Result<Exi
     }
 }
 
-/// Delivers the runs one after the other and prints the result of each. A run that fails does not
-/// stop the others.
+/// Delivers the runs one after the other and prints the result of each. If a run fails, the others
+/// are still delivered.
 ///
 /// # Errors
-/// A named run that does not exist; otherwise the error of the last run that could not be
+/// A named run that does not exist. Otherwise the error of the last run that could not be
 /// delivered.
 async fn sync(args: &SyncArgs, settings: &Settings) -> Result<Exit, Failure> {
     for line in unused_variables(&dotenv::variables(), "MLFLOW") {
@@ -67,7 +66,7 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> Result<Exit, Failure> {
     };
     let (mut missing, mut untracked) = (0, 0);
     let mut failed: Option<Failure> = None;
-    // Servers that did not answer, so that no other run waits for them again.
+    // The servers that did not answer. Other runs do not wait for them again.
     let mut dead = Vec::new();
     for folder in &folders {
         let name = folder.id();
@@ -80,7 +79,7 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> Result<Exit, Failure> {
         match result {
             Ok(Synced::Arrived | Synced::Untracked) => {}
             Ok(Synced::Sent(delivered)) => {
-                // A closed standard output must not stop the deliveries.
+                // An error is ignored: a closed standard output must not stop the deliveries.
                 let _ = stdout::print_words(|out| writeln!(out, "{name}: {}", delivered.page));
                 for line in mlflow_lines::shortfall_lines(&delivered) {
                     super::note(format_args!("{name}: {line}"));
@@ -106,16 +105,15 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> Result<Exit, Failure> {
     failed.map_or(Ok(Exit::Done), Err)
 }
 
-/// The result of [`sync_run`].
 enum Synced {
     Sent(DeliveredRun),
-    /// Skipped: the user named no runs, and the server has all of this one.
+    /// Skipped, because the user named no runs and the server has all of this one.
     Arrived,
-    /// Skipped: the user named no runs, and this one was started with `--mlflow off`.
+    /// Skipped, because the user named no runs and this one was started with `--mlflow off`.
     Untracked,
 }
 
-/// Delivers a run, unless it is skipped.
+/// Delivers a run, or skips it.
 async fn sync_run(
     args: &SyncArgs,
     folder: &RunFolder,
@@ -147,7 +145,7 @@ async fn sync_run(
             return Ok(Synced::Untracked);
         }
     }
-    // Fails for a run that is in progress, which delivers itself at its end.
+    // Fails for a run that is in progress. Such a run delivers itself at its end.
     let _lock = RunLock::take(folder.path())?;
     let (delivered, experiment) = record.map(|it| (it.uri, it.experiment)).unzip();
     let own = own.filter(|uri| !["auto", "off", ""].contains(uri));

@@ -1,4 +1,4 @@
-//! Prints clap's result for arguments that run no command: help, version, or an error.
+//! Prints clap's result for arguments that start no command: help, version, or an error.
 
 use std::process::ExitCode;
 
@@ -6,10 +6,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::{Exit, stdout};
 
-/// Prints help, version or an error, and returns the exit code.
+/// Prints help, version or an error. Returns the exit code.
 pub(super) fn exit(error: clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        // Not by `error.exit`, which ignores a standard output that cannot be written.
+        // Not `error.exit`, which ignores errors of writing to standard output.
         let printed = stdout::print(|_| error.print());
         return match printed {
             Ok(_) => Exit::Done.into(),
@@ -23,8 +23,8 @@ pub(super) fn exit(error: clap::Error) -> ExitCode {
     Exit::Usage.into()
 }
 
-/// Rewords an error for users: a number that Rust's parser refused, and an unknown word that clap
-/// takes for a subcommand.
+/// Rewords two kinds of errors for users: a number that Rust's parser refused, and an unknown word
+/// that clap takes for a subcommand.
 pub(super) fn in_words(error: clap::Error) -> clap::Error {
     let (text, kind) = (error.render().to_string(), error.kind());
     let conflict = error.get(ContextKind::InvalidSubcommand);

@@ -1,4 +1,4 @@
-//! `convfinqa env build`: builds an environment's data directory from `ConvFinQA` records.
+//! `convfinqa env build`: builds the data directory of an environment from `ConvFinQA` records.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub(crate) struct BuildArgs {
     output: PathBuf,
 }
 
-/// Builds the directory, and prints what is in it and what was left out.
+/// Builds the directory, and prints what it contains and what was left out.
 pub(crate) fn execute(args: &BuildArgs) -> Result<Exit, Failure> {
     let source = Source::from_name(&args.data_path);
     let dataset = dataset::load_split(&source, args.split.as_deref())?;

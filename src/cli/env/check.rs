@@ -15,7 +15,8 @@ pub(crate) struct CheckArgs {
     data_path: Option<OsString>,
 }
 
-/// Prints what the data have, and their problems. The exit code is [`Exit::Data`] if there are any.
+/// Prints the size of the data and its problems. The exit code is [`Exit::Data`] if there are
+/// problems.
 pub(crate) fn execute(args: &CheckArgs) -> Result<Exit, Failure> {
     let catalog = catalog(args.data_path.as_deref())?;
     let report = catalog.check();

@@ -24,7 +24,7 @@ pub(crate) struct HubArgs {
     hub: Option<String>,
 }
 
-/// Downloads the benchmark and prints what the folder has now.
+/// Downloads the benchmark and prints what the folder contains.
 pub(crate) fn execute(args: HubArgs) -> Result<Exit, Failure> {
     let mut options = HubOptions {
         revision: args.revision,

@@ -42,7 +42,6 @@ pub(crate) enum EnvCommand {
     Play(Box<play::PlayArgs>),
 }
 
-/// Runs a subcommand.
 pub(crate) fn execute(
     command: EnvCommand,
     matches: &ArgMatches,
@@ -57,7 +56,8 @@ pub(crate) fn execute(
     }
 }
 
-/// Loads the environment's data from a directory, or makes them from the built-in sample.
+/// Loads the environment's data from a directory. The default is the data made from the built-in
+/// sample.
 fn catalog(data: Option<&OsStr>) -> Result<Catalog, Failure> {
     // An empty path means the sample, because compose.yaml passes an unset variable as an empty
     // one. The option is a plain string, because clap would refuse an empty path.
@@ -67,8 +67,8 @@ fn catalog(data: Option<&OsStr>) -> Result<Catalog, Failure> {
     }
 }
 
-/// Adds a hint to the error if the folder is not a data directory, because its file of questions is
-/// missing. Other errors are about a damaged file and stay as they are.
+/// Adds a hint to the error if the folder has no file of questions, so that it is not a data
+/// directory. Other errors are about a damaged file and are not changed.
 fn with_directory_hint(error: EnvError) -> Failure {
     const MISSING: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
     match &error {
@@ -85,7 +85,7 @@ fn with_directory_hint(error: EnvError) -> Failure {
     }
 }
 
-/// A line about problems in the data, which can be used in spite of them; `None` if there are none.
+/// A line about problems in the data, which do not prevent their use; `None` without problems.
 fn problems_note(catalog: &Catalog) -> Option<String> {
     let problems = catalog.check().problems;
     let count = counted(problems.len(), "problem");

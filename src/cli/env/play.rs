@@ -138,7 +138,7 @@ struct EpisodeRun<'a> {
     /// True if `--max-steps` was given on the command line. FINQA_MAX_STEPS does not count, because
     /// an earlier run's own settings take precedence over the environment.
     gives_steps: bool,
-    /// The description of the replayed run's episodes.
+    /// The description of the replayed run's episodes; `None` if no run is replayed.
     replayed: Option<EpisodeMeta>,
     server: Option<Arc<ServerEnvironment>>,
 }
@@ -177,9 +177,9 @@ impl RunCommand for EpisodeRun<'_> {
 }
 
 impl EpisodeRun<'_> {
-    /// The environment, the number of episodes and the limit of steps. A run that is resumed or
-    /// replayed uses its own unless the command line names others, which [`Run::start_with`]
-    /// refuses for a resumed run.
+    /// The environment, the number of episodes and the maximum number of steps. A resumed or
+    /// replayed run uses its own values unless the command line gives others. [`Run::start_with`]
+    /// refuses other values for a resumed run.
     async fn options(
         &self,
         settings: &Settings,
@@ -216,7 +216,8 @@ impl EpisodeRun<'_> {
         if let (Some(resumed), Some(was)) = (resumed, was)
             && resumed.meta().identity.data == options.environment.hash
         {
-            // The same data may have moved. The run keeps the name with which it was started.
+            // The same data may be in another place now. The run keeps the name with which it was
+            // started.
             options.environment.name = was.environment;
         }
         Ok(options)

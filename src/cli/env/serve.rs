@@ -31,14 +31,15 @@ pub(crate) struct ServeArgs {
     options: ServerOptions,
     #[command(flatten)]
     rules: EpisodeRules,
-    // OpenEnv's variable: there is one task, and the name of another is refused.
+    // OpenEnv's variable. This environment has one task, so any other name is refused.
     #[arg(long, env = "FINQA_TASK", default_value = "finqa", value_parser = ["finqa"], hide = true)]
     task: String,
     #[command(flatten)]
     log: LogSettings,
 }
 
-/// Maximum memory of all queries together, in bytes.
+/// Maximum bytes of memory for all queries together, including idle databases, as
+/// docs/finqa-environment.md states.
 const QUERY_MEMORY: usize = 64 << 20;
 
 /// Serves until a signal arrives.
@@ -46,7 +47,8 @@ pub(crate) fn execute(mut args: ServeArgs, matches: &ArgMatches) -> Result<Exit,
     let catalog = catalog(args.data_path.as_deref())?;
     let oddities = problems_note(&catalog);
     let (source, questions) = (catalog.source().to_owned(), catalog.questions().len());
-    // The limit is for the whole process, which is safe because it opens no other database.
+    // The limit is for the whole process. That is safe, because the process opens no other
+    // database.
     limit_process_memory(QUERY_MEMORY).map_err(Failure::bug("cannot limit the memory"))?;
     let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));
     args.options.server_id = host_name();
@@ -82,13 +84,14 @@ pub(crate) fn execute(mut args: ServeArgs, matches: &ArgMatches) -> Result<Exit,
         server::serve(listener, tools, args.rules, args.options, shutdown).await;
         Ok(Exit::Done)
     });
-    // Does not wait for a running query or a pending read of standard input.
+    // A runtime that waited for its tasks would wait for a running query or a pending read of
+    // stdin.
     runtime.shutdown_background();
     ended
 }
 
-/// A warning if the server requires no token: the token is empty, or the server is open to the
-/// network.
+/// A warning if the server requires no token although it should: the given token is empty, or the
+/// server is open to the network.
 fn open_to_all(options: &ServerOptions) -> Option<&'static str> {
     let token = options
         .bearer_token
@@ -107,7 +110,8 @@ fn open_to_all(options: &ServerOptions) -> Option<&'static str> {
 }
 
 /// The host's name without its domain, reduced to letters, digits, `-` and `_`, so that a proxy can
-/// route to this server by it. In a container it is in HOSTNAME. `None` if nothing is left.
+/// route to this server by it. In a container, the variable HOSTNAME has it. `None` if no character
+/// is left.
 fn host_name() -> Option<String> {
     let named = ["HOSTNAME", "COMPUTERNAME"].map(|name| std::env::var(name).ok());
     let name = named.into_iter().flatten().next();
@@ -120,7 +124,7 @@ fn host_name() -> Option<String> {
     (!plain.is_empty()).then_some(plain)
 }
 
-/// Shuts the server down at the first signal, and ends the process at the second.
+/// Shuts the server down at the first signal. Ends the process at the second one.
 async fn stop_at_signal(shutdown: CancellationToken) {
     let mut signals = signals::Signals::new();
     if signals.next().await {
