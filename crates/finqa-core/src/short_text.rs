@@ -7,7 +7,7 @@ use std::ops::Deref;
 /// The longest text that is kept in place, in bytes.
 const IN_PLACE: usize = 22;
 
-/// A text of 24 bytes, which only a longer text than [`IN_PLACE`] keeps elsewhere.
+/// A text of 24 bytes, which only a longer text than `IN_PLACE` keeps elsewhere.
 #[derive(Clone)]
 pub struct ShortText(Kept);
 

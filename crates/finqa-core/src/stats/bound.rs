@@ -30,7 +30,7 @@ impl ErrorBound {
     /// `None` if there are no answers.
     ///
     /// Answers on one page tend to be wrong together. The numbers of answers and errors are
-    /// therefore divided by the page design effect before they are passed to [`clopper_pearson`].
+    /// therefore divided by the page design effect before they are passed to `clopper_pearson`.
     /// With few errors the design effect is uncertain, so the bound is never below the bound for
     /// one error-free answer per page. If pages have several answers, the bound is approximate;
     /// `examples/stated_error.rs` measures how often it is wrong.
