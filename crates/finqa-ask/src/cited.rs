@@ -1,28 +1,29 @@
-//! The figures that an answer cites: their tables, their tags and the units in which they are.
+//! Finds the table and the tag of each figure that an answer cites, and reads the figure's unit.
 
 use finqa_core::number::{self, Scale, currency_in, currency_of_label};
 use finqa_core::page::{FigureTag, Statement, Table, has_no_scale, is_count, position};
 use finqa_core::question::{CitedEvidence, Question};
 use finqa_embedded::names_amount;
 
-/// Words beside "shares" that make a row a number of shares.
+/// A row counts shares if its label has one of these words and its label or section has "shares",
+/// as in "Weighted average shares".
 const SHARE_COUNTS: [&str; 5] = [
     "weighted", "outstanding", "used in", "number of", "dilutive",
 ];
 
-/// Words of a sentence that may state the currency of all amounts.
+/// A sentence with one of these words may state the currency of all amounts: "Amounts in CHF."
 const AMOUNTS: [&str; 3] = ["amounts", "figures", "values"];
 
-/// The most words of such a sentence.
+/// Sentences with more words than this are not read for the currency of all amounts.
 const SHORT: usize = 12;
 
-/// What a figure is of, beyond its number.
+/// The unit of a figure: its currency and scale, and what it counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FigureUnit {
-    /// As it is written before the number: `$`, `CHF`.
+    /// The currency as it is printed before a number: `$`, `CHF`.
     pub(super) currency: Option<String>,
     pub(super) per_share: bool,
-    /// A number of shares.
+    /// True if the figure is a number of shares.
     pub(super) shares: bool,
     pub(super) percent: bool,
     pub(super) scale: Option<Scale>,
@@ -34,7 +35,7 @@ pub fn cited_table(question: &Question, place: (usize, usize)) -> Option<(&Table
     question.document.page().table_of_row(place.0)
 }
 
-/// The tag of a cell. `place` is as for [`cited_table`].
+/// The inline XBRL tag of a cell; `None` without one. `place` is as for [`cited_table`].
 pub fn cited_tag(question: &Question, place: (usize, usize)) -> Option<&FigureTag> {
     let starts = question.document.tables.iter();
     let mut tags = starts.flat_map(|start| &start.tags);
@@ -62,6 +63,7 @@ impl FigureUnit {
         if bare.percent {
             return Some(bare);
         }
+        // The tag states the unit of its cell, so the labels are not read.
         if let Some(tag) = cited_tag(question, place) {
             let (measure, per) = tag.unit.split_once('/').unwrap_or((&tag.unit, ""));
             return Some(Self {
@@ -78,6 +80,7 @@ impl FigureUnit {
         let is_rate = has_no_scale(&label) || has_no_scale(column) || of_row.is_of_rates();
         let per_share = is_rate
             && [label.as_str(), &section, column].iter().any(|name| {
+                // "In millions, except per share amounts" does not make the figure one per share.
                 let name = name.split("except").next().unwrap_or_default();
                 let mut words = name.split(|c: char| !c.is_alphanumeric());
                 name.contains("per share") || words.any(|word| matches!(word, "eps" | "dps"))
@@ -101,7 +104,8 @@ impl FigureUnit {
         })
     }
 
-    /// The unit of a number as a sentence writes it.
+    /// The unit of a number as it is written in a sentence; `None` if the sentence lacks the
+    /// number. Signs are ignored.
     fn in_sentence(sentence: &str, literal: &str) -> Option<Self> {
         let meant = number::answer(literal).ok()?.value.abs();
         let mut found = number::readings(sentence);
@@ -118,10 +122,13 @@ impl FigureUnit {
     }
 }
 
-/// The currency that a table states for a cell without one: in a column of units, the label of its
-/// row or column, the lines above, beside another figure of its row, or of its column. A column
-/// may go on with numbers of things, so that it lends its currency only to what is known to be
-/// money: the rows of primary statements, and those with the name of an amount.
+/// The currency that a table states for a cell that prints none. The places are tried from the
+/// closest to the farthest: a column "Unit" in the same row, the labels of the row and the column,
+/// the corner, the caption, the lines above the table, other figures of the row and of the column,
+/// and, on a page with one plain table, the text.
+///
+/// A column with amounts can also have numbers of things below them. So another figure of the
+/// column counts only in a primary statement, or if the row's label names an amount.
 fn stated(
     question: &Question,
     table: &Table,

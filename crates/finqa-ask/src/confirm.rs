@@ -14,13 +14,13 @@ use finqa_embedded::{Passage, Passages, names_row};
 use super::cited::cited_table;
 use super::written::{common_unit, write};
 
-/// The embedded analyst, with the whole document.
+/// The embedded analyst, which reads the whole document even if the chat model sees an excerpt.
 pub(super) struct Witness {
     agent: EmbeddedAgent,
     page: Arc<Document>,
 }
 
-/// Its answer to a question, or why it has none.
+/// The embedded analyst's answer to a question, or the reason why it has none.
 pub(super) struct Witnessed {
     answer: Result<Answer, String>,
 }
@@ -47,15 +47,17 @@ impl Witness {
 }
 
 impl Witnessed {
-    /// The places of the whole document from which the answer is.
+    /// Ids of the cells and sentences of the whole document that the embedded analyst's answer
+    /// cites.
     pub(super) fn places(&self) -> impl Iterator<Item = &str> {
         let answer = self.answer.iter();
         let cited = answer.flat_map(|answer| &answer.evidence);
         cited.map(|cited| cited.id.as_str())
     }
 
-    /// Why the embedded analyst does not confirm a chat model's answer. Its own doubt in the same
-    /// answer is one in the model's.
+    /// The reason why the embedded analyst does not confirm a chat model's answer; `None` if it
+    /// does. If both have the same answer, a doubt of the embedded analyst counts for the model's
+    /// too.
     pub(super) fn doubt(&self, answer: &Answer) -> Option<String> {
         let own = match &self.answer {
             Ok(own) => own,
@@ -78,9 +80,9 @@ impl Witnessed {
     }
 }
 
-/// Why a chat model's answer is not sure, whatever the embedded analyst says: a check objects, it
-/// cites no figure or one whose row the question does not name, or its scale is not that of its
-/// figures.
+/// The reason why a chat model's answer is not sure, without regard to the embedded analyst: a
+/// check objects, it cites no figure, it cites a row that the question does not name, or it states
+/// another scale than its figures have. `None` if there is none of these.
 pub(super) fn model_doubt(question: &Question, answer: &Answer) -> Option<String> {
     let mut findings = verify::check(question, answer).into_iter();
     if let Some(found) = findings.find(|found| found.kind.sends_back()) {
@@ -107,20 +109,21 @@ pub(super) fn model_doubt(question: &Question, answer: &Answer) -> Option<String
     ))
 }
 
-/// The label of a cited cell's row.
+/// The label of the row of a cited cell; `None` if `id` is not a cell's.
 fn row_of<'q>(question: &'q Question, id: &str) -> Option<&'q String> {
     let (table, row) = cited_table(question, position(id)?)?;
     Some(&table.rows().get(row)?.label)
 }
 
-/// Whether a question, or one before it, names a cited row, or has a word of a cited sentence.
+/// True if the question or an earlier one names the row of a cited cell, or shares a word with a
+/// cited sentence.
 fn is_named(question: &Question, cited: &CitedEvidence) -> bool {
     let earlier = question.history.iter().map(|entry| entry.question.as_str());
     let asked = || earlier.clone().chain([question.text.as_str()]);
     match position(&cited.id) {
         Some(_) => row_of(question, &cited.id)
             .is_some_and(|label| names_row(asked(), &without_figures(label))),
-        // An earlier answer has been judged.
+        // An id without a text on the page is an earlier answer, which was judged in its own turn.
         None => question.document.evidence(&cited.id).is_none_or(|text| {
             let passages = Passages::read([Passage { text, above: "" }]);
             asked().any(|asked| passages.fit(asked).iter().any(|fit| *fit > 0.0))
@@ -128,7 +131,8 @@ fn is_named(question: &Question, cited: &CitedEvidence) -> bool {
     }
 }
 
-/// The words of a name without its years and other figures.
+/// A row's name without words that have digits, so that a question need not repeat the year of
+/// "Notes due 2031".
 fn without_figures(name: &str) -> String {
     let words = name.split_whitespace();
     let words = words.filter(|word| !word.contains(|c: char| c.is_ascii_digit()));

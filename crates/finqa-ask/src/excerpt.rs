@@ -15,10 +15,11 @@ const CHARACTERS: usize = 3;
 /// Characters added to each cell and paragraph for the marks around its text.
 const MARKS: usize = 3;
 
-/// The largest share of the room that the rows of one table take, so that others have some.
+/// Largest share of the excerpt that the rows of one table may take, so that others fit too.
 const MOST_OF_ROOM: f64 = 0.6;
 
-/// Weight of the second and third best row in the fit of their table.
+/// Weight of the second and third best row in the fit of their table. Larger values favour tables
+/// in which several rows fit over tables with the best single row.
 const OTHER_ROWS: f64 = 0.15;
 
 /// Factor for a primary statement, so that it precedes a note with the same rows.
@@ -27,10 +28,10 @@ const STATEMENT: f64 = 1.15;
 /// Factor for a paragraph. All words of a row describe one figure; those of a paragraph may not.
 const PARAGRAPH: f64 = 0.7;
 
-/// The fit of a passage that must be shown.
+/// Fit that is set for a passage that must be shown, so that its block precedes all others.
 const NEEDED: f64 = 1e6;
 
-/// A report. The index of its passages is built at the first question.
+/// A report and the index of its passages, which is built when the first excerpt is chosen.
 #[derive(Debug)]
 pub(super) struct ReadDocument {
     document: Document,
@@ -50,7 +51,7 @@ struct FitBlock {
     /// The index of the block in the document.
     at: usize,
     fit: f64,
-    /// The fit of each row of a table without the header; of a paragraph, its own fit.
+    /// The fit of each row of a table, without the header; for a paragraph, one entry: its own fit.
     rows: Vec<f64>,
 }
 
@@ -83,8 +84,8 @@ impl ReadDocument {
         &self.document
     }
 
-    /// The blocks that fit a question at all, the best first. Those with a needed passage precede
-    /// all others; on a tie, the earlier block comes first.
+    /// The blocks with a fit above zero, the best first. Those with a needed passage precede all
+    /// others; on a tie, the earlier block comes first.
     fn ranked(&self, question: &str, needed: &[usize]) -> Vec<FitBlock> {
         let blocks = &self.document.blocks;
         let passages = self.passages();
@@ -98,6 +99,7 @@ impl ReadDocument {
         let mut ranked: Vec<FitBlock> = blocks
             .filter_map(|(at, (block, (first, end)))| {
                 let rows = fits.get(*first..*end)?.to_vec();
+                // A copy, because `rows` must keep the order of the table for `best_rows`.
                 let mut sorted = rows.clone();
                 sorted.sort_by(|a, b| b.total_cmp(a));
                 let best = sorted.first().copied()?;
@@ -132,7 +134,8 @@ impl ReadDocument {
         let mut left = room;
         let mut shown: BTreeMap<usize, Shown<'_>> = BTreeMap::new();
         let ranked = self.ranked(question, &needed);
-        // What is needed of each block comes before more of any.
+        // First the needed rows of every block, so that no block takes their room; then the other
+        // rows.
         let least = ranked.iter().filter(|block| block.fit >= NEEDED);
         let rounds = least.map(|block| (block, true));
         for (block, least) in rounds.chain(ranked.iter().map(|block| (block, false))) {
@@ -164,11 +167,12 @@ impl ReadDocument {
         self.passages.get_or_init(|| BlockPassages::read(blocks))
     }
 
-    /// The passage with a cell or a sentence of the whole document.
+    /// The index of the passage that contains a cell or a sentence, given its id in the whole
+    /// document.
     fn passage_at(&self, id: &str) -> Option<usize> {
         let cell = position(id);
         let sentence = || id.strip_prefix('t')?.parse::<usize>().ok()?.checked_sub(1);
-        // A line about the cover may precede the paragraphs.
+        // The page may begin with a sentence about the cover, which is not a block.
         let cover = usize::from(self.document.page([]).sentences().next().is_some());
         let mut before = match cell {
             Some((row, _)) => row,
@@ -200,13 +204,13 @@ fn size(part: &Shown<'_>) -> usize {
     }
 }
 
-/// Returns true if a row has only a label, and so heads a section of its table.
+/// True if a row has only a label. Such a row is the heading of a section of its table.
 fn heads_rows(row: &[PrintedCell]) -> bool {
     row.iter().skip(1).all(|cell| cell.text.is_empty())
 }
 
-/// For each row below the header: its label, and the words above it, which are the table's title,
-/// the header and the heading of the section.
+/// For each row below the header: its label, and the other words that describe it, which are the
+/// table's title, the header row and the heading of its section.
 fn rows_in_words(table: &PrintedTable) -> Vec<(&str, String)> {
     let mut heading = "";
     let mut words = Vec::new();
@@ -264,7 +268,7 @@ fn best_rows(table: &PrintedTable, fits: &[f64], left: usize, room: usize) -> Ve
     rows
 }
 
-/// The header, and the rows that must be shown with the headings of their sections.
+/// The indices of the header, the rows that must be shown, and the headings of their sections.
 fn needed_rows(table: &PrintedTable, fits: &[f64]) -> Vec<usize> {
     let needed = fits.iter().enumerate().filter(|(_, fit)| **fit >= NEEDED);
     let needed = needed.flat_map(|(at, _)| [Some(at + 1), heading_of(table, at + 1)]);
@@ -274,14 +278,14 @@ fn needed_rows(table: &PrintedTable, fits: &[f64]) -> Vec<usize> {
     rows
 }
 
-/// The nearest row above that heads a section.
+/// The nearest row above `row` that is the heading of a section; `None` without one.
 fn heading_of(table: &PrintedTable, row: usize) -> Option<usize> {
     let above = table.rows.iter().enumerate().take(row).skip(1);
     let mut headings = above.filter(|(_, cells)| heads_rows(cells));
     Some(headings.next_back()?.0)
 }
 
-/// The characters that rows take in a prompt, with the lines above the table.
+/// The number of characters that these rows and the lines above the table take in a prompt.
 fn size_of_rows(table: &PrintedTable, rows: &[usize]) -> usize {
     let cells = rows.iter().filter_map(|row| table.rows.get(*row)).flatten();
     let text: usize = cells.map(|cell| cell.text.chars().count() + MARKS).sum();

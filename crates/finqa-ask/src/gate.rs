@@ -1,6 +1,6 @@
-//! Decides which answers are sure; no other place does. The analyst, what confirms a chat model's
-//! answer, the tags of a filing and the reader of the document each may have a reason for doubt, and
-//! an answer without one is sure.
+//! Decides which answers are sure; this is the only place that does. The analyst, the confirmation
+//! of a chat model's answer, the tags of a filing and the reader of the document can each give a
+//! reason for doubt. An answer without such a reason is sure.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use super::confirm::{Witnessed, model_doubt};
 use super::statements;
 use super::written::{common_unit, write};
 
-/// What precedes the currency in which a question wants its answer.
+/// Words before the currency in which a question wants its answer: "in euros", "how many dollars".
 const ASKED_IN: [&str; 5] = [
     " in ", "how many ", "millions of ", "thousands of ", "billions of ",
 ];
 
-/// The least confidence of a guess that is worth showing.
+/// A guess of the embedded analyst with a lower confidence is withheld: the question has no answer.
 const LEAST_CONFIDENCE: f64 = 0.1;
 
 /// Parts of the names of us-gaap elements for amounts of future years, such as debt due next year.
@@ -42,6 +42,7 @@ impl Session {
         let mut doubt = self.doubt(question, solution, witness);
         let unsure = solution.answer.is_none() || doubt.is_some();
         let lacking = statements::lacking(&self.absent, &question.text, unsure);
+        // Only the embedded analyst makes no calls; a chat model's answer is always shown.
         let weak = |answer: &Answer| {
             let alone = solution.calls.is_empty();
             alone
@@ -68,9 +69,9 @@ impl Session {
         }
     }
 
-    /// The reason why an answer is not sure: the first one of the analyst, of what confirms a chat
-    /// model's answer, of its units, and of the tags and the reader of the document. `None` for a
-    /// sure answer, and without an answer.
+    /// The first reason why an answer is not sure: of the analyst, of the confirmation of a chat
+    /// model's answer, of the currency, and of the tags, the scale and the reader of a report.
+    /// `None` for a sure answer, and without an answer.
     fn doubt(
         &self,
         question: &Question,
@@ -99,26 +100,27 @@ impl Session {
     }
 }
 
-/// The doubt in an answer whose figures are in another currency than the question asks for.
+/// The reason for doubt if the question asks for another currency than that of the figures.
 fn other_currency(question: &Question, answer: &Answer) -> Option<String> {
     let lower = question.text.to_lowercase();
     let currency_after = |end: usize| {
         let words = lower.get(end..)?.split_whitespace().take(2);
         currency_of_label(&words.collect::<Vec<_>>().join(" "))
     };
-    // A year or a place may stand after the first "in".
+    // A year or a place may follow the first "in": "What was revenue in 2031 in euros?"
     let asked = ASKED_IN.iter().find_map(|start| {
         let mut found = lower.match_indices(start);
         found.find_map(|(at, _)| currency_after(at + start.len()))
     })?;
     let printed = common_unit(question, answer).currency?;
-    // Bare dollars may be those of any country; those of two countries differ.
+    // A bare "$" may be the dollar of any country, so it agrees with "US$"; "US$" and "CA$" differ.
     let bare = asked == "$" || printed == "$";
     let same = asked == printed || bare && asked.ends_with('$') && printed.ends_with('$');
     (!same).then(|| format!("the question asks for {asked}, but the figures are in {printed}"))
 }
 
-/// The doubt in an amount whose table states no unit where most tables of the file state a scale.
+/// The reason for doubt if the table of a cited amount states no unit, but at least half of the
+/// tables of the page state a scale.
 fn unknown_scale(question: &Question, answer: &Answer) -> Option<String> {
     let counts = question.text.to_lowercase().starts_with("how many");
     if counts || answer.unit.kind != UnitKind::Number || answer.unit.scale.is_some() {
@@ -152,7 +154,7 @@ fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
         let place = position(&cited.id)?;
         let tag = cited_tag(question, place)?;
         let (table, row) = cited_table(question, place)?;
-        // A cell that carries its tag's unit has the tag's scale if no scale is printed.
+        // If no scale is printed, a cell that carries its tag's unit has the tag's scale.
         let printed = table.scale_at(row, place.1);
         // Shares, barrels, ratios and amounts per share have scales of their own.
         let money = !tag.unit.contains('/') && currency_in(&tag.unit).is_some();
@@ -231,14 +233,14 @@ fn usual_years_apart(question: &Question) -> i32 {
     most.map_or(0, |(apart, _)| apart)
 }
 
-/// The months of a column's period according to its heading.
+/// The length of the period that a heading names: 3 for "three months ended"; `None` without one.
 fn months(heading: &str) -> Option<i32> {
     let months = Times::heading(heading).0?.months?;
     // 0 means the year so far, which may have any length.
     (months > 0).then(|| i32::from(months))
 }
 
-/// The months of a tag's period, rounded; `None` for a single day.
+/// The months of a tag's period, rounded, with 30 days a month; `None` for a single day.
 fn tagged_months(period: &str) -> Option<i32> {
     let [start, end] = *dates(period).as_slice() else {
         return None;
@@ -247,7 +249,7 @@ fn tagged_months(period: &str) -> Option<i32> {
     Some((days(end) - days(start) + 15) / 30)
 }
 
-/// The dates in a tag's period, each as year, month and day: one, or the first and the last day.
+/// The dates in a tag's period, each as year, month and day: one for a day, two for a span.
 fn dates(period: &str) -> Vec<[i32; 3]> {
     let date = |word: &str| {
         let parts: Option<Vec<i32>> = word.split('-').map(|part| part.parse().ok()).collect();
@@ -256,6 +258,7 @@ fn dates(period: &str) -> Vec<[i32; 3]> {
     period.split_whitespace().filter_map(date).collect()
 }
 
+/// The power of ten of a scale, as tags state it.
 fn power(scale: Scale) -> i32 {
     match scale {
         Scale::Thousand => 3,

@@ -48,13 +48,13 @@ use finqa_core::error::{Kind, Kinded};
 /// shown. Three characters count as one token.
 pub const PAGE_TOKENS: usize = 2000;
 
-/// An error of opening a session or of asking a question.
+/// Why a session cannot be opened, or a question cannot be asked.
 #[derive(Debug, Error)]
 pub enum AskError {
     /// The document cannot be read.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// The graph of the agents is wired wrongly, which a test excludes.
+    /// The state machine of the two agents is wired wrongly. This is a bug, which a test excludes.
     #[error(transparent)]
     Wiring(#[from] GraphError),
     /// No question can succeed: a wrong address, key or model.
@@ -72,16 +72,16 @@ impl Kinded for AskError {
     }
 }
 
-/// A document, the agents that answer questions about it, and the questions so far.
+/// A document, the agents that answer questions about it, and the questions asked so far.
 pub struct Session {
     pair: TwoAgentSolver,
     judge: Option<Calibrator>,
     source: PageSource,
-    /// The embedded analyst beside a chat model.
+    /// The embedded analyst, which confirms a chat model's answers; `None` if it answers alone.
     witness: Option<Witness>,
-    /// True if an answer of a chat model that it does not confirm is not sure.
+    /// True if a chat model's answer is sure only if `witness` gives the same answer.
     confirms: bool,
-    /// The primary statements that a filing lacks.
+    /// The primary statements that a filing lacks, such as "balance sheet"; empty for other files.
     absent: Vec<&'static str>,
     history: Vec<HistoryEntry>,
     stop: Stop,
@@ -95,11 +95,11 @@ pub struct Asked {
     pub solution: Solution,
 }
 
-/// Where the page of a question comes from.
+/// Which page the agents see.
 enum PageSource {
-    /// The whole document, for every question.
+    /// The whole document for every question, and the document for its notes and doubts.
     Whole(Arc<question::Document>, Box<Document>),
-    /// The parts of a report that fit the question best.
+    /// For each question, the parts of a report that fit it best, within so many tokens.
     Excerpt {
         report: Box<ReadDocument>,
         tokens: usize,
@@ -120,6 +120,9 @@ impl Session {
 
     /// Starts a session about a document that is already read. A chat model is shown at most
     /// `page_tokens` of a report. `judge` adds the probability that an answer is right.
+    ///
+    /// # Errors
+    /// [`AskError::Wiring`] if the state machine of the agents is wired wrongly, which is a bug.
     pub fn new(
         document: Document,
         options: &PairOptions,
@@ -127,7 +130,7 @@ impl Session {
         judge: Option<Calibrator>,
         stop: Stop,
     ) -> Result<Self, AskError> {
-        // The embedded analyst searches all tables of a report.
+        // The embedded analyst reads the whole report; only a chat model needs an excerpt.
         let is_model = !matches!(options.backend, Backend::Embedded);
         let whole = !document.is_report() || !is_model;
         let opinion = options.settings.second_opinion;
@@ -187,6 +190,7 @@ impl Session {
             history: self.history.clone(),
         };
         let witness = self.witness.as_ref().map(|witness| witness.ask(&question));
+        // The witness was asked first, because the excerpt must contain the cells that it cites.
         if let PageSource::Excerpt { report, tokens } = &self.source {
             // A follow-up may name only what it changes, so the excerpt must fit the words of the
             // question before it too.
@@ -203,8 +207,8 @@ impl Session {
             .pair
             .solve(Arc::clone(&question), 0, memory, stop, &|_| {});
         let solution = tokio::select! {
-            // A run finishes its requests in flight at the first Ctrl-C. A session has only this
-            // question, so it is given up.
+            // A run finishes its requests in flight after the first Ctrl-C. A session has only this
+            // question, so it drops the question at once.
             () = self.stop.drain.cancelled() => return Ok(None),
             solution = asking => solution,
         };
@@ -224,7 +228,7 @@ impl Session {
         Ok(Some(Asked { question, solution }))
     }
 
-    /// Forgets the questions so far: the next one cannot refer to them.
+    /// Forgets all questions so far, so that the next one cannot refer to them.
     pub fn forget(&mut self) {
         self.history.clear();
     }

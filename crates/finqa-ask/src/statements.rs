@@ -1,4 +1,5 @@
-//! The primary statements that a filing lacks, because it has them in an exhibit of its own.
+//! Finds the primary statements that a filing lacks, as filings of banks do that have them in an
+//! exhibit, so that a question about one gets a reason instead of a guess.
 
 use finqa_core::page::Statement;
 use finqa_core::text::single_spaced;
@@ -8,7 +9,7 @@ const INCOME: &str = "income statement";
 const BALANCES: &str = "balance sheet";
 const CASH_FLOWS: &str = "cash flow statement";
 
-/// What questions and titles call each statement.
+/// Each statement with the names that questions and titles use for it.
 const NAMES: [(&str, &[&str]); 3] = [
     (
         INCOME,
@@ -30,10 +31,12 @@ const NAMES: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// The most words of a paragraph that may be the title of a statement; a longer one may speak of it.
+/// Maximum number of words of a paragraph that can be a statement's title. A longer paragraph may
+/// only mention the statement.
 const TITLE: usize = 12;
 
-/// The primary statements that a filing lacks; none for other documents, which need not have any.
+/// The primary statements that a filing lacks. Empty for a document without the cover data of a
+/// filing, because other documents need not have any.
 pub(super) fn absent(document: &Document) -> Vec<&'static str> {
     if document.cover.period_end.is_empty() && document.cover.fiscal_year.is_none() {
         return Vec::new();
@@ -53,7 +56,7 @@ pub(super) fn absent(document: &Document) -> Vec<&'static str> {
     all.filter(|name| !found.contains(name)).collect()
 }
 
-/// The statement that a title names; none for the one of equity.
+/// The statement that a title names; `None` for a statement of equity.
 fn kind(title: &str) -> Option<&'static str> {
     let lower = title.to_lowercase();
     match Statement::named(title)? {
@@ -64,7 +67,8 @@ fn kind(title: &str) -> Option<&'static str> {
     }
 }
 
-/// Rows by which a statement is known under any title; each is one of a list.
+/// Rows by which a statement is recognized under any title, such as an income statement called
+/// "Results". A table must have one row of each of the two lists.
 const ROWS: [(&str, [&[&str]; 2]); 3] = [
     (
         INCOME,
@@ -92,10 +96,11 @@ const ROWS: [(&str, [&[&str]; 2]); 3] = [
     ),
 ];
 
-/// The fewest rows of a statement: a table of selected data has some of its rows too.
+/// Minimum number of rows of a table that is recognized by its rows. A table of selected data has
+/// some of these rows too, but fewer rows in all.
 const LEAST_ROWS: usize = 8;
 
-/// The statements that a table is by its rows.
+/// The statements whose rows this table has.
 fn kinds_by_rows(table: &PrintedTable) -> Vec<&'static str> {
     let labels = table.rows.iter().filter_map(|row| row.first());
     let labels: Vec<String> = labels.map(|cell| cell.text.to_lowercase()).collect();
@@ -114,8 +119,8 @@ fn kinds_by_rows(table: &PrintedTable) -> Vec<&'static str> {
     found.map(|(name, _)| *name).collect()
 }
 
-/// Why a question has no answer: it names a statement that the file lacks, or is `unsure` and the
-/// file has none of the three.
+/// The reason why a question is not answered: it names a statement that the file lacks, or the file
+/// lacks all three and its answer would be `unsure`. Otherwise `None`.
 pub(super) fn lacking(absent: &[&str], question: &str, unsure: bool) -> Option<String> {
     let asked = single_spaced(&question.to_lowercase()).replace("statements of", "statement of");
     let named = NAMES.iter().find(|(name, words)| {

@@ -9,10 +9,10 @@ use finqa_core::question::Question;
 
 use super::cited::{FigureUnit, cited_table};
 
-/// The most decimals that are taken over from a page.
+/// A copied figure with more decimals than this is rounded like a computed one.
 const MOST_DECIMALS: u32 = 6;
 
-/// The unit that all figures of an answer have in common; none if they differ.
+/// The unit of all cited figures; without a unit if two of them differ.
 pub(super) fn common_unit(question: &Question, answer: &Answer) -> FigureUnit {
     let cited = answer.evidence.iter();
     let mut units = cited.filter_map(|cited| FigureUnit::of(question, cited));
@@ -26,12 +26,13 @@ pub(super) fn common_unit(question: &Question, answer: &Answer) -> FigureUnit {
     }
 }
 
-/// Writes an answer and its values, and completes its scale by that of its figures.
+/// Writes the answer's values with their unit, and adds the scale of its figures if the answer
+/// states none.
 pub(super) fn write(question: &Question, answer: &mut Answer) {
     let unit = common_unit(question, answer);
     if !answer.values.is_empty() {
         let percent = answer.unit.kind == UnitKind::Percent;
-        // Quotients of amounts have no unit of either.
+        // A percentage or a ratio of amounts has neither currency nor scale.
         let unit = match answer.unit.kind {
             UnitKind::Number => unit,
             _ => FigureUnit::default(),
@@ -66,7 +67,7 @@ pub(super) fn write(question: &Question, answer: &mut Answer) {
     if !value.is_finite() || answer.unit.kind == UnitKind::Percent || !is_figure(answer, value) {
         return;
     }
-    // A quotient of two amounts has no unit of either.
+    // A quotient of two amounts, or a product of them, has not their unit.
     let unit = match is_amount {
         true => unit,
         false => FigureUnit::default(),
@@ -80,7 +81,8 @@ pub(super) fn write(question: &Question, answer: &mut Answer) {
     answer.printed = amount(value < 0.0, &digits, answer.unit, &unit);
 }
 
-/// Whether a value is calculated or copied, and not a label such as the year of a column.
+/// True if the value is computed by a program or copied from a cited cell. False for a label, such
+/// as the year of a column that answers "which year".
 fn is_figure(answer: &Answer, value: f64) -> bool {
     let is = |literal: &str| number::read(literal).is_some_and(|one| same_size(one.value, value));
     let mut cited = answer.evidence.iter();
@@ -89,7 +91,7 @@ fn is_figure(answer: &Answer, value: f64) -> bool {
         || bare && cited.any(|cited| is(&cited.literal))
 }
 
-/// Whether a value is one percentage less another: two cited figures, or two quotients.
+/// True if the value is one percentage minus another: of two cited figures, or of two quotients.
 fn is_difference(answer: &Answer, percent: bool) -> bool {
     let program = answer.program.as_deref().map(Program::parse);
     let Some(Ok(program)) = program else {
@@ -106,7 +108,8 @@ fn same_size(a: f64, b: f64) -> bool {
     (a.abs() - b.abs()).abs() <= 0.0
 }
 
-/// Whether a value is in the unit of the figures, and not their quotient or their product.
+/// True if the value has the unit of the cited figures: a sum, but not a quotient or a product of
+/// two of them.
 fn is_amount(answer: &Answer) -> bool {
     if answer.unit.kind != UnitKind::Number {
         return false;
@@ -120,7 +123,8 @@ fn is_amount(answer: &Answer) -> bool {
         .iter()
         .filter_map(|cited| Some(number::read(&cited.literal)?.value))
         .collect();
-    // The power in which each result has the unit of the figures.
+    // For each step, the power of the figures' unit that its result has: 1 for a sum of amounts, 0
+    // for a quotient of two, 2 for a product of two.
     let mut powers: Vec<i32> = Vec::new();
     for step in program.steps() {
         let power = |argument: &Argument| match argument {
@@ -143,7 +147,8 @@ fn is_amount(answer: &Answer) -> bool {
     powers.last().is_none_or(|power| *power == 1)
 }
 
-/// A year that is copied from a cell is written as it is printed, like any number that may be one.
+/// A copied number that may be a year, as it is printed: "2031", not "2,031". `None` for all other
+/// answers.
 fn year_of_cell(question: &Question, answer: &Answer, unit: &FigureUnit) -> Option<String> {
     let [cited] = answer.evidence.as_slice() else {
         return None;
@@ -155,7 +160,7 @@ fn year_of_cell(question: &Question, answer: &Answer, unit: &FigureUnit) -> Opti
     (bare && year_of(raw).is_some()).then(|| raw.to_owned())
 }
 
-/// The digits of a value; those of a copied figure as the page has them.
+/// The digits of a value without its sign. A copied figure keeps the decimals of the page.
 fn digits(answer: &Answer, value: f64) -> String {
     let copied = answer.evidence.iter().find_map(|cited| {
         let reading = number::read(&cited.literal)?;
@@ -172,7 +177,7 @@ fn with_decimals(size: f64, decimals: u32) -> String {
     format!("{size:.decimals$}")
 }
 
-/// An amount: sign, currency, digits, scale and what it is of.
+/// Joins sign, currency, digits, scale and what is counted: `-$5,134 million`, `12 million shares`.
 fn amount(below_zero: bool, digits: &str, unit: Unit, of: &FigureUnit) -> String {
     let zero = digits.chars().all(|c| matches!(c, '0' | '.'));
     let sign = if below_zero && !zero { "-" } else { "" };
@@ -183,7 +188,7 @@ fn amount(below_zero: bool, digits: &str, unit: Unit, of: &FigureUnit) -> String
         ""
     };
     let mut digits = with_separators(digits);
-    // "$1.5" of single dollars is "$1.50".
+    // Amounts of single units of money have two decimals: "$1.50", not "$1.5".
     let tenths = digits
         .split_once('.')
         .is_some_and(|(_, after)| after.len() == 1);
@@ -202,7 +207,7 @@ fn amount(below_zero: bool, digits: &str, unit: Unit, of: &FigureUnit) -> String
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// Digits in groups of three: `25,587.5`.
+/// Puts a comma between groups of three digits: `25,587.5`.
 fn with_separators(digits: &str) -> String {
     let (whole, rest) = match digits.find('.') {
         Some(at) => digits.split_at(at),
