@@ -1,4 +1,4 @@
-//! The operations that questions ask for, over the figures that their operands name.
+//! Computes the operation that a question asks for, from the figures that its operands name.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -20,31 +20,31 @@ use crate::operations;
 use crate::reading::outflow::names_cost;
 use crate::reading::text::stem;
 
-/// An answer from labels.
+/// An answer found by labels: a figure, a calculation, or the label of a row or a column.
 #[derive(Clone, Debug)]
 pub(crate) struct DirectAnswer {
-    /// The operation, for people.
+    /// The name of the operation as it is shown to people: "look-up", "relative change".
     pub(crate) name: &'static str,
     pub(super) expr: FigureExpr,
     pub(crate) kind: UnitKind,
-    /// The label that answers, where no number does, or the figures of several periods.
+    /// The text that answers, if the answer is not a number ("Europe"), or all figures of a list.
     pub(crate) label: Option<String>,
-    /// Expressions of an answer with several figures, after the first.
+    /// The expressions of a list of figures, without the first.
     pub(super) others: Vec<FigureExpr>,
-    /// The values of such an answer, in the order asked.
+    /// The values of a list of figures, in the order asked; empty for a single answer.
     pub(crate) values: Vec<String>,
-    /// Why it is only a guess, if so.
+    /// The reason why the answer is only a guess; `None` for a sure one.
     pub(crate) doubt: Option<Doubt>,
     /// The probability that it is right, from 0 to 1.
     pub(crate) confidence: f64,
 }
 
-/// Quantities that have no sum.
+/// Words of rows that must not be added up: the sum of two rates means nothing.
 static RATES: LazyLock<HashSet<String>> = LazyLock::new(|| {
     stemmed("rate ratio margin per average price yield score percent index age rank")
 });
 
-/// Quantities that a sign tells something about.
+/// Words of rows whose figures may be negative by their meaning, such as a result.
 static SIGNED: LazyLock<HashSet<String>> =
     LazyLock::new(|| stemmed("profit income earning result ebit ebitda flow return"));
 
@@ -89,7 +89,9 @@ impl Tables {
             }
             Operation::Ratio => {
                 let pair = self.parts(operands, asked.relative)?;
-                // "Debt to EBITDA" is a row; "sales outside Chile to sales" is none.
+                // "Debt to EBITDA" may be one printed row, which both operands find. In "sales
+                // outside Chile to sales" they find one row too, but the first excludes a part of
+                // it.
                 if let [a, b] = &pair
                     && a.place().is_some()
                     && a.place() == b.place()
@@ -117,7 +119,8 @@ impl Tables {
                 return self.extreme(of, *largest, which.as_ref());
             }
             Operation::Ranked(ranking) => match self.ranked(of, ranking, &asked.apart) {
-                // A guess by rows of which it is not known that they are the parts.
+                // It is not known that these rows are the parts of the figure, so the answer is a
+                // guess.
                 Err(Doubt::Open) => {
                     let Some(largest) = ranking.largest() else {
                         return missing("the page does not say what the parts are");
@@ -139,7 +142,7 @@ impl Tables {
         Ok(answer)
     }
 
-    /// The figure of an operand; a total without a row of its own is the sum of all.
+    /// The figure of an operand; a total without a row of its own is the sum of all rows.
     fn one(&self, of: &Operand) -> Reading<Amount> {
         if !of.is_named() && !of.total {
             return Err(Doubt::Open);
@@ -179,7 +182,7 @@ impl Tables {
         }
     }
 
-    /// The figures of a series, or of listed operands.
+    /// The figures of one operand's series, or of several operands.
     fn all_of(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
         match operands {
             [of] => self.series(of, None),
@@ -187,7 +190,7 @@ impl Tables {
         }
     }
 
-    /// Two figures, or the later and the earlier one of a change.
+    /// The two figures of a comparison; for one operand, the later and the earlier figure.
     fn pair(&self, asked: &Asked) -> Reading<[Amount; 2]> {
         let pair = match asked.operands.as_slice() {
             [of] => self.ends(of, asked.since)?,
@@ -197,7 +200,8 @@ impl Tables {
         Ok(pair)
     }
 
-    /// Figures that are compared have one scale, and no sign that their names do not explain.
+    /// Checks that figures to be compared have one unit. In a plain table, it also refuses a row that
+    /// is always below zero although its name does not say so.
     pub(super) fn check(&self, amounts: &[Amount]) -> Reading<()> {
         if !self.is_plain() {
             return self.in_one_unit(amounts);
@@ -211,8 +215,9 @@ impl Tables {
         }
     }
 
-    /// Figures that are compared or added up are in one unit, by their scales and by a column that
-    /// names it.
+    /// Checks that all amounts have one scale, and one entry in a column "Unit" or "Currency", if
+    /// the table has one. Numbers of things are left out, because a caption's scale does not apply
+    /// to them.
     pub(super) fn in_one_unit(&self, amounts: &[Amount]) -> Reading<()> {
         let counts = |at: Place| self.labels_of(at).any(|label| counts_things(&label.name));
         let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
@@ -228,8 +233,8 @@ impl Tables {
         }
     }
 
-    /// Losses that a report prints below zero without their signs, to be compared: the larger one
-    /// is the larger loss.
+    /// Turns the signs of losses that a report prints below zero, so that the larger loss is the
+    /// larger figure. Other figures are returned unchanged.
     pub(super) fn as_losses<T: AsMut<[Amount]>>(
         &self,
         operands: &[Operand],
@@ -237,7 +242,7 @@ impl Tables {
     ) -> Reading<T> {
         let all = amounts.as_mut();
         let below = all.iter().filter(|one| one.number() < 0.0).count();
-        // "Net income (loss)" names both.
+        // In "Net income (loss)" a question says both, so it does not ask for losses only.
         let gains = ["income", "earnings", "profit", "gain"].map(stem);
         let gain = |of: &&Operand| gains.iter().any(|word| of.says(word));
         let named = operands.iter().any(|of| of.says("loss") && !gain(&of));
@@ -253,7 +258,8 @@ impl Tables {
         Ok(amounts)
     }
 
-    /// Whether a fall is asked for; that of a cost or of a loss is an improvement.
+    /// True if the question asks for a fall. "Improved" asks for one if the figure is a cost or a
+    /// loss.
     fn falls(&self, of: &Operand, pair: &[Amount]) -> bool {
         let costs = |at: Place| {
             let name = self.name_of(at).to_lowercase();
@@ -266,12 +272,12 @@ impl Tables {
         of.falls || of.improves && places.any(costs)
     }
 
-    /// Whether what a cell is of may be below zero.
+    /// True if the label of the cell's row or column says that its figures may be below zero.
     pub(super) fn is_signed(&self, place: Place) -> bool {
         self.labels_of(place).any(|label| label.is_one_of(&SIGNED))
     }
 
-    /// The later and the earlier figure of a change.
+    /// The later and the earlier figure of a change, in this order.
     fn ends(&self, of: &Operand, since: bool) -> Reading<[Amount; 2]> {
         if !of.is_named() {
             return Err(Doubt::Open);
@@ -299,7 +305,7 @@ impl Tables {
             self.table(at)?.period_of(at.row, at.column)
         });
         let before = early.or(period.map(Period::year_before)).or(ago);
-        // Both are of one length.
+        // The earlier period has the length of the later one.
         let before = before.map(|before| Period {
             months: before.months.or(period.and_then(|period| period.months)),
             ..before
@@ -307,7 +313,7 @@ impl Tables {
         match self.figure(&of, before, late.place()) {
             Ok(early) if early.at.is_none() || early.place() != late.place() => Ok([late, early]),
             Err(why) if self.is_plain() => Err(why),
-            // Of a report, another column of the row is a guess.
+            // In a report, any other column of the row is a guess.
             _ => {
                 let at = late.place().ok_or(Doubt::Open)?;
                 let apart = |one: &FitFigure| {
@@ -322,7 +328,7 @@ impl Tables {
         }
     }
 
-    /// The sum of amounts that have one.
+    /// The sum of amounts; a doubt if they are rates, have different units, or include their total.
     pub(super) fn sum(&self, parts: &[Amount]) -> Reading<Amount> {
         let first = parts.first().ok_or(Doubt::Open)?;
         self.in_one_unit(parts)?;
@@ -363,7 +369,8 @@ fn ratio(pair: [Amount; 2], percent: bool) -> DirectAnswer {
     DirectAnswer { doubt, ..answer }
 }
 
-/// The growth that leads from the earlier to the later figure in so many equal years.
+/// The yearly growth rate that leads from the earlier to the later figure, as for "CAGR from 2019
+/// to 2023".
 fn compound([late, early]: [Amount; 2], of: &Operand) -> Reading<DirectAnswer> {
     let mut years = of.spans.iter().filter_map(|span| span.end.year);
     let plain = late.kind == AmountKind::Plain && early.kind == AmountKind::Plain;
@@ -381,9 +388,10 @@ fn compound([late, early]: [Amount; 2], of: &Operand) -> Reading<DirectAnswer> {
     Ok(answer("compound growth", growth, UnitKind::Percent))
 }
 
-/// A change, a difference, or either as a percentage of the earlier or smaller figure.
+/// The difference of two figures. If `relative`, divided by the earlier one. If a fall is asked for
+/// and there is one, its size is positive.
 fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> Reading<DirectAnswer> {
-    // A growth of a percentage: in points or in percent?
+    // The growth of a percentage may be in points or in percent, so it is left open.
     let unclear = relative && late.kind != AmountKind::Plain;
     let same = late.at.is_some() && late.place() == early.place();
     if late.kind != early.kind || same || unclear {
@@ -394,7 +402,7 @@ fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> Reading<Di
     let (a, b) = if fallen { (early, late) } else { (late, early) };
     let change = operations::difference(a.expr, b.expr);
     if !relative {
-        // Of two shares in percentage points.
+        // The change of a share is in percentage points.
         return Ok(answer("change", change, unit(base.kind)));
     }
     let doubt = (base.number() <= 0.0)

@@ -1,4 +1,4 @@
-//! Whether an answer's figures are of what the question asks for, and how surely.
+//! Computes how likely an answer from labels is right, and rejects guesses about another figure.
 
 use std::collections::BTreeSet;
 
@@ -11,23 +11,23 @@ use super::page::{Reading, Tables};
 use super::table::Place;
 use super::words::plain_stems;
 
-/// The share of figures that are right where nothing is doubtful: in a primary statement, in any
-/// other table of a report, and on a page of the user's own (docs/embedded-analyst.md, "Confidence
-/// of answers from labels").
+/// Probability that a figure without a doubt is right: in a primary statement, in any other table
+/// of a report, and on a plain page (docs/embedded-analyst.md, "The user's own tables" and "Reports
+/// as filed").
 const OF_STATEMENT: f64 = 0.99;
 const OF_NOTE: f64 = 0.97;
 const OF_PLAIN: f64 = 0.95;
 
-/// The share of the names asked for from which on a guess is of the concept.
+/// A guess is rejected if its labels have less than this share, by weight, of the question's names.
 const OF_CONCEPT: f64 = 0.4;
 
-/// How likely a guess is right that has all names asked for.
+/// Probability that a guess is right if its labels have all names of the question.
 const GUESS: f64 = 0.5;
 
 impl Tables {
-    /// Completes an answer with its confidence. A guess is no answer if its figures lack too many
-    /// names of the question, or if it is one figure although other words of the question ask for
-    /// an operation.
+    /// Adds the confidence to an answer. Returns the doubt instead of a guess if its labels have
+    /// too few names of the question, or if it is one printed figure although unused words of the
+    /// question may ask for an operation.
     pub(super) fn weighed(&self, asked: &Asked, answer: DirectAnswer) -> Reading<DirectAnswer> {
         let cells = answer.exprs().flat_map(|expr| expr.leaves());
         let cells: BTreeSet<Place> = cells.filter_map(|leaf| leaf.source).collect();
@@ -49,7 +49,7 @@ impl Tables {
         })
     }
 
-    /// The probability that each of these cells is the one that the question means.
+    /// The probability that every one of these cells is the one the question means, from 0 to 1.
     fn reliability(&self, cells: &[Place]) -> f64 {
         let of = |cell: &Place| match self.table(*cell) {
             Some(table) if table.plain => OF_PLAIN,
@@ -59,8 +59,8 @@ impl Tables {
         cells.iter().map(of).product()
     }
 
-    /// How much of what a question names the labels of some cells say, by weight: of the operand of
-    /// which they say least.
+    /// The share, by weight, of the question's names that the labels of these cells have, from 0 to
+    /// 1; of several operands, the smallest.
     fn met(&self, asked: &Asked, cells: &[Place]) -> f64 {
         let named = asked.operands.iter().filter(|of| of.rows.is_empty());
         let met = |of: &Operand| {
@@ -79,7 +79,8 @@ impl Tables {
         named.map(met).fold(1.0, f64::min)
     }
 
-    /// How much of an operand the labels of the best of some cells say.
+    /// The share of an operand's names that the labels of one cell have; of several cells, the
+    /// largest.
     fn said_of(&self, of: &Operand, cells: &[Place]) -> f64 {
         let readings = of.readings().into_iter().filter(|one| !one.opposite);
         let readings: Vec<Vec<String>> = readings
@@ -102,7 +103,7 @@ impl Tables {
         cells.iter().filter_map(share).fold(0.0, f64::max)
     }
 
-    /// Whether a word of a question names anything.
+    /// True if the word names something, and is not light, soft or of the company's name.
     fn names(&self, word: &str) -> bool {
         let word = word.to_owned();
         !is_light(&word) && !self.weights.is_soft(&word) && !self.weights.is_of_company(&word)

@@ -1,32 +1,35 @@
-//! A figure of a table, in little memory.
+//! Keeps one figure of a table in little memory.
 
 use std::borrow::Cow;
 
 use finqa_core::number::Scale;
 use finqa_core::page::CellNumber;
 
+/// A figure as it is printed, with its scale.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReportFigure {
-    /// As printed.
+    /// The printed number, without its scale.
     pub(super) number: f64,
     pub(super) percent: bool,
     pub(super) scale: Option<Scale>,
-    /// What few figures have; apart, because a table may have a million figures.
+    /// The details that few figures have. They are boxed, because a table may have a million
+    /// figures.
     rare: Option<Box<RarePart>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct RarePart {
-    /// The literal, if it is written otherwise than the number is.
+    /// The printed text, if formatting `number` does not give it: `1.50`.
     literal: Option<Box<str>>,
     printed: Option<Box<str>>,
     side: Option<&'static str>,
 }
 
-/// The most digits that a number is certain to have as they are written.
+/// A number with more digits than this may print differently than it was written.
 const DIGITS: usize = 15;
 
-/// Whether a literal is what the number is written as: digits without needless zeros.
+/// True if formatting the number gives the literal again, so that it need not be kept: digits
+/// without superfluous zeros.
 fn is_as_written(literal: &str) -> bool {
     let bare = literal.strip_prefix('-').unwrap_or(literal);
     let (whole, rest) = bare.split_once('.').unwrap_or((bare, "1"));
@@ -56,23 +59,23 @@ impl ReportFigure {
         }
     }
 
-    /// In units.
+    /// The number in units: 5,000,000 for "5" in millions.
     pub(super) fn value(&self) -> f64 {
         self.number * self.scale.map_or(1.0, |scale| f64::from(scale.units()))
     }
 
-    /// As the official evaluator reads it, without its percent sign.
+    /// The number as the dataset's official evaluator reads it, without its percent sign.
     pub(super) fn literal(&self) -> Cow<'_, str> {
         let literal = self.rare.as_ref().and_then(|rare| rare.literal.as_deref());
         literal.map_or_else(|| self.number.to_string().into(), Into::into)
     }
 
-    /// The same of the printed digits, if the file stores more of them.
+    /// The printed digits, if the file stores more digits than it prints, as workbooks do.
     pub(super) fn printed(&self) -> Option<&str> {
         self.rare.as_ref()?.printed.as_deref()
     }
 
-    /// The side of an account: "Dr", "Cr".
+    /// The side of an account, "Dr" or "Cr".
     pub(super) fn side(&self) -> Option<&'static str> {
         self.rare.as_ref()?.side
     }

@@ -1,4 +1,6 @@
-//! How well a figure's labels fit the words of a question.
+//! Scores how well the labels of a figure fit the words of a question.
+//!
+//! The scores and costs below are set by hand with the reports of docs/embedded-analyst.md in view.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -12,12 +14,12 @@ use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable, SCOPES};
 use super::words::{LIGHT, LOOSE, same_word, stemmed as set};
 use crate::reading::outflow::names_cost;
 
-/// Words that a label has without meaning another figure.
+/// Words of a label that do not make it another figure: "Sales, unaudited" are sales.
 static UNMEANT: LazyLock<HashSet<String>> = LazyLock::new(|| {
     set("expense period year quarter group abstract note unaudited successor predecessor")
 });
 
-/// Words of a section that say where in a statement a row is, not of whom.
+/// Words of a section that say where in a statement a row is, but not whose figures these are.
 static STRUCTURAL: LazyLock<HashSet<String>> = LazyLock::new(|| {
     set(
         "assets liabilities equity current noncurrent non operating investing financing activities cash flow flows \
@@ -28,8 +30,8 @@ static STRUCTURAL: LazyLock<HashSet<String>> = LazyLock::new(|| {
     )
 });
 
-/// Words of a section of a primary statement that is about a part of the whole, or about changes
-/// of what it names.
+/// Words of a section of a primary statement that make its rows a part of the company's figures, or
+/// changes of them: "Discontinued operations".
 static PARTS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     set(
         "discontinued held sale segment parent guarantor noncontrolling company group subsidiary \
@@ -39,11 +41,11 @@ static PARTS: LazyLock<HashSet<String>> = LazyLock::new(|| {
 pub(super) static CHANGES: LazyLock<HashSet<String>> =
     LazyLock::new(|| set("change changes increase decrease"));
 
-/// Words of a label whose figures are percentages by their kind.
+/// Words of a label whose figures are percentages: "Tax rate".
 static RATE_STEMS: LazyLock<HashSet<String>> =
     LazyLock::new(|| set("ratio rate margin yield return"));
 
-/// Words of a question that any cost meets.
+/// Words of a question that the row of any cost answers: "how much was spent on rent".
 static COST_STEMS: LazyLock<HashSet<String>> =
     LazyLock::new(|| set("expense cost charge spending"));
 
@@ -53,49 +55,52 @@ static SOFT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(SOFT));
 static LIGHT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(LIGHT));
 static LOOSE_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(LOOSE));
 
-/// What a label of a plain table costs for each word that nobody asked for.
+/// Cost of a plain table's label for each of its words that the question lacks; a light word costs
+/// 1.
 const HEAVY: f64 = 10.0;
 
-/// Of a word that is not in the label but in its section or its column's heading, and of one
-/// that is only in the title.
+/// Share of a word's weight that counts if it is not in the row's own label but in brackets, the
+/// section or the heading (0.9), or only in the title (0.6).
 const ASIDE: f64 = 0.9;
 const IN_TITLE: f64 = 0.6;
 
-/// What a label loses if none of its words is asked for, and the heading of its column.
+/// Score that is lost if the question has no word of the label, the heading or the section; if it
+/// has some of the words, in proportion.
 const UNASKED_LABEL: f64 = 0.35;
 const UNASKED_HEADING: f64 = 0.25;
 const UNASKED_SECTION: f64 = 0.06;
 
-/// What a word that need not be in a label weighs if it is not.
+/// Factor of a word's weight if the label lacks it but need not have it, such as "group".
 const MISSING_SOFT: f64 = 0.1;
 
-/// What the words of the question count more than other names of the same figure.
+/// Bonus for a label with the words of the question over one with another name of the figure.
 const SAID: f64 = 0.03;
 
-/// What a primary statement counts more than a note.
+/// Bonus for a figure of a primary statement over one of a note.
 const STATEMENT: f64 = 0.08;
 
-/// A figure that may be what is asked for.
+/// A figure that may be the one asked for, with its score.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FitFigure {
     pub(super) table: usize,
     pub(super) row: usize,
     pub(super) column: usize,
     pub(super) score: f64,
-    /// Its labels have all words of the operand, and no others of weight.
+    /// True if the labels have all words of the operand and no other word that names something.
     pub(super) full: bool,
-    /// Nor do its section and its title say more than the operand, or its labels the opposite.
+    /// True if, besides, section and title do not say more than the operand, and the labels do not
+    /// say the opposite ("net loss" for "net income").
     pub(super) plain: bool,
-    /// By the words of the question rather than by other names.
+    /// True if the labels fit the words of the question, not only another name of the figure.
     pub(super) said: bool,
     pub(super) period: Option<Period>,
-    /// It is of a budget or a forecast.
+    /// True for a figure of a budget or a forecast.
     pub(super) plan: bool,
-    /// In units of the currency, if that is its kind.
+    /// The value with its scale: 5,000,000 for "5" in millions. NaN for a cell that is not read.
     pub(super) value: f64,
     pub(super) percent: bool,
-    /// Counts the words that only the row or only the question has: four for each, one for a word
-    /// of the company's name. The row with the fewest says no more than the question.
+    /// How much the label and the question differ: 4 for each word that only one of them has, 1 for
+    /// a word of the company's name. The smallest is the row that says no more than the question.
     pub(super) extra: usize,
 }
 
@@ -109,11 +114,11 @@ impl FitFigure {
     }
 }
 
-/// How rare words are among the labels of a report.
+/// The weights of words: the rarer a word is among the labels of a report, the larger.
 #[derive(Debug)]
 pub(super) struct Weights {
     of: HashMap<String, f64>,
-    /// Of a word that no label has.
+    /// The weight of a word that no label has.
     unknown: f64,
     /// The words of the company's name, which name no figure.
     company: Vec<String>,
@@ -153,12 +158,13 @@ impl Weights {
         self.company.contains(word)
     }
 
-    /// Whether a label or a title has a word.
+    /// True if a label or a title has the word.
     pub(super) fn knows(&self, word: &str) -> bool {
         self.of.contains_key(word)
     }
 
-    /// How much of the best of some readings is said, and whether all of one.
+    /// The share, by weight, of the words of a reading for which `said` is true, in the best of the
+    /// readings; and whether it is true for all words of one reading.
     pub(super) fn share(
         &self,
         readings: &[Vec<String>],
@@ -181,7 +187,7 @@ impl Weights {
     }
 }
 
-/// Whether a question may say it of any figure.
+/// True if any figure may be asked for with this word: "the total due".
 pub(super) fn is_loose(word: &str) -> bool {
     word == "total" || LOOSE_STEMS.contains(word)
 }
@@ -190,7 +196,7 @@ pub(super) fn is_light(word: &str) -> bool {
     LIGHT_STEMS.contains(word) || word.chars().all(|c| !c.is_alphabetic())
 }
 
-/// The share of words that are not asked for.
+/// The share of the label's weight that is in words the question lacks, from 0 to 1.
 fn unasked(own: &[String], reading: &[String], weights: &Weights) -> f64 {
     let weigh = |words: &mut dyn Iterator<Item = &String>| -> f64 {
         words.map(|word| weights.of(word)).sum()
@@ -207,8 +213,8 @@ fn unasked(own: &[String], reading: &[String], weights: &Weights) -> f64 {
 }
 
 impl ReportTable {
-    /// The best figures of the table for an operand, of the columns that are wanted; or the best
-    /// cells that are not read.
+    /// For each figure of the table in a wanted period, its fit to the best reading of an operand.
+    /// If `read` is false, the same for the cells that look like figures but could not be read.
     pub(super) fn candidates(
         &self,
         at: usize,
@@ -256,7 +262,7 @@ impl ReportTable {
         out
     }
 
-    /// A figure of the table that nothing is known of.
+    /// A figure of the table before its labels are compared; `None` if the cell has none.
     pub(super) fn figure(&self, table: usize, row: usize, column: usize) -> Option<FitFigure> {
         let figure = self.rows.get(row)?.cells.get(column)?.as_ref()?;
         Some(FitFigure {
@@ -266,7 +272,7 @@ impl ReportTable {
         })
     }
 
-    /// A cell that is not read, as a figure without a value.
+    /// A cell that could not be read, as a figure without a value.
     fn unread(&self, table: usize, row: usize, column: usize) -> Option<FitFigure> {
         let mut unread = self.rows.get(row)?.unread.iter();
         unread.find(|(at, _)| *at == column)?;
@@ -291,7 +297,7 @@ impl ReportTable {
         }
     }
 
-    /// The period of a cell, by its column or its row.
+    /// The period of a cell, from its column or its row; `None` if neither names one.
     pub(super) fn period_of(&self, row: usize, column: usize) -> Option<Period> {
         let row = self.rows.get(row)?.label.period;
         match (self.columns.get(column)?.label.period, row) {
@@ -299,14 +305,15 @@ impl ReportTable {
                 Some(column.or(row))
             }
             (None, Some(row)) => Some(row),
-            // The title of a schedule has the day from which its years are counted.
+            // The title of a schedule names the day from which it counts, its rows name the years.
             (_, Some(row)) if self.columns.get(column)?.is_dated_by_title => Some(row),
             (column, _) => column,
         }
     }
 
-    /// How well a row and a column of a plain table fit words: both together have all of them. A
-    /// label that has none of them is left open, but for a total.
+    /// The score of a row and a column of a plain table, and twice whether the labels say no more
+    /// than the question. `None` unless every word of the reading is in one of the two labels. A
+    /// label that has none of the words costs less if it is a total.
     fn fit_in_full(
         &self,
         row: &ReportRow,
@@ -318,7 +325,7 @@ impl ReportTable {
         if !reading.iter().all(|word| says(word) || loose(word)) {
             return None;
         }
-        // What a label costs, and whether it says more than the question.
+        // The cost of a label, and whether it says more than the question.
         let cost = |label: &Label, asked: bool| {
             if !label.words.is_empty() && !asked {
                 return (if label.total { HEAVY / 2.0 } else { HEAVY }, false);
@@ -337,12 +344,13 @@ impl ReportTable {
         Some((-of_row - of_column, full, full))
     }
 
-    /// Whether the heading of the rows has a word that no label has: it is about all cells.
+    /// True if the corner of a plain table has the word. It is about all rows then.
     pub(super) fn is_heading(&self, word: &str) -> bool {
         self.plain && self.title.iter().any(|own| same_word(own, word))
     }
 
-    /// How well a row and a column fit words, whether in full, and whether of the whole company.
+    /// The score of a row and a column of a report; whether the labels fit in full; whether section
+    /// and title also say no more; and [`FitFigure::extra`]. `None` if no label names the figure.
     fn fit(
         &self,
         row: &ReportRow,
@@ -350,7 +358,8 @@ impl ReportTable {
         reading: &[String],
         weights: &Weights,
     ) -> Option<(f64, bool, bool, usize)> {
-        // What reduces a balance is a part of its name, not another figure.
+        // In a balance sheet, "net of allowance" is a part of the row's name and not another
+        // figure.
         let balance = self.statement == Some(Statement::Balances);
         let own = row.label.words.iter();
         let deducted = |word: &str| row.label.deducted.iter().any(|own| own == word);
@@ -371,16 +380,16 @@ impl ReportTable {
                 named |= !weights.is_soft(word);
                 ASIDE
             } else if self.title.contains(word) && self.statement.is_none() {
-                // A year under "Maturities of debt" is named by its title alone.
+                // A row "2031" under the title "Maturities of debt" has its name only in the title.
                 let dated = row.label.period.or(column.label.period).is_some();
                 named |= dated && row.label.words.iter().all(is_light);
                 IN_TITLE
             } else {
-                // The name of a statement is not that of its rows.
+                // The title of a statement, such as "Balance sheet", does not name its rows.
                 0.0
             };
             let mut weight = weights.of(word);
-            // What is spent is a cost, however its row calls it.
+            // "Spent" is met by the row of any cost, even if the row does not say "expense".
             let spent = !COST_STEMS.contains(word)
                 || names_cost(&row.printed)
                 || self.statement.is_some() && names_cost(&row.heading);
@@ -406,11 +415,11 @@ impl ReportTable {
         let company = |word: &&String| weights.company.contains(*word);
         let (of_company, more): (Vec<&String>, Vec<&String>) = extra.clone().partition(company);
         let beside = 4 * (more.len() + elsewhere.count()) + of_company.len();
-        // Balances are net of what reduces them, flows may be printed gross too.
+        // Balances are always net of what reduces them; flows may also be printed gross.
         let apart = |word: &&String| {
-            // Nobody earns anything a share but the owners of the shares.
+            // Per share, earnings are always those of the shareholders.
             let per_share = row.label.words.iter().any(|own| own == "share");
-            // Sales are net sales.
+            // "Net sales" and "sales" are one figure.
             let sales = row.label.words.iter().any(|own| SALES_STEMS.contains(own));
             word.starts_with("attribut") && !per_share
                 || *word == "net" && !sales && self.statement != Some(Statement::Balances)
@@ -422,14 +431,14 @@ impl ReportTable {
         let changes = |word: &String| CHANGES.contains(word) && !reading.contains(word);
         let changes = f64::from(u8::from(row.section.iter().any(changes)));
         let section = unasked(&row.section, reading, weights) + changes;
-        // A section that only says where a row is, is no doubt.
+        // A section that only gives the place in a statement is not a doubt.
         let of_part = |word: &&String| match self.statement {
             Some(_) => PARTS.contains(*word),
             None => !STRUCTURAL.contains(*word) && !weights.is_soft(word),
         };
         let mut of_whom: Vec<String> = row.section.iter().filter(of_part).cloned().collect();
         let heads = |word: &str| row.section.iter().any(|own| own.starts_with(word));
-        // The heading of all that is not an asset names each of its kinds.
+        // "Liabilities and equity" is the heading of every row that is not an asset.
         if heads("liabilit") && heads("equit") || self.is_only_part(row, &of_whom, reading, weights)
         {
             of_whom.clear();
@@ -440,9 +449,9 @@ impl ReportTable {
             - UNASKED_HEADING * heading
             - UNASKED_SECTION * section
             + statement;
-        // A row without a name is a part of the one above it.
+        // A row without a label is a part of the row above it.
         let unnamed = row.printed.trim().is_empty() && column.label.words.is_empty();
-        // "The allowance" is not the receivables net of it.
+        // "The allowance" does not mean the receivables net of it.
         let net = reading.iter().any(|word| word == "net");
         let deducted = !net && reading.iter().any(|word| row.label.deducted.contains(word));
         let full = !missing && label <= 0.0 && heading <= 0.0 && !unnamed && !deducted;
@@ -452,14 +461,14 @@ impl ReportTable {
     }
 }
 
-/// All figures for an operand, the best first.
+/// All figures that fit an operand, the best first.
 pub(super) fn candidates(
     tables: &[ReportTable],
     operand: &Operand,
     weights: &Weights,
     wanted: &dyn Fn(Option<&Period>) -> bool,
 ) -> Vec<FitFigure> {
-    // Of a plain table, a total is found by its label.
+    // In a plain table, a total is found by its label, so "total" need not be among the words.
     let plain = tables.iter().any(|table| table.plain);
     let readings = match plain {
         true => operand.of_parts().readings(),
@@ -475,7 +484,8 @@ pub(super) fn candidates(
             .and_then(|table| table.rows.get(one.row));
         row.is_some_and(|row| row.label.is_one_of(&RATE_STEMS))
     };
-    // Of an amount and its share of another, the one that is asked for; a rate is printed as one.
+    // If a row has an amount and its share of another, prefer the one asked for. A rate is always
+    // printed as a percentage, so it loses nothing.
     for one in &mut all {
         if one.percent != percent && !(one.percent && !plain && is_rate(one)) {
             one.score -= if plain && percent { 5.0 * HEAVY } else { 0.3 };

@@ -1,61 +1,63 @@
-//! What figures are called, by their own words or by names that have others (`concepts.txt`).
+//! Knows the names of figures: which names mean one figure, and which figures are computed from
+//! others. They are read from `concepts.txt`, whose first lines explain its marks.
 
 use std::sync::LazyLock;
 
 use super::words::{LIGHT, lists_stem, plain_stems, same_word, stems};
 
-/// Words that name no figure by themselves: a label need not have them.
+/// Words that do not name a figure by themselves, so a label can lack them: "segment", "spent".
 pub(super) const SOFT: &str = "since total group overall consolidated net expense cost charge spending line item segment region \
     category product market geographic business division spend spent amount went book hold held \
     worth dollar dollars used cash-flow statement sheet income-statement period year quarter month week date time \
     brought billed company's out up per-share reported accounting principle";
 
-/// What one figure is called.
+/// One figure with all its names: a line of `concepts.txt`.
 #[derive(Debug)]
 pub(super) struct Concept {
-    /// Each of its names as stems.
+    /// Its names as stems.
     pub(super) names: Vec<Vec<String>>,
-    /// Each as it is written.
+    /// The same names as they are written in the file.
     written: Vec<&'static str>,
-    /// Whether each is of the opposite sense: a loss among profits.
+    /// For each name, true if it means the opposite: "net loss" among the names of net income.
     opposite: Vec<bool>,
-    /// Each as all of its words, those that name nothing as they are.
+    /// For each name, all of its words; filler words, which have no stem, are kept as they are.
     spelled: Vec<Vec<String>>,
-    /// What it is a quotient of, by the names of both.
+    /// For a ratio such as a margin: the names of its numerator and its denominator.
     pub(super) quotient: Option<(Vec<String>, Vec<String>)>,
-    /// What it is computed from, if reports need not print it.
+    /// For a measure that reports need not print, such as EBITDA: how it is computed.
     pub(super) formula: Option<Formula>,
-    /// Other figures, each by one of its names, and the words beside it that make it this one:
-    /// income taxes and "paid".
+    /// For a figure that another one becomes by a word beside it: the names of the other, and the
+    /// words. Income taxes with "paid" are income taxes paid.
     instead_of: Option<(Vec<Vec<String>>, Vec<String>)>,
-    /// Sentences state it.
+    /// True if reports state the figure in sentences.
     pub(super) stated: bool,
-    /// With another name it may mean nothing: "how much cash went to dividends".
+    /// True if the name means nothing beside another one: "cash" in "how much cash went to
+    /// dividends".
     pub(super) loose: bool,
 }
 
-/// A measure as sums of named figures, the first over the second if there are two.
+/// A measure as a sum of named figures, or as the quotient of two sums if `below` is not empty.
 #[derive(Debug)]
 pub(super) struct Formula {
     pub(super) above: Vec<Term>,
     pub(super) below: Vec<Term>,
 }
 
-/// A figure in a sum.
+/// A figure in the sum of a formula.
 #[derive(Debug)]
 pub(super) struct Term {
     pub(super) name: &'static str,
     pub(super) subtracted: bool,
-    /// Nothing is added where the report has none.
+    /// True if the term counts as 0 in a report without this figure.
     pub(super) optional: bool,
 }
 
 impl Formula {
-    /// Reads `a+b?-c/d`.
+    /// Reads a formula such as `a+b?-c/d`, in which `?` marks an optional term.
     fn read(text: &'static str) -> Self {
         let terms = |sum: &'static str| {
             let terms = sum.split_inclusive(['+', '-']);
-            // The mark at the end of a part is that of the next.
+            // `split_inclusive` leaves the sign of each term at the end of the term before it.
             let signs = ['+']
                 .into_iter()
                 .chain(terms.clone().filter_map(|part| part.chars().last()));
@@ -80,12 +82,12 @@ impl Formula {
 }
 
 impl Concept {
-    /// One of its names, as it is written.
+    /// A name as it is written in the file.
     pub(super) fn written(&self, name: usize) -> &'static str {
         self.written.get(name).copied().unwrap_or_default()
     }
 
-    /// Whether two of its names are of opposite senses.
+    /// True if two of its names mean the opposite of each other.
     pub(super) fn differ(&self, one: usize, other: usize) -> bool {
         self.opposite.get(one) != self.opposite.get(other)
     }
@@ -130,10 +132,11 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
     lines.map(read).collect()
 });
 
-/// Words of the longest name.
+/// Maximum number of words of a text that are compared with names; longer names are not found.
 const LONGEST: usize = 12;
 
-/// The longest name that a text begins with: how many words it takes, and which it is.
+/// The longest name that a text begins with: its number of words, the figure, and the index of the
+/// name. On a tie, an amount precedes a ratio.
 pub(super) fn name_at(text: &[&str]) -> Option<(usize, &'static Concept, usize)> {
     let words: Vec<Vec<String>> = text
         .iter()
@@ -143,7 +146,8 @@ pub(super) fn name_at(text: &[&str]) -> Option<(usize, &'static Concept, usize)>
     let longest = |concept: &'static Concept| {
         let names = concept.spelled.iter().enumerate();
         let lengths = names.filter_map(|(at, name)| Some((taken(&words, name)?, at)));
-        // Names of the same stems differ only in what a doubt quotes: "revenue", "revenues".
+        // Names with equal stems, such as "revenue" and "revenues", differ only in the text of a
+        // doubt, which quotes the user's word.
         let is_quoted = |length, at| {
             let said = text.iter().take(length).copied();
             concept.written(at).split(' ').eq(said)
@@ -153,11 +157,11 @@ pub(super) fn name_at(text: &[&str]) -> Option<(usize, &'static Concept, usize)>
         Some((length, concept, name))
     };
     let named = CONCEPTS.iter().filter_map(longest);
-    // A quotient's name is longer, or it is the same as an amount's.
+    // A ratio has either a longer name, or one that is an amount's too ("gross margin").
     named.max_by_key(|(length, concept, _)| (*length, concept.quotient.is_none()))
 }
 
-/// A word as names are compared: its stems, or itself if it names nothing.
+/// The stems of a word, or the word itself if it is a filler word, because names contain these.
 fn spelled(word: &str) -> Vec<String> {
     match (stems(word), word) {
         (stems, "&") if stems.is_empty() => vec!["and".to_owned()],
@@ -166,7 +170,8 @@ fn spelled(word: &str) -> Vec<String> {
     }
 }
 
-/// How many words a name takes at the beginning of a text.
+/// The number of words that a name takes at the beginning of a text; `None` if the text does not
+/// begin with it.
 fn taken(words: &[Vec<String>], name: &[String]) -> Option<usize> {
     let mut name = name.iter().peekable();
     name.peek()?;
@@ -183,8 +188,8 @@ fn taken(words: &[Vec<String>], name: &[String]) -> Option<usize> {
     None
 }
 
-/// A question as parts, each in all its ways to say it, first its own: the stems of words, or the
-/// names of one figure.
+/// Splits a question into words and names of figures. Each part is the list of all ways to say it,
+/// as stems, and the first is the question's own.
 pub(crate) fn ways_to_say(question: &str) -> Vec<Vec<Vec<String>>> {
     let plain = question.to_lowercase().replace(['-', '/'], " ");
     let marks = |c: char| !c.is_alphanumeric() && c != '&';
@@ -210,7 +215,8 @@ pub(crate) fn ways_to_say(question: &str) -> Vec<Vec<Vec<String>>> {
     out
 }
 
-/// The figure that a named one becomes by the words beside it, and the stems of these.
+/// The figure that a named one becomes by the words beside it, with the stems of these words;
+/// `None` if it stays as it is.
 pub(super) fn instead_of(
     named: &Concept,
     beside: &dyn Fn(&String) -> bool,
@@ -222,21 +228,21 @@ pub(super) fn instead_of(
     })
 }
 
-/// The quotients that have names.
+/// The ratios that have names, such as margins.
 pub(super) fn quotients() -> impl Iterator<Item = &'static Concept> {
     CONCEPTS.iter().filter(|one| one.quotient.is_some())
 }
 
-/// The amount that has a name, and which of its names that is.
+/// The amount with this name, and the index of the name; `None` for ratios and unknown names.
 pub(super) fn amount_named(name: &[String]) -> Option<(&'static Concept, usize)> {
     let amounts = CONCEPTS.iter().filter(|one| one.quotient.is_none());
     let said = |one: &Concept| one.names.iter().position(|other| other == name);
     amounts.filter_map(|one| Some((one, said(one)?))).next()
 }
 
-/// Whether questions name a row: they have all words of its label that name anything, or one of them
-/// asks for a figure by a name that the label has in full. What a measure is computed from is asked
-/// for with it.
+/// True if questions name a row. Either they have all words of its label, or they ask for a figure
+/// by a name that the label contains. A question for a measure also asks for the figures of its
+/// formula.
 pub fn names_row<'q>(questions: impl Iterator<Item = &'q str>, label: &str) -> bool {
     let all = plain_stems(label);
     let named = |word: &&String| !lists_stem(LIGHT, word) && word.contains(char::is_alphabetic);
@@ -257,7 +263,7 @@ pub fn names_row<'q>(questions: impl Iterator<Item = &'q str>, label: &str) -> b
             .chain(sides)
             .collect()
     };
-    // A measure may be of measures: net debt, of total debt.
+    // A formula can have measures as terms: net debt uses total debt.
     let mut at = 0;
     while let Some(names) = asked.get(at) {
         let more: Vec<_> = terms(names)
@@ -279,7 +285,7 @@ pub fn names_row<'q>(questions: impl Iterator<Item = &'q str>, label: &str) -> b
     own.into_iter().all(said) || concepts.flatten().any(is_named)
 }
 
-/// Whether a label is a name of an amount that reports have, such as "Net sales".
+/// True if the label is a known name of an amount, such as "Net sales".
 pub fn names_amount(label: &str) -> bool {
     amount_named(&plain_stems(label)).is_some()
 }

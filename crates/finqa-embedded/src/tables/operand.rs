@@ -1,4 +1,4 @@
-//! A figure as a question names it, in each of the ways to say it.
+//! Defines the operand: one figure as the question names it, in each of the ways to say it.
 
 use finqa_core::page::period::Period;
 
@@ -6,14 +6,15 @@ use super::names::{Concept, Formula, Term, amount_named, instead_of, name_at, qu
 use super::phrases::NamedStatement;
 use super::words::stems;
 
-/// The most ways to say an operand that are tried.
+/// Maximum number of ways to say an operand that are tried. Names that follow in `concepts.txt` are
+/// not found beyond it.
 const READINGS: usize = 60;
 
-/// One way to say an operand.
+/// One way to say an operand, in stems.
 #[derive(Clone, Debug)]
 pub(super) struct Wording {
     pub(super) words: Vec<String>,
-    /// It says the opposite of what the question does: a loss for a profit.
+    /// True if it says the opposite of the question: "net loss" for "net income".
     pub(super) opposite: bool,
 }
 
@@ -26,53 +27,56 @@ impl Wording {
     }
 }
 
-/// A figure by the words that name it.
+/// One figure that a question asks for or computes with.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Operand {
-    /// Stems, and the words as the question spells them.
+    /// The words that are not in a known name, each as its stem and as the question spells it.
     pub(super) words: Vec<(String, String)>,
-    /// Names that have others, and which of them the question says.
+    /// The known names in the question, each with the index of the name that is used.
     pub(super) names: Vec<(&'static Concept, usize)>,
-    /// What it may be a part of: "sales" of "what share of sales".
+    /// The figure that it may be a part of: "sales" in "what share of sales came from Europe".
     pub(super) of: Option<Box<Operand>>,
+    /// The periods asked for, in the order of the question; empty if the question names none.
     pub(super) spans: Vec<Period>,
-    /// The period of the same figure in the question before.
+    /// The period for which the previous question asked the same figure.
     pub(super) before: Vec<Period>,
-    /// The two periods are the ends of a longer one.
+    /// True if the two `spans` are the ends of a longer period: "from 2029 to 2031".
     pub(super) through: bool,
+    /// True if the question asks for a total.
     pub(super) total: bool,
-    /// A percentage that the page prints is meant.
+    /// True if the question asks for a percentage that the page prints.
     pub(super) percent: bool,
-    /// A fall is asked for.
+    /// True if the question asks whether or by how much the figure fell.
     pub(super) falls: bool,
-    /// An improvement is asked for.
+    /// True if the question asks whether or by how much the figure improved.
     pub(super) improves: bool,
-    /// Its words are joined by "and".
+    /// True if its words are joined by "and".
     pub(super) joins: bool,
-    /// "How many": no money.
+    /// True for "how many", which does not ask for money.
     pub(super) counts: bool,
-    /// A balance is asked for, which is of a day.
+    /// True if the question asks for a balance, which has a day and not a period.
     pub(super) balance: bool,
-    /// The current and the non-current part are asked for together.
+    /// True if the question asks for the current and the non-current part together.
     pub(super) both_terms: bool,
-    /// Each of the last so many periods is asked for, of so many months.
+    /// For "each of the last three quarters": how many periods, if the question says so, and the
+    /// months of each.
     pub(super) each: Option<(Option<usize>, u8)>,
-    /// The words of an exclusion, as stem and text: "outside", "us".
+    /// The words of an exclusion, each as stem and text: "us" in "sales outside the US".
     pub(super) except: Vec<(String, String)>,
-    /// The statement in which it is.
+    /// The statement that the question names.
     pub(super) statement: Option<NamedStatement>,
-    /// The rows that it names by their whole label, each with its table.
+    /// The rows whose whole label the question repeats, each as table and row.
     pub(super) rows: Vec<(usize, usize)>,
 }
 
 impl Operand {
-    /// The same figure of other periods.
+    /// The same figure in other periods.
     pub(super) fn of_spans(&self, spans: Vec<Period>) -> Self {
         let same = self.clone();
         Self { spans, ..same }
     }
 
-    /// Whether another operand names the same figure, of any period.
+    /// True if both name the same figure, in any period.
     pub(super) fn is_same_figure(&self, other: &Self) -> bool {
         let names = |of: &Self| -> Vec<*const Concept> {
             of.names
@@ -85,34 +89,35 @@ impl Operand {
         self.rows == other.rows && names(self) == names(other) && stems(self) == stems(other)
     }
 
-    /// A balance of a year is that of its last day.
+    /// The period asked for. For a balance, it is the last day of that period.
     pub(super) fn on_its_day(&self, asked: Period) -> Period {
         let instant = asked.instant || self.balance;
         Period { instant, ..asked }
     }
 
-    /// The same figure with what it leaves out.
+    /// The same figure without an exclusion: "sales" for "sales outside the US".
     pub(super) fn of_whole(&self) -> Self {
         let same = self.clone();
         let except = Vec::new();
         Self { except, ..same }
     }
 
-    /// The same figure without the words that have no other names.
+    /// The same figure without the words that are not in a known name.
     pub(super) fn without_words(&self) -> Self {
         let same = self.clone();
         let words = Vec::new();
         Self { words, ..same }
     }
 
-    /// The same figure where nobody asks for a total.
+    /// The same figure without the wish for a total.
     pub(super) fn of_parts(&self) -> Self {
         let same = self.clone();
         let total = false;
         Self { total, ..same }
     }
 
-    /// Takes the figure that the words beside a name make of it: income taxes that are paid.
+    /// Replaces a name by that of the figure that the words beside it make of it: income taxes with
+    /// "paid".
     pub(super) fn rename(&mut self, beside: &dyn Fn(&String) -> bool) {
         let mut names = self.names.iter().enumerate();
         let found = names.find_map(|(at, (one, _))| Some((at, instead_of(one, beside)?)));
@@ -127,7 +132,8 @@ impl Operand {
         }
     }
 
-    /// What it is computed from, if it names a measure; its other words are of each part.
+    /// If the operand names a measure: its formula, and the operand's other words and periods,
+    /// which apply to each term. Otherwise `None`.
     pub(super) fn formula(&self) -> Option<(&'static Formula, Self)> {
         let mut names = self.names.iter();
         let (at, formula) = names
@@ -140,7 +146,7 @@ impl Operand {
         Some((formula, rest))
     }
 
-    /// The figure of a term of a formula, with the words and periods of this operand.
+    /// A term of a formula as an operand with the words and periods of this one.
     pub(super) fn of_term(&self, term: &Term) -> Self {
         let words: Vec<&str> = term.name.split(' ').collect();
         let mut of = self.clone();
@@ -154,7 +160,7 @@ impl Operand {
         of
     }
 
-    /// As the question spells it.
+    /// The operand as the question spells it, for messages.
     pub(super) fn spelled(&self) -> String {
         let words = self.words.iter().map(|(_, said)| said.clone());
         let names = self.names.iter();
@@ -162,7 +168,7 @@ impl Operand {
         words.chain(names).collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether a word is one of its own, or of the names that it says.
+    /// True if the word is one of the operand's words, or in a name as the question says it.
     pub(super) fn says(&self, word: &str) -> bool {
         let names = self.names.iter();
         let mut named = names
@@ -171,12 +177,12 @@ impl Operand {
         self.words.iter().any(|(stem, _)| stem == word) || named.any(|stem| stem == word)
     }
 
-    /// Whether it names a figure.
+    /// True if the operand has anything that names a figure.
     pub(super) fn is_named(&self) -> bool {
         !self.words.is_empty() || !self.names.is_empty() || !self.rows.is_empty()
     }
 
-    /// The operand in each of its ways to say it, as it is said first.
+    /// All ways to say the operand, the question's own first, up to [`READINGS`].
     pub(super) fn readings(&self) -> Vec<Wording> {
         let words = self.words.iter().map(|(stem, _)| stem.clone());
         let said = |(one, said): &(&Concept, usize)| {
@@ -198,7 +204,8 @@ impl Operand {
                 with.collect()
             };
             let without = (concept.loose && self.names.len() > 1).then(|| readings.clone());
-            // As it is said first, then without it, so that it is among those that are tried.
+            // The question's own name comes first and no name second, so that the limit cuts
+            // neither.
             let said = with(*said);
             let others = (0..concept.names.len()).flat_map(with);
             let all = said
@@ -221,13 +228,14 @@ impl Operand {
         readings
     }
 
-    /// Whether a percentage that the page prints is meant.
+    /// True if the question asks for a percentage that the page prints, by name or by "percent".
     pub(super) fn wants_percent(&self) -> bool {
         self.percent || self.names.iter().any(|(one, _)| one.quotient.is_some())
     }
 
-    /// The part and the whole, if it is called a quotient: "operating margin". "Gross margin"
-    /// may be an amount too.
+    /// If the operand has the name of a ratio, its numerator and its denominator: "operating
+    /// margin". "Gross margin" can also mean an amount, so it counts only if a percentage is asked
+    /// for.
     pub(super) fn quotient(&self) -> Option<(Self, Self)> {
         let (at, of) = self
             .names

@@ -1,4 +1,4 @@
-//! The operands of a question, from its tokens.
+//! Builds the operands of a question from its tokens.
 
 use super::fit::is_light;
 use super::operand::Operand;
@@ -6,7 +6,7 @@ use super::phrases::Cue;
 use super::question::{Token, TokenPart};
 use super::words::{VERBS, lists, plain_stems};
 
-/// What stands between two names that are left out, among their stems.
+/// The entry of [`Operand::except`] that separates two names that are left out.
 pub(super) const AND: &str = ",";
 
 pub(super) const SHARES: &[Cue] = &[Cue::Percent, Cue::Share];
@@ -25,7 +25,8 @@ fn goes_through(tokens: &[Token]) -> bool {
     })
 }
 
-/// An operand in which only these cues may occur; any if none are given.
+/// Reads one operand. `None` if the tokens have a cue that is not in `allowed`; without `allowed`,
+/// cues are skipped.
 pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Operand> {
     let mut out = Operand {
         through: goes_through(tokens),
@@ -51,7 +52,8 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
         .flat_map(Token::stems)
         .any(|word| !is_light(word));
     for (at, token) in tokens.iter().enumerate() {
-        // "Sales outside the US in 2031": up to the next period, verb or operation.
+        // After "outside", collect what is left out until the next period, verb or operation:
+        // "Sales outside the US in 2031".
         if !out.except.is_empty() {
             let said = token
                 .stems()
@@ -86,7 +88,8 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
                     .collect();
             }
             TokenPart::Statement(named) => out.statement = Some(*named),
-            // "How much of that was net income?" is not understood.
+            // "How much of that was net income?" names a figure besides the earlier one; it is not
+            // understood.
             TokenPart::Earlier(_) if allowed.is_some() && others => return None,
             TokenPart::Earlier(of) => {
                 out.words.extend(of.words.iter().cloned());
@@ -111,7 +114,7 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
                 }
             }
             TokenPart::Period(span) => {
-                // "From Q3 to Q4 2032"
+                // In "from Q3 to Q4 2032", the year belongs to both quarters.
                 let mut span = *span;
                 span.end.year = span.end.year.or(year);
                 if !out.spans.contains(&span) {
@@ -119,7 +122,7 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
                 }
             }
             TokenPart::Cue(Cue::Total) => out.total = true,
-            // "What was due to suppliers"
+            // "To" in "what was due to suppliers" joins nothing.
             TokenPart::Cue(Cue::To) => {}
             TokenPart::Cue(Cue::And) if allowed.is_none_or(|all| all.contains(&Cue::And)) => {
                 let after = tokens.get(at..).unwrap_or_default();
@@ -141,14 +144,15 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
     Some(out)
 }
 
-/// The operands of "A, B and C" and "A plus B"; one if nothing is listed.
+/// The operands of "A, B and C" or "A plus B"; a single operand if nothing is listed. `None` if a
+/// part is not a figure.
 pub(super) fn listed(
     tokens: &[Token],
     allowed: Option<&[Cue]>,
     plain: bool,
 ) -> Option<Vec<Operand>> {
     let joins = |token: &Token| matches!(token.cue(), Some(Cue::And | Cue::Plus));
-    // A comma lists what comes before the last "and".
+    // A comma separates operands only before the last "and"; elsewhere it is punctuation.
     let is_and = |token: &Token| token.cue() == Some(Cue::And);
     let last = tokens.iter().rposition(is_and).unwrap_or_default();
     let (list, rest) = tokens.split_at(last);
@@ -157,13 +161,15 @@ pub(super) fn listed(
     let parts = parts.filter(|part| !part.is_empty());
     let parts = parts.map(|part| operand(part, allowed));
     let parts = parts.collect::<Option<Vec<Operand>>>()?;
-    // "A and B from 2019 to 2021": which year of A is meant?
+    // In "A and B from 2019 to 2021", it is unclear which year of A is meant, so a plain table is
+    // not asked for a list of spans.
     let is_figure = |part: &Operand| part.is_named() && (part.spans.len() < 2 || !plain);
     (parts.len() == 1 || parts.iter().all(is_figure)).then_some(parts)
 }
 
-/// Both sides of a comparison. A side that names only a period ("than in 2019") asks for the figure
-/// of the other side.
+/// Completes the two operands of a comparison by each other. "Than in 2019" names only a period, so
+/// it takes the other side's figure; a side without a period takes the other's period. `None` if a
+/// side still names no figure.
 pub(super) fn sides(mut a: Operand, mut b: Operand, plain: bool) -> Option<Vec<Operand>> {
     let (first, second) = (a.clone(), b.clone());
     for (one, other) in [(first, &mut b), (second, &mut a)] {

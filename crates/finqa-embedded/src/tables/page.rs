@@ -1,4 +1,4 @@
-//! The tables of a page, read for all its questions, and why they may not answer one.
+//! Reads all tables of a page once for all its questions, and defines the reasons for doubt.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,33 +12,33 @@ use super::tags::{self, Tag};
 use super::transactions::TransactionList;
 use super::words::{lists_stem, plain_stems, stems};
 
-/// The tables of a page, read for all its questions.
+/// The tables of a page with what else of the page the questions need.
 #[derive(Debug)]
 pub(crate) struct Tables {
     pub(super) tables: Vec<ReportTable>,
     pub(super) weights: Weights,
     pub(super) years: FiscalYears,
-    /// The words of the text of a plain page.
+    /// Stems of the sentences on a plain page; empty for a report.
     pub(super) text: HashSet<String>,
     plain: bool,
-    /// The first texts of the page.
+    /// The first texts of a report, which may name the company.
     pub(super) head: String,
-    /// A table has columns of the group and of the company.
+    /// True if a table has columns of the group and of the company.
     has_scopes: bool,
-    /// The transactions of the only table.
+    /// The transactions, if the page has only one table and it is a list of transactions.
     pub(super) list: Option<TransactionList>,
-    /// The tags of cells by standard elements.
+    /// The tags of cells with standard elements (us-gaap, IFRS).
     pub(super) tags: BTreeMap<Place, Tag>,
 }
 
 /// Why a question is not answered from the labels, or not surely.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Doubt {
-    /// It is not understood in full.
+    /// The question is not understood in full. Another reader can still answer it.
     Open,
-    /// The page lacks what it asks for, or has it several times.
+    /// The page lacks what the question asks for, or has it several times; the text says which.
     Missing(String),
-    /// The text may have what the table lacks.
+    /// The table lacks it, but a sentence can have it; the text says what is missing.
     InText(String),
 }
 
@@ -101,14 +101,15 @@ impl Tables {
         }
     }
 
-    /// The scope that a word of a question names, if the tables tell scopes apart.
+    /// The scope that a word names ("the group's"), if a table has columns of both scopes.
     pub(super) fn scope(&self, word: &str) -> Option<&'static str> {
         let word = word.trim_end_matches("'s");
         let scope = SCOPES.into_iter().find(|scope| *scope == word);
         scope.filter(|_| self.has_scopes)
     }
 
-    /// The word for all that is after a year, if a schedule ends with the year and the word.
+    /// The word for all years after `year` ("thereafter"), if a schedule ends with that year and
+    /// such a word.
     pub(super) fn after_last(&self, year: u16) -> Option<String> {
         let mut tables = self.tables.iter().filter(|_| !self.plain);
         tables.find_map(|table| {
@@ -126,12 +127,12 @@ impl Tables {
         })
     }
 
-    /// Whether it is the one table of a page of the user's own.
+    /// True if the page is the user's own with one table, and not a report.
     pub(crate) fn is_plain(&self) -> bool {
         self.plain
     }
 
-    /// Whether any label or title has a word.
+    /// True if a label or a title has the word.
     pub(super) fn says(&self, word: &str) -> bool {
         let of_label = |table: &ReportTable| {
             let mut rows = table.rows.iter().skip(1);
@@ -143,9 +144,9 @@ impl Tables {
         }
     }
 
-    /// The names of the rows and columns of a plain table, and those of a report's ratios and of
-    /// the changes in its statement of cash flows: a question that names one asks for no other
-    /// ratio, and for no difference of balances.
+    /// The labels that a question can repeat in full without asking for an operation: all labels of
+    /// a plain table, and in a report the names of ratios and of changes in the statement of cash
+    /// flows. "The increase in inventories" is then a row and not a difference of two balances.
     pub(super) fn label_names(&self) -> impl Iterator<Item = &str> {
         let tables = self.tables.iter();
         let labels = tables.flat_map(|table| labels(table).map(move |label| (table, label)));
@@ -159,8 +160,9 @@ impl Tables {
         labels.filter(whole).map(|(_, label)| label.name.as_str())
     }
 
-    /// Whether new words name rows and an old one does too, or all of them columns; of a report,
-    /// whether no table has the ones in its rows and the other in its columns.
+    /// True if new words can replace an old word in a follow-up. In a plain table, both must name
+    /// rows or both columns. In a report, no table may have one only in its rows and the other only
+    /// in its columns.
     pub(super) fn is_alike(&self, new: &[String], old: &str) -> bool {
         let alike = |table: &ReportTable| {
             let rows = table.rows.iter().skip(1).map(|row| &row.label);
@@ -180,16 +182,16 @@ impl Tables {
     }
 }
 
-/// What a schedule calls all later years.
+/// Stems with which a schedule names all later years.
 const AFTERWARDS: &str = "thereafter later beyond";
 
-/// The labels of the rows and the columns.
+/// The labels of the rows and the columns, without the corner.
 fn labels(table: &ReportTable) -> impl Iterator<Item = &Label> {
     let rows = table.rows.iter().skip(1).map(|row| &row.label);
     rows.chain(table.columns.iter().skip(1).map(|column| &column.label))
 }
 
-/// Whether periods are counted in weeks, as retailers do.
+/// True if a heading counts in weeks, as those of retailers do.
 fn weekly(document: &Document) -> bool {
     let heads = document
         .tables
@@ -200,11 +202,11 @@ fn weekly(document: &Document) -> bool {
         .any(|head| head.to_lowercase().contains(" weeks "))
 }
 
-/// How many texts at the top of a report may name the company.
+/// Number of texts at the top of a report that are searched for the company's name.
 const HEAD: usize = 5;
 
-/// The words of a company's name, from the cover. A file may have any name, so a word of it counts
-/// only if the top of the report has it too, and no row or column is called so.
+/// The words of the company's name, from the cover and the file's name. A user can give a file any
+/// name, so a word of it counts only if the top of the report has it too and no label does.
 fn company(cover: &Cover, document: &Document, tables: &[ReportTable]) -> Vec<String> {
     let filename = document.filename.as_str();
     let named: HashSet<String> = plain_stems(&cover.company)
@@ -221,7 +223,7 @@ fn company(cover: &Cover, document: &Document, tables: &[ReportTable]) -> Vec<St
     });
     // "Total Acme Incorporated equity", where the cover has "Acme Inc."
     let forms = plain_stems("inc incorporated corporation corp plc ltd limited holdings");
-    // "P&G"
+    // "P&G" for "Procter & Gamble".
     let words: Vec<&str> = cover.company.split_whitespace().collect();
     let short = words.windows(3).filter_map(|three| match three {
         [before, "&", after] => {

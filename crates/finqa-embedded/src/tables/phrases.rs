@@ -1,28 +1,28 @@
-//! The phrases of questions that ask for an operation or join its operands.
+//! Lists the phrases of questions that ask for an operation or join its operands.
 //!
-//! A new way to ask for a known operation is a phrase here; a new operation is a [`Cue`] and a
-//! form in `asked`.
+//! To let people ask for a known operation in a new way, add a phrase here. A new operation needs a
+//! [`Cue`] and a form in `asked`.
 
-/// What a phrase says.
+/// The meaning of a phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cue {
     // Operations
     Average,
     Change,
-    /// A growth that is the same in each of several years.
+    /// The yearly rate of growth over several years.
     Compound,
     Difference,
     Fall,
-    /// A relative change.
+    /// A change in percent of the earlier figure.
     Growth,
-    /// A rise, of a cost a fall.
+    /// A rise; for a cost or a loss, a fall.
     Improve,
     Largest,
     Percent,
     Points,
     Ratio,
     Rise,
-    /// A share that the page may print.
+    /// A share, which the page may print.
     Share,
     Smallest,
     Sum,
@@ -35,22 +35,22 @@ pub(super) enum Cue {
     Less,
     Minus,
     More,
-    /// Between those of which one is larger.
+    /// Between figures of which the larger or smaller is asked for: "was A or B larger?"
     Or,
     Plus,
-    /// The share of a whole.
+    /// Between a part and its whole: "the share of A in B".
     ShareOf,
     Than,
-    /// It may join the sides of a ratio.
+    /// Between the two sides of a ratio, or without a meaning: "due to suppliers".
     To,
     Versus,
-    /// What a figure is said to leave out.
+    /// Before the part that a figure leaves out: "sales outside the US".
     Except,
     /// "How many times A is B?"
     Multiple,
     /// "Does A cover B?"
     Covers,
-    /// With the same period of the year before.
+    /// A comparison with the same period of the year before.
     YearAgo,
 }
 
@@ -118,7 +118,7 @@ const CUES: [(Cue, &str); 34] = [
     (Cue::Versus, "compared to|compared with|versus|vs|vs.|against"),
 ];
 
-/// The longest cue that these words begin with, and how many of them it takes.
+/// The longest cue that these words begin with, and its number of words.
 pub(super) fn cue_at(words: &[&str]) -> Option<(Cue, usize)> {
     let said = |phrase: &str| {
         let phrase: Vec<&str> = phrase.split(' ').collect();

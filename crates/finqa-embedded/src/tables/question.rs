@@ -1,5 +1,5 @@
-//! A question as words, each with its part in it: of a label or a name, of a cue, a period, or
-//! nothing.
+//! Splits a question into tokens and decides the part of each: a word of a label, a known name, a
+//! cue for an operation, a period, or a filler.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -15,31 +15,34 @@ use super::page::Tables;
 use super::phrases::{Cue, NamedStatement, cue_at};
 use super::words::{FILLERS, NOISE, STATES, VERBS, lists, stems};
 
+/// One word or phrase of a question.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
-    /// In lower case, without the marks around it.
+    /// The text in lower case, without the punctuation around it.
     pub(super) text: String,
     pub(super) part: TokenPart,
 }
 
+/// What a token contributes to a question.
 #[derive(Clone, Debug)]
 pub(super) enum TokenPart {
     /// It names no figure.
     Filler,
     Cue(Cue),
-    /// It names one, by these stems.
+    /// A word of a figure's name, as stems; some words have several.
     Word(Vec<String>),
-    /// By a name that has others, and which of them it is.
+    /// A name in `concepts.txt`: the figure, and the index of the name.
     Name(&'static Concept, usize),
     Period(Period),
     Statement(NamedStatement),
-    /// Current and non-current together.
+    /// The current and the non-current part together: "current and non-current debt".
     BothTerms,
-    /// Each of the last so many periods, of so many months.
+    /// "Each of the last three years": the number of periods, if it is said, and the months of
+    /// each.
     Each(Option<usize>, u8),
-    /// On average of several years, or in each.
+    /// "A year", "annually": the average of several years, or the figure of each.
     PerYear,
-    /// The figure of an earlier question: "is that more than net income?"
+    /// The figure of an earlier question: "that" in "is that more than net income?"
     Earlier(Box<Operand>),
 }
 
@@ -62,7 +65,7 @@ impl Token {
         matches!(self.part, TokenPart::Earlier(_))
     }
 
-    /// Whether it asks for what each part of a year has: "monthly".
+    /// True if it asks for the figure of a part of a year: "monthly", "a quarter".
     pub(super) fn is_of_part(&self) -> bool {
         let shorter = ["quarter", "month", "week"];
         matches!(self.part, TokenPart::PerYear)
@@ -70,7 +73,7 @@ impl Token {
             || lists("quarterly monthly weekly daily", &self.text)
     }
 
-    /// Whether it asks for what each year has: "a year", "annually".
+    /// True if it asks for the figure of each year: "a year", "annually".
     pub(super) fn is_of_each(&self) -> bool {
         let is_each = || {
             ["each", "every"]
@@ -82,7 +85,7 @@ impl Token {
             || lists("annualized yearly", &self.text)
     }
 
-    /// The stems of what it names.
+    /// The stems of a word or a name; empty for all other parts.
     pub(super) fn stems(&self) -> &[String] {
         match &self.part {
             TokenPart::Word(stems) => stems,
@@ -92,58 +95,60 @@ impl Token {
     }
 }
 
-/// What is compared with the same of the year before.
+/// A comparison with the same period of the year before: "year over year", "versus a year ago".
 static YEAR_AGO: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"\b(?:year[- ](?:over|on)[- ]year|yoy|y[-/]o?-?y|(?:vs\.?|versus|than|from|compared (?:to|with)|against)(?: in)? (?:the |a )?(?:same (?:period|quarter) )?(?:of )?(?:the )?(?:year[- ]ago|prior[- ]year|previous year|last year|year (?:earlier|before|ago))(?:[- ](?:quarter|period))?|(?:than )?a year (?:before|earlier|ago))\b"
     )
 });
 
-/// A change that is usually said in percent.
+/// A comparison with the year before that people usually expect in percent.
 pub(super) static YEAR_ON_YEAR: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\b(?:year[- ](?:over|on)[- ]year|yoy|y[-/]o?-?y)\b"));
 
-/// What is compared with the period before, and not with the same of the year before.
+/// A comparison with the quarter or month directly before: "quarter over quarter".
 pub(super) static SEQUENTIAL: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"\b(?:(?:quarter|month|week)[- ](?:over|on|by|to)[- ](?:quarter|month|week)|qoq|q/q|mom|m/m|sequential(?:ly)?)\b"
     )
 });
 
-/// Each is compared with itself at another time, so the largest or smallest is not what is asked.
+/// A comparison of each item with its own earlier figure: "which segments had lower sales than last
+/// year". It does not ask for the smallest.
 pub(super) static THAN_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"\b(?:lower|higher|less|more|fewer|smaller|larger|greater)\b.* than (?:in )?(?:(?:a|one|the) )?(?:(?:last|previous|prior) )?(?:year|quarter|month|period)\b"
     )
 });
 
-/// It depends on when it is asked.
+/// A time whose meaning depends on when the question is asked: "last year".
 pub(super) static RELATIVE_TIME: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r"\b(?:last|previous|prior|this|next) (?:fiscal )?(?:year|quarter|month|half)\b")
 });
 
-/// Where a figure is, not what it is.
+/// The statement in which a figure is: "on the balance sheet".
 static STATEMENT: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"\b(?:(?:in|on|from|per|by) )?(?:the )?(?:statements? of (?:cash flows?|income|operations|earnings|financial position)|(?:cash[- ]flow|income) statement|balance sheet)\b"
     )
 });
 
-/// Both parts of a balance: what is due within a year, and the rest.
+/// Both parts of a balance: what is due within a year, and what is due later.
 static BOTH_TERMS: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"\b(?:both )?(?:(?:current|short)(?:[- ]term)?,? (?:and|plus) (?:non-?current|long)(?:[- ]term)?|(?:non-?current|long)(?:[- ]term)? (?:and|plus) (?:current|short)(?:[- ]term)?)(?: (?:parts?|portions?))?\b|\bshort- and long-term\b"
     )
 });
 
-/// Each of several periods, which the page has to name.
+/// Each of several periods: "in each of the last three years". The page must name all of them.
 static EACH: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"\b(?:(?:in|for|over|during) )?(?:each (?:of )?|every |(?:in|for|over|during) )(?:the )?(?:(?:last|past|latest) )?(?:(?:two|three|four|five|six|[2-9]) )?(?:fiscal )?(?:years?|quarters?|months?)\b"
     )
 });
 
-/// What "each of the last three years" asks for; `None` for "over the year".
+/// The number and length of the periods that a match of [`EACH`] asks for; `None` for "over the
+/// year", which is one period.
 fn each(text: &str) -> Option<TokenPart> {
     let words: Vec<&str> = text.split(' ').collect();
     let count = words.iter().find_map(|word| match *word {
@@ -169,59 +174,60 @@ fn each(text: &str) -> Option<TokenPart> {
     (all || last && count.is_some()).then_some(TokenPart::Each(count, months))
 }
 
-/// Adverbs that may be inside a figure's name without changing it: "taxes actually paid".
+/// Adverbs inside the name of a figure that do not change it: "taxes actually paid".
 static ADVERBS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\b(?:actually|really|exactly|approximately|roughly)\b ?"));
 
-/// For each year: "75 a year".
+/// A figure for each year or part of it: "75 a year".
 static PER_YEAR: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"\b(?:(?:per|a) (?:fiscal )?(?:year|quarter|month|week)\b|per annum\b|p\.a\.|annual(?:ly)?\b)"
     )
 });
 
-/// Which of several years.
+/// "Which of the last three years", which is read as "which year".
 static OF_YEARS: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)\bwhich of (?:the )?(?:last |past )?(?:(?:two|three|four|five) )?(?:(?:fiscal )?years? ?|fiscal )"
     )
 });
 
-/// The years of a report are its last ones.
+/// "Of the last three years". It adds nothing, because a report has no later years than these.
 static OF_LAST: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r"\b(?:of|in) (?:the )?(?:last|past) (?:two|three|four|five)(?: (?:fiscal )?years)?\b")
 });
 
-/// What is asked for is a period.
+/// A question for a period of part of a year; its word is not a period itself: "which quarter".
 static WHICH_PERIOD: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\b(?:which|what) (?:fiscal )?(?P<unit>quarter|half)\b"));
 
-/// The first nine months are nine.
+/// "First" in "the first nine months" is not the first quarter or half, so it is left out.
 static FIRST_MONTHS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\b(?P<unit>first) (?:three|six|nine|\d+)[- ](?:months?|weeks?)\b"));
 
-/// What is due after the last year of a schedule.
+/// The years after a year: "after 2031". A schedule may have them in a row "Thereafter".
 static AFTER_YEAR: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r"\b(?P<unit>(?:after|beyond) (?:fiscal )?(?:year )?(?P<year>20\d\d))\b")
 });
 
-/// What a figure of a report is called by: "earnings per diluted share".
+/// "Per share" in the name of a figure: "earnings per diluted share".
 static PER_SHARE: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"\b(?P<per>per) (?:(?:diluted|basic|common|limited|partnership) )*(?P<unit>share|unit)s?\b"
     )
 });
 
-/// Words that name nothing although they have a capital: "for Fiscal 2031".
+/// Words that are not names even if they begin with a capital: "for Fiscal 2031".
 const NO_NAMES: &str = "fiscal year years usd us company group percent what which how";
 
-/// A word without the marks around it, and the marks after it.
+/// A word without the punctuation around it, and the punctuation after it.
 static WORD: LazyLock<Regex> = LazyLock::new(|| {
     let marks = r#",.?;:()\[\]"'!\u{201c}\u{201d}"#;
     regex!(&format!(r"([^\s{marks}]\S*?)([{marks}]*)(?:\s|$)"))
 });
 
-/// Where a question holds a label of several words in full: these are no cues, and no periods.
+/// The places where a question repeats a whole label of at least two words. Words of such a label
+/// are not cues or periods.
 fn in_labels(tables: &Tables, question: &str) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     for name in tables.label_names() {
@@ -240,8 +246,9 @@ fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// A question as spelled and in lower case, with plain apostrophes. Every place of one is the
-/// same place of the other, although the lower case of `İ` is longer.
+/// The question as spelled and in lower case, with plain apostrophes. Both texts have the same
+/// length, so that a place in one is the same place in the other; a character such as `İ`, whose
+/// lower case is longer, is in lower case in both.
 fn in_both_cases(question: &str) -> (String, String) {
     let (mut spelled, mut lower) = (String::new(), String::new());
     for c in question.replace('\u{2019}', "'").chars() {
@@ -255,7 +262,8 @@ fn in_both_cases(question: &str) -> (String, String) {
     (spelled, lower)
 }
 
-/// Reads a question about tables.
+/// Splits a question about tables into tokens. Periods and fixed phrases are found first, then the
+/// longest name or cue at each word.
 pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     let question = STATES.replace_all(question, "usa ");
     let question = match tables.is_plain() {
@@ -265,7 +273,8 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     let (question, lower) = in_both_cases(&OF_YEARS.replace_all(&question, "which year "));
     let labels = in_labels(tables, &lower);
     let is_named = |at: &Range<usize>| labels.iter().any(|label| overlap(label, at));
-    // What is read before the words, and leaves blanks.
+    // Phrases and periods that are found before the words. Each is replaced by spaces in `text`, so
+    // that no later pattern or word matches inside of it.
     let mut marks: Vec<(Range<usize>, TokenPart)> = Vec::new();
     let mut text = lower.clone();
     let filler: fn(&str) -> TokenPart = |_| TokenPart::Filler;
@@ -320,7 +329,7 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     let periods = times.found.into_iter().filter(|(at, _)| !is_named(at));
     marks.extend(periods.map(|(at, period)| (at, TokenPart::Period(period))));
     marks.sort_by_key(|(at, _)| at.start);
-    // "Dividends per share" are no share.
+    // In "dividends per share", "share" is a part of the name and does not ask for a share.
     let per_share = PER_SHARE.captures_iter(&text);
     let per_share =
         per_share.filter_map(|of| Some((of.name("per")?.range(), of.name("unit")?.start())));
@@ -338,14 +347,15 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     let texts: Vec<&str> = words.iter().map(|(_, text, _)| *text).collect();
     let stemmed: Vec<Vec<String>> = texts.iter().map(|text| stems(text)).collect();
     let spelled_at = |range: &Range<usize>| question.get(range.clone()).unwrap_or_default();
-    // "Sales to Post": what a preposition has before it is a name, also if the word means nothing.
+    // In "sales to Post", the word is a name because a preposition precedes its capital, even if it
+    // would be a filler or a cue elsewhere.
     let is_proper = |range: &Range<usize>, before: Option<&&str>| {
         let spelled = spelled_at(range);
         let capital = |text: &str| text.starts_with(char::is_uppercase);
         let behind = question.get(range.end..).unwrap_or_default();
         let named = before.is_some_and(|before| lists("of at to from by for with", before));
         let text = lower.get(range.clone()).unwrap_or_default();
-        // "Of Total Net Sales" is no name.
+        // "Total" in "of Total Net Sales" is not a name.
         let total = text == "total" && capital(behind.trim_start());
         (named || behind.starts_with('\'')) && capital(spelled) && !total && !lists(NO_NAMES, text)
     };
@@ -355,7 +365,7 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
         let word = words.get(at);
         let start = word.map_or(usize::MAX, |(range, ..)| range.start);
         while let Some((range, part)) = marks.next_if(|(range, _)| range.start <= start) {
-            // "2019-2021" are two, "2019, 2020" are a list.
+            // "2019-2021" has two ends and gets a dash between them; "2019, 2020" is a list.
             let between = lower.get(end..range.start).unwrap_or_default();
             let dated =
                 out.last().is_some_and(|last| last.period().is_some()) && !between.contains(',');
@@ -372,7 +382,7 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
         let Some((range, text, _)) = word else {
             break;
         };
-        // "2019 and 2021" are of one figure.
+        // "And" between two periods does not begin another operand: "sales in 2019 and 2021".
         let next = words
             .get(at + 1)
             .map_or(usize::MAX, |(range, ..)| range.start);
@@ -388,7 +398,8 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
                 || *cue == Cue::And && joins_periods
                 || *cue == Cue::Fall && texts.get(at + 1) == Some(&"due")
                 || *cue == Cue::To && texts.get(at + 1) == Some(&"be")
-                // "Was not from the North", but no "not yet recognized".
+                // "Not" excludes in "was not from the North", but is part of a name in "not yet
+                // recognized".
                 || *text == "not"
                     && !(out.last().is_some_and(|last| lists(VERBS, &last.text))
                         && texts.get(at + 1).is_some_and(|next| !lists("yet", next)))
@@ -397,7 +408,7 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
         let name = name_at(texts.get(at..).unwrap_or_default());
         let name = name.filter(|(length, ..)| cue.is_none_or(|(_, of_cue)| *length >= of_cue));
         let own = stemmed.get(at).cloned().unwrap_or_default();
-        // "Over budget" is not "over two years".
+        // "Over" is a word of a label in "over budget", but not in "over two years".
         let mut after = words.iter().zip(&stemmed).skip(at + 1);
         let named = after.find(|(_, stems)| !stems.is_empty());
         let over = *text == "over"
@@ -409,12 +420,12 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
                     .is_some_and(|(mark, _)| mark.start < word.start);
                 !dated && stems.iter().any(|word| tables.says(word))
             });
-        // "Both regions": the noun names no label.
+        // "Regions" in "both regions" is a filler if no label has it.
         let before = at.checked_sub(1).and_then(|before| texts.get(before));
         let noun = matches!(before, Some(&("both" | "all")))
             && tables.is_plain()
             && !own.iter().any(|own| tables.says(own));
-        // "IT" is a name where a label has it so, "it" is not.
+        // "IT" is a word if a label spells it so; "it" is a filler.
         let spelled = question.get(range.clone()).filter(|spelled| {
             let other = spelled.eq_ignore_ascii_case(text) && spelled != text;
             other && own.is_empty() && tables.is_plain() && tables.says(spelled)
@@ -441,7 +452,7 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
             _ if !tables.is_plain() && lists(NOISE, text) && !is_named(range) => {
                 (1, TokenPart::Filler)
             }
-            // "After refunds" is net of these.
+            // "Sales after refunds" means sales net of refunds.
             _ if !tables.is_plain()
                 && *text == "after"
                 && at > 0
@@ -453,7 +464,8 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
         };
         let part = match part {
             TokenPart::Filler | TokenPart::Cue(_) if is_proper(range, before) => {
-                // No label has "Total" as the word of a name.
+                // A light word such as "Total" keeps its capital, so that it meets no label by
+                // chance.
                 let own = if is_light(text) {
                     spelled_at(range)
                 } else {
@@ -468,7 +480,7 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
         let names = matches!(part, TokenPart::Word(_) | TokenPart::Name(..));
         out.push(Token { text: said, part });
         at += length;
-        // "A, B and C": it may end an operand.
+        // A comma after a name can end an operand: "A, B and C".
         if names && words.get(at - 1).is_some_and(|(_, _, comma)| *comma) {
             out.push(Token {
                 text: ",".to_owned(),

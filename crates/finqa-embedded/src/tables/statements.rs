@@ -1,4 +1,5 @@
-//! Rows of primary statements, or of the sheets of a workbook, that have one name and differ.
+//! Finds figures of a report that have one name but differ: in two primary statements, in two
+//! sheets of a workbook, or as a balance and its change.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -14,15 +15,15 @@ use super::table::{Place, ReportRow, ReportTable};
 use super::words::{plain_stems, stemmed};
 use crate::reading::outflow::names_cost;
 
-/// How far a figure may differ that statements of one report repeat.
+/// Largest relative difference between two figures that count as one figure rounded in two ways.
 const ROUNDED_ALIKE: f64 = 0.0005;
 
-/// Words of a section that make another figure of a row's name, if the row has them itself.
+/// Words of a section that would name another figure if the row itself had them: "operating".
 static PLACE_STEMS: LazyLock<HashSet<String>> =
     LazyLock::new(|| stemmed("operating net gross cash adjustments provided used"));
 
-/// Words of what flows, and of what a balance sheet may have although it is called after a flow:
-/// "deferred revenue".
+/// Words of a row with amounts of a period; and words of a row of a balance sheet that can also
+/// have such a word: "deferred revenue".
 pub(super) static FLOWS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     stemmed(
         "profit income earning loss result ebit ebitda flow revenue sales turnover margin provided used",
@@ -35,27 +36,27 @@ pub(super) static BALANCES: LazyLock<HashSet<String>> = LazyLock::new(|| {
     )
 });
 
-/// Whether two figures of one report may be the same, rounded in two ways.
+/// True if two figures of a report can be one figure that was rounded in two ways.
 pub(super) fn rounds_alike(a: f64, b: f64) -> bool {
     (a - b).abs() <= ROUNDED_ALIKE * b.abs()
 }
 
 impl Tables {
-    /// The primary statement that a figure is in.
+    /// The primary statement that contains the figure; `None` for a note.
     pub(super) fn statement_of(&self, one: &FitFigure) -> Option<Statement> {
         self.table(one.place())?.statement
     }
 
-    /// Whether a cell of a statement of a period is a balance: cash at the end of the year.
+    /// True for a balance in a statement of a period, such as cash at the end of the year.
     pub(super) fn is_closing(&self, place: Place) -> bool {
         let table = self.table(place);
         table.is_some_and(|table| table.statement == Some(Statement::Flows))
             && self.name_of(place).to_lowercase().contains("end of")
     }
 
-    /// Why a figure may be a change where a balance is asked for. "Net income at the end of 2031"
-    /// is that of the year; "inventories" in a statement of cash flows are never those on its last
-    /// day.
+    /// The reason for doubt if the question asks for a balance, but the figure may be a change.
+    /// "Inventories" in a statement of cash flows are always changes, but "net income at the end of
+    /// 2031" means that of the year.
     pub(super) fn is_change(
         &self,
         of: &Operand,
@@ -73,8 +74,8 @@ impl Tables {
             return None;
         }
         let row = self.table(place)?.rows.get(place.row)?;
-        // A note on cash has the days of the balance sheet, and the title of the statement of cash
-        // flows.
+        // A note about cash has the dates of the balance sheet, but the title of the statement of
+        // cash flows, so it is taken for that statement.
         let of_day = |period: &Period| period.end.day.is_some() && period.months.is_none();
         let is_row = |table: &ReportTable| {
             let mut rows = table.rows.iter();
@@ -93,8 +94,9 @@ impl Tables {
         })
     }
 
-    /// Why the change of a figure is the figure: "inventories" among the changes in working capital
-    /// of a statement of cash flows.
+    /// The reason for doubt if a change is asked for, and the figure is one by itself:
+    /// "inventories" among the changes in working capital of a statement of cash flows. `None` for
+    /// other figures.
     pub(super) fn is_own_change(&self, one: &FitFigure) -> Option<Doubt> {
         let table = self
             .table(one.place())
@@ -112,13 +114,13 @@ impl Tables {
         })
     }
 
-    /// Whether a figure is in a statement of equity, which explains what the others state.
+    /// True for a figure in a statement of equity. It repeats figures of the other statements.
     pub(super) fn is_of_equity(&self, one: &FitFigure) -> bool {
         let table = self.table(one.place());
         table.is_some_and(|table| table.statement.is_some() && table.title.contains("equity"))
     }
 
-    /// All figures.
+    /// All figures of all tables, before they are compared with a question.
     pub(super) fn figures(&self) -> impl Iterator<Item = FitFigure> {
         self.tables.iter().enumerate().flat_map(|(at, table)| {
             let rows = 1..table.rows.len();
@@ -127,7 +129,7 @@ impl Tables {
         })
     }
 
-    /// The figures of a row, by its table and its place there.
+    /// The figures of a row, given its table and its index there.
     pub(super) fn figures_of(&self, (at, row): (usize, usize)) -> impl Iterator<Item = FitFigure> {
         let table = self.tables.get(at).into_iter();
         table.flat_map(move |table| {
@@ -135,7 +137,7 @@ impl Tables {
         })
     }
 
-    /// Whether the row of a figure has all words of one of some wordings, without its section's.
+    /// True if the row's own label, without its section, has all words of one of the readings.
     pub(super) fn is_named_by_label(&self, one: &FitFigure, readings: &[Wording]) -> bool {
         let row = self
             .table(one.place())
@@ -147,7 +149,7 @@ impl Tables {
         readings.iter().any(says)
     }
 
-    /// Whether an operand names the sheet of a workbook that a figure is on.
+    /// True if the operand names the workbook sheet of the figure.
     pub(super) fn names_sheet(&self, of: &Operand, one: &FitFigure) -> bool {
         let words = self
             .table(one.place())
@@ -155,7 +157,7 @@ impl Tables {
         words.is_some_and(|words| !words.is_empty() && words.iter().all(|word| of.says(word)))
     }
 
-    /// The names of figures that are taken for each other, with their sheets if these differ.
+    /// The names of figures that fit equally well; with their sheets if these differ.
     pub(super) fn names_of<'f>(&self, all: impl Iterator<Item = &'f FitFigure>) -> Vec<String> {
         let named = all.filter_map(|one| Some((one, self.table(one.place())?.sheet.as_str())));
         let named: Vec<(&FitFigure, &str)> = named.collect();
@@ -169,7 +171,8 @@ impl Tables {
         named.iter().map(name).collect()
     }
 
-    /// Whether another sheet has the same table with another figure: base and bull case.
+    /// True if the same table on another sheet has another value, as for a base case and a bull
+    /// case.
     fn is_scenario(&self, one: &FitFigure, best: &FitFigure) -> bool {
         let Some((a, b)) = self.table(one.place()).zip(self.table(best.place())) else {
             return false;
@@ -195,9 +198,9 @@ impl Tables {
             && alike()
     }
 
-    /// Whether another figure has the name and the period of one and is another: in a copy of its
-    /// table on another sheet, or in another primary statement of the same kind: depreciation by
-    /// function and as a whole.
+    /// True if `one` has the name and the period of `best` but another value: in the same table on
+    /// another sheet, or in a primary statement of the same kind, such as depreciation by function
+    /// and in total.
     pub(super) fn is_rival(&self, one: &FitFigure, best: &FitFigure) -> bool {
         let label = |of: &FitFigure| {
             let row = self.table(of.place())?.rows.get(of.row)?;
@@ -206,14 +209,14 @@ impl Tables {
         let alike = label(one)
             .zip(label(best))
             .is_some_and(|((name, words), (own, of_best))| {
-                // "Depreciation, excluding that of leased assets"
+                // "Depreciation, excluding that of leased assets" has the name "Depreciation" too.
                 let more = name.strip_prefix(own.trim());
                 let more = more.map(|more| more.trim_start_matches([',', '(', ' ']));
                 let parts = ["excluding", "including"];
                 words == of_best && one.full >= best.full
                     || more.is_some_and(|more| parts.iter().any(|part| more.starts_with(part)))
             });
-        // Statements of one report round alike.
+        // Values that differ only by rounding do not compete.
         let apart = !rounds_alike(one.value.abs(), best.value.abs());
         let statement = self.statement_of(best);
         let scenario = self.is_scenario(one, best);
@@ -228,16 +231,16 @@ impl Tables {
 }
 
 impl ReportTable {
-    /// Whether a word of a statement's section says where the row is, and not what: "net income"
-    /// under "Operating activities" is not operating income. The rows under "Net income per share"
-    /// are of it.
+    /// True if a word of a statement's section says where the row is and does not name it: "net
+    /// income" under "Operating activities" is not operating income. The rows under "Net income per
+    /// share", however, are named by it.
     pub(super) fn is_place(&self, row: &ReportRow, word: &str) -> bool {
         let per_share = row.section.iter().any(|own| own == "share");
         self.statement.is_some() && !per_share && PLACE_STEMS.contains(word)
     }
 
-    /// Whether what a question says of a part is true of no other part of the table: "Sam's Club"
-    /// of "Sam's Club U.S.".
+    /// True if no other section of the table has the words with which the question names this one:
+    /// "Sam's Club" is enough for the section "Sam's Club U.S.".
     pub(super) fn is_only_part(
         &self,
         row: &ReportRow,

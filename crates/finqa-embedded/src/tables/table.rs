@@ -1,4 +1,4 @@
-//! A report's tables as words and periods.
+//! Reads a table's labels into words and periods, so that questions can be compared with them.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
@@ -11,34 +11,35 @@ use regex::Regex;
 use super::figure::ReportFigure;
 use super::words::{LabelWords, plain_stems, same_word, stemmed};
 
-/// The scopes of figures, in a table that has columns of both. Elsewhere these words name nothing.
+/// Words for the group and the parent company. They name figures only in a table that has columns
+/// of both.
 pub(super) const SCOPES: [&str; 2] = ["group", "company"];
 
 #[derive(Debug)]
 pub(super) struct ReportTable {
-    /// It is alone on a page of the user's own: its labels name each figure in full.
+    /// True if it is the only table of a user's page. Its labels then name each figure in full.
     pub(super) plain: bool,
-    /// The row of the page that its header is in.
+    /// The row of the page that has this table's header.
     pub(super) first_row: usize,
-    /// Of a plain table the words of its upper left cell, which are about all figures.
+    /// The words of the title and the upper left cell, which describe all figures.
     pub(super) title: HashSet<String>,
-    /// The texts above it; of a plain one there are none.
+    /// The texts above the table; empty for a plain table.
     pub(super) above: String,
-    /// What its title says that makes its figures others than the company's.
+    /// Words of the title by which the figures are not the whole company's: "parent", "pro forma".
     pub(super) qualifiers: Vec<String>,
-    /// The primary statement that it is, if its title is the name of one.
+    /// The kind of primary statement, if the title is the name of one.
     pub(super) statement: Option<Statement>,
     pub(super) columns: Vec<ReportColumn>,
     pub(super) rows: Vec<ReportRow>,
-    /// The row that ends what a plain table adds up.
+    /// The row of the only bare total of a plain table. Rows below it are not parts of the total.
     ends: Option<usize>,
-    /// The sheet of a workbook that it is on.
+    /// The name of the workbook sheet; empty in other documents.
     pub(super) sheet: String,
-    /// Its amounts are in thousands or more.
+    /// True if the caption states a scale, such as thousands or millions.
     pub(super) scaled: bool,
 }
 
-/// The table, the row and the column of a cell.
+/// The position of a cell: its table, row and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     pub(super) table: usize,
@@ -49,12 +50,14 @@ pub(crate) struct Place {
 /// The label of a row or a column, as questions name it.
 #[derive(Debug, Default)]
 pub(super) struct Label {
-    /// As the page writes it, without periods unless it is nothing else.
+    /// The label without its period ("Sales 2031" becomes "Sales"), or the period if it has nothing
+    /// else.
     pub(super) name: String,
+    /// Stems of the label outside of its brackets.
     pub(super) words: LabelWords,
-    /// In brackets.
+    /// Stems of the words in brackets.
     pub(super) aside: Vec<String>,
-    /// What a figure is net of: "Receivables, net of allowance".
+    /// Stems of what the figure is net of: `allowance` for "Receivables, net of allowance".
     pub(super) deducted: Vec<String>,
     pub(super) period: Option<Period>,
     pub(super) total: bool,
@@ -63,11 +66,11 @@ pub(super) struct Label {
 #[derive(Debug, Default)]
 pub(super) struct ReportColumn {
     pub(super) label: Label,
-    /// As it is printed.
+    /// The heading as it is printed.
     pub(super) printed: String,
-    /// It is of a budget or a forecast.
+    /// True for a column of a budget or a forecast.
     pub(super) plan: bool,
-    /// Only the title of the table has its period.
+    /// True if only the table's title has the column's period.
     pub(super) is_dated_by_title: bool,
 }
 
@@ -75,50 +78,52 @@ pub(super) struct ReportColumn {
 pub(super) struct ReportRow {
     pub(super) printed: String,
     pub(super) label: Label,
-    /// The headings above it.
+    /// The text of the section headings above the row; `section` has its stems.
     pub(super) heading: Arc<str>,
     pub(super) section: Arc<[String]>,
-    /// It is of a budget or a forecast.
+    /// True for a row of a budget or a forecast.
     pub(super) plan: bool,
-    /// What a column "Unit" or "Currency" says of it.
+    /// The entry of a column "Unit" or "Currency" in this row; empty without one.
     pub(super) unit: String,
     pub(super) cells: Vec<Option<ReportFigure>>,
-    /// Why cells that stand for figures are not read, with their columns.
+    /// Columns of cells that look like figures but could not be read, each with the reason.
     pub(super) unread: Vec<(usize, Box<str>)>,
 }
 
-/// LabelWords of a total, in English and German.
+/// Words of a total, in English and German.
 static TOTALS: LazyLock<HashSet<String>> =
     LazyLock::new(|| stemmed("total subtotal gesamt summe all"));
 
-/// LabelWords of the rows that sum up a part of a cash flow statement.
+/// Words of the rows that sum up one part of a cash flow statement: "Net cash from operating
+/// activities".
 static CASH_OF_ACTIVITIES: LazyLock<HashSet<String>> = LazyLock::new(|| stemmed("cash activities"));
 
-/// LabelWords of a title of figures that are not the company's own.
+/// Words of a title that show that the figures are not those of the whole company.
 const QUALIFIERS: [&str; 7] = [
     "parent", "forma", "discontinued", "predecessor", "guarantor", "guarantors", "consolidating",
 ];
 
-/// A heading of what is not yet so: "Budget 2032", "2032E", "FY32F".
+/// Headings of figures that have not happened yet: "Budget 2032", "2032E", "FY32F".
 static PLAN: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"\b(?:budget(?:ed)?|plan(?:ned)?|forecast|outlook|guidance|target|proj(?:ected|ections?)?|est(?:imated?)?|fcst|expected|(?:fy ?'?)?(?:19|20)?\d\d[befp])\b"
     )
 });
 
-/// Where the figures of a title are included, which is not what they are.
+/// A part of a title that says where figures are included: "Amortization included in cost of sales"
+/// is not a table of cost of sales.
 static INCLUDED: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)\b(?:included|recorded|recognized|reported|classified) (?:in|within|under)\b[^.;:]*"
     )
 });
 
-/// A unit in the brackets of a heading.
+/// A unit in the brackets of a heading: "(in millions)".
 static UNIT: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\([^()]*(?:million|thousand|billion|percent)[^()]*\)"));
 
 impl ReportTable {
-    /// Reads a table with the texts above it; of a plain one there are none.
+    /// Reads a table. `above` has the texts above it, and is empty for a plain table.
     pub(super) fn read(table: &Table, above: &[String], plain: bool) -> Self {
         let title = above.join(" ");
         let lower = title.to_lowercase();
@@ -181,7 +186,7 @@ impl ReportTable {
         out
     }
 
-    /// Gives a column that prints no period that of its tags, if they have only one.
+    /// Dates a column without a printed period by its tags, if all of them have one period.
     pub(super) fn date_by_tags(&mut self, tags: &[FigureTag]) {
         for (at, column) in self.columns.iter_mut().enumerate() {
             let mut periods = tags.iter().filter(|tag| tag.column == at);
@@ -203,7 +208,6 @@ impl ReportTable {
             let heading = column.printed.to_lowercase();
             ["unit", "units", "currency"].contains(&heading.as_str())
         });
-        // Of the rows below it.
         let stems = |heading: &str| plain_stems(&heading.replace("[Line Items]", "")).into();
         let mut section: (Arc<str>, Arc<[String]>) = Default::default();
         let (mut after_heading, mut known) = (false, HashSet::new());
@@ -228,8 +232,8 @@ impl ReportTable {
             read.unit = unit.map_or_else(String::new, |cell| cell.raw.to_string());
             let blank = read.cells.iter().all(Option::is_none) && read.unread.is_empty();
             let heading = at > 0 && blank;
-            // "Total assets" below current assets is not of these alone, and the net cash of
-            // activities is not one of the changes in working capital above it.
+            // "Total assets" below "Current assets" does not belong to that section, and "Net cash
+            // from operating activities" not to the section of working capital above it.
             let apart = match self.statement {
                 _ if self.plain => read.label.total && read.label.words.len() > 1,
                 Some(Statement::Flows) => CASH_OF_ACTIVITIES
@@ -241,7 +245,7 @@ impl ReportTable {
                 (read.heading, read.section) = section.clone();
             }
             if heading {
-                // A heading below another is a part of it.
+                // A heading directly below another one is a part of it, so its name has both.
                 let name: Arc<str> = match after_heading && !self.plain {
                     true => format!("{} {}", section.0, row.label).into(),
                     false => row.label.as_str().into(),
@@ -266,7 +270,7 @@ impl ReportTable {
         words.chain(self.title.iter().map(String::as_str))
     }
 
-    /// Whether a row is of money rather than of numbers of things.
+    /// True if the row has amounts of money in a table with a scale, and not numbers of things.
     pub(super) fn is_money(&self, row: usize) -> bool {
         let things = ["share", "unit", "employee", "store", "number", "warehouse"];
         let row = self.rows.get(row);
@@ -277,8 +281,8 @@ impl ReportTable {
         self.scaled && !of_things
     }
 
-    /// The last row of what a plain table adds up: its only bare total. What follows is of another
-    /// kind: "of which", a cost of the parts.
+    /// The row of the only bare "Total" of a plain table; `None` without exactly one. Rows below it
+    /// are of another kind: "of which", or a cost.
     fn last_of_parts(&self) -> Option<usize> {
         let rows = self.rows.iter().enumerate().skip(1);
         let mut bare = rows.filter(|(_, row)| row.label.total && row.label.words.len() <= 1);
@@ -288,15 +292,15 @@ impl ReportTable {
         }
     }
 
-    /// Whether a row is a part of what a plain table adds up.
+    /// True if the row is one of those that a plain table's total adds up.
     pub(super) fn is_part(&self, row: usize) -> bool {
         let ends = self.ends.is_some_and(|end| row > end);
         !ends && self.rows.get(row).is_some_and(|row| !row.label.total)
     }
 }
 
-/// Columns of one name without a period, such as "% of total" after each year's amounts, are
-/// of the period of the column to their left.
+/// Dates repeated columns: if several columns without a period have one name, such as "% of total"
+/// after each year's amounts, each gets the period of the column to its left.
 fn date_repeated(columns: &mut [ReportColumn]) {
     let names: Vec<String> = columns
         .iter()
@@ -312,7 +316,8 @@ fn date_repeated(columns: &mut [ReportColumn]) {
     }
 }
 
-/// Columns of one month of several years are of the years that end with it.
+/// If all columns have one month of different years, such as "Dec 2030" and "Dec 2031", they are
+/// years that end with that month and not single months.
 fn of_years(columns: &mut [ReportColumn]) {
     let dated = || columns.iter().filter_map(|column| column.label.period);
     let mut years: Vec<Option<u16>> = dated().map(|period| period.end.year).collect();
@@ -333,7 +338,8 @@ fn of_years(columns: &mut [ReportColumn]) {
     }
 }
 
-/// A heading over several columns may stand above the first or the last of them.
+/// Dates columns below a heading that spans several of them, where the heading is printed above the
+/// first or the last one.
 fn date_spanned(columns: &mut [ReportColumn]) {
     let mut left: Option<Period> = None;
     for column in columns.iter_mut().skip(1) {
@@ -357,13 +363,14 @@ fn date_spanned(columns: &mut [ReportColumn]) {
     }
 }
 
-/// Whether two dates are of one day of the year, or of the weeks in which a fiscal year ends.
+/// True if two dates are at most about a week apart within a year. Fiscal years that end on a day
+/// of the week end on slightly different dates.
 fn is_same_day(a: Date, b: Date) -> bool {
     let day = |date: Date| Some(31 * i32::from(date.month?) + i32::from(date.day?));
     day(a).zip(day(b)).is_some_and(|(a, b)| (a - b).abs() <= 7)
 }
 
-/// A text before brackets with what follows them, and what is in them.
+/// Splits a text into the part outside its first brackets and the part inside them.
 pub(super) fn brackets(text: &str) -> (String, &str) {
     let (plain, inside) = text.split_once(['(', '[']).unwrap_or((text, ""));
     let (inside, after) = inside.split_once([')', ']']).unwrap_or((inside, ""));
@@ -380,16 +387,17 @@ impl Label {
             month.months = Some(1);
         }
         let (text, inside) = brackets(&rest);
-        // A unit says nothing of what its figures are.
+        // A unit does not say what the figures are.
         let mut words = plain_stems(&without_unit(&text).unwrap_or(text));
-        // "IT" is a name, "it" is not; a question never names it by chance.
+        // "IT" has no stems, because "it" is a filler word. It is kept in capitals, so that no word
+        // of a question in lower case meets it.
         if plain && words.is_empty() && period.is_none() && !printed.is_empty() {
             words.push(printed.to_owned());
         }
         let name = if words.is_empty() { printed } else { &rest };
         let name = finqa_core::text::single_spaced(name).trim().to_owned();
         Self {
-            // "% of total" is a share.
+            // "% of total" is a share and not a total.
             total: !name.contains('%') && words.iter().any(|word| TOTALS.contains(word))
                 || plain && name == "Group",
             name,
@@ -408,14 +416,14 @@ impl Label {
         all.any(|own| same_word(own, word))
     }
 
-    /// Whether its own name has one of the words of a list.
+    /// True if the label, without its brackets, has one of these words.
     pub(super) fn is_one_of(&self, list: &HashSet<String>) -> bool {
         self.words.iter().any(|own| list.contains(own))
     }
 }
 
 impl ReportColumn {
-    /// Whether its heading names a scope.
+    /// True if the heading names this scope.
     fn is_of(&self, scope: &str) -> bool {
         let heading = self.printed.to_lowercase();
         let mut words = heading.split(|c: char| !c.is_alphanumeric());
@@ -458,7 +466,7 @@ impl ReportRow {
             });
             label.period = None;
         }
-        // Only "All wards" under the heading "Ward" is a total.
+        // "All wards" is a total only under the heading "Ward".
         if label.words.iter().next() == Some("all") {
             let mut rest = label.words.iter().skip(1);
             label.total &= label.words.len() > 1 && rest.all(|word| table.title.contains(word));
@@ -474,7 +482,7 @@ impl ReportRow {
         }
     }
 
-    /// Whether it or its heading has a word.
+    /// True if the row's label or its section has the word.
     pub(super) fn says(&self, word: &str) -> bool {
         self.label.says(word) || self.section.iter().any(|own| same_word(own, word))
     }

@@ -1,4 +1,5 @@
-//! Reads the tags of a report's cells, and which names the standard elements mean (`tags.txt`).
+//! Reads the tags of a report's cells, and from `tags.txt` which standard elements an everyday name
+//! means.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,14 +10,14 @@ use finqa_core::question::Document;
 use super::table::Place;
 use super::words::{lists_stem, plain_stems};
 
-/// What the tag of a cell says: its element, and the words of each of its members.
+/// The tag of a cell: its element, and the stems of each of its members.
 #[derive(Debug)]
 pub(super) struct Tag {
     pub(super) element: String,
     pub(super) members: Vec<Vec<String>>,
 }
 
-/// A name, and the elements that mean or contradict it.
+/// An everyday name with the elements that mean it and those that contradict it.
 pub(super) struct Meaning {
     name: Vec<String>,
     pub(super) means: Vec<&'static str>,
@@ -40,16 +41,16 @@ static MEANINGS: LazyLock<Vec<Meaning>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Words that change no name.
+/// Words of a question that do not change a name.
 const NEUTRAL: &str = "total overall consolidated end";
 
-/// Members of a whole, which no question names.
+/// Members that stand for a whole. No question names them.
 const OF_WHOLE: [&str; 2] = [
     "OperatingSegmentsMember",
     "ReportableSegmentAggregationBeforeOtherOperatingSegmentMember",
 ];
 
-/// The words of a member: `iPhoneMember` is about the iPhone.
+/// The stems of a member's name: `iPhoneMember` is about the iPhone.
 fn member_words(member: &str) -> Vec<String> {
     let name = member
         .trim_end_matches("Member")
@@ -66,7 +67,8 @@ fn member_words(member: &str) -> Vec<String> {
     plain_stems(&spaced)
 }
 
-/// The tags of the tables of a document.
+/// The tags of a document's cells that use a standard element; company elements have no known
+/// meaning.
 pub(super) fn read<'t>(
     document: &Document,
     tables: impl Iterator<Item = &'t Table>,
@@ -96,7 +98,8 @@ pub(super) fn read<'t>(
 }
 
 impl Meaning {
-    /// The longest name that is in one of some readings, and the words that this one has besides.
+    /// The meaning whose name leaves the fewest words of a reading, and these words. On a tie, the
+    /// longest name. `None` if no name is in a reading.
     pub(super) fn of(readings: &[Vec<String>]) -> Option<(&'static Self, Vec<String>)> {
         let found = readings.iter().flat_map(|reading| {
             let named = MEANINGS
@@ -114,7 +117,7 @@ impl Meaning {
 }
 
 impl Tag {
-    /// Whether its members are those that some words name.
+    /// True if each member is named by one of the words, and each of the words is in a member.
     pub(super) fn is_of(&self, words: &[String]) -> bool {
         let named = |member: &Vec<String>| member.iter().any(|word| words.contains(word));
         let known = |word: &String| self.members.iter().any(|member| member.contains(word));

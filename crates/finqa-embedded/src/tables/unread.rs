@@ -1,5 +1,5 @@
-//! What a file has and a page does not show: figures that are not read, and digits behind the
-//! printed ones.
+//! Handles cells whose content differs from a plain figure: cells that could not be read, sides of
+//! accounts, and printed digits that are fewer than the stored ones.
 
 use finqa_core::page::period::Period;
 use finqa_core::program::Leaf;
@@ -13,7 +13,9 @@ use super::table::{Place, ReportTable};
 use crate::expr::{literal_value, turn_sign};
 
 impl Tables {
-    /// Fails if a cell that is not read fits an operand in full, and no figure does as well.
+    /// Returns a doubt if a cell that could not be read fits the operand in full, and better than
+    /// every figure that was found. Otherwise a worse fitting figure would be answered in its
+    /// place.
     pub(super) fn is_read(
         &self,
         of: &Operand,
@@ -36,8 +38,8 @@ impl Tables {
         missing(format!("{} is {why}", self.full_name(best.place())))
     }
 
-    /// Repeats the side of an account ("45 Dr") where its figure is looked up. Sides are not
-    /// computed with.
+    /// Adds the side of an account ("45 Dr") to a figure that is looked up. Returns a doubt for a
+    /// calculation with such figures.
     pub(super) fn with_side(&self, answer: DirectAnswer) -> Reading<DirectAnswer> {
         let side = |leaf: &Leaf<Option<Place>>| self.cell(leaf.source?)?.side();
         let first = answer.exprs().flat_map(FigureExpr::leaves).find_map(side);
@@ -53,7 +55,8 @@ impl Tables {
         }
     }
 
-    /// Shows a figure that is looked up with its printed digits.
+    /// Replaces the stored digits of a looked-up figure by the printed ones; `None` if it has only
+    /// one form.
     pub(super) fn print(&self, expr: &mut FigureExpr) -> Option<()> {
         let FigureExpr::Leaf(leaf) = expr else {
             return None;
@@ -72,7 +75,7 @@ impl Tables {
     }
 }
 
-/// The cells for an operand that are not read, the best first.
+/// The cells that could not be read and fit an operand, the best first.
 fn unread_candidates(
     tables: &[ReportTable],
     operand: &Operand,

@@ -1,6 +1,6 @@
-//! Questions whose words are a printed label of a primary statement: "What was the net change in
-//! cash in 2024?". Nothing is read into the label: its "change" is no operation, its "net" no
-//! qualifier.
+//! Answers questions that repeat a whole label of a primary statement: "What was the net change in
+//! cash in 2024?". The words of the label are not interpreted, so "change" is not an operation
+//! here.
 
 use std::ops::Range;
 
@@ -19,13 +19,13 @@ use super::statements::rounds_alike;
 use super::table::{ReportRow, ReportTable, brackets};
 use super::words::{lists, plain_stems, same_word};
 
-/// Words that a question has inside a label: "debt that is due within one year".
+/// Words that a question can add inside of a label: "debt that is due within one year".
 const INSIDE: &str = "a an the that which is are was were";
 
-/// Words that lead to the section of a row.
+/// Words with which a question leads to the section of a row: "under operating activities".
 const LEADS: &str = "under within below section heading";
 
-/// The words of a text in lower case, with their places, without any mark.
+/// The words of a text in lower case without punctuation, each with its place in bytes.
 fn words(text: &str) -> Vec<(Range<usize>, String)> {
     let mut out: Vec<(Range<usize>, String)> = Vec::new();
     for (at, c) in text.char_indices().filter(|(_, c)| c.is_alphanumeric()) {
@@ -40,13 +40,13 @@ fn words(text: &str) -> Vec<(Range<usize>, String)> {
     out
 }
 
-/// A label as questions repeat it: with what is in its brackets, and without.
+/// The words of a label, once with and once without what is in its brackets.
 fn spellings(printed: &str) -> impl Iterator<Item = Vec<String>> {
     let spelled = |text: &str| words(text).into_iter().map(|(_, word)| word).collect();
     [spelled(printed), spelled(&brackets(printed).0)].into_iter()
 }
 
-/// Where a text has a label's words one after the other.
+/// The place where a text has the words of a label in order; `None` without one.
 fn find(text: &[(Range<usize>, String)], label: &[String]) -> Option<Range<usize>> {
     let first = label.first()?;
     let starts = text
@@ -81,8 +81,8 @@ impl NamedStatement {
 }
 
 impl Tables {
-    /// The question as one for the rows whose label it repeats, if it says no more than that, a
-    /// period, the statement or the section.
+    /// Reads a question that repeats a label and adds at most a period, the statement or the
+    /// section. `None` for other questions.
     pub(super) fn whole_label(&self, question: &str) -> Option<Asked> {
         let (text, lower) = (words(question), question.to_lowercase());
         let statements = self.tables.iter().enumerate();
@@ -109,7 +109,8 @@ impl Tables {
             let exactly = |row: &ReportRow| row.section.iter().all(|own| beside.contains(own));
             let fits = |row: &ReportRow| {
                 let says = |word: &String| row.section.iter().any(|own| same_word(own, word));
-                // "Operating net income" is not the net income under "Operating activities".
+                // "Operating net income" is not "Net income" under "Operating activities", so the
+                // words must be the whole section unless "under" or the like leads to it.
                 let is_section = led || beside.is_empty() || exactly(row);
                 spellings(&row.printed).any(|own| own == label)
                     && beside.iter().all(says)
@@ -117,12 +118,15 @@ impl Tables {
             };
             let mut found: Vec<((usize, usize), &ReportRow)> =
                 rows.clone().filter(|(_, row)| fits(row)).collect();
-            // "(Gains) losses" is not "Gains (losses)", "Revenue" is not "Cost of revenue".
+            // Two labels can have equal words: "(Gains) losses" and "Gains (losses)" without their
+            // brackets, or one label inside another. Keep the rows that are printed as the question
+            // has it.
             let printed = |row: &ReportRow| lower.contains(&row.printed.trim().to_lowercase());
             keep(&mut found, |(_, row)| printed(row));
             keep(&mut found, |(_, row)| !beside.is_empty() && exactly(row));
             let rows: Vec<(usize, usize)> = found.into_iter().map(|(place, _)| place).collect();
-            // A row of this label without a figure of the period leaves other names open.
+            // If no row of this label has a figure in the period, the question may mean another
+            // name.
             let dated = |span: &Period| {
                 let fits = |one: &FitFigure| self.fits(one.period.as_ref(), Some(span));
                 rows.iter()
@@ -149,8 +153,8 @@ impl Tables {
         })
     }
 
-    /// The stems of what a question says beside a label that is no period; `None` if it begins
-    /// like one that refers to another, or compares.
+    /// The stems of what a question says besides the label, except periods. `None` if the question
+    /// refers to an earlier one, or compares.
     fn beside_label(&self, tokens: &[Token]) -> Option<Vec<String>> {
         let stems = |token: &Token| match token.part {
             TokenPart::Word(_) | TokenPart::Name(..) => token.stems().to_vec(),
@@ -165,8 +169,8 @@ impl Tables {
         (!super::follow_up::is_elliptical(tokens)).then(|| named.collect())
     }
 
-    /// The figure of rows that a question names by their whole label. Of rows that differ, a
-    /// balance is meant before its change of the same name.
+    /// The figure of the rows that a question names by their whole label. If they differ, a balance
+    /// takes precedence over its change.
     pub(super) fn of_rows(&self, of: &Operand, asked: Option<Period>) -> Reading<Amount> {
         let named = |one: &FitFigure| {
             let table = self.table(one.place());
@@ -198,7 +202,7 @@ impl Tables {
             });
         }
         let mut best = *all.first().ok_or(Doubt::Open)?;
-        // "Depreciation", and "Depreciation, excluding ..." in another statement.
+        // Another statement may have "Depreciation, excluding ..." with another value.
         if of.statement.is_none() {
             let rivals = self
                 .figures()
@@ -227,7 +231,7 @@ impl Tables {
         })
     }
 
-    /// The names of a cell's section, row and column.
+    /// The name of a cell with its section: "Assets: Cash, 2031".
     fn placed_name(&self, one: &FitFigure) -> String {
         let row = self
             .table(one.place())

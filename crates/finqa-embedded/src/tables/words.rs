@@ -1,4 +1,4 @@
-//! The words of labels and questions, as they are compared.
+//! Defines the stems by which labels and questions are compared, and the words that are ignored.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
@@ -8,7 +8,7 @@ use regex::Regex;
 
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 
-/// LabelWords that name no figure, in labels and in questions.
+/// Words that do not name a figure, in labels or in questions.
 pub(crate) const FILLERS: &str = "a an the of in on at for to from by with and or as is was were are be been \
     being did do does has have had what how much many there we our us i you your it its they \
     them their this that these those he she company companies firm group business amount amounts \
@@ -16,8 +16,8 @@ pub(crate) const FILLERS: &str = "a an the of in on at for to from by with and o
     record made make earn earned generate generated come came comes ended during please tell \
     altogether respectively over between through until across - &";
 
-/// LabelWords of questions about reports that change nothing of what is asked: what people say beside
-/// the name of a figure.
+/// Words of questions about reports that do not change what is asked. People put them around the
+/// name of a figure: "how much went out the door for rent".
 pub(super) const NOISE: &str = "about again all-in altogether around away back bad big bring bringing \
     brings brought carry carrying carried charge charged currently door fast find give go goes \
     going gone good handed hold held holding how incur incurred into just keep kept laid large lay left let \
@@ -36,19 +36,19 @@ pub(super) const VERBS: &str = "is was are were comes came come made did do does
 /// Pronouns that refer to an earlier question.
 pub(super) const PRONOUNS: &str = "it its that this these those they them";
 
-/// LabelWords of a label that a question leaves out without meaning another line.
+/// Words of a label that a question can omit without asking for another row: "Total net sales".
 pub(crate) const LIGHT: &str =
     "total overall actual consolidated equivalents attributable net subtotal end";
 
-/// LabelWords that a question adds to what a label says.
+/// Words that a question can add to a label: "people" in "how many people are employees".
 pub(super) const LOOSE: &str = "due people persons work";
 
-/// Whether a list has a word as it is.
+/// True if a space-separated list has exactly this word.
 pub(crate) fn lists(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|other| other == word)
 }
 
-/// Whether a list has a word of this stem.
+/// True if a space-separated list has a word with this stem.
 pub(crate) fn lists_stem(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|other| stem(other) == word)
 }
@@ -62,7 +62,7 @@ pub(super) fn stemmed(list: &str) -> HashSet<String> {
 static FILLER_WORDS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| FILLERS.split_whitespace().collect());
 
-/// The words of a text that name something, in lower case and stemmed; numbers too.
+/// The stems of the words and numbers of a text that name something, in lower case.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let names = |token: &TextToken<'_>| {
@@ -70,7 +70,7 @@ pub(crate) fn stems(text: &str) -> Vec<String> {
         named && !FILLER_WORDS.contains(token.text.as_ref())
     };
     let stems = |chunk: &str| -> Vec<String> {
-        // "Units sold" are no sales.
+        // "Units sold" are not sales, so "sold" keeps its form.
         if chunk.trim_matches(|c: char| !c.is_alphanumeric()) == "sold" {
             return vec!["sold".to_owned()];
         }
@@ -80,12 +80,12 @@ pub(crate) fn stems(text: &str) -> Vec<String> {
     lower.split_whitespace().flat_map(stems).collect()
 }
 
-/// "U.S." is not "us", and the United States are the same.
+/// The spellings of the United States. Without this, "U.S." would be read as "us".
 pub(super) static STATES: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r"\b[Uu]nited [Ss]tates\b(?: of America\b)?|\b[Uu]\.[Ss]\.?|\bUS\b|\bu\.s\b\.?")
 });
 
-/// The stems of a text, its hyphens and strokes read as blanks.
+/// The stems of a text in which hyphens, slashes and trade marks count as spaces.
 pub(super) fn plain_stems(text: &str) -> Vec<String> {
     stems(&STATES.replace_all(text, "usa ").replace(
         ['-', '/', '\u{2013}', '\u{2014}', '\u{ae}', '\u{2122}'],
@@ -93,14 +93,15 @@ pub(super) fn plain_stems(text: &str) -> Vec<String> {
     ))
 }
 
-/// Whether two stems are of one word: `matur` and `maturity`.
+/// True if two stems can be of one word, because the stemmer does not reduce all forms to one:
+/// `matur` and `maturity`.
 pub(crate) fn same_word(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     short == long || short.len() >= 5 && long.starts_with(short) && long.len() <= short.len() + 3
 }
 
-/// The words of a label. Labels of one table share the words that they have in common, because a
-/// table may have a hundred thousand rows.
+/// The words of a label. The tables share equal words in memory, because a table may have a hundred
+/// thousand rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LabelWords(Box<[Arc<str>]>);
 
@@ -130,7 +131,7 @@ impl LabelWords {
         Self(own.chain(more.map(Into::into)).collect())
     }
 
-    /// Takes the words that a set has from there, and adds the others to it.
+    /// The same words, with the memory of those in `known`. Adds the others to `known`.
     pub(super) fn shared(&self, known: &mut HashSet<Arc<str>>) -> Self {
         let share = |word: &Arc<str>| match known.get(word) {
             Some(known) => Arc::clone(known),
