@@ -200,8 +200,8 @@ impl Tables {
         Ok(pair)
     }
 
-    /// Checks that figures to be compared have one unit. In a plain table, it also refuses a row that
-    /// is always below zero although its name does not say so.
+    /// Checks that figures to be compared have one unit. In a plain table, it also refuses a row
+    /// that is always below zero although its name does not say so.
     pub(super) fn check(&self, amounts: &[Amount]) -> Reading<()> {
         if !self.is_plain() {
             return self.in_one_unit(amounts);

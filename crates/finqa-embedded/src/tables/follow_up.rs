@@ -1,4 +1,5 @@
-//! Questions that change one part of the one before: "and in 2022?", "what about rent?".
+//! Completes follow-up questions, which change one part of the question before them: "and in
+//! 2022?", "what about rent?".
 
 use std::sync::LazyLock;
 
@@ -15,10 +16,10 @@ use super::phrases::Cue;
 use super::question::{Token, TokenPart};
 use super::words::{PRONOUNS, lists};
 
-/// How a question that leans on the one before begins.
+/// First words of a question that refers to the one before.
 const ELLIPTICAL: &str = "and then so also but same";
 
-/// Words that lead to what it changes.
+/// Words before the part that a follow-up changes.
 const LEADS: &str = "and then so also but same about";
 
 pub(super) fn is_elliptical(tokens: &[Token]) -> bool {
@@ -26,18 +27,19 @@ pub(super) fn is_elliptical(tokens: &[Token]) -> bool {
     lists(ELLIPTICAL, text(0)) || text(1) == "about"
 }
 
-/// The year before that of the question before.
+/// The year before the one that the last question asked for.
 static YEAR_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)\b(?:in |of |for )?(?:the (?:year before|(?:previous|prior|preceding) (?:fiscal )?year)|a year (?:before|earlier|ago))\b"
     )
 });
 
-/// The year of the question before.
+/// The year that the last question asked for.
 static SAME_YEAR: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\b(?:in |of |for )?(?:that|the same) (?:fiscal )?year\b"));
 
-/// What refers to the question before, and what compares with a year instead of asking for it.
+/// Words that refer to the last question; and words that compare with a year instead of asking for
+/// that year's figure.
 static REFERS: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r"(?i)^(?:and|then|so|what about|how about)\b|\b(?:it|that|they|those)\b")
 });
@@ -47,7 +49,8 @@ static COMPARES: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A question with the number of the year before that of the last question, if it asks for it.
+/// Replaces "that year" and "the year before" by the year they mean after the last question. The
+/// text is unchanged if the last question has no single year.
 pub(super) fn with_year(text: &str, before: Option<&Asked>) -> String {
     let span = before.and_then(|before| match before.operands.as_slice() {
         [of] => of.spans.first().filter(|_| of.spans.len() == 1),
@@ -68,14 +71,14 @@ pub(super) fn with_year(text: &str, before: Option<&Asked>) -> String {
     }
 }
 
-/// Pronouns for a figure.
+/// Pronouns that can mean a figure.
 const REFERRING: &str = "that this these those";
 
-/// Words before a pronoun that is no conjunction and no article: "is that", "than it".
+/// Words after which "that" is a pronoun and not a conjunction or an article: "is that", "than it".
 const BEFORE_PRONOUN: &str = "is was are were did does has had of than to from";
 
-/// Where a question about a report has a pronoun for the figure of the one before: behind a verb, or
-/// before anything else. "It" is the company where the question names a figure of its own.
+/// The index of a pronoun that means the figure of the last question: behind a verb, or at the
+/// start of the question. If the question names a figure itself, "it" means the company.
 pub(super) fn pronoun(tokens: &[Token]) -> Option<usize> {
     let named = tokens.iter().any(|token| !token.stems().is_empty());
     let leads = tokens.iter().take_while(|token| is_lead(token)).count();
@@ -88,8 +91,8 @@ pub(super) fn pronoun(tokens: &[Token]) -> Option<usize> {
     tokens.iter().enumerate().position(refers)
 }
 
-/// Why a question may be about the one before: it has a pronoun that was not read as its figure. "That
-/// is due" only leads to a part of a name.
+/// The reason for doubt if the question has a pronoun that was not read as the last figure. "That"
+/// in "debt that is due" is not a reference.
 pub(super) fn refers_back(tokens: &[Token]) -> Option<String> {
     let verbs = "is was are were has have had will it they the we";
     let follows = |at: usize| {
@@ -105,7 +108,7 @@ pub(super) fn refers_back(tokens: &[Token]) -> Option<String> {
     Some(format!("{:?} may be of the question before", word.text))
 }
 
-/// Cues between two figures.
+/// Cues for an operation with two figures.
 const RELATIONS: [Cue; 8] = [
     Cue::AsShareOf,
     Cue::DividedBy,
@@ -120,7 +123,7 @@ const RELATIONS: [Cue; 8] = [
 fn is_lead(token: &Token) -> bool {
     lists(LEADS, &token.text) || token.cue() == Some(Cue::And)
 }
-/// Cues of a change of one figure.
+/// Cues for the change of one figure.
 const CHANGES: &[Cue] = &[
     Cue::Change,
     Cue::Difference,
@@ -131,8 +134,8 @@ const CHANGES: &[Cue] = &[
     Cue::Rise,
 ];
 
-/// Whether a question about a report leans on the one before for a side of a relation: "and as a
-/// share of net sales?"; or for the part that "its" is of.
+/// True if a question about a report needs the last one: for a side of a relation ("and as a share
+/// of net sales?"), or for the part that "its" refers to.
 pub(super) fn leans(tokens: &[Token], before: Option<&Asked>) -> bool {
     let of_part =
         before.is_some_and(|before| before.operands.iter().any(|of| !of.words.is_empty()));
@@ -144,7 +147,7 @@ pub(super) fn leans(tokens: &[Token], before: Option<&Asked>) -> bool {
         || first.is_some_and(|token| token.cue() == Some(Cue::AsShareOf))
 }
 
-/// A question that begins with a relation, with the figure of the one before as its first side.
+/// A question that begins with a relation, with the last figure put before it; `None` for others.
 pub(super) fn with_first_side(before: &Asked, tokens: &[Token]) -> Option<Vec<Token>> {
     let relation = tokens
         .iter()
@@ -160,8 +163,8 @@ pub(super) fn with_first_side(before: &Asked, tokens: &[Token]) -> Option<Vec<To
     with_figure(before, &[&[pronoun], rest].concat(), 0)
 }
 
-/// "And its operating income?" as a question for the part that the one before is about, in its
-/// period.
+/// "And its operating income?" as a question about the part that the last question was about, in
+/// the same period; `None` for other questions.
 pub(super) fn of_same_part(before: &Asked, tokens: &[Token]) -> Option<Vec<Token>> {
     let [of] = before.operands.as_slice() else {
         return None;
@@ -197,7 +200,7 @@ pub(super) fn of_same_part(before: &Asked, tokens: &[Token]) -> Option<Vec<Token
     )
 }
 
-/// The words of the part that a figure is of.
+/// Tokens for the words of a figure that name the part, such as a segment.
 fn part_words(of: &Operand) -> impl Iterator<Item = Token> {
     of.words.iter().map(|(stem, said)| Token {
         text: said.clone(),
@@ -205,14 +208,15 @@ fn part_words(of: &Operand) -> impl Iterator<Item = Token> {
     })
 }
 
-/// What asks for the figure before as a share of the revenue of the same part.
+/// Questions for the last figure as a share of the revenue of the same part.
 static MARGIN: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)^(?:and |so |then )*what (?:margin|share of (?:revenue|sales)) (?:is|was|does|did|would) (?:that|this|it)\b"
     )
 });
 
-/// "What margin does that give?" as the figure before over revenue.
+/// "What margin does that give?" as a question for the last figure divided by revenue; `None` for
+/// other questions, and after one for revenue itself.
 pub(super) fn margin_of(before: &Asked, text: &str) -> Option<Vec<Token>> {
     let [of] = before.operands.as_slice() else {
         return None;
@@ -235,14 +239,15 @@ pub(super) fn margin_of(before: &Asked, text: &str) -> Option<Vec<Token>> {
     Some(sides.into_iter().chain(part_words(of)).collect())
 }
 
-/// The company as a whole.
+/// Names of the whole company in a follow-up.
 static WHOLE: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)^(?:and |so |then )*(?:(?:what|how) about |for )?(?:the )?(?:(?:whole|entire|total) )?(?:group|company|firm|business|all of it)(?: as a whole| in total| overall)?\W*$|^and (?:overall|in total|consolidated|as a whole)\W*$"
     )
 });
 
-/// "And the group as a whole?" asks for the figure before without the part that it is of.
+/// "And the group as a whole?" as the last question without the words of the part; `None` for other
+/// questions.
 pub(super) fn of_whole(before: &Asked, text: &str) -> Option<Asked> {
     let [of] = before.operands.as_slice() else {
         return None;
@@ -254,8 +259,8 @@ pub(super) fn of_whole(before: &Asked, text: &str) -> Option<Asked> {
     })
 }
 
-/// A question with the figure of the one before in place of its pronoun; `None` if that one asked
-/// for more than a figure.
+/// The tokens with the figure of the last question in place of the pronoun at `at`; `None` if the
+/// last question asked for more than one figure.
 pub(super) fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option<Vec<Token>> {
     let [of] = before.operands.as_slice() else {
         return None;
@@ -268,14 +273,15 @@ pub(super) fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option
         .take_while(|token| lists(LEADS, &token.text))
         .count();
     let mut out = tokens.to_vec();
-    // "What was it in 2030?" asks for that year, "is that more than in 2030?" for both.
+    // "What was it in 2030?" asks for that year only; "is that more than in 2030?" compares two
+    // years.
     let relates = |token: &Token| token.cue().is_some_and(|cue| RELATIONS.contains(&cue));
     let dated = tokens.iter().any(|token| token.period().is_some());
     let mut of = match dated && !tokens.iter().any(relates) {
         true => of.of_spans(Vec::new()),
         false => of.clone(),
     };
-    // "What growth is that?" is of the two figures just given.
+    // "What growth is that?" is between the two figures that were just given.
     if !dated && has(tokens, CHANGES) {
         of.spans.append(&mut of.before);
     }
@@ -287,19 +293,19 @@ pub(super) fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option
     Some(out.split_off(leads))
 }
 
-/// What relates a question to the figure before it: "over net sales?", "as a percent of that?".
+/// Words by which a question is about the last figure: "over net sales?", "as a percent of that?".
 static RELATED: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)^(?:and |then |so )*(?:over|to|by|per|divided|minus|plus|less|times|of|as)\b|\b(?:over|by|of|to|minus|plus) (?:that|this|it|those|them)\b"
     )
 });
 
-/// A question with a verb says in full what it asks for.
+/// Verbs. A question with one says in full what it asks for.
 static VERB: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\b(?:was|were|is|are|did|do|does|has|have|had|will|how)\b"));
 
-/// Gives a bare name ("free cash flow?") the period of the question before. Returns why it may
-/// still ask for something else: for a relation to the figure before, or for the same part.
+/// Gives a bare name ("free cash flow?") the period of the last question. Returns the reason for
+/// doubt if the question may still be about the last figure or the last part.
 pub(super) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<String> {
     if let ([last], [of]) = (before.operands.as_slice(), asked.operands.as_mut_slice()) {
         let periods = (last.spans.as_slice(), of.spans.as_slice());
@@ -327,15 +333,15 @@ pub(super) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<St
             new.spans.clone_from(&of.spans);
         }
     }
-    // "AWS net sales" and then "operating income?": of the part, or of the whole?
+    // After "AWS net sales", "operating income?" can be about AWS or about the company.
     let (part, _) = of.words.first().filter(|_| !of.names.is_empty())?;
     let kept = |new: &Operand| new.words.iter().any(|(word, _)| word == part);
     let lost = looks_up && !asked.operands.iter().any(kept);
     lost.then(|| format!("it may be of {part:?}, like the question before, or of the whole"))
 }
 
-/// Whether a question can be understood without the ones before it; `says` is whether a label
-/// has a word.
+/// True if a question can be understood without earlier ones. `says` tells whether a label has a
+/// word; `dated` whether the question must name a period.
 pub(super) fn is_complete(tokens: &[Token], dated: bool, says: impl Fn(&String) -> bool) -> bool {
     let refers = tokens.iter().any(|token| lists(PRONOUNS, &token.text));
     let over_all = |cue| matches!(cue, Cue::Largest | Cue::Smallest | Cue::Average);
@@ -344,8 +350,8 @@ pub(super) fn is_complete(tokens: &[Token], dated: bool, says: impl Fn(&String) 
     !is_elliptical(tokens) && !refers && known && (!dated || tokens.iter().any(of_time))
 }
 
-/// The question in full, if it changes one part of the one before: its periods, or the words
-/// that are `alike` one of it.
+/// The last question with one part changed: its periods, or the words for which `alike` is true.
+/// `None` if the tokens are not such a follow-up.
 pub(super) fn completed(
     before: &Asked,
     tokens: &[Token],
@@ -358,7 +364,7 @@ pub(super) fn completed(
         .collect();
     let new = operand(&told, Some(&[])).filter(|_| is_elliptical(tokens))?;
     let mut out = before.clone();
-    // "And at the end of 2030?"
+    // "And at the end of 2030?" has only light words besides its period.
     let stems = told
         .iter()
         .flat_map(Token::stems)
@@ -372,7 +378,8 @@ pub(super) fn completed(
         if !new.spans.is_empty() {
             let part = |span: &Period| span.length() < 12;
             let whole = |span: &Period| span.months.is_none() && span.end.month.is_none();
-            // "And in 2022?" after a quarter may mean the quarter or the year.
+            // "And in 2022?" after a question for a quarter can mean the same quarter or the whole
+            // year.
             let unclear = of.spans.iter().any(part) && new.spans.iter().any(whole);
             if count.max(1) != new.spans.len() || unclear {
                 return None;

@@ -1,7 +1,7 @@
-//! The parts of a whole: rows, columns or repeated rows of a report that add up to a figure of its
+//! Finds the parts of a whole: rows, columns or repeated rows that add up to a figure of the
 //! statements, such as the revenue of each segment or country.
 //!
-//! That they add up is what makes a group of them certain: nothing else says where one ends.
+//! Only the sum makes a group certain, because nothing else on a page says where the group ends.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -16,14 +16,14 @@ use super::ranking::{PART_NOUNS, PLACE_NOUNS};
 use super::table::{ReportColumn, ReportRow, ReportTable};
 use super::words::{lists, plain_stems, stemmed};
 
-/// Parts are rounded one by one, so that their sum may differ from the printed whole by this many
-/// units of its last digit.
+/// Largest difference between the sum of the parts and the whole, in units of the last printed
+/// digit: each part is rounded, so that the sum may differ.
 const ROUNDING: f64 = 2.0;
 
-/// The most parts of a whole.
+/// Maximum number of parts that are added up. Larger groups are not found.
 const MOST_PARTS: usize = 40;
 
-/// Stems of names of places.
+/// Stems of names of places, by which a group of countries or regions is recognized.
 static PLACES: LazyLock<HashSet<String>> = LazyLock::new(|| {
     stemmed(
         "usa america american canada mexico brazil emea europe european apac asia pacific japan china \
@@ -31,18 +31,19 @@ static PLACES: LazyLock<HashSet<String>> = LazyLock::new(|| {
     )
 });
 
-/// A group of parts, with their names.
+/// The parts of a whole, each with its name.
 #[derive(Clone)]
 pub(super) struct Group {
     pub(super) parts: Vec<(String, FitFigure)>,
-    /// Words of its table and headings.
+    /// The index of its table.
     pub(super) table: usize,
+    /// Stems of the headings and labels that describe the group.
     section: Vec<String>,
 }
 
 impl Tables {
-    /// The groups of parts of a figure in a period: those that add up to it, and those that add up
-    /// to a total that is called so.
+    /// The groups of parts of a figure in a period: first those that add up to the figure of the
+    /// statements, then those that add up to a total with this name in any table.
     pub(super) fn groups_of(&self, of: &Operand, asked: Option<Period>) -> Vec<Group> {
         let whole = self.figure(of, asked, None);
         let whole = whole.ok().filter(|whole| whole.doubt.is_none());
@@ -57,8 +58,8 @@ impl Tables {
         groups
     }
 
-    /// The groups whose parts a noun may be: places by a noun of places, the group whose title or
-    /// heading has the noun if there is one.
+    /// The groups that a noun can mean. "Country" means groups of places; if a title or a heading
+    /// has the noun, only groups with it are kept.
     pub(super) fn named_groups(
         &self,
         mut groups: Vec<Group>,
@@ -76,14 +77,14 @@ impl Tables {
                 group.section.contains(stem) || title.is_some_and(|title| title.contains(stem))
             })
         };
-        // Other nouns are known only from a title: "department".
+        // Any other noun, such as "department", is known only if a title or a heading has it.
         if groups.iter().any(named) || !says(PART_NOUNS) && !says(PLACE_NOUNS) {
             groups.retain(named);
         }
         groups
     }
 
-    /// Whether the title of a table or a heading of rows has a word.
+    /// True if the title of a table or a section heading has the word.
     pub(super) fn is_titled(&self, word: &String) -> bool {
         self.tables.iter().any(|table| {
             let mut rows = table.rows.iter();
@@ -91,7 +92,8 @@ impl Tables {
         })
     }
 
-    /// The part of a whole that an operand names, if it is in a group.
+    /// The only part of the whole that has all words of an operand; `None` if two groups have it
+    /// with different values, or none has it.
     pub(super) fn part_of(&self, whole: &Amount, part: &Operand) -> Option<FitFigure> {
         let words = &part.words;
         if words.is_empty() {
@@ -113,8 +115,9 @@ impl Tables {
         found.iter().all(same).then_some(first)
     }
 
-    /// The rows above a total, or the columns beside one, that add up to it, if the total, its
-    /// headings and its title have all words of an operand, and its labels no others.
+    /// Groups above a total row, or to the left of a total column, that add up to it. The total,
+    /// its headings and its title must have all words of the operand, and its labels no other
+    /// words.
     fn totalled(&self, of: &Operand, asked: Option<Period>) -> Vec<Group> {
         let readings: Vec<Vec<String>> = (of.of_parts().readings().into_iter())
             .filter(|one| !one.opposite)
@@ -184,7 +187,7 @@ impl Tables {
         out
     }
 
-    /// All groups whose parts add up to an amount that is printed.
+    /// All groups whose parts add up to an amount of the page; empty for a computed amount.
     fn groups(&self, whole: &Amount) -> Vec<Group> {
         let Some(at) = whole.at else {
             return Vec::new();
@@ -232,7 +235,7 @@ impl Group {
 }
 
 impl ReportTable {
-    /// What the last printed digit of a cell is worth.
+    /// The value of one unit in the last printed digit of a cell: 100,000 for "1.5" in millions.
     fn last_digit(&self, row: usize, column: usize) -> f64 {
         let cell = self
             .rows
@@ -249,7 +252,7 @@ impl ReportTable {
     }
 }
 
-/// The named rows right above a row, in their order.
+/// The rows directly above a row, up to one without a label or a figure, with their names.
 fn rows_above(
     table: &ReportTable,
     row: usize,
@@ -265,7 +268,7 @@ fn rows_above(
     parts
 }
 
-/// The columns with names left of a column.
+/// The columns directly to the left of a column, up to one without a label or a figure.
 fn columns_before(
     table: &ReportTable,
     column: usize,
@@ -285,7 +288,8 @@ fn sum(parts: &[(String, FitFigure)]) -> f64 {
     parts.iter().map(|(_, at)| at.value).sum()
 }
 
-/// The runs of rows of a column, and the rows of one label under headings, that add up to a whole.
+/// The runs of rows in a column that add up to a whole, and the rows with one label under different
+/// headings that do.
 fn rows_that_add_up(
     table: &ReportTable,
     t: usize,
@@ -304,7 +308,8 @@ fn rows_that_add_up(
         for row in (start..table.rows.len()).take(MOST_PARTS) {
             let Some(one) = part(row) else { break };
             parts.push(one);
-            // Rows add up by chance too: parts stand above their sum, or fill their section.
+            // Rows can add up by chance, so the sum must follow directly below them, or they must
+            // fill a section of a note.
             let figure_of = |row: usize| table.rows.get(row)?.cells.get(column)?.as_ref();
             let total = || figure_of(row + 1).is_some_and(|next| adds_up(next.value()));
             let alone = || {
@@ -324,7 +329,7 @@ fn rows_that_add_up(
             }
         }
     }
-    // "Operating income" under each segment, "Operating loss" under one.
+    // Treat "Operating loss" under one segment like "Operating income" under the others.
     let plain = |row: &ReportRow| {
         row.printed
             .to_lowercase()

@@ -1,4 +1,4 @@
-//! A part and a whole, or what is divided by what.
+//! Finds the two figures of a share or a ratio, and the figures of a list, together in one table.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -11,21 +11,21 @@ use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables, missing};
 use super::table::Place;
 
-/// What two figures count more that are in one column.
+/// Bonus for two figures in one column or one row, over two that are only in one table.
 const TOGETHER: f64 = 0.3;
 
-/// The best figures that are paired.
+/// Number of best figures of each operand that are tried in pairs.
 const PAIRED: usize = 40;
 
 impl Tables {
-    /// The figures of several operands in one table: those in the row or the column of one of
-    /// them, as in "sales and staff of the North".
+    /// The figures of several operands, if possible in one row or column, as in "sales and staff of
+    /// the North". `Open` if they are in different tables.
     pub(super) fn listed(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
         let spans = operands.iter().flat_map(|of| &of.spans).copied();
         let common = spans.max_by_key(|one| one.end.day.is_some());
         let apart = |of: &Operand| !of.rows.is_empty() || !of.except.is_empty() || of.both_terms;
         if operands.iter().any(apart) {
-            // Their rows are known, whichever statements these are in.
+            // Such an operand is not found by its labels, so it may be in any statement.
             let found = operands.iter().map(|of| self.figure(of, common, None));
             let found: Vec<Amount> = found.collect::<Reading<_>>()?;
             self.in_one_unit(&found)?;
@@ -65,8 +65,8 @@ impl Tables {
         }
     }
 
-    /// The figures of two operands that are of one part of the company, each sure by itself and in
-    /// a row with the name of the part: "operating income of the North" and its revenue.
+    /// The figures of two operands about one part of the company, if each is sure and both rows
+    /// have the same label: "operating income of the North" and its revenue.
     pub(super) fn of_one_part(
         &self,
         pair: &[Operand; 2],
@@ -90,7 +90,7 @@ impl Tables {
         (alike && name_of_both.is_some()).then_some([part, whole])
     }
 
-    /// A part and a whole, or what is divided by what.
+    /// The part and the whole of a share, or the two sides of a ratio.
     pub(super) fn parts(&self, operands: &[Operand], percent: bool) -> Reading<[Amount; 2]> {
         let both = <&[Operand; 2]>::try_from(operands).ok();
         let spans = operands.iter().flat_map(|of| &of.spans).copied();
@@ -100,7 +100,7 @@ impl Tables {
             return Ok(pair);
         }
         let mut pair = match (self.listed(operands), operands) {
-            // A whole without a row of its own is the sum of all.
+            // A whole without a row of its own is the sum of all rows.
             (Err(_), [part, whole]) if whole.total && self.is_plain() => {
                 let all = self.in_labels(whole, None)?;
                 let near = all.first().and_then(|one| one.at);
@@ -108,14 +108,15 @@ impl Tables {
                 let period = near.and_then(|at| at.period);
                 [self.figure(part, period, place)?, self.sum(&all)?]
             }
-            // The two figures of a report may stand in different statements.
+            // In a report, the two figures can be in different statements.
             (found, [part, whole]) if !self.is_plain() => self.apart(found, part, whole)?,
             (found, _) => found?.try_into().map_err(|_| Doubt::Open)?,
         };
         self.check(&pair)?;
         let [a, b] = &mut pair;
         if !self.is_plain() {
-            // An allowance is printed as a negative number, but its share is positive.
+            // An allowance is printed as a negative number, but its share is positive, so the sign
+            // is doubtful.
             let loses = |at| format!(" {} ", self.name_of(at).to_lowercase()).contains(" loss ");
             let odd = |at: &Place| !self.is_signed(*at) && !loses(*at);
             let odd = a.place().filter(|at| a.number() < 0.0 && odd(at));
@@ -135,7 +136,8 @@ impl Tables {
         Ok(pair)
     }
 
-    /// A pair that was found together, unless both are surer each by itself.
+    /// The pair found in one table if it is sure; otherwise the two figures found independently, if
+    /// these are surer.
     fn apart(
         &self,
         together: Reading<Vec<Amount>>,
@@ -153,7 +155,7 @@ impl Tables {
         let spans = part.spans.iter().chain(&whole.spans).copied();
         let asked = spans.max_by_key(|one| one.end.day.is_some());
         let [mut alone, all] = [part, whole].map(|of| self.figure(of, asked, None));
-        // "What share of sales came from the North?"
+        // "What share of sales came from the North?" asks for a part that adds up to the sales.
         if let Ok(all) = &all
             && all.doubt.is_none()
             && let Some(part) = self.part_of(all, part)
@@ -163,7 +165,8 @@ impl Tables {
             return Ok(pair);
         }
         if let (Ok(a), Ok(b)) = (alone, all) {
-            // A figure of a note is a part if its table says of what.
+            // A figure of a note is a part of the whole only if the title or the labels name the
+            // whole.
             let stated = |one: &Amount| {
                 let Some(place) = one.place() else {
                     return true;
@@ -190,7 +193,7 @@ impl Tables {
         together?.try_into().map_err(|_| Doubt::Open)
     }
 
-    /// Two figures of one table of a report, those that fit best together.
+    /// The two figures in one table of a report that fit best together.
     pub(super) fn paired(&self, part: &Operand, whole: &Operand) -> Reading<Vec<Amount>> {
         let of = [part, whole];
         let spans = part.spans.iter().chain(&whole.spans).copied();
@@ -209,7 +212,7 @@ impl Tables {
             .flat_map(|part| wholes.iter().map(move |whole| (part, whole)));
         let one_period = part.spans == whole.spans;
         let pairs = pairs.filter(|(part, whole)| {
-            // Nobody asks for the share of a row in the same row of another year.
+            // The share of a row in the same row of another year is never asked for.
             let apart = part.row != whole.row
                 || part.column != whole.column && (part.period == whole.period || !one_period);
             part.table == whole.table && apart
@@ -219,7 +222,7 @@ impl Tables {
             part.score + whole.score + if together { TOGETHER } else { 0.0 }
         };
         let (part, whole) = pairs
-            // Of equal ones the first.
+            // On a tie, keep the first pair.
             .max_by(|a, b| score(a).total_cmp(&score(b)).then(Ordering::Greater))
             .ok_or(Doubt::Open)?;
         let end = |one: &FitFigure| one.period.map(|period| period.end);

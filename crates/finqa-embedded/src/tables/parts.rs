@@ -1,5 +1,5 @@
-//! Amounts that a report prints in parts only: the current and the non-current part of a balance,
-//! the rows under a heading without a total, and a whole without one of its parts.
+//! Computes amounts that a report prints only in parts: the current and the non-current part of a
+//! balance, the rows under a heading without a total, and a whole minus one of its parts.
 
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
@@ -14,12 +14,13 @@ use super::table::ReportRow;
 use super::words::{LabelWords, lists_stem, plain_stems};
 use crate::operations;
 
-/// LabelWords that say which part of a balance is due within a year.
+/// Words that distinguish the part of a balance that is due within a year from the rest.
 const TERMS: &str = "current noncurrent non long short term due within after one year portion";
 
-/// LabelWords that name no figure in a heading or beside a term.
+/// Words of a heading that do not name a figure.
 const VAGUE: &str = "total net expense cost obligation liability";
 
+/// The stems that name a figure, in order: `words` without light words, terms and `vague` ones.
 fn core(words: &[String], vague: &str) -> Vec<String> {
     let named =
         |word: &&String| !is_light(word) && !lists_stem(TERMS, word) && !lists_stem(vague, word);
@@ -30,7 +31,7 @@ fn core(words: &[String], vague: &str) -> Vec<String> {
 }
 
 impl Tables {
-    /// The amount of an operand that is printed in parts only; `None` if its parts are not certain.
+    /// The amount of an operand that is printed only in parts; `None` if its parts are uncertain.
     pub(super) fn in_parts(&self, of: &Operand, asked: Option<Period>) -> Option<Amount> {
         let readings: Vec<Vec<String>> = of.readings().into_iter().map(|one| one.words).collect();
         self.both_terms(of, &readings, asked)
@@ -67,7 +68,7 @@ impl Tables {
             let [one, other] = found.as_slice() else {
                 return None;
             };
-            // A row is current if its label says so, or the next total below it.
+            // A row is current if its label says so, or otherwise if the next total below it does.
             let is_current = |(at, row): &(usize, &ReportRow)| {
                 let says = |words: &LabelWords, list: &str| {
                     words.iter().any(|word| lists_stem(list, word))
@@ -79,7 +80,8 @@ impl Tables {
                     _ => later.is_some_and(|total| says(&total.label.words, "current")),
                 }
             };
-            // What is owed is not added to what is owned.
+            // A total of a side of the balance sheet between the rows means that one is an asset
+            // and the other a liability, and these are not added.
             let is_side = |row: &ReportRow| {
                 let mut meant = row.label.words.iter().filter(|word| *word != "total");
                 row.label.total && meant.all(|word| lists_stem("assets liabilities equity", word))
@@ -99,8 +101,8 @@ impl Tables {
     }
 
     /// The sum of the rows of a statement under a heading that names the operand, up to a row that
-    /// repeats the heading's words: "Interest: Debt, Finance lease, Interest income". A row below
-    /// has to be the sum of all above it, or else the signs of these are not known.
+    /// repeats the heading: "Interest" with "Debt", "Finance lease" and "Interest income". A row
+    /// below must be the sum of all rows above it, because otherwise their signs are unknown.
     fn under_heading(&self, readings: &[Vec<String>], asked: Option<Period>) -> Option<Amount> {
         let names: Vec<Vec<String>> = readings.iter().map(|one| core(one, VAGUE)).collect();
         let flows = self.tables.iter().enumerate();
@@ -137,7 +139,7 @@ impl Tables {
         })
     }
 
-    /// The figure of a row in a period, of the latest if none is asked for.
+    /// The figure of a row in a period, or the latest if the question names no period.
     fn in_period(&self, table: usize, row: usize, asked: Option<Period>) -> Option<FitFigure> {
         let mut all: Vec<FitFigure> = self.figures_of((table, row)).collect();
         all.retain(|one| one.period.is_some() && self.fits(one.period.as_ref(), asked.as_ref()));
@@ -152,8 +154,8 @@ impl Tables {
         Some(Amount { at: None, ..sum })
     }
 
-    /// A figure without what the question leaves out: a row whose label says so, or the whole
-    /// without a part.
+    /// A figure without what the question leaves out: a row whose label says so ("Sales outside the
+    /// US"), or the whole minus that part.
     pub(super) fn without(&self, of: &Operand, asked: Option<Period>) -> Reading<Amount> {
         let whole = of.of_whole();
         let mut named = whole.clone();
@@ -176,7 +178,7 @@ impl Tables {
             ..Operand::default()
         };
         let all = self.figure(&whole, asked, None)?;
-        // The name of one part, "Latin America and Canada", or of several.
+        // "Latin America and Canada" can be the name of one part or of two; one is tried first.
         let one = words.get(1..).unwrap_or_default();
         let several = of.except.get(1..).unwrap_or_default();
         let several = several.split(|(word, _)| word == AND);
@@ -200,7 +202,7 @@ impl Tables {
                 ..all
             });
         }
-        // A name of several words has each of them as a stem.
+        // A name of several words occurs once for each of its stems.
         let mut said: Vec<&str> = of.except.iter().map(|(_, said)| said.as_str()).collect();
         said.dedup();
         missing(format!("the page has no figure {}", said.join(" ")))

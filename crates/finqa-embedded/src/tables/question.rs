@@ -26,7 +26,7 @@ pub(super) struct Token {
 /// What a token contributes to a question.
 #[derive(Clone, Debug)]
 pub(super) enum TokenPart {
-    /// It names no figure.
+    /// It does not name a figure.
     Filler,
     Cue(Cue),
     /// A word of a figure's name, as stems; some words have several.

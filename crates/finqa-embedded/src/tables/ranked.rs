@@ -1,4 +1,4 @@
-//! The part of a whole that is first by a measure: its level, its change, its growth or its margin.
+//! Answers which part of a whole is first by its level, its change, its growth or its margin.
 
 use finqa_core::number::UnitKind;
 use finqa_core::page::period::Period;
@@ -15,10 +15,10 @@ use super::table::Place;
 use super::words::{lists, plain_stems};
 use crate::operations;
 
-/// Names of what is left over, which no question asks for.
+/// First words of the names of remainders, such as "Other" or "Corporate". They are not ranked.
 const REST: &str = "other others rest all corporate eliminations elimination unallocated hedging remaining adjustments";
 
-/// A part with the value by which it is ranked.
+/// A part with its name, the value by which it is ranked, and the calculation of that value.
 struct Ranked {
     name: String,
     key: f64,
@@ -26,7 +26,8 @@ struct Ranked {
 }
 
 impl Tables {
-    /// The part of a whole that a question asks for; those that it leaves out are not ranked.
+    /// The part of a whole that a question asks for. `apart` has the stems of parts that the
+    /// question leaves out.
     pub(super) fn ranked(
         &self,
         of: &Operand,
@@ -48,7 +49,7 @@ impl Tables {
             }
             _ => return missing("the question names several periods"),
         };
-        // The last one is what the noun names the parts of: revenue.
+        // A noun names the parts of the last operand: for a margin, those of the revenue.
         let base = undated.last().ok_or(Doubt::Open)?;
         let groups = self.named_groups(self.groups_of(base, late), &ranking.noun);
         let mut said = ranking.noun.iter();
@@ -100,7 +101,8 @@ impl Tables {
         self.first_of(found, ranking, kind)
     }
 
-    /// Which of two figures is larger, or smaller.
+    /// The larger or smaller of two figures, answered by the name of its row, or of its column if
+    /// both are in one row.
     pub(super) fn larger(&self, pair: &[Amount], largest: bool) -> Reading<DirectAnswer> {
         let [a, b] = pair else {
             return Err(Doubt::Open);
@@ -124,7 +126,7 @@ impl Tables {
         })
     }
 
-    /// The highest or lowest of a series.
+    /// The highest or lowest figure of a series, answered by its name if `which` asks for one.
     pub(super) fn extreme(
         &self,
         of: &Operand,
@@ -152,7 +154,8 @@ impl Tables {
         })
     }
 
-    /// The groups of a figure that have the names of another group, the ones in its table first.
+    /// The groups of a figure whose parts have the names of another group's parts; if some are in
+    /// the same table, only these. `None` without any.
     fn aligned(&self, of: &Operand, asked: Option<Period>, group: &Group) -> Option<Vec<Group>> {
         let mut groups = self.groups_of(of, asked);
         groups.retain(|other| {
@@ -168,7 +171,7 @@ impl Tables {
         (!groups.is_empty()).then_some(groups)
     }
 
-    /// The parts with their values, one list for each way to choose among groups that differ.
+    /// The ranked parts, as one list for each choice among groups that fit equally well.
     fn by_measure(
         &self,
         by: Measure,
@@ -222,7 +225,7 @@ impl Tables {
         Ok(out)
     }
 
-    /// The part that all lists have first.
+    /// The part asked for, if it is the same in every list; otherwise a doubt that names all.
     fn first_of(
         &self,
         found: Vec<Vec<Ranked>>,
@@ -294,7 +297,7 @@ impl Tables {
 }
 
 impl Group {
-    /// The only part of a name.
+    /// The figure of the only part with this name.
     fn named(&self, name: &str) -> Option<FitFigure> {
         let stems = plain_stems(name);
         let mut parts = self
@@ -306,7 +309,7 @@ impl Group {
     }
 }
 
-/// Whether a part is what is left over.
+/// True for a part such as "Other", which is what is left over.
 fn is_rest(name: &str) -> bool {
     let lower = name.to_lowercase();
     lower

@@ -1,5 +1,5 @@
-//! "Which segment grew fastest?": a question for the part of a whole that is first by a measure, or
-//! for the one of which something is true.
+//! Reads questions that rank the parts of a whole ("Which segment grew fastest?"), or that ask
+//! which part rose or fell.
 
 use super::names::name_at;
 use super::operand::Operand;
@@ -11,16 +11,16 @@ use super::words::lists;
 /// How the parts of a whole are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ranking {
-    /// The stems of what the parts are called, each with the word that is said: "segment".
+    /// What the question calls the parts, each as stem and as written: "segment".
     pub(super) noun: Vec<(String, String)>,
     pub(super) by: Measure,
     pub(super) order: Order,
-    /// The question does not say by what, and revenue is taken.
+    /// True if the question does not say by what to rank. Revenue is then assumed, with a doubt.
     pub(super) assumed: bool,
 }
 
 impl Ranking {
-    /// Whether the largest level is asked for, or else the smallest; `None` for anything else.
+    /// True for the largest value, false for the smallest, `None` for a rank or a change.
     pub(super) fn largest(&self) -> Option<bool> {
         match (self.by, self.order) {
             (Measure::Level, Order::Largest(1)) => Some(true),
@@ -30,40 +30,41 @@ impl Ranking {
     }
 }
 
-/// By what parts are compared.
+/// The value by which parts are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
     Level,
     /// The change from the year before.
     Change,
-    /// The same in percent.
+    /// The change from the year before in percent.
     Growth,
-    /// A change, in whichever of the two ways.
+    /// A change, by amount or in percent: "grew the most". The answer is a doubt if the two differ.
     Moves,
 }
 
+/// Which part of the ranked ones is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// The largest, or the second largest. A fall is not counted as a small rise.
+    /// The n-th largest, from 1. If changes are ranked, a fall never counts as a small rise.
     Largest(usize),
     Smallest(usize),
     LargestFall,
-    /// The only part that rose.
+    /// The only part that rose; a doubt if several did.
     Rose,
     Fell,
 }
 
-/// What parts of a whole are called.
+/// Nouns for parts of a company.
 pub(super) const PART_NOUNS: &str = "segment segments division divisions";
 
-/// What parts are called that are places.
+/// Nouns for parts that are places.
 pub(super) const PLACE_NOUNS: &str = "country countries region regions geography geographies location locations area areas nation continent";
 
-/// Other nouns of parts; of these, too, the tables say which rows they are.
+/// Other nouns for parts. A title or a heading must show which rows they are.
 const OTHER_NOUNS: &str = "product products line lines class classes category categories business businesses \
     brand brands type types unit units channel channels market markets";
 
-/// Words between "which" and the noun.
+/// Words that can be between "which" and the noun.
 const ADJECTIVES: &str = "of the our its their two three four five six all operating reportable reporting business \
     geographic geographical";
 
@@ -75,16 +76,15 @@ const BEST: &str = "best strongest fattest";
 const WORST: &str = "worst weakest";
 const ORDINALS: [&str; 3] = ["second", "third", "fourth"];
 
-/// Words of an amount of money, of which "the most" is no percentage.
+/// Words of a question that ask for an amount of money, so that "the most" is not a percentage.
 const AMOUNTS: &str = "dollars dollar euros absolute amount";
 
-/// Words that only lead from the part to its measure.
+/// Words that only connect the part with its measure: "which segment saw its sales decline".
 const LEADING: &str = "saw see seen had its their terms whose with";
 
 const MOVES: &[Cue] = &[Cue::Rise, Cue::Growth, Cue::Fall, Cue::Improve];
 
-/// Reads a ranking of parts, and the figure by which they are ranked; `None` if the question is no
-/// such one.
+/// Reads a ranking and the figure by which the parts are ranked; `None` for all other questions.
 pub(super) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
     let asks = |token: &Token| lists("which what", &token.text);
     let first = tokens.iter().take(3).position(asks)?;
@@ -133,13 +133,13 @@ pub(super) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
     let left = tokens.iter().enumerate().filter(|(here, token)| {
         let led = first < at && (first..=at).contains(here) || *here == at;
         let said = token.cue().is_some_and(|cue| cues.contains(&cue));
-        // "The second quarter" is a period, which is no word.
+        // "Second" in "the second quarter" is inside a period, and so it is not a rank.
         let word = matches!(token.part, TokenPart::Word(_) | TokenPart::Filler);
         !(led || said || word && used.iter().any(|list| lists(list, &token.text)))
     });
     let left: Vec<Token> = left.map(|(_, token)| token.clone()).collect();
     let mut of = operand(&left, Some(&[Cue::And]))?;
-    // What is sold is revenue.
+    // "Which product sold the most" ranks by revenue.
     let sold = |(stem, _): &(String, String)| stem == "sold" || stem == "sell";
     let assumed = !of.is_named() && of.except.is_empty();
     if (assumed || of.names.is_empty() && of.words.iter().all(sold))
@@ -148,7 +148,7 @@ pub(super) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
         of.words.clear();
         of.names.push((concept, said));
     }
-    // The best cost is a low one.
+    // A "best" cost would be a low one, so "best" is read only with a known name or a margin.
     let good = !(says(BEST) || says(WORST)) || !of.names.is_empty() || of.says("margin");
     let ranking = Ranking {
         noun,
@@ -159,7 +159,7 @@ pub(super) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
     (of.is_named() && good).then_some((ranking, of))
 }
 
-/// Where the noun of the parts is, and its stems.
+/// The index of the noun of the parts, and its words with their stems.
 fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<(String, String)>)> {
     let nouns = [PART_NOUNS, PLACE_NOUNS, OTHER_NOUNS];
     let is_noun = |token: &Token| nouns.iter().any(|list| lists(list, bare(token)));
@@ -174,7 +174,7 @@ fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<(String, String)>)
         .iter()
         .position(is_noun)
         .or(phrase.len().checked_sub(1));
-    // "What was the second largest segment by revenue?"
+    // The noun can follow the superlative: "What was the second largest segment by revenue?"
     let behind = || {
         let superlative = tokens.iter().position(|token| {
             matches!(token.cue(), Some(Cue::Largest | Cue::Smallest))
@@ -210,13 +210,14 @@ fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<(String, String)>)
     Some((at, said.flat_map(of_token).collect()))
 }
 
-/// Whether a word behind a noun is what the part did, not what it is called.
+/// True if the word says what the part did, and so is not a part of its noun: "which brand sold
+/// most".
 fn is_verb(word: &str) -> bool {
     let listed = [GAINED, LOST, "sold won grew rose fell saw brought"];
     word.ends_with("ed") || listed.iter().any(|list| lists(list, word))
 }
 
-/// A word without the mark of a genitive.
+/// A word without the ending of a genitive.
 fn bare(token: &Token) -> &str {
     token.text.trim_end_matches("'s").trim_end_matches('\'')
 }

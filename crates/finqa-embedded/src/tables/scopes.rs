@@ -1,4 +1,4 @@
-//! Whose figures are meant: those of a group, or those of its parent company alone.
+//! Checks whose figures an answer has: those of the group, or those of its parent company alone.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use super::page::{Doubt, Tables};
 static GROUP: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])(?P<word>consolidated|group)\b"));
 
-/// A title of figures of a company without its subsidiaries, and one of the group.
+/// Titles of figures of a company without its subsidiaries, and titles of figures of the group.
 static ALONE: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)\b(?P<word>stand[- ]?alone|unconsolidated|non-consolidated|separate (?:(?:annual|interim|quarterly|audited|unaudited|financial|income) )*(?:statements?|results|accounts))\b"
@@ -21,8 +21,8 @@ static ALONE: LazyLock<Regex> = LazyLock::new(|| {
 static CONSOLIDATED: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])consolidated\b"));
 
 impl Tables {
-    /// Why an answer may be of another scope: the question asks for the group, and its figures are
-    /// under a title that says "standalone".
+    /// The reason for doubt if the question asks for the group, but a figure is under a title such
+    /// as "Standalone results".
     pub(super) fn other_scope(&self, question: &str, answer: &DirectAnswer) -> Option<Doubt> {
         let said = GROUP.captures(question)?.name("word")?.as_str();
         let leaves = answer.exprs().flat_map(|expr| expr.leaves());
@@ -30,7 +30,7 @@ impl Tables {
             let at = leaf.source?;
             let table = self.table(at)?;
             let (row, column) = (table.rows.get(at.row)?, table.columns.get(at.column)?);
-            // The nearest text that says either decides, unless it says both.
+            // The nearest text with either word decides. A text with both words decides nothing.
             let mut texts = [&*column.printed, &row.heading, &table.above, &self.head].into_iter();
             let (alone, group) = texts.find_map(|text| {
                 let found = (ALONE.captures(text), CONSOLIDATED.is_match(text));

@@ -1,4 +1,4 @@
-//! Series of figures: of several periods, or of all rows or columns.
+//! Builds series of figures: of several periods, or of all rows or all columns of a table.
 
 use std::collections::HashSet;
 
@@ -13,28 +13,29 @@ use super::page::{Doubt, Reading, Tables, missing};
 use super::table::{Label, ReportTable};
 use super::words::{lists_stem, same_word};
 
-/// Words of a corner that say nothing of what the rows are.
+/// Words of a corner that do not say what the rows are, so that any noun may mean them.
 const GENERIC: &str = "item line name description category million thousand billion usd eur tsd";
 
-/// The most figures that are added or compared. A sum has a level of its program for each of them,
-/// and each is compared with the sums of those next to it.
+/// Maximum number of figures that are added or compared. The program of a sum nests one level deeper
+/// for each figure, and each figure is compared with the sums of those next to it.
 const MOST_FIGURES: usize = 5000;
 
-/// How far a total may be from the sum of its parts.
+/// Largest relative difference at which a figure counts as the sum of others.
 const EXACT: f64 = 1e-6;
 
-/// Figures of one column, or of one row.
+/// Figures of one column (`by_rows`) or of one row, which are compared with each other.
 struct Line {
     by_rows: bool,
-    /// How much of the question its labels have.
+    /// The share, by weight, of the question's words that the line's labels have, from 0 to 1.
     score: f64,
-    /// What its own label says beyond it.
+    /// The number of words in the line's own label that the question lacks.
     unasked: usize,
     figures: Vec<FitFigure>,
 }
 
 impl Tables {
-    /// The periods of a table's cells, in their order in time, those of a plan left out.
+    /// The periods of a table's cells, the earliest first. Plans are left out, unless there is
+    /// nothing else.
     pub(super) fn periods_of(&self, at: usize) -> Vec<Period> {
         match self.all_periods_of(at, false) {
             actual if actual.is_empty() => self.all_periods_of(at, true),
@@ -60,8 +61,8 @@ impl Tables {
         periods
     }
 
-    /// An operand of each of the last periods, or of each part of its own, with these as its
-    /// periods; with none if the page lacks one.
+    /// Replaces "each of the last three years" by these years, and "each quarter of 2031" by its
+    /// quarters. Without one of them on the page, the operand has no periods.
     pub(super) fn with_each(&self, of: &Operand) -> Operand {
         let Some((count, months)) = of.each else {
             return of.clone();
@@ -91,7 +92,7 @@ impl Tables {
         }
     }
 
-    /// The figures of an operand in several periods, or in all rows or columns.
+    /// The figures of an operand in several periods, or in all rows or all columns; at least two.
     pub(super) fn series(&self, of: &Operand, which: Option<&Which>) -> Reading<Vec<Amount>> {
         let all_times = of.spans.is_empty() && self.is_plain() && self.periods_of(0).len() > 1;
         let length = match which {
@@ -104,7 +105,7 @@ impl Tables {
         }
         let undated = of.of_spans(Vec::new());
         let mut out = Vec::new();
-        // Of a report, the periods are those of the table that has the latest figure.
+        // In a report, the periods are those of the table with the latest figure.
         let at = match self.is_plain() {
             true => None,
             false => {
@@ -126,7 +127,7 @@ impl Tables {
         Ok(out)
     }
 
-    /// The figures of one name in several periods are all balances, or all of a period.
+    /// Returns a doubt if some of the figures are balances and others cover a period.
     pub(super) fn are_of_one_kind(&self, all: &[Amount]) -> Reading<()> {
         let kinds = all.iter().filter_map(|one| self.statement_of(&one.at?));
         let kinds: Vec<Statement> = kinds.collect();
@@ -137,8 +138,8 @@ impl Tables {
         }
     }
 
-    /// Why a table of days may not answer a question for a longer period: no row is of all of it,
-    /// and which of them it has is not known.
+    /// The reason for doubt if the question names a month or a year and the table lists days: no
+    /// row covers the whole time, and the table may lack days.
     pub(super) fn lists_days(&self, asked: &Asked, expr: &FigureExpr) -> Option<Doubt> {
         let mut spans = asked.operands.iter().flat_map(|of| &of.spans);
         let longer = *spans.find(|span| span.end.day.is_none() && span.start.is_none())?;
@@ -157,7 +158,8 @@ impl Tables {
         tables.any(of_days).then_some(Doubt::Missing(why))
     }
 
-    /// A year may be a part of two seasons: "2031/32".
+    /// Returns a doubt for a year in a table of seasons such as "2031/32", because it belongs to
+    /// two.
     pub(super) fn is_clear(&self, asked: Period) -> Reading<()> {
         let bare = !asked.is_season() && asked.months.is_none() && self.is_plain();
         match bare && self.periods_of(0).iter().any(|period| period.is_season()) {
@@ -166,8 +168,8 @@ impl Tables {
         }
     }
 
-    /// What a period is called: a year by its number, another one as its heading has it, without
-    /// words around a day.
+    /// The name of a period in an answer: the year if years are asked for, a date as "September 28,
+    /// 2031", otherwise the heading.
     fn name_of_period(&self, span: Period, amount: &Amount, which: Option<&Which>) -> String {
         let whole = which == Some(&Which::Period(Some(12))) && !span.is_season();
         if let Some(year) = self.years.year_of(Some(span)).filter(|_| whole) {
@@ -191,7 +193,8 @@ impl Tables {
         only.map_or_else(|| span.to_string(), |label| label.name.clone())
     }
 
-    /// The periods of a series: those named, those between two, or all of one length.
+    /// The periods of a series: those that the question names, all between two that it names, or
+    /// all of one length.
     fn series_of(&self, of: &Operand, length: Option<u8>, table: usize) -> Vec<Period> {
         let mut all = self.periods_of(table);
         let has = |span: &Period| all.iter().any(|one| self.fits(Some(one), Some(span)));
@@ -202,7 +205,7 @@ impl Tables {
             let all = all.iter().copied();
             all.filter(|period| period.length() == length).collect()
         };
-        // "Which quarter of 2022": the year limits them.
+        // "Which quarter of 2022" asks for the quarters of that year only.
         if let (Some(length), [year]) = (length, of.spans.as_slice()) {
             let mut all = of_length(length);
             all.retain(|part| part.end.year == year.end.year && length < year.length());
@@ -225,8 +228,9 @@ impl Tables {
         of.spans.clone()
     }
 
-    /// The figures that differ in their row alone, or in their column alone, totals left out. Of a
-    /// report, those of the section whose headings fit best, which is never sure.
+    /// The figures of all rows in a column, or of all columns in a row, without totals. In a
+    /// report, those of the section whose headings fit best, and always with a doubt, because these
+    /// rows may not be the ones meant.
     pub(super) fn in_labels(&self, of: &Operand, which: Option<&Which>) -> Reading<Vec<Amount>> {
         if of.spans.len() > 1 && self.is_plain() {
             return Err(Doubt::Open);
@@ -312,15 +316,15 @@ impl Tables {
         Ok(out)
     }
 
-    /// Whether all rows of a line have one label. They are told apart by the headings above them.
+    /// True if all rows of the line have the same label, so that only their headings differ.
     fn is_of_one_label(&self, line: &Line) -> bool {
         let label = |one: &FitFigure| Some(&self.table(one.place())?.rows.get(one.row)?.printed);
         let first = line.figures.first().and_then(label);
         line.by_rows && line.figures.iter().all(|one| label(one) == first)
     }
 
-    /// The lines of the tables whose own labels have the words of an operand, of a report some
-    /// of them.
+    /// The lines of all tables whose labels have the operand's words; in a report, some of the
+    /// words are enough.
     fn lines(&self, of: &Operand) -> Vec<Line> {
         let readings = of.of_parts().readings().into_iter();
         let readings = readings.filter(|one| !one.opposite);
@@ -405,7 +409,8 @@ impl Tables {
         out
     }
 
-    /// The rows of one label in a column of a report's table, each with a heading of its own.
+    /// Lines of rows with the same label under different headings, such as "Operating income" under
+    /// each segment. Only in reports.
     fn same_rows(&self, of: &Operand) -> Vec<Line> {
         let mut all = self.candidates(of, of.spans.first().copied());
         all.retain(|one| one.full && !one.percent);
@@ -429,7 +434,8 @@ impl Tables {
     }
 }
 
-/// The amount that is the sum of amounts right before it or right behind it.
+/// The first amount that is the sum of at least two amounts directly before or behind it; `None`
+/// without one.
 pub(super) fn total_of_others(parts: &[Amount]) -> Option<&Amount> {
     let numbers: Vec<f64> = parts.iter().map(Amount::number).collect();
     let is_total = |at: usize| {
@@ -443,7 +449,7 @@ pub(super) fn total_of_others(parts: &[Amount]) -> Option<&Amount> {
                 sum += other;
                 sum
             });
-            // One alone may be equal by chance.
+            // A single figure before a total is not a sum: it may be equal by chance.
             sums.next();
             sums.any(|sum| (sum - total).abs() <= EXACT * total.abs())
         };

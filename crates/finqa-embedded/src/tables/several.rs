@@ -1,4 +1,4 @@
-//! Several values as one answer: a figure of several periods.
+//! Answers one question with several values: a figure in several periods.
 
 use finqa_core::number::UnitKind;
 use finqa_core::page::period::Period;
@@ -9,7 +9,7 @@ use super::operand::Operand;
 use super::page::{Doubt, Reading, Tables};
 
 impl DirectAnswer {
-    /// Its number, as a person reads it.
+    /// The value as it is printed in a list; `None` if it cannot be computed.
     fn printed(&self) -> Option<String> {
         let number = self.expr.number()?;
         Some(match (&self.expr, self.kind) {
@@ -23,7 +23,7 @@ impl DirectAnswer {
 }
 
 impl Tables {
-    /// The figures of several periods, in the order asked.
+    /// The figures of several periods, in the order asked. A doubt about one is a doubt about all.
     pub(super) fn each(&self, of: &Operand) -> Reading<DirectAnswer> {
         let undated = of.of_spans(Vec::new());
         let figure = |span: &Period| self.figure(&undated, Some(*span), None);

@@ -1,7 +1,8 @@
-//! The tags of a report as witnesses of what its figures are.
+//! Uses the tags of a report to confirm or contradict which figure a question means.
 //!
-//! A tag counts only if it has no dimension, or those that the question names. It may settle which
-//! figure is meant where labels leave that open, and it makes an answer doubtful that it contradicts.
+//! A tag counts only if it has no dimension, or exactly those that the question names. It decides
+//! between figures whose labels fit equally well, and it makes an answer doubtful if it contradicts
+//! the name.
 
 use finqa_core::page::period::Period;
 
@@ -16,12 +17,13 @@ use super::table::{Place, ReportRow};
 use super::tags::{Meaning, Tag};
 use crate::reading::outflow::names_credit;
 
-/// Whether the label of a row leaves out a part of what its tag means.
+/// True if the label excludes something that the tag includes.
 fn is_part(row: &ReportRow) -> bool {
     row.printed.to_lowercase().contains("excluding")
 }
 
 impl Tables {
+    /// The meaning of an operand's name in `tags.txt`, and its words that are not in that name.
     fn meaning(&self, of: &Operand) -> Option<(&'static Meaning, Vec<String>)> {
         let readings = of.readings().into_iter().filter(|one| !one.opposite);
         let company = |word: &String| self.weights.is_of_company(word);
@@ -34,7 +36,7 @@ impl Tables {
         Meaning::of(&own.collect::<Vec<Vec<String>>>())
     }
 
-    /// The amount that the tags name, in the table of another figure if one is given.
+    /// The amount whose tag has the operand's meaning; if `near` is given, only in that table.
     pub(super) fn by_tag(
         &self,
         of: &Operand,
@@ -44,7 +46,7 @@ impl Tables {
         let tagged = self.tagged(of, asked)?;
         let beside = near.is_none_or(|near| near.table == tagged.table);
         let doubt = self.unclear_year(&tagged, asked);
-        // The sign of a cost that is printed as a credit is not known.
+        // The sign of a cost that is called a credit ("tax benefit") is uncertain.
         let row = self.table(tagged.place())?.rows.get(tagged.row)?;
         let sides = ["expense", "provision", "charge"];
         let label = row.printed.to_lowercase();
@@ -56,7 +58,8 @@ impl Tables {
             .map(|amount| Amount { doubt, ..amount })
     }
 
-    /// The figure of a period that the tags say an operand means, if all of them have one value.
+    /// The figure of a period whose tag has the operand's meaning, if all such figures have one
+    /// value.
     fn tagged(&self, of: &Operand, asked: Option<Period>) -> Option<FitFigure> {
         let (meaning, more) = self.meaning(of)?;
         let meant = |tag: &Tag| meaning.means.contains(&tag.element.as_str()) && tag.is_of(&more);
@@ -88,7 +91,7 @@ impl Tables {
         self.agreed(&all)
     }
 
-    /// Chooses among rows with the same label: the figure whose tag means what the label says.
+    /// The figure whose tag has the meaning of the label, among rows with one label.
     pub(super) fn tagged_row(&self, all: &[FitFigure]) -> Option<FitFigure> {
         let words = self
             .table(all.first()?.place())?
@@ -125,14 +128,14 @@ impl Tables {
         )
     }
 
-    /// The first of some figures, if all have its size.
+    /// The first figure, if all have the same value apart from sign and rounding.
     fn agreed(&self, all: &[FitFigure]) -> Option<FitFigure> {
         let first = *all.first()?;
         let alike = |one: &FitFigure| rounds_alike(one.value.abs(), first.value.abs());
         all.iter().all(alike).then_some(first)
     }
 
-    /// The doubt that the tag of a figure raises if it says that the figure is another one.
+    /// The reason for doubt if the tag of a figure contradicts the operand's name.
     pub(super) fn contradiction(&self, of: &Operand, one: &FitFigure) -> Option<Doubt> {
         let tag = self.tags.get(&one.place())?;
         let (meaning, _) = self.meaning(of).filter(|(_, more)| more.is_empty())?;
