@@ -120,9 +120,9 @@ impl ReadDocument {
 }
 
 impl ReadDocument {
-    /// The page that a model is shown for a question: the rows and paragraphs at `places` of the
-    /// whole document, and the best other tables and paragraphs, within `tokens` and in the order of
-    /// the report. A block that no longer fits is skipped, and the next best one is tried.
+    /// The page that a model sees for a question: the rows and paragraphs at `places` of the whole
+    /// document, and the best other tables and paragraphs, within `tokens` and in the order of the
+    /// report. A block that no longer fits is skipped, and the next best one is tried.
     pub(super) fn excerpt<'p>(
         &self,
         question: &str,

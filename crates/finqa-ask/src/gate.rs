@@ -30,8 +30,8 @@ const SCHEDULED: [&str; 5] = [
 ];
 
 impl Session {
-    /// Writes an answer as a person does, and decides whether it is sure. If the question is about
-    /// a statement that the file seems to lack, a guess is withheld, and an otherwise sure answer is
+    /// Writes an answer as people do, and decides whether it is sure. If the question is about a
+    /// statement that the file seems to lack, a guess is withheld, and an otherwise sure answer is
     /// shown with that doubt, because the statement may be there under an unknown title.
     pub(super) fn judge_and_write(
         &self,

@@ -1,4 +1,4 @@
-//! What a question asks for: an operation and its operands, as data.
+//! Reads what a question asks for: an operation and its operands.
 
 use super::fit::is_light;
 use super::operand::Operand;
@@ -8,29 +8,31 @@ use super::question::{Token, TokenPart};
 use super::ranking::{self, Ranking};
 use super::words::{VERBS, lists};
 
+/// A question as an operation on figures, before any table is searched.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub(super) operation: Operation,
-    /// Several are listed, one of some operations is a series.
+    /// The figures. For an operation on several figures, a single operand means its figures in
+    /// several periods.
     pub(super) operands: Vec<Operand>,
-    /// As a share, or as a percentage of the earlier or the smaller figure.
+    /// True if the result is a percentage: a share, or a change in percent of the earlier figure.
     pub(super) relative: bool,
-    /// The only period is the earlier of two.
+    /// True if the only period is the earlier one of a change: "since 2019".
     pub(super) since: bool,
-    /// What it says that no operation was read from; then it is only a guess.
+    /// Words that ask for something that was not read. The answer is then only a guess.
     pub(super) unused: Vec<String>,
-    /// The stems of what it leaves out: "apart from the United States".
+    /// Stems of the parts to leave out: "apart from the United States".
     pub(super) apart: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Operation {
     Figure,
-    /// What the first is more than the second, or the only one than before; a fall is positive
-    /// if it is asked for.
+    /// The first figure minus the second, or the later minus the earlier. If the question asks for
+    /// a fall, a fall is positive.
     Difference,
     Ratio,
-    /// The growth from one year to another, the same in each year between.
+    /// The yearly rate of growth between two years.
     Compound,
     Sum,
     Average,
@@ -38,31 +40,31 @@ pub(super) enum Operation {
         largest: bool,
         which: Option<Which>,
     },
-    /// Whether the first is larger than the second, or one figure has risen; or fallen, if a fall
-    /// is asked for.
+    /// Yes or no: is the first figure larger than the second, or did one rise (fall, if asked)?
     Compare,
-    /// Which part of a whole is first by a measure.
+    /// The part of a whole that is first by a measure: "which segment grew fastest".
     Ranked(Ranking),
-    /// Which of two is larger, or smaller.
+    /// The larger or smaller of two figures: "was A or B larger?"
     Larger {
         largest: bool,
     },
 }
 
-/// What "which" asks for.
+/// The kind of name that a "which" question wants as its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Which {
-    /// A period, of so many months.
+    /// A period with so many months; of any length if `None`.
     Period(Option<u8>),
-    /// The stems of a noun, each with the word that is said: "segment".
+    /// A noun such as "segment", as stems with the words of the question.
     Label(Vec<(String, String)>),
 }
 
-/// A way to ask: the first whose cues are said and whose operands can be read is meant.
+/// A way to ask for an operation. The first form in [`FORMS`] with a cue in the question and with
+/// operands that can be read is meant.
 ///
-/// Whether it begins like a yes/no question; the cues of which one is said, none for any
-/// question; its operands, its operation, whether that is relative if a percentage or a growth
-/// or a share is asked for; and cues that its operands may have besides.
+/// The fields: whether the question begins like a yes/no question; the cues, one of which must
+/// occur (any question if empty); the form of the operands; the operation; whether words such as
+/// "percent" or "growth" make it relative; and further cues that the operands can have.
 struct Form(
     bool,
     &'static [Cue],
@@ -75,20 +77,20 @@ struct Form(
 #[derive(Clone, Copy)]
 enum OperandForm {
     One,
-    /// "A, B and C", at least so many.
+    /// "A, B and C": at least so many operands.
     Listed(usize),
-    /// On both sides of a cue.
+    /// One operand on each side of the cue.
     Sides(Cue),
-    /// The same, the second first.
+    /// The same, but the second operand comes first: "is A less than B" compares B with A.
     Reversed(Cue),
-    /// "What share of A came from B?", the cue before both.
+    /// "What share of A came from B?": both follow the cue, and the whole comes first.
     WholeFirst(Cue),
 }
 
 use OperandForm::{Listed, One, Reversed, Sides, WholeFirst};
 
 const PERCENT: &[Cue] = &[Cue::Percent, Cue::Ratio];
-/// What operands of a difference may say besides.
+/// Further cues in the operands of a difference.
 const COMPARED: &[Cue] = &[Cue::Percent, Cue::Points];
 const RELATIVE: &[Cue] = &[Cue::AsShareOf, Cue::Growth, Cue::Percent, Cue::ShareOf];
 #[rustfmt::skip]
@@ -135,15 +137,15 @@ const TIMES: [(&str, Option<u8>); 5] = [
     ("period", None),
 ];
 
-/// The tokens on both sides of the only place of a cue.
+/// The tokens before and after a cue; `None` unless it occurs exactly once.
 fn split(tokens: &[Token], cue: Cue) -> Option<(&[Token], &[Token])> {
     let mut sides = tokens.split(|token| token.cue() == Some(cue));
     let (left, right) = (sides.next()?, sides.next()?);
     sides.next().is_none().then_some((left, right))
 }
 
-/// Reads what a question asks for; `None` if it is not understood in full. Of a plain table,
-/// each figure has one period.
+/// Reads what a question asks for; `None` if it is not understood in full. In a plain table, each
+/// figure must have one period.
 pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
     if !plain {
         let (apart, rest) = apart(tokens).unwrap_or_else(|| (Vec::new(), tokens));
@@ -161,7 +163,7 @@ pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
             return extreme(rest, plain)?.map(|asked| Asked { apart, ..asked });
         }
     }
-    // "In all, current and non-current": what is added up is one figure.
+    // In "debt in all, current and non-current", both parts are one figure and not a list.
     let both = tokens
         .iter()
         .any(|token| matches!(token.part, TokenPart::BothTerms));
@@ -187,7 +189,7 @@ pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
     let of_each = !matches!(asked.operation, Operation::Average | Operation::Compound)
         && (asked.since || asked.operands.iter().any(several))
         && !asked.operands.iter().all(lists_them);
-    // "In 2031 and a year earlier" asks for no change.
+    // "In 2031 and a year earlier" asks for two values and not for their change.
     let changes = MOVES.iter().filter(|cue| **cue != Cue::YearAgo);
     let moves = has(tokens, &changes.copied().collect::<Vec<Cue>>());
     let is_unmet = |token: &&Token| {
@@ -200,7 +202,8 @@ pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
     Some(asked)
 }
 
-/// A question that is not understood in full, as one for the figure that its words name.
+/// Reads a question that is not understood in full as one for the figure that its words name. Cues
+/// of an operation become `unused`, so that the answer is a guess.
 pub(super) fn guess(tokens: &[Token]) -> Asked {
     let neutral = [
         Cue::And,
@@ -242,7 +245,7 @@ impl Form {
         let sides = |a, b| sides(a, b, plain);
         let said = !has(tokens, &[Cue::Points]) && has(tokens, RELATIVE);
         let relative = *relative && said;
-        // As a share of the larger or of the smaller?
+        // "How many percent less than A is B?" can be a share of either, so it is left open.
         if said && matches!(form, Reversed(Cue::Than)) {
             return None;
         }
@@ -256,11 +259,12 @@ impl Form {
             }
             Sides(cue) => {
                 let (left, right) = split(tokens, *cue)?;
-                // "Did sales exceed their budget?": the budget of which?
+                // In "Did sales exceed their budget?", "their" is not read, so the question is left
+                // open.
                 if right.iter().any(|token| lists("its their", &token.text)) {
                     return None;
                 }
-                // "In May, was A or B larger?"
+                // Words before the verb belong to both sides: "In May, was A or B larger?"
                 let verb = left.iter().position(|token| lists(YES_NO, &token.text));
                 let before = left.get(..verb.filter(|_| self.0).unwrap_or_default())?;
                 both(left, &[before, right].concat())?
@@ -273,7 +277,7 @@ impl Form {
                 }
                 let mut wholes = wholes(after);
                 let mut found = wholes.find_map(|(whole, part)| both(part, whole))?;
-                // The label of the part may be above a row of the whole's name.
+                // The label of the part may be a heading above a row with the name of the whole.
                 if let [part, whole] = found.as_mut_slice() {
                     part.of = (!plain).then(|| Box::new(whole.clone()));
                 }
@@ -286,12 +290,12 @@ impl Form {
         }
         let mut asked = operation.clone();
         match (operation, operands.as_mut_slice()) {
-            // "The total of A and B" does not name a total row.
+            // "Total" in "the total of A and B" does not ask for a row called total.
             (Operation::Sum, [_, _, ..]) => operands.iter_mut().for_each(|one| one.total = false),
             (Operation::Figure, [of]) if of.spans.len() > 1 && plain => {
                 asked = of.total.then_some(Operation::Sum)?;
             }
-            // Their sum, or each total.
+            // "The total in each year" can mean one sum or each total.
             (Operation::Figure, [of]) if of.each.is_some() && of.total && plain => return None,
             (Operation::Difference, [one, other]) => {
                 operands = sides(one.clone(), other.clone())?;
@@ -299,11 +303,11 @@ impl Form {
             (Operation::Difference, [_, _, ..]) => return None,
             _ => {}
         }
-        // "Net loans to total loans" may be a ratio, "payments to suppliers" are none.
+        // "Net loans to total loans" may be a ratio, but "payments to suppliers" is one figure.
         let named = |side| operand(side, None).is_some_and(|of| of.is_named());
         let joined = split(tokens, Cue::To).is_some_and(|(a, b)| named(a) && named(b));
         let joined = !plain && *operation == Operation::Figure && joined;
-        // "Total debt to EBITDA": both are wholly names.
+        // "Total debt to EBITDA" is a ratio, because both sides are known names.
         if let (true, Some((left, right))) = (joined, split(tokens, Cue::To))
             && let Some(pair) = both(left, right)
             && pair
@@ -333,7 +337,7 @@ impl Form {
     }
 }
 
-/// What may be the whole and the part of "A came from B", or of "B in A".
+/// Ways to split the tokens into a whole and a part: "A came from B", or "B in A".
 fn wholes(tokens: &[Token]) -> impl Iterator<Item = (&[Token], &[Token])> {
     let sides = move |words: &'static str| {
         let places = tokens.iter().enumerate();
@@ -344,7 +348,8 @@ fn wholes(tokens: &[Token]) -> impl Iterator<Item = (&[Token], &[Token])> {
     sides(VERBS).chain(sides("from")).chain(of_part)
 }
 
-/// What "Apart from A, which …" leaves out, and the rest of the question.
+/// The stems that "apart from A, which …" leaves out, and the rest of the question; `None` for
+/// other questions.
 fn apart(tokens: &[Token]) -> Option<(Vec<String>, &[Token])> {
     let first = tokens.first()?;
     let leaves_out = first.cue() == Some(Cue::Except) || first.text == "after";
@@ -359,8 +364,8 @@ fn apart(tokens: &[Token]) -> Option<(Vec<String>, &[Token])> {
     leaves_out.then(|| (stems.cloned().collect(), rest))
 }
 
-/// A question for the highest or lowest, if it is one; `Some(None)` if it is not clear which. Of
-/// reports, a comparative may ask for it.
+/// Reads a question for the highest or lowest. `None` for other questions, `Some(None)` if it is
+/// unclear which is asked for. In a report, "which … more" can ask for the highest.
 fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
     let (which, rest) =
         which(tokens, plain).map_or((None, tokens), |(which, rest)| (Some(which), rest));
@@ -397,7 +402,7 @@ fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
     }))
 }
 
-/// What "which" or "when" asks for, and the rest of the question.
+/// The answer that "which" or "when" wants, and the rest of the question.
 fn which(tokens: &[Token], plain: bool) -> Option<(Which, &[Token])> {
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
     let at = usize::from(lists("in during for at", text(0)));

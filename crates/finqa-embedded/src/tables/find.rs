@@ -1,4 +1,4 @@
-//! From an operand to the figure that it names, or the reason why none is sure.
+//! Finds the figure that an operand names, or the reason why no figure is sure.
 
 use finqa_core::number::Scale;
 use finqa_core::page::Statement;
@@ -19,24 +19,24 @@ use crate::reading::outflow::names_cost;
 /// An expression over the cells of tables.
 pub(crate) type FigureExpr = Expression<Option<Place>>;
 
-/// An amount that a question may ask for.
+/// A figure, or the result of a calculation with figures, that can answer a question.
 #[derive(Clone, Debug)]
 pub(super) struct Amount {
     pub(super) expr: FigureExpr,
     pub(super) kind: AmountKind,
-    /// `None` of what is computed from several cells.
+    /// The cell; `None` for computed amounts.
     pub(super) at: Option<FitFigure>,
-    /// A cost that the page prints below zero, read without its sign.
+    /// True if `expr` is a cost without the minus sign that the page prints.
     pub(super) turned: bool,
     pub(super) scale: Option<Scale>,
-    /// What tells it from the others of a series.
+    /// What distinguishes it from the other figures of a series: a label or a period.
     pub(super) name: String,
-    /// Why it may not be what is meant, if so.
+    /// The reason why it may not be the figure that is meant; `None` if it is sure.
     pub(super) doubt: Option<Doubt>,
 }
 
 impl Amount {
-    /// As printed; of what is computed, its result.
+    /// The printed number, or the result of the calculation.
     pub(super) fn number(&self) -> f64 {
         self.expr.number().unwrap_or_default()
     }
@@ -53,14 +53,14 @@ pub(super) enum AmountKind {
     Percent,
     /// A quotient that is shown as a percentage.
     Share,
-    /// A quotient that is shown as it is.
+    /// A quotient that is shown as a plain number.
     Ratio,
 }
 
-/// What another figure may score less and still be as likely.
+/// Score gap below which two figures count as tied.
 pub(super) const CLOSE: f64 = 0.03;
 
-/// How far two figures may differ that are the same in other scales.
+/// Largest relative difference between two figures that can be one, rounded to different scales.
 const ROUNDED: f64 = 0.006;
 
 pub(super) fn same(a: f64, b: f64) -> bool {
@@ -73,7 +73,7 @@ pub(super) fn keep<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool) {
     }
 }
 
-/// Keeps those of the latest period; a plan is never the latest.
+/// Keeps the figures of the latest period. A plan is never the latest.
 pub(super) fn latest(all: &mut Vec<FitFigure>) {
     keep(all, |one| !one.plan);
     let latest = all.iter().filter_map(|one| Some(one.period?.end)).max();
@@ -90,7 +90,6 @@ impl Tables {
         row.cells.get(place.column)?.as_ref()
     }
 
-    /// The labels of a cell's row and column.
     pub(super) fn labels_of(&self, place: Place) -> impl Iterator<Item = &Label> {
         let table = self.table(place);
         let row = table.and_then(|table| table.rows.get(place.row));
@@ -102,7 +101,7 @@ impl Tables {
         labels.into_iter().flatten()
     }
 
-    /// The names of a cell's row and column.
+    /// The printed row and column of a cell, for messages: "Revenue · 2031".
     pub(super) fn full_name(&self, place: Place) -> String {
         let table = self.table(place);
         let row = table.and_then(|table| Some(table.rows.get(place.row)?.printed.as_str()));
@@ -115,14 +114,14 @@ impl Tables {
         )
     }
 
-    /// The name of a cell's row, or of its column if the row is but a period.
+    /// The name of a cell's row, or of its column if the row has only a period.
     pub(super) fn name_of(&self, place: Place) -> String {
         let mut labels = self.labels_of(place);
         let name = labels.find(|label| !label.words.is_empty());
         name.map_or_else(String::new, |label| label.name.clone())
     }
 
-    /// The reason why a cell may not be what is meant.
+    /// The doubt that another cell may be meant.
     pub(super) fn unclear(&self, place: Place) -> Doubt {
         Doubt::Missing(format!(
             "{} may not be what is meant",
@@ -130,8 +129,8 @@ impl Tables {
         ))
     }
 
-    /// Whether a column is of the period that is asked for; any if none is. On a plain page, a
-    /// month without a year is of no year.
+    /// True if a period is the one asked for, or if the question names none. On a plain page, a
+    /// month without a year does not fit a question with a year.
     pub(super) fn fits(&self, period: Option<&Period>, asked: Option<&Period>) -> bool {
         let fits = |period: &Period, asked: &Period| {
             let undated = self.is_plain() && period.end.year.is_none();
@@ -141,7 +140,7 @@ impl Tables {
     }
 
     pub(super) fn candidates(&self, of: &Operand, asked: Option<Period>) -> Vec<FitFigure> {
-        // Of a plain table, "at year end" names no other figures than the year.
+        // In a plain table, "at year end" means the figures of the year.
         let asked = asked.map(|asked| Period {
             instant: asked.instant && !self.is_plain(),
             ..asked
@@ -150,8 +149,8 @@ impl Tables {
         candidates(&self.tables, of, &self.weights, &wanted)
     }
 
-    /// Whether the labels of a plain table have all words of an operand. One of the heading of
-    /// the rows is about all cells.
+    /// Returns a doubt if the labels of a plain table lack a word of the operand. A word of the
+    /// corner counts for all cells.
     pub(super) fn known(&self, of: &Operand) -> Reading<()> {
         let Some(table) = self.tables.first().filter(|table| table.plain) else {
             return Ok(());
@@ -176,7 +175,7 @@ impl Tables {
         })
     }
 
-    /// Why the year of a report's column may not be the one that is asked for.
+    /// The reason for doubt if it is unknown which year a report's column is called.
     pub(super) fn unclear_year(&self, one: &FitFigure, asked: Option<Period>) -> Option<Doubt> {
         let (column, asked) = (one.period?, asked?);
         let unclear = !self.is_plain() && self.years.is_unclear(&column, &asked);
@@ -187,7 +186,7 @@ impl Tables {
         )))
     }
 
-    /// Why a figure is not there in a period.
+    /// Why there is no figure of this row in a period.
     pub(super) fn no_period(&self, one: &FitFigure, asked: Period) -> Doubt {
         let mut all = self
             .tables
@@ -214,8 +213,8 @@ impl Tables {
         })
     }
 
-    /// The figure of an operand; its own period comes before the one given. Of several that
-    /// fit, the one in the row or the column of another figure.
+    /// The figure of an operand. Its own period precedes `asked`. Of several that fit, the one in
+    /// the row or the column of `near`.
     pub(super) fn figure(
         &self,
         of: &Operand,
@@ -237,7 +236,7 @@ impl Tables {
             return Ok(sum);
         }
         let mut printed = self.printed(of, asked, near);
-        // "Net income at the end of 2031" is that of the year.
+        // "Net income at the end of 2031" means that of the year.
         if let Some(asked) = asked.filter(|asked| asked.instant && !self.is_plain())
             && !printed.as_ref().is_ok_and(|one| one.doubt.is_none())
             && let Ok(of_year) = self.printed(
@@ -267,7 +266,7 @@ impl Tables {
             return self.unless_computed(of, asked, printed);
         }
         if let Some((part, whole)) = quotient {
-            // What is divided may have words of its own.
+            // The operand's other words may describe only the part: "segment operating margin".
             let wholes = [whole.clone(), whole.without_words()];
             let shares = wholes
                 .iter()
@@ -289,7 +288,7 @@ impl Tables {
         {
             return Ok(sum);
         }
-        // A margin that cannot be computed is no profit.
+        // A margin that cannot be computed must not be answered by a profit.
         let printed = printed?;
         match printed.place().filter(|_| other_name) {
             Some(place) if self.is_plain() => Err(self.unclear(place)),
@@ -301,7 +300,7 @@ impl Tables {
         }
     }
 
-    /// A profit as a share of sales.
+    /// A part divided by a whole, as a percentage: an operating margin.
     fn quotient(&self, part: &Operand, whole: &Operand, asked: Option<Period>) -> Reading<Amount> {
         let spans = asked.into_iter().collect();
         let pair = [part.of_spans(spans), whole.clone()];
@@ -332,7 +331,7 @@ impl Tables {
         })
     }
 
-    /// The figure that is printed for an operand.
+    /// The best printed figure of an operand, with a doubt if another one fits as well.
     fn printed(&self, of: &Operand, asked: Option<Period>, near: Option<Place>) -> Reading<Amount> {
         self.known(of)?;
         asked.map_or(Ok(()), |asked| self.is_clear(asked))?;
@@ -381,11 +380,11 @@ impl Tables {
         let best = *all.first().ok_or(Doubt::Open)?;
         let every = all.clone();
         all.retain(|one| one.score >= best.score - CLOSE);
-        // A note repeats what a statement says, or says it of a part.
+        // A note repeats a figure of a statement, or has only a part of it.
         if best.full {
             keep(&mut all, |one| one.full && self.statement_of(one).is_some());
-            // A balance, unless the question asks for its change; the name that it says; and of
-            // several the one that says no more.
+            // Then prefer a balance to its change, the question's own name to another name, and the
+            // row that says no more than the question.
             keep(&mut all, |one| one.full && !self.is_of_equity(one));
             let of_balances = |one: &FitFigure| self.statement_of(one) == Some(Statement::Balances);
             keep(&mut all, |one| one.full && of_balances(one));
@@ -408,8 +407,8 @@ impl Tables {
         let rivals = every
             .iter()
             .filter(|one| self.is_rival(one, &best) && !self.is_of_equity(one));
-        // "Total equity" has the name "stockholders" only from its heading. A row beside it that
-        // has the name in its own label may be the one that is meant.
+        // "Total equity" is named "stockholders" only by its heading. A row near it with that word
+        // in its own label can be the one that is meant.
         let readings = of.readings();
         let is_named = |one: &FitFigure| self.is_named_by_label(one, &readings);
         let lent = !self.is_plain() && !is_named(&best);
@@ -447,8 +446,8 @@ impl Tables {
         Ok(Amount { doubt, ..amount })
     }
 
-    /// A figure as an amount. Where all of a cost are printed below zero, the sign only repeats
-    /// its name; a report's loss has its sign.
+    /// A figure as an amount. If all figures of a cost's row are printed below zero, the sign only
+    /// repeats the name and is dropped. A loss in a report keeps its sign.
     pub(super) fn amount(&self, at: FitFigure) -> Option<Amount> {
         let place = at.place();
         let cell = self.cell(place)?;
@@ -477,8 +476,8 @@ impl Tables {
         Some(amount)
     }
 
-    /// Whether all figures of the cell's row, or of its column, are below zero, if its label is
-    /// of a kind.
+    /// True if `kind` is true for the label of the cell's row or column, and all figures there are
+    /// below zero.
     pub(super) fn is_below_zero(&self, place: Place, kind: impl Fn(&Label) -> bool) -> bool {
         let Some(table) = self.table(place) else {
             return false;

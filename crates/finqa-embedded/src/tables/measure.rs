@@ -1,4 +1,5 @@
-//! Measures that a report need not print: sums of its figures, and one sum over another.
+//! Computes measures that a report need not print, such as EBITDA or net debt, from their formulas
+//! in `concepts.txt`.
 
 use finqa_core::number::Scale;
 use finqa_core::page::Statement;
@@ -15,7 +16,7 @@ use crate::operations;
 use crate::reading::outflow::{names_cost, names_credit};
 
 impl Tables {
-    /// A measure of a period, of the parts of the report that `rest` names.
+    /// A measure of a period. `rest` has the operand's other words, such as the name of a segment.
     pub(super) fn measure(
         &self,
         formula: &Formula,
@@ -30,8 +31,8 @@ impl Tables {
         self.over(above, below)
     }
 
-    /// A printed row answers for its measure, unless it is outside the balance sheet and the balance
-    /// sheet gives the measure another value: "Debt" under interest, the total of a note.
+    /// Prefers a printed row to its formula, except a row outside the balance sheet from which the
+    /// balance sheet's value differs: "Debt" under interest expense, or the total of a note.
     pub(super) fn unless_computed(
         &self,
         of: &Operand,
@@ -56,8 +57,8 @@ impl Tables {
         computed.map_or(printed, Ok)
     }
 
-    /// Why the sign of a cost may be the other one: it is called a credit, or it is below zero where
-    /// other costs are not.
+    /// The reason for doubt if the sign of a cost may be reversed: the row is called a credit, or
+    /// it is below zero while other costs are not.
     pub(super) fn may_be_credit(&self, one: &Amount) -> Option<Doubt> {
         let at = one.place()?;
         let table = self
@@ -74,7 +75,7 @@ impl Tables {
         (called || one.turned && costs.any(|cell| cell.number > 0.0)).then(|| self.unclear(at))
     }
 
-    /// One amount over another of the same scale, as a plain number.
+    /// One amount divided by another of the same scale, as a plain number.
     pub(super) fn over(&self, above: Amount, below: Amount) -> Reading<Amount> {
         if above.scale != below.scale {
             return missing("the figures may be in different units");
@@ -100,7 +101,8 @@ impl Tables {
             let found = self.figure(&rest.of_term(term), asked, None);
             let found = match found {
                 Ok(found) if !(term.optional && found.doubt.is_some()) => found,
-                // Nothing is known to be missing: another figure had its name in part.
+                // The optional term is not in the report; the uncertain figure only shares a word
+                // with it.
                 Ok(_) | Err(_) if term.optional => continue,
                 found => found?,
             };
@@ -114,9 +116,10 @@ impl Tables {
         let mut sum = sum.ok_or(Doubt::Open)?;
         let leaves = sum.expr.leaves().len();
         let doubted = match leaves {
-            // One part is not the sum: the other may be in a note.
+            // One part alone is not the sum, because the other part may be in a note.
             1 => terms.len() > 1 && !statements.is_empty(),
-            // A figure of a note does not complete the debt of the balance sheet, nor does interest.
+            // The terms must be in one statement: a figure of a note does not complete the debt of
+            // the balance sheet.
             _ => {
                 let mut pairs = statements.windows(2);
                 statements.len() != leaves || pairs.any(|pair| pair.first() != pair.last())
@@ -129,8 +132,8 @@ impl Tables {
         Ok(sum)
     }
 
-    /// The kind of statement in which a cell counts. "Cash at end of year" is a balance, although
-    /// it is printed in the cash flow statement.
+    /// The kind of statement that a cell belongs to. "Cash at end of year" is a balance even in a
+    /// statement of cash flows.
     fn kind_of(&self, place: Place) -> Option<Statement> {
         let statement = self.table(place)?.statement?;
         Some(if self.is_closing(place) {
@@ -140,13 +143,14 @@ impl Tables {
         })
     }
 
-    /// A sum or a difference of amounts of one scale.
+    /// The sum or the difference of two amounts of one scale; a doubt if they share a cell.
     fn add(&self, sum: Amount, mut more: Amount, subtracted: bool) -> Reading<Amount> {
         let known = cells(&sum.expr);
         if cells(&more.expr).iter().any(|cell| known.contains(cell)) {
             return missing("one row fits two parts of the calculation");
         }
-        // A statement of cash flows may print what is paid below zero. An overdraft is no cash.
+        // Payments in a statement of cash flows can be printed below zero, so their sign is turned.
+        // A negative balance, such as an overdraft of cash, keeps its sign.
         if subtracted && more.number() < 0.0 {
             let of = cells(&more.expr);
             let is_balance = |at: &Place| self.kind_of(*at) == Some(Statement::Balances);
@@ -181,7 +185,7 @@ impl Tables {
     }
 }
 
-/// The cells from which an expression is computed.
+/// The cells that an expression is computed from.
 fn cells(of: &FigureExpr) -> Vec<Place> {
     let leaves = of.leaves().into_iter();
     leaves.filter_map(|leaf| leaf.source).collect()

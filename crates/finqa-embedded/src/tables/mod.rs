@@ -1,16 +1,22 @@
-//! Questions about tables, read by their labels: the one table of a page of the user's own, or
-//! those of a report or of an excerpt of one.
+//! Answers questions from the labels of tables: the one table of a user's page, or those of a
+//! report or an excerpt of one.
 //!
-//! Of a plain table, an answer counts only if every word of the question is of a label, a period
-//! or an operation; all other questions are left to the ranked candidates. Of a report, the
-//! figures whose labels, sections, headings and periods fit best answer; they are sure if these
-//! have all words of the question, and no other figure that fits as well differs.
+//! - **In:** the tables of a page ([`Tables::read`]), a question, and the earlier questions.
+//! - **Out:** a [`DirectAnswer`] with its confidence, or a [`Doubt`] that says why there is none.
 //!
-//! In the order of reading: `words`; `figure`; `table`; `names`, with `concepts.txt`, and `operand`;
-//! `fit`; `page`; `question` and its `phrases`; `operands`; `asked`, the operation as data; `find`,
-//! from an operand to a figure; `statements`; `unread`; `tags`, with `tags.txt`; `whole_label`;
-//! `measure`; `sentences`; `series`; `groups`, `ranking` and `ranked`; `pairs`; `parts`; `several`; `counts` and `unmet`; `compute`; `scopes`; `concept`;
-//! `follow_up`; `transactions` and `spent`, for the lists of banks.
+//! In a plain table (the only one of a user's page), an answer counts only if every word of the
+//! question belongs to a label, a period or an operation; all other questions are left to the
+//! ranked candidates. In a report, the figure whose labels, section, heading and period fit best is
+//! the answer. It is sure if these have all words of the question, and no other figure that fits as
+//! well has another value.
+//!
+//! Reading order: `words`, `figure` and `table` read a page; `names` (with `concepts.txt`),
+//! `operand`, `phrases`, `question`, `operands` and `asked` read a question; `fit`, `page` and
+//! `find` find the figure of an operand, with `statements`, `unread`, `tags` and `witnesses` (with
+//! `tags.txt`), `whole_label`, `measure`, `parts` and `sentences`; `compute` applies the operation,
+//! with `series`, `groups`, `ranking`, `ranked`, `pairs`, `several`, `counts`, `unmet` and
+//! `scopes`; `concept` computes the confidence; `follow_up` completes a question by the last one;
+//! `transactions` and `spent` read lists of payments.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
 //! weights learn what they mean.
@@ -68,19 +74,19 @@ pub(crate) use spent::SUM_OF_ROWS;
 pub(crate) use table::Place;
 use table::ReportTable;
 
-/// A question of a conversation.
+/// A question of a conversation, completed by the questions before it.
 #[derive(Default)]
 struct Turn {
     text: String,
-    /// `None` if it is not understood.
+    /// What it asks for; `None` if it is not understood.
     asked: Option<Asked>,
-    /// Why it may ask for something else, as the questions before it are.
+    /// The reason why it may ask for something else, because it depends on earlier questions.
     unsettled: Option<String>,
 }
 
 impl Tables {
-    /// The answer that the tables give; `None` if the question can be understood only with
-    /// earlier ones, and does not change a part of the last.
+    /// The answer of the tables to a question. `None` if the question needs earlier ones and does
+    /// not change a part of the last one.
     pub(crate) fn answer(&self, question: &str, earlier: &[&str]) -> Option<Reading<DirectAnswer>> {
         let mut before: Option<Turn> = None;
         for text in earlier.iter().chain([&question]) {
@@ -89,8 +95,8 @@ impl Tables {
         self.answer_of(&before?)
     }
 
-    /// A question in full, if it changes a part of the one before or refers to its figure; `None`
-    /// if it is about a plain table and is not understood by itself.
+    /// Completes a question that changes a part of the last one or refers to its figure. `None` if
+    /// it is about a plain table and cannot be understood.
     fn turn(&self, text: &str, last: Option<&Turn>, alone: bool) -> Option<Turn> {
         let of_report = last.filter(|_| !self.is_plain());
         if self.of_list(text).is_some() {
@@ -176,7 +182,7 @@ impl Tables {
         })
     }
 
-    /// The answer to a question in full.
+    /// The answer to a completed question.
     fn answer_of(&self, turn: &Turn) -> Option<Reading<DirectAnswer>> {
         if let Some(found) = self.of_list(&turn.text) {
             return Some(found);
@@ -190,7 +196,8 @@ impl Tables {
         }
         let answer = self.compute(asked);
         let mut answer = answer.and_then(|answer| self.with_side(answer));
-        // A figure is no guess at a share or at a name.
+        // A look-up that fails becomes a guess, with the reason as its doubt. For other operations,
+        // one figure would not be a guess at the result.
         let looks_up = asked.operation == Operation::Figure && !self.is_plain();
         if let (Err(why), true) = (&answer, looks_up) {
             let of = asked.operands.first()?;
@@ -216,7 +223,8 @@ impl Tables {
             answer.doubt = answer.doubt.take().or(days);
         }
         let lower = turn.text.to_lowercase();
-        // An annual report is of its latest year.
+        // In an annual report, "last year" is the latest year. Other relative times are doubtful,
+        // because a report does not say when the question is asked.
         let time = RELATIVE_TIME.find(&lower).filter(|time| {
             let last_year = time.as_str().starts_with("last") && time.as_str().ends_with("year");
             !(last_year && self.is_annual())
@@ -270,7 +278,7 @@ impl Tables {
         Some(answer.and_then(|found| self.weighed(asked, found)))
     }
 
-    /// Whether all periods of a report's statements are years.
+    /// True if all columns of a report's statements of a period are years.
     fn is_annual(&self) -> bool {
         let flows = |table: &&ReportTable| table.statement == Some(Statement::Flows);
         let columns = self
@@ -288,7 +296,7 @@ impl Tables {
         format!("r{}c{}", first + place.row, place.column)
     }
 
-    /// The names of a cell's row and column, for people.
+    /// The names of a cell's row and column, as evidence shows them.
     pub(crate) fn cell_name(&self, place: Place) -> String {
         let table = self.table(place);
         let row = table.and_then(|table| table.rows.get(place.row));
@@ -305,7 +313,7 @@ impl Tables {
         names.join(", ")
     }
 
-    /// Whether a cell is a percentage, and the scale of its amount.
+    /// True if a cell is a percentage; and the scale of its amount.
     pub(crate) fn unit_of_cell(&self, place: Place) -> (bool, Option<Scale>) {
         let cell = self.cell(place);
         cell.map_or((false, None), |cell| (cell.percent, cell.scale))
@@ -313,19 +321,19 @@ impl Tables {
 }
 
 impl DirectAnswer {
-    /// All its expressions, over the cells of a report.
+    /// All expressions of the answer.
     pub(crate) fn exprs(&self) -> impl Iterator<Item = &FigureExpr> {
         [&self.expr].into_iter().chain(&self.others)
     }
 
-    /// The row and the column of each cell of its expression.
+    /// The row and the column of each cell that the expression uses.
     pub(crate) fn cells(&self) -> Vec<(usize, usize)> {
         let places = self.expr.leaves().into_iter();
         let places = places.filter_map(|leaf| leaf.source);
         places.map(|place| (place.row, place.column)).collect()
     }
 
-    /// Its expression over the facts of its table.
+    /// The expression over the facts of the page; `None` if a cell is not among them.
     pub(crate) fn expr(&self, facts: &Facts) -> Option<Expr> {
         let fact = |place: Place| {
             let cell = Some((place.row, place.column));
@@ -339,7 +347,7 @@ impl DirectAnswer {
     }
 }
 
-/// Words of a question for an amount, whatever else it says.
+/// Words by which a question asks for the change as an amount and not in percent.
 const OF_AMOUNTS: [&str; 7] = [
     "by how much", "amount", "dollar", "euro", "illion", "thousand", "point",
 ];

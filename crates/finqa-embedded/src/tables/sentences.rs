@@ -1,7 +1,8 @@
-//! Facts that a report states in a sentence: how many people it employs, an undrawn credit line.
+//! Answers from sentences of a report, for facts that no table has: the number of employees, an
+//! undrawn credit line.
 //!
-//! A sentence answers only if it has all words of the question and its period, and if no other
-//! one that does so has another number.
+//! A sentence answers only if it has all words of the question and its period, and if no other such
+//! sentence has another number.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -20,29 +21,29 @@ use super::words::{lists, same_word, stemmed};
 use crate::reading::prose::{self, ProseNumber};
 use crate::reading::text::{TextToken, TokenKind, tokenize};
 
-/// What a company calls those who work for it.
+/// Stems of what a company calls the people who work for it.
 static PEOPLE: LazyLock<HashSet<String>> = LazyLock::new(|| {
     stemmed(
         "people person persons employee associate staff worker colleague teammate personnel headcount workforce",
     )
 });
 
-/// Verbs of having something, as stems: a number right behind one counts all that the subject has,
-/// "our 4,700 employees in the region" does not.
+/// Stems of verbs of having. A number directly after one counts everything that the subject has,
+/// unlike "our 4,700 employees in the region".
 static HAVING: LazyLock<HashSet<String>> = LazyLock::new(|| {
     stemmed(
         "have has had employ employs employed operate operates operated own owns owned work works worked",
     )
 });
 
-/// Those whose figures are not the company's.
+/// Stems of companies and people whose figures are not the reporting company's.
 static OWNERS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     stemmed(
         "subsidiary venture affiliate supplier customer competitor investee borrower partner franchisee guarantor",
     )
 });
 
-/// Words behind what is counted that make it a part.
+/// Stems of words after the counted thing that restrict it to a part: "employees in Chile".
 static PART: LazyLock<HashSet<String>> = LazyLock::new(|| {
     stemmed(
         "who that which in at from under with of outside covered represented located based engaged working",
@@ -60,8 +61,8 @@ const SUBJECT: usize = 6;
 /// Maximum distance in tokens between an amount and the words that name it.
 const AROUND: usize = 12;
 
-/// Words between an amount and what is asked for that make it the amount of a change, of a reason
-/// or of what is only possible.
+/// Stems between an amount and its name that make it the amount of a change, of a reason or of a
+/// possibility: "debt increased by $5 million".
 static OTHERS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     stemmed(
         "increase increased decrease decreased growth grew decline offset driven contributed due compared \
@@ -72,20 +73,20 @@ static OTHERS: LazyLock<HashSet<String>> = LazyLock::new(|| {
 /// A number that a sentence of a report states.
 #[derive(Clone, Debug)]
 pub(crate) struct StatedFact {
-    /// The place of its paragraph among those of the document, from 0.
+    /// The index of its paragraph among the document's, from 0.
     pub(crate) paragraph: usize,
     pub(crate) literal: String,
     pub(crate) percent: bool,
     pub(crate) scale: Option<Scale>,
-    /// The first date of its sentence; later ones may say when something expires.
+    /// The first date of its sentence. Later dates can be when something expires.
     end: Option<Date>,
 }
 
-/// What a sentence must say.
+/// What a sentence must have to answer a question.
 struct Subject {
-    /// The stems of what is counted; nothing for an amount.
+    /// Stems of what is counted; empty if the question asks for an amount.
     counted: HashSet<String>,
-    /// Each way to say the rest.
+    /// For each way to say the question, the other stems that the sentence must have.
     ways: Vec<Vec<String>>,
     percent: bool,
     /// The words of the company's name.
@@ -93,7 +94,8 @@ struct Subject {
 }
 
 impl Tables {
-    /// The number with which the sentences of a report answer a question that stands alone.
+    /// The number with which the sentences of a report answer a question that needs no earlier one;
+    /// `None` if none does or two differ.
     pub(crate) fn stated(&self, document: &Document, text: &str) -> Option<StatedFact> {
         let tokens = question::read(self, text);
         let asked = asked::read(&tokens, false)?;
@@ -105,7 +107,8 @@ impl Tables {
             return None;
         }
         let subject = self.subject(of);
-        // Figures that have names are in tables; sentences give them for reasons and parts.
+        // Figures with a known name are in tables. Sentences mention them only for reasons and
+        // parts.
         let named = of.names.iter().any(|(one, _)| !one.stated);
         if subject.counted.is_empty() && named {
             return None;
@@ -125,7 +128,7 @@ impl Tables {
             })
             .filter_map(|(at, sentence)| self.fact(at, &sentence, &subject, period))
             .collect();
-        // Without a period asked for, the latest that is stated.
+        // If the question names no period, the latest that a sentence states.
         if period.is_none() {
             let latest = found.iter().filter_map(|one| one.end).max();
             found.retain(|one| one.end == latest);
@@ -166,7 +169,8 @@ impl Tables {
         }
     }
 
-    /// The only number of a sentence that is of the subject, if the sentence has the period.
+    /// The number of a sentence, if exactly one is about the subject and the sentence has the
+    /// period.
     fn fact(
         &self,
         paragraph: usize,
@@ -175,7 +179,8 @@ impl Tables {
         period: Option<&Period>,
     ) -> Option<StatedFact> {
         let text: Vec<&str> = sentence.iter().map(|token| token.text.as_ref()).collect();
-        // What follows is a part: "$37 billion, of which $16 billion is due".
+        // In "$37 billion, of which $16 billion is due", the number after "of which" is only a
+        // part.
         let part = text
             .windows(2)
             .position(|pair| matches!(pair, ["of", "which" | "whom"]));
@@ -194,14 +199,15 @@ impl Tables {
         };
         let mut numbers = numbers.filter(of_subject);
         let (number, more) = (numbers.next()?, numbers.next());
-        // "We employed 4,200 people in 2031 (2030: 4,100)": the count is of the year next to it.
+        // In "We employed 4,200 people in 2031 (2030: 4,100)", each number belongs to the year next
+        // to it.
         let year = period.and_then(|asked| asked.end.year);
         let counts = !subject.counted.is_empty();
         if year.is_some_and(|year| counts && !is_of_year(&text, &number, year)) {
             return None;
         }
         let times = Times::read(&text.join(" ").replace(" ,", ","));
-        // A day is no period of months, however it is said.
+        // A date has no length in months, even if the words around it name one.
         let said = times.found.into_iter().map(|(_, period)| Period {
             months: period.months.filter(|_| !period.instant),
             ..period
@@ -221,7 +227,8 @@ impl Tables {
 }
 
 impl Subject {
-    /// Whether a paragraph has a number and, as far as letters tell, what is counted or asked for.
+    /// True if a paragraph can have the answer: it has a digit, and the stems of the question as
+    /// substrings. A quick check before sentences are read.
     fn may_be_in(&self, text: &str) -> bool {
         let lower = text.to_lowercase();
         let has = |stem: &String| lower.contains(stem.as_str());
@@ -230,8 +237,8 @@ impl Subject {
             && self.ways.iter().any(|way| way.iter().all(has))
     }
 
-    /// Whether all other words of one way to ask are around a number: anywhere in the sentence for
-    /// a count, near an amount, with nothing between that makes it another's or only possible.
+    /// True if all other words of one way to ask are near the number: anywhere in the sentence for
+    /// a count, within [`AROUND`] tokens of an amount, and without a word of [`OTHERS`] between.
     fn is_near(&self, sentence: &[TextToken<'_>], number: &ProseNumber) -> bool {
         let reach = if self.counted.is_empty() {
             AROUND
@@ -268,8 +275,8 @@ impl Subject {
         })
     }
 
-    /// Whether a sentence is about the whole company: nobody else is named, and no place that the
-    /// question lacks follows what is counted.
+    /// True if the number is of the whole company: the sentence names no other company, and no
+    /// place follows that the question lacks.
     fn is_whole(&self, text: &[&str], number: &ProseNumber) -> bool {
         let others = || text.iter().any(|word| OWNERS.contains(*word));
         if self.counted.is_empty() {
@@ -294,12 +301,13 @@ impl Subject {
         !(others() || part && self.ways.iter().any(Vec::is_empty))
     }
 
-    /// Whether the question has a word besides what is counted.
+    /// True if the question has the word besides what is counted.
     fn asks(&self, word: &str) -> bool {
         self.ways.iter().flatten().any(|own| same_word(own, word))
     }
 
-    /// Whether a number is of what is asked for: a count of it, or an amount or a percentage.
+    /// True if the number has the right kind: a count of what is asked for, or an amount or a
+    /// percentage.
     fn is_of(&self, sentence: &[TextToken<'_>], number: &ProseNumber) -> bool {
         if self.counted.is_empty() {
             let amount = number.dollar || number.scale.is_some();
@@ -311,7 +319,7 @@ impl Subject {
             .take(BEHIND)
             .take_while(|token| token.kind != TokenKind::Number);
         let counts = behind.any(|token| self.counted.contains(token.text.as_ref()));
-        // "We had approximately 36,000 employees", not "our supplier employed 9,000".
+        // "We had approximately 36,000 employees" counts, "our supplier employed 9,000" does not.
         let before = sentence.get(..number.at).unwrap_or_default().iter().rev();
         let mut before = before.map(|token| token.text.as_ref()).skip_while(|word| {
             lists(
@@ -328,7 +336,7 @@ impl Subject {
     }
 }
 
-/// Whether a year is the nearest to a number of all that a sentence names.
+/// True if no other year of the sentence is nearer to the number than this one.
 fn is_of_year(text: &[&str], number: &ProseNumber, year: u16) -> bool {
     let years = text.iter().enumerate();
     let years = years.filter_map(|(at, word)| Some((at, year_of(word)?)));
@@ -343,7 +351,7 @@ fn is_of_year(text: &[&str], number: &ProseNumber, year: u16) -> bool {
     distinct.len() < 2 || nearest.all(|(_, named)| *named == year)
 }
 
-/// Whether a word after "in" says when rather than where.
+/// True if a word after "in" starts a time and not a place.
 fn is_time(word: &str) -> bool {
     is_month(word)
         || word.starts_with(|c: char| c.is_ascii_digit())

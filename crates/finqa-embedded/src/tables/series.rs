@@ -16,8 +16,8 @@ use super::words::{lists_stem, same_word};
 /// Words of a corner that do not say what the rows are, so that any noun may mean them.
 const GENERIC: &str = "item line name description category million thousand billion usd eur tsd";
 
-/// Maximum number of figures that are added or compared. The program of a sum nests one level deeper
-/// for each figure, and each figure is compared with the sums of those next to it.
+/// Maximum number of figures that are added or compared. The program of a sum nests one level
+/// deeper for each figure, and each figure is compared with sums of its neighbours.
 const MOST_FIGURES: usize = 5000;
 
 /// Largest relative difference at which a figure counts as the sum of others.
