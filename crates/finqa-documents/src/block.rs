@@ -11,10 +11,10 @@ pub enum Block {
     Table(PrintedTable),
 }
 
-/// A table as it is printed.
+/// A table as it is printed, with the texts that describe it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrintedTable {
-    /// The heading above it.
+    /// The heading above the table; empty without one.
     pub title: String,
     /// The line above it that states its unit: "(In millions, except per share amounts)".
     pub unit: Option<String>,
@@ -27,7 +27,8 @@ pub struct PrintedTable {
 }
 
 impl PrintedTable {
-    /// Adds the column of labels that a table lacks; its only row is what the title says.
+    /// Adds an empty column of labels if the table has none. A table with a single unlabelled row
+    /// gets its title as the row's label.
     pub(crate) fn label_rows(&mut self) {
         fn text(cell: &PrintedCell) -> &str {
             &cell.text
@@ -53,9 +54,9 @@ impl PrintedTable {
     }
 }
 
-/// Rewrites the figures of all tables and paragraphs in one notation. If a column does not show
-/// whether a comma marks decimals, its table decides, and if the table does not either, all tables
-/// together.
+/// Rewrites the figures of all tables and paragraphs in one notation, `1234.5`. Whether a comma
+/// marks the decimals is decided for each column; if its cells do not show it, for the table; and
+/// otherwise for all tables together. Each column that changes adds a note.
 pub(crate) fn in_one_notation(mut blocks: Vec<Block>, notes: &mut Vec<String>) -> Vec<Block> {
     let mut tables: Vec<Vec<Vec<WrittenCell<'_>>>> = blocks
         .iter_mut()
@@ -80,12 +81,13 @@ pub(crate) fn in_one_notation(mut blocks: Vec<Block>, notes: &mut Vec<String>) -
     blocks
 }
 
+/// The text of a cell, and whether its tag says that a comma marks the decimals.
 fn written(cell: &mut PrintedCell) -> WrittenCell<'_> {
     let comma = cell.tags.first().and_then(|tag| tag.comma);
     (&mut cell.text, comma)
 }
 
-/// The texts of the cells of each table, and the paragraphs.
+/// The texts of each table's cells, and the paragraphs.
 #[cfg(test)]
 pub(crate) fn printed_texts(blocks: Vec<Block>) -> (Vec<Vec<Vec<String>>>, Vec<String>) {
     let (mut tables, mut texts) = (Vec::new(), Vec::new());

@@ -1,10 +1,10 @@
-//! What the text of a cell is, for the layout of a table: a figure, a year, a sign that belongs to
-//! the next cell.
+//! Recognizes what the text of a cell is (a figure, a year, a sign that belongs to the next cell),
+//! and brings figures into one notation.
 //!
-//! And the figures of tables in one notation: which sign marks the decimals is decided for each
-//! column, else for its table, else for the document, by the cells that leave no doubt and by
-//! tags. Digits in another notation than `1,234.5` are rewritten; what is around the digits is
-//! left to the reader of numbers.
+//! Whether a comma marks the decimals is decided for each column, otherwise for its table,
+//! otherwise for the document, from the cells that allow one reading only and from tags. Digits
+//! that are not written as `1,234.5` are rewritten. The text around the digits is left to
+//! `finqa_core::number`.
 
 use std::sync::LazyLock;
 
@@ -13,25 +13,25 @@ use finqa_core::page::{Cell, MONTHS, has_sides, names_notes, split_side, year_of
 use finqa_core::regex;
 use regex::Regex;
 
-/// A currency sign or an open bracket whose number is in the next cell.
+/// True for a currency sign or an open bracket whose number is in the next cell.
 pub(crate) fn opens(text: &str) -> bool {
     let bare = text.trim_matches(|c| fold(c) == '-' || "( +".contains(c));
     is_currency(bare) || bare.is_empty() && text.contains('(')
 }
 
-/// What follows a number.
+/// True for a text that follows a number in its own cell: `)`, `%`, `pts`.
 pub(crate) fn closes(text: &str) -> bool {
     let marks = text.chars().all(|c| matches!(fold(c), ')' | '%' | ' '));
     marks || matches!(text, "pts" | "bps" | ")pts" | "x")
 }
 
-/// Headings of schedules after those of years.
+/// Headings that a schedule can have after its years.
 const AFTER_YEARS: [&str; 6] = [
     "thereafter", "later", "later years", "beyond", "total", "after",
 ];
 
-/// Returns true if a table has no column of labels: all headings are years, and figures are below
-/// the first one.
+/// True if a table has no column of labels: all headings are years, and only figures are below the
+/// first one.
 pub(crate) fn lacks_labels<'t>(
     header: impl IntoIterator<Item = &'t str>,
     first: impl IntoIterator<Item = &'t str>,
@@ -53,10 +53,11 @@ pub(crate) fn lacks_labels<'t>(
     years > 1 && first.all(|cell| is_figure(cell) && year_of(cell).is_none())
 }
 
-/// The longest figure, with its currency and its scale.
+/// Maximum length of a figure in bytes, with its currency and scale. Longer texts are not parsed.
 const LONGEST: usize = 48;
 
-/// A number or a dash, and nothing else; the bracket around it may be closed in the next cell.
+/// True for a number or a dash and nothing else. An open bracket counts as closed, because the
+/// closing one can be in the next cell.
 pub(crate) fn is_figure(text: &str) -> bool {
     let bare = text.trim().trim_end_matches(['*', '†', '‡']);
     let dash = |c: char| fold(c) == '-' || "$€£¥()% ".contains(c);
@@ -78,7 +79,7 @@ pub(crate) fn is_figure(text: &str) -> bool {
         || plain().is_some_and(|plain| number::whole(&plain).is_ok())
 }
 
-/// "2024", "2024 (1)", "2024*".
+/// True for a year, with or without a mark: "2024", "2024 (1)", "2024*".
 pub(crate) fn is_year(text: &str) -> bool {
     let text = whole_year(text).unwrap_or(text);
     text.len() <= 8
@@ -86,27 +87,27 @@ pub(crate) fn is_year(text: &str) -> bool {
         && !text.chars().skip(4).any(|c| matches!(c, ',' | '.' | '%'))
 }
 
-/// A year as a spreadsheet or a program may write it: "2031.0".
+/// The year of a text that a spreadsheet or a program wrote as a decimal number: "2031.0".
 pub(crate) fn whole_year(text: &str) -> Option<&str> {
     text.strip_suffix(".0")
         .filter(|year| year_of(year).is_some())
 }
 
-/// "11.3 years"; "5 years" may be a heading.
+/// True for "11.3 years". A whole number of years, such as "5 years", may be a heading.
 pub(crate) fn is_duration(text: &str) -> bool {
     let number = text.strip_suffix(" years");
     number.is_some_and(|number| number.contains('.') && is_figure(number))
 }
 
-/// Whether a heading names a period.
+/// True if a heading names a period.
 pub(crate) fn names_period(text: &str) -> bool {
     let lower = text.to_lowercase();
     let words = ["ended", "ending", "fiscal"];
     !years_in(text).is_empty() || words.iter().chain(&MONTHS).any(|word| lower.contains(word))
 }
 
-/// An amount as people write it: what comes before it, its digits with their marks, and what
-/// comes after it.
+/// An amount as people write it: the text before it, its digits with the marks between them, and
+/// the text after it.
 static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?x)^(?P<before>\D*?)
@@ -118,13 +119,14 @@ static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
 /// A cell whose text may be rewritten, and whether its tag says that a comma marks its decimals.
 pub(crate) type WrittenCell<'c> = (&'c mut String, Option<bool>);
 
-/// Whether the decimal sign is a comma, by how many more cells say so than say that it is a point.
+/// True if a comma marks the decimals, given how many more cells show a comma than a point; `None`
+/// on a tie.
 fn is_comma(votes: i32) -> Option<bool> {
     (votes != 0).then_some(votes > 0)
 }
 
-/// How many more cells of a table say that a comma marks the decimals than say that a point does,
-/// by column.
+/// For each column: how many more cells show that a comma marks the decimals than that a point
+/// does. The numbers of notes in a column "Note" do not count.
 fn columns(rows: &[Vec<WrittenCell<'_>>]) -> Vec<(usize, i32)> {
     let Some((header, body)) = rows.split_first() else {
         return Vec::new();
@@ -142,13 +144,13 @@ fn columns(rows: &[Vec<WrittenCell<'_>>]) -> Vec<(usize, i32)> {
     columns.map(of_column).collect()
 }
 
-/// What the columns of a table say together.
+/// The votes of all columns of a table: above zero for a decimal comma, below for a point.
 pub(crate) fn votes(rows: &[Vec<WrittenCell<'_>>]) -> i32 {
     columns(rows).iter().map(|(_, votes)| votes).sum()
 }
 
-/// Rewrites the cells below the header; a note for each column in which a value changes.
-/// `document` is what all tables say, and none of a table by itself.
+/// Rewrites the cells below the header. Returns a note for each column in which a value changes.
+/// `document` has the votes of all tables; `None` for a file with a single table.
 pub(crate) fn normalise(rows: &mut [Vec<WrittenCell<'_>>], document: Option<i32>) -> Vec<String> {
     let columns = columns(rows);
     let of_table: i32 = columns.iter().map(|(_, votes)| votes).sum();
@@ -198,8 +200,8 @@ pub(crate) fn normalise(rows: &mut [Vec<WrittenCell<'_>>], document: Option<i32>
     notes
 }
 
-/// True if "1.204" is among "415" and "230": decimals would all have the same digits after the
-/// point, so it separates thousands.
+/// True if a column has "1.204" between "415" and "230". If the point marked decimals, the other
+/// cells would have it too, so it separates thousands.
 fn groups_by_points(amounts: &[WrittenFigure<'_>]) -> bool {
     let digits = amounts.iter().map(|amount| amount.digits);
     let (pointed, whole): (Vec<&str>, Vec<&str>) = digits.partition(|digits| digits.contains('.'));
@@ -208,7 +210,7 @@ fn groups_by_points(amounts: &[WrittenFigure<'_>]) -> bool {
     !pointed.is_empty() && large && whole.iter().all(small)
 }
 
-/// A cell that is a figure.
+/// The parts of a cell that is a figure.
 struct WrittenFigure<'t> {
     before: &'t str,
     digits: &'t str,
@@ -236,8 +238,9 @@ impl<'t> WrittenFigure<'t> {
         })
     }
 
-    /// The cell with its digits as `1234.5`; `None` if they are written like that, or in groups
-    /// of three between commas. With `sides`, a "Cr" is the side of an account.
+    /// The cell with its digits as `1234.5`; `None` if they are written like that already, or in
+    /// groups of three between commas. With `sides`, "Cr" is the side of an account and not a
+    /// crore.
     fn rewritten(&self, comma: Option<bool>, sides: bool) -> Option<String> {
         let Self {
             before,
@@ -256,7 +259,7 @@ impl<'t> WrittenFigure<'t> {
             .chars()
             .filter(|c| c.is_ascii_digit() || *c == decimal);
         let plain: String = kept.map(|c| if c == decimal { '.' } else { c }).collect();
-        // Grouped like `1,23,456`, a "Cr" is a crore.
+        // After groups such as `1,23,456`, "Cr" means crore.
         let groups: Vec<usize> = digits.split(',').map(str::len).collect();
         let indian = matches!(groups.as_slice(), [_, middle @ .., 3] if middle.contains(&2));
         let after = match indian && !sides && after.trim().eq_ignore_ascii_case("cr") {
@@ -272,8 +275,8 @@ fn other_mark(c: char) -> bool {
     !c.is_ascii_digit() && !matches!(c, ',' | '.')
 }
 
-/// What digits with marks between them say about the decimal sign; `None` if they are not
-/// an amount but, for example, a date or a version.
+/// 1 if the digits show that a comma marks the decimals, -1 for a point, 0 if both are possible.
+/// `None` if they are not an amount but, for example, a date or a version.
 pub(crate) fn votes_of(digits: &str) -> Option<i32> {
     let space = |c: char| if c.is_whitespace() { ' ' } else { c };
     let marks: Vec<char> = digits
@@ -298,8 +301,8 @@ pub(crate) fn votes_of(digits: &str) -> Option<i32> {
     Some(if comma { 1 } else { -1 })
 }
 
-/// True if groups of digits are thousands under one mark: `1`, `12 345`, `1.234.567`, and with
-/// commas the Indian `12,34,567`.
+/// True if the groups are thousands under one mark: `1`, `12 345`, `1.234.567`; with commas also
+/// the Indian `12,34,567`.
 fn is_grouped(groups: &[&str], marks: &[char]) -> bool {
     let Some((first, rest)) = groups.split_first() else {
         return false;

@@ -1,4 +1,4 @@
-//! Decodes text: UTF-8, UTF-16 with a byte order mark, otherwise Windows-1252. Files that are
+//! Decodes text files: UTF-8, UTF-16 with a byte order mark, otherwise Windows-1252. Files that are
 //! not text are refused.
 
 use std::io::Read;
@@ -15,6 +15,9 @@ pub(crate) struct DecodedText {
 }
 
 /// Reads a file of at most `largest` bytes.
+///
+/// # Errors
+/// [`DocumentError::Unreadable`], or [`DocumentError::NotText`] if the file is larger.
 pub(crate) fn bytes(path: &Path, largest: u64) -> Result<Vec<u8>, DocumentError> {
     let unreadable = |source| DocumentError::Unreadable {
         path: path.to_owned(),
@@ -33,6 +36,9 @@ pub(crate) fn bytes(path: &Path, largest: u64) -> Result<Vec<u8>, DocumentError>
 }
 
 /// Decodes the bytes of a text file. A note says if they are not UTF-8.
+///
+/// # Errors
+/// [`DocumentError::NotText`] for broken UTF-16 and for text with zero bytes.
 pub(crate) fn decode(path: &Path, bytes: Vec<u8>) -> Result<DecodedText, DocumentError> {
     let mut notes = Vec::new();
     let text = if let Some((encoding, mark)) = encoding_rs::Encoding::for_bom(&bytes) {
@@ -47,7 +53,7 @@ pub(crate) fn decode(path: &Path, bytes: Vec<u8>) -> Result<DecodedText, Documen
         text.into_owned()
     } else {
         String::from_utf8(bytes).unwrap_or_else(|error| {
-            // Windows-1252 comes last, because it accepts any bytes.
+            // Windows-1252 comes last, because it accepts all bytes.
             notes.push(format!(
                 "{} is not UTF-8: read as Windows-1252 (Latin-1)",
                 path.display()

@@ -1,11 +1,11 @@
-//! Says why a document cannot be read.
+//! Defines why a document cannot be read.
 
 use std::path::PathBuf;
 
 use finqa_core::error::{Kind, Kinded};
 use thiserror::Error;
 
-/// Why a document cannot be read, in one line with the file's name and what to do.
+/// Why a document cannot be read. The text is one line with the file's name and what to do.
 #[derive(Debug, Error)]
 pub enum DocumentError {
     #[error("{path}: {source}")]
@@ -14,14 +14,14 @@ pub enum DocumentError {
         #[source]
         source: std::io::Error,
     },
-    /// The file is of an unsupported kind, damaged, or too large.
+    /// The file is of an unsupported kind, damaged, or too large; see the reason.
     #[error("{path}: {reason}")]
     NotText {
         path: PathBuf,
         /// The reason, and a remedy.
         reason: String,
     },
-    /// The rows of the table do not fit together.
+    /// The rows of a table do not fit together.
     #[error("{path}: line {line}: {reason}")]
     Table {
         path: PathBuf,
@@ -29,10 +29,10 @@ pub enum DocumentError {
         /// The reason, and a remedy.
         reason: String,
     },
-    /// The file holds JSON, such as the records of a dataset.
+    /// The file is JSON, such as the records of a dataset.
     #[error("{path}: it is JSON, not a page")]
     Json { path: PathBuf },
-    /// The file has nothing to ask about.
+    /// The file contains nothing to ask about.
     #[error("{path}: {reason}")]
     Nothing { path: PathBuf, reason: String },
 }

@@ -1,22 +1,22 @@
-//! Decides by its content what a file is, because its name may be wrong.
+//! Recognizes the kind of a file by its content, because its name may be wrong.
 
 use std::io::Cursor;
 
 use crate::text::begins;
 
-/// The mark of a PDF may be this many bytes from the start of the file.
+/// The mark of a PDF can be at most this many bytes from the start of the file.
 const PDF_HEADER: usize = 1024;
 
 /// A supported kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The header may follow other bytes.
+    /// A PDF. `header` is the number of bytes before its mark.
     Pdf {
         header: usize,
     },
     Workbook,
     Html,
-    /// A table or a page of text; the file's extension says which.
+    /// A table or a page of text. The extension of the file says which.
     Text,
 }
 
@@ -69,7 +69,7 @@ const OLD_OFFICE: [(&str, &str); 5] = [
 
 const OLD: &str = "it needs a password, or is an Office file of before 2007; save it as .xlsx or PDF without a password";
 
-/// How the name of a file in an archive begins, and what the archive then is.
+/// The start of a file's name in an archive, and the kind of archive that contains such a file.
 const ARCHIVES: [(&str, &str); 4] = [
     (
         "xl/workbook.bin",
@@ -113,8 +113,10 @@ pub(crate) const SUBMISSIONS: [&str; 4] = [
     "<ims-document",
 ];
 
-/// The kind of a binary file; `None` for text. The error says what an unsupported file is and
-/// what to do.
+/// The kind of a binary file; `None` for text.
+///
+/// # Errors
+/// What an unsupported file is, and what to do with it.
 pub(crate) fn of_bytes(bytes: &[u8]) -> Result<Option<Kind>, String> {
     let start = bytes.get(..bytes.len().min(PDF_HEADER)).unwrap_or_default();
     if let Some(header) = start.windows(5).position(|mark| mark == b"%PDF-") {
@@ -138,6 +140,9 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> Result<Option<Kind>, String> {
 }
 
 /// The kind of a text. The extension decides only if the content does not.
+///
+/// # Errors
+/// What an unsupported file is, and what to do with it.
 pub(crate) fn of_text(extension: &str, text: &str) -> Result<Kind, String> {
     let start: String = text.chars().take(START).collect();
     let whole = begins(&start, &DOCUMENTS) || begins(&start, &SUBMISSIONS);
@@ -155,7 +160,10 @@ pub(crate) fn of_text(extension: &str, text: &str) -> Result<Kind, String> {
     })
 }
 
-/// Tells a workbook from other files that are zip archives.
+/// Distinguishes a workbook from other files that are zip archives.
+///
+/// # Errors
+/// What the archive is, and what to do with it.
 fn archive(bytes: &[u8]) -> Result<Kind, String> {
     let Ok(mut archive) = zip::ZipArchive::new(Cursor::new(bytes)) else {
         // The workbook reader reports how it is damaged.

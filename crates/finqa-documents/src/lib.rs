@@ -1,17 +1,17 @@
-//! Reads a document of the user, so that questions can be asked about it: CSV, Markdown, plain
-//! text, HTML with or without inline XBRL, a workbook, or a PDF. Nothing here answers a
-//! question.
+//! Reads a user's document, so that questions can be asked about it. It answers no questions.
 //!
-//! [`open`] takes a path and returns a [`Document`]: paragraphs and tables in their order, with
-//! the figures as printed, the tags of a filing, the data of its cover, and notes on what was
-//! read differently or left out. A file that cannot be read, or that has nothing to ask about,
-//! is a [`DocumentError`] that says what to do.
+//! - **In:** the path of a CSV, Markdown, text, HTML (with or without inline XBRL), Excel or PDF
+//!   file.
+//! - **Out:** a [`Document`]: paragraphs and tables in their order, with the figures as printed,
+//!   the tags of a filing, the data of its cover, and notes on what was read differently or left
+//!   out. A file that cannot be read, or that contains nothing to ask about, is a [`DocumentError`]
+//!   that says what to do.
 //!
-//! Reading order: `kind` decides by its content what a file is, and `decode` turns bytes into
-//! text. `formats` reads each kind of file into grids of texts or lines with positions. `grid`
-//! and `lines` build tables from them. `cells` brings figures into one notation, and `tags`
-//! reads inline XBRL. `document` names the tables, reads the cover, makes pages from excerpts,
-//! and says which figures may be misread.
+//! Reading order: [`open`] calls all others. `kind` recognizes what a file is by its content, and
+//! `decode` turns bytes into text. `formats` reads each kind of file into grids of texts or into
+//! lines with positions. `grid` and `lines` build tables from these. `cells` brings figures into
+//! one notation, and `tags` reads inline XBRL. `document` names the tables, reads the cover, makes
+//! pages from excerpts, and says which figures may be misread.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(
@@ -59,11 +59,11 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 /// Maximum size of a CSV, Markdown or text file, in bytes.
 const LARGEST_PAGE: usize = 16 * 1024 * 1024;
 
-/// HTML without tables and with more absolutely positioned boxes than this is refused, because
-/// its pages consist of such boxes.
+/// HTML without tables but with more absolutely positioned boxes than this is refused. Its pages
+/// consist of such boxes.
 const BOXES: usize = 4;
 
-/// An HTML document must have its end tag within this many bytes of the end of the file.
+/// A complete HTML document has its end tag within this many bytes of the end of the file.
 const END: usize = 2048;
 
 /// Reads a document. Its content decides how it is read, because its name may be wrong.
@@ -141,6 +141,7 @@ fn page(
     })
 }
 
+/// Reads HTML. A document that is cut off is refused; a part that may be is read with a note.
 fn html(path: &Path, name: &str, decoded: DecodedText) -> Result<Document, String> {
     let DecodedText { text, mut notes } = decoded;
     let cut = is_cut(&text);

@@ -2,19 +2,19 @@
 
 use finqa_core::number::Scale;
 
-/// Where a cell of a workbook is, and what the workbook says about it.
+/// The position of a workbook's cell, and what the file says about it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SheetCell {
     /// Row and column in its sheet, counted from 0.
     pub place: (u32, u32),
     /// The stored number, in the printed scale and unit. `None` for a text or a date.
     pub value: Option<f64>,
-    /// The scale by which its number format divides, and whether the format also prints the
-    /// scale word.
+    /// The scale by which the number format divides, and true if the format also prints the scale's
+    /// word.
     pub scale: Option<(Scale, bool)>,
-    /// The formula, if the file has no value for it.
+    /// The formula, if the file lacks its value.
     pub formula: Option<String>,
-    /// Why the figure is not read: "in a hidden column".
+    /// The reason why the figure is not read, such as "in a hidden column".
     pub unread: Option<&'static str>,
 }
 

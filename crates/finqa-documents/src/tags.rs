@@ -9,9 +9,9 @@ use serde::Serialize;
 /// The period of a tagged figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TagPeriod {
-    /// `2023-10-01`; `None` for a point in time.
+    /// The first day, such as `2023-10-01`; `None` for a point in time.
     pub start: Option<String>,
-    /// `2024-09-28`.
+    /// The last day, such as `2024-09-28`.
     pub end: String,
 }
 
@@ -27,19 +27,19 @@ impl TagPeriod {
 /// A tag of inline XBRL, which describes a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tag {
-    /// `us-gaap:NetIncomeLoss`.
+    /// The name of the element, such as `us-gaap:NetIncomeLoss`.
     pub concept: String,
     pub period: TagPeriod,
-    /// `USD`, `shares`, `USD/shares`.
+    /// The unit: `USD`, `shares`, `USD/shares`.
     pub unit: String,
     /// The power of ten by which the printed digits are multiplied.
     pub scale: i32,
-    /// The value is the printed digits with a minus.
+    /// True if the value is the printed digits with a minus, which the page need not print.
     pub negative: bool,
-    /// Whether a comma marks the decimals, if the tag's format says so.
+    /// True if the tag's format says that a comma marks the decimals; `None` if it does not say.
     #[serde(skip)]
     pub comma: Option<bool>,
-    /// Axes and members, e.g. a segment. Empty for the whole company.
+    /// The axes with their members, such as a segment; empty for the whole company.
     pub dimensions: Vec<(String, String)>,
 }
 
@@ -77,6 +77,7 @@ impl Tag {
     }
 }
 
+/// A context of XBRL: the period and the dimensions that tags refer to by its id.
 #[derive(Debug, Default)]
 struct Context {
     period: Option<TagPeriod>,
@@ -92,7 +93,7 @@ pub(crate) struct Contexts {
     pub(crate) cover: HashMap<String, String>,
 }
 
-/// The name of an element without its prefix.
+/// An element's name without its prefix, because filings choose the prefixes of XBRL themselves.
 fn local(element: ElementRef<'_>) -> &str {
     let name = element.value().name();
     name.rsplit(':').next().unwrap_or(name)
@@ -161,8 +162,9 @@ impl Contexts {
     }
 }
 
-/// Whether a comma marks the decimals in a tag's format. The names of the formats have changed
-/// over time: `num-comma-decimal`, `numcommadecimal`, `numdotcomma`.
+/// True if a tag's format says that a comma marks the decimals, false for a point; `None` if it
+/// does not say. The names of the formats have changed over time: `num-comma-decimal`,
+/// `numcommadecimal`, `numdotcomma`.
 fn decimal_comma(format: &str) -> Option<bool> {
     let name = format.rsplit(':').next().unwrap_or(format).replace('-', "");
     let says = |mark: &str| name.ends_with(mark) || name.contains(&format!("{mark}decimal"));

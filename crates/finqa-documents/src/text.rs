@@ -1,5 +1,5 @@
-//! Cleans up text, splits it into sentences, so that each can be cited, and brings their figures
-//! into one notation.
+//! Cleans up text, splits it into sentences, so that each can be cited, and brings the figures of
+//! sentences into one notation.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -63,8 +63,8 @@ pub(crate) fn sentences(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// True for a line that begins a paragraph of its own (heading, list item, quote), and the line
-/// without its mark. A line of dashes or the like is empty.
+/// True for a line that begins a paragraph of its own (a heading, list item or quote), with the
+/// line without its mark. A rule, such as a line of dashes, becomes empty.
 fn marker(line: &str) -> (bool, &str) {
     for mark in ["- ", "* ", "+ ", "> "] {
         if let Some(body) = line.strip_prefix(mark) {
@@ -78,6 +78,7 @@ fn marker(line: &str) -> (bool, &str) {
     (false, if rule { "" } else { line })
 }
 
+/// Splits a paragraph after each full stop before a capital, a digit or the like.
 fn split(paragraph: &str) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut current = String::new();
@@ -108,17 +109,18 @@ fn ends_sentence(word: &str) -> bool {
         return bare.ends_with(['!', '?']);
     };
     let stem = stem.trim_start_matches(['(', '"', '“']).to_lowercase();
-    // A single letter is an initial.
+    // A single letter is an initial, as in "J. Smith".
     let initial = stem.chars().count() == 1 && stem.chars().all(char::is_alphabetic);
     !initial && !ABBREVIATIONS.contains(&stem.as_str())
 }
 
-/// Figures of a sentence that have a mark between their digits.
+/// Numbers with a comma or a point between their digits.
 static MARKED: LazyLock<Regex> = LazyLock::new(|| regex!(r"\d+(?:[.,]\d+)+"));
 
-/// Rewrites the figures of sentences in which a comma marks the decimals, by their own form or else
-/// by that of the document's cells, or where these say nothing by that of all sentences; a note
-/// names the first. Where the cells have decimal points, nothing is rewritten.
+/// Rewrites the figures of sentences in which a comma marks the decimals. A figure that does not
+/// show it is read like the document's cells, or, if these do not show it either, like the other
+/// figures of the sentences. If the cells have decimal points, nothing is rewritten. Returns a note
+/// about the first one rewritten.
 pub(crate) fn normalise_sentences<'t>(
     texts: impl Iterator<Item = &'t mut String>,
     document: i32,

@@ -1,4 +1,4 @@
-//! What lines above a table are: units, marks of a page, notes.
+//! Recognizes the lines above a table: units, page numbers, footnotes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,26 +7,27 @@ use finqa_core::page::Caption;
 use crate::block::{Block, PrintedTable};
 use crate::cells::is_year;
 
-/// The most characters of a heading; a longer paragraph is text.
+/// Maximum length of a heading in bytes; a longer paragraph is running text.
 pub(super) const HEADING: usize = 240;
 
-/// A page number, or the link to the table of contents. A year alone may be the title of a table
-/// of its quarters.
+/// True for a page number or a link to the table of contents. A year is not a page mark, because it
+/// can be the title of a table of its quarters.
 pub(super) fn is_page_mark(text: &str) -> bool {
     let mark = |c: char| c.is_whitespace() || c.is_ascii_digit() || "-–—|.".contains(c);
     let bare = text.trim_matches(mark);
     bare.is_empty() && !is_year(text.trim()) || bare.eq_ignore_ascii_case("table of contents")
 }
 
-/// "(In millions, except per share amounts)", or a sentence that ends with it.
+/// True for a line that states a unit, such as "(In millions, except per share amounts)", or for a
+/// sentence that ends with one.
 pub(super) fn states_unit(text: &str) -> bool {
     let unit = Caption::in_label(text).and_then(|unit| unit.scale);
     let ends = text.starts_with('(') || text.trim_end_matches('.').ends_with([':', ')']);
     unit.is_some() && ends || Caption::is_alone(text)
 }
 
-/// The line above a table that states its unit, or what a paragraph says of it: "in the following
-/// table (in millions), which shows …".
+/// The unit that a paragraph above a table states: the whole line if it is only a unit, or the
+/// brackets in "in the following table (in millions), which shows …". `None` without one.
 pub(super) fn unit_line(text: &str) -> Option<String> {
     if states_unit(text) {
         return Some(text.to_owned());
@@ -37,13 +38,14 @@ pub(super) fn unit_line(text: &str) -> Option<String> {
     apart.then(|| format!("({})", unit.text))
 }
 
-/// "(1) Not applicable."
+/// True for a footnote: "(1) Not applicable."
 pub(super) fn is_footnote(text: &str) -> bool {
     let mark = text.strip_prefix('(').and_then(|rest| rest.split_once(')'));
     mark.is_some_and(|(mark, _)| (1..=2).contains(&mark.len()))
 }
 
-/// "Amounts in millions of dollars except per share amounts or as otherwise specified."
+/// True for a line about all following tables: "Amounts in millions of dollars except per share
+/// amounts or as otherwise specified."
 pub(super) fn states_every_unit(text: &str) -> bool {
     let lower = text.to_lowercase();
     let otherwise = [
@@ -58,13 +60,15 @@ pub(super) fn states_every_unit(text: &str) -> bool {
         && Caption::in_label(text).is_some_and(|unit| unit.scale.is_some())
 }
 
-/// The unit that the texts above a table, the nearest first, state above its title.
+/// The unit that is stated above the title. `texts` has the texts above the table, the nearest
+/// first.
 pub(super) fn above_title(texts: &[&str], title: &str) -> Option<String> {
     let at = texts.iter().position(|text| *text == title)?;
     texts.iter().skip(at + 1).find_map(|text| unit_line(text))
 }
 
-/// Gives all tables the unit that is stated above the first title, unless a table states its own.
+/// Gives all tables the unit that is stated above the first title, unless any of them states its
+/// own.
 pub(super) fn share_unit(blocks: &mut [Block], unit: Option<String>) {
     let Some(unit) = unit else { return };
     let tables = blocks.iter().filter_map(|block| match block {
@@ -85,11 +89,11 @@ pub(super) fn share_unit(blocks: &mut [Block], unit: Option<String>) {
     }
 }
 
-/// A line that is on so many pages belongs to none.
+/// Minimum number of times that a line must occur to count as a running head or foot.
 const RUNNING: usize = 5;
 
-/// The lines at the head or the foot of every page, without their digits: page numbers, the
-/// company's name, a link to the table of contents.
+/// The texts that are repeated on the pages, without their digits: page numbers, the company's
+/// name, a link to the table of contents. They do not belong to any table.
 pub(super) fn running_lines(blocks: &[Block]) -> HashSet<String> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for block in blocks {
@@ -104,7 +108,7 @@ pub(super) fn running_lines(blocks: &[Block]) -> HashSet<String> {
     counts.into_keys().collect()
 }
 
-/// A text without its numbers; years stay, as they tell "FY2023" from "FY2024".
+/// A text without its numbers. Years remain, because they distinguish "FY2023" from "FY2024".
 pub(super) fn without_numbers(text: &str) -> String {
     let is_digit = |c: &char| c.is_ascii_digit();
     let chars: Vec<char> = text.to_lowercase().chars().collect();

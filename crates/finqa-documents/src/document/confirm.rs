@@ -1,21 +1,23 @@
-//! Whether a figure of a report confirms itself: its table adds up with it, or it occurs again.
-//! Columns that were found by the places of figures on a page may be wrong, so an answer from
-//! such a figure is otherwise a guess.
+//! Decides whether a figure of a PDF or of aligned text is confirmed: its column adds up, its row
+//! is full, or it occurs twice. A column that was found by position may be wrong, so an answer from
+//! an unconfirmed figure is not sure.
 
 use finqa_core::number;
 
 use super::Document;
 use crate::block::{Block, PrintedTable};
 
-/// The fewest digits of a figure that does not occur twice by chance.
+/// Minimum number of digits of a figure that counts as confirmed if it occurs twice. Figures with
+/// fewer digits can be equal by chance.
 const DIGITS: usize = 3;
 
-/// How far a total may be from the sum of its rows, in its last digits: each row is rounded.
+/// Largest difference between a total and the sum of its rows, in units of the total's last digit.
+/// Each row is rounded, so that the sum may differ.
 const ROUNDED: f64 = 1.5;
 
 impl Document {
-    /// The reason to doubt an answer from these figures, if their columns may be wrong or others
-    /// are missing.
+    /// The reason to doubt an answer from these figures: the file may be cut off, or a figure's
+    /// column may be wrong. `None` without a reason.
     pub fn doubt<'l>(&self, mut literals: impl Iterator<Item = &'l str>) -> Option<String> {
         if self.cut {
             return Some("the report may be cut off".to_owned());
@@ -26,7 +28,7 @@ impl Document {
         ))
     }
 
-    /// Whether a figure, as it is printed, is part of a column that adds up, or occurs twice.
+    /// True if a printed figure occurs twice, is in a column that adds up, or is in a full row.
     fn confirms(&self, literal: &str) -> bool {
         let figure = bare(literal);
         let digits = figure.chars().filter(char::is_ascii_digit).count();
@@ -48,7 +50,7 @@ impl Document {
 }
 
 impl PrintedTable {
-    /// The rows and columns of a figure.
+    /// The rows and columns in which a table has a figure.
     fn places(&self, figure: &str) -> impl Iterator<Item = (usize, usize)> {
         let rows = self.rows.iter().enumerate().skip(1);
         rows.flat_map(move |(row, cells)| {
@@ -58,8 +60,8 @@ impl PrintedTable {
         })
     }
 
-    /// Whether a figure is in a row that has one in each column, each under a heading of its own:
-    /// it can be in no other column.
+    /// True if the figure is in a row with a figure under each heading, and all headings differ. It
+    /// cannot belong to another column then.
     fn has_in_full_row(&self, figure: &str) -> bool {
         let mut heads: Vec<&str> = self.headings().collect();
         let named = heads.iter().all(|head| !head.is_empty());
@@ -74,6 +76,7 @@ impl PrintedTable {
         named && apart && self.places(figure).any(|(row, _)| full(row))
     }
 
+    /// True if the figure is a total in its column, or one of the rows of a total.
     fn adds_up_with(&self, figure: &str) -> bool {
         self.places(figure).any(|(row, column)| {
             let column: Vec<Option<f64>> = self
@@ -87,7 +90,7 @@ impl PrintedTable {
     }
 }
 
-/// The digits of a figure, without its marks and its sign.
+/// The digits of a figure and its decimal point, without other marks and the sign.
 fn bare(text: &str) -> String {
     let digits: String = text
         .chars()
@@ -96,13 +99,15 @@ fn bare(text: &str) -> String {
     digits.trim_end_matches('.').to_owned()
 }
 
-/// Whether a row is a total of rows right above it, or one of these.
+/// True if the row is a total of at least two rows directly above it, or one of the rows of such a
+/// total.
 fn adds_up(column: &[Option<f64>], row: usize) -> bool {
     let totals = column.iter().enumerate().skip(row);
     totals
         .filter_map(|(at, total)| Some((at, (*total)?)))
         .any(|(at, total)| {
-            // The rows above it, and those below the first of them.
+            // The total can be the sum of the rows above it, or the first of them minus the others,
+            // as in a result after costs.
             let mut sum = 0.0;
             let mut rows = 0_u32;
             let above = column.iter().enumerate().take(at).rev();
@@ -118,7 +123,7 @@ fn adds_up(column: &[Option<f64>], row: usize) -> bool {
         })
 }
 
-/// The unit of the last digit of a number.
+/// The value of one unit in the last digit of a number: 1, 0.1 or 0.01.
 fn last_digit(of: f64) -> f64 {
     let whole = |unit: &f64| (of / unit - (of / unit).round()).abs() < 1e-6;
     [1.0, 0.1].into_iter().find(whole).unwrap_or(0.01)

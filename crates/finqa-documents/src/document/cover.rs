@@ -1,4 +1,4 @@
-//! What the cover of a report says: the company, the period, and when its fiscal years end.
+//! Reads the cover of a report: the company, the period, and in which month its fiscal years end.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -9,6 +9,7 @@ use regex::Regex;
 
 use crate::block::Block;
 
+/// The period that the cover of a report states: "for the fiscal year ended September 28, 2031".
 static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
     let date = format!(r"(?:{}) \d\d?, ?\d{{4}}", MONTHS.join("|"));
     regex!(&format!(
@@ -16,15 +17,15 @@ static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// A fiscal year that a sentence names.
+/// A fiscal year in a sentence: "in fiscal 2031".
 static FISCAL: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\bfiscal (?:year )?(?P<year>20\d\d)\b"));
 
-/// The fewest sentences that name the fiscal year of an annual report.
+/// Minimum number of times that sentences must name a year for it to count as the fiscal year.
 const LEAST_NAMED: usize = 5;
 
-/// Reads it from the tags of the cover, from a table of the same names as a workbook has, or
-/// from its sentences.
+/// Reads the cover from its tags, otherwise from a table with the same names, as workbooks have,
+/// otherwise from its sentences. Fields that are not found are empty.
 pub(super) fn read(blocks: &[Block], tagged: &HashMap<String, String>) -> Cover {
     let mut named = tagged.clone();
     for block in blocks {
@@ -69,9 +70,9 @@ pub(super) fn read(blocks: &[Block], tagged: &HashMap<String, String>) -> Cover 
     }
 }
 
-/// The fiscal year that an annual report names at least twice as often as any other, if it is the
-/// year that its period ends in or the one before: a year that ends in January may be called
-/// either.
+/// The fiscal year that an annual report names at least twice as often as any other. `None` unless
+/// its period ends in that year or the next one. Companies that end their year in January can name
+/// it after either.
 fn named_year<'t>(texts: impl Iterator<Item = &'t str>, period_end: &str) -> Option<u16> {
     let mut counts: HashMap<u16, usize> = HashMap::new();
     for named in texts.flat_map(|text| FISCAL.captures_iter(text)) {
@@ -93,12 +94,13 @@ fn named_year<'t>(texts: impl Iterator<Item = &'t str>, period_end: &str) -> Opt
     (apart && clear).then_some(*year)
 }
 
-/// The month of `--09-28`; one that ends on its first days is the month before.
+/// The month in which a fiscal year ends, from `--09-28`.
 fn month_of_digits(date: &str) -> Option<u8> {
     let (month, day) = date.trim_start_matches('-').split_once('-')?;
     called(month.parse().ok()?, day.parse().ok()?)
 }
 
+/// The month in which a fiscal year ends, from "September 28, 2031".
 fn month_of_words(date: &str) -> Option<u8> {
     let (name, day) = date.split_once(' ')?;
     let name = name.to_lowercase();
@@ -107,6 +109,8 @@ fn month_of_words(date: &str) -> Option<u8> {
     called(u8::try_from(at + 1).ok()?, day.parse().ok()?)
 }
 
+/// The month that a year's end belongs to: a fiscal year of 52 or 53 weeks that ends in the first
+/// days of a month counts as that of the month before.
 fn called(month: u8, day: u8) -> Option<u8> {
     let last = if day <= 7 {
         (month + 10) % 12 + 1

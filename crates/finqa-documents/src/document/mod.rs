@@ -1,5 +1,6 @@
-//! A report as it was read: its paragraphs and tables in their order, each table with the heading
-//! and the unit above it.
+//! Builds a document from what was read: its paragraphs and tables in their order, each table with
+//! the heading and the unit above it. `page` makes pages for questions of it, `confirm` says which
+//! figures may be misread.
 
 mod above;
 mod confirm;
@@ -24,7 +25,7 @@ use crate::block::{self, Block, PrintedTable};
 use crate::cells::{is_figure, is_year};
 use crate::grid::spans::PrintedCell;
 
-/// The most paragraphs above a table that may name it.
+/// Maximum number of paragraphs above a table that are searched for its title and unit.
 const ABOVE: usize = 4;
 
 /// A document, read once for all questions about it.
@@ -34,26 +35,27 @@ pub struct Document {
     pub name: String,
     pub blocks: Vec<Block>,
     pub cover: Cover,
-    /// Its columns were found by the places of figures on a page, and may be wrong.
+    /// True if columns were found by the positions of figures on a page, so that they may be wrong.
     pub(crate) placed: bool,
-    /// Its end may be missing.
+    /// True if the end of the file may be missing.
     pub(crate) cut: bool,
-    /// What is read differently from the file, one line each.
+    /// What is read differently than it is written, one line each.
     pub notes: Vec<String>,
-    /// What is there and not read, one line each.
+    /// What the file has but is not read, one line each.
     pub left_out: Vec<String>,
-    /// The tables of what is hidden, without its figures.
+    /// Tables of hidden sheets, rows and columns, without their figures. They give the reason if a
+    /// figure is only there.
     pub(crate) hidden: Vec<PrintedTable>,
-    /// The unit of all tables from here on that state none.
+    /// The unit that a line states for all following tables that have none of their own.
     pub(crate) every_unit: Option<String>,
     /// The unit that is stated above the title of the first table.
     pub(crate) first_unit: Option<String>,
-    /// The page of a file that is not a report: a table and its text.
+    /// For a file that is not a report: its one table and its text.
     pub(crate) plain: Option<Arc<question::Document>>,
 }
 
 impl Document {
-    /// Names the tables by the paragraphs above them, and puts tables together that the end of
+    /// Names each table by the paragraphs above it, and joins the parts of a table that the end of
     /// a page has cut.
     pub(crate) fn of_blocks(
         name: &str,
@@ -84,6 +86,7 @@ impl Document {
         filing
     }
 
+    /// Adds a table, with the title and unit from the texts above it.
     fn add(&mut self, mut table: PrintedTable) {
         let texts = self.blocks.iter().rev().map_while(|block| match block {
             Block::Text(text) => Some(text.as_str()),
@@ -105,8 +108,9 @@ impl Document {
             self.first_unit = above_title(&above, &table.title);
         }
         table.label_rows();
+        // A table without a text above it can be the rest of a table on the page before.
         let cut = above.is_empty();
-        // The texts above a table are shown with it.
+        // Texts above a table are shown with it, so the title and the unit are not paragraphs too.
         let texts = self.blocks.iter().rev();
         let texts = texts.take_while(|block| matches!(block, Block::Text(_)));
         let start = self.blocks.len() - texts.count();
@@ -126,8 +130,8 @@ impl Document {
         }
     }
 
-    /// The unit of the table before, where nothing but headings is below it and either nothing is
-    /// or it was said of several tables.
+    /// The unit of the previous table, if only page marks or footnotes are between. If only
+    /// headings are between, it counts only if it speaks of several "tables". `None` otherwise.
     fn unit_before(&self) -> Option<String> {
         let mut only_marks = true;
         for block in self.blocks.iter().rev() {
@@ -153,12 +157,12 @@ impl Document {
         None
     }
 
-    /// Whether it is a report, of any number of tables, and not one page.
+    /// True for a report with any number of tables, false for a page with one table.
     pub fn is_report(&self) -> bool {
         self.plain.is_none()
     }
 
-    /// Its tables, in their order; a page that is not a report has none.
+    /// The tables in their order. A page that is not a report has none here; see [`Self::listed`].
     pub fn tables(&self) -> impl Iterator<Item = &PrintedTable> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Table(table) => Some(table),
@@ -174,8 +178,8 @@ impl PrintedTable {
         cells.map(|cell| cell.text.as_str())
     }
 
-    /// How many of its rows have formulas whose values the file lacks, and in how many of them all
-    /// were computed.
+    /// The number of rows with formulas whose values the file lacks, and the number of these in
+    /// which all were computed.
     pub fn formulas(&self) -> (usize, usize) {
         let lacks = |cell: &&PrintedCell| {
             let source = cell.source.as_ref();
@@ -193,11 +197,11 @@ impl PrintedTable {
         (rows.count(), sums.count())
     }
 
-    /// What was read of it, for programs; each figure with its value in units.
+    /// The table for `--list-tables --json`: its texts, and the value of each figure in units.
     pub fn json(&self, number: usize) -> serde_json::Value {
         let document = self.document();
         let table = &document.page().table;
-        // The heading says so too: a row of percentages may be the first above amounts.
+        // The heading must say so too, because a row of percentages can be the first above amounts.
         let says = |heading: &str| {
             ["%", "percent", "change"]
                 .iter()
@@ -233,12 +237,12 @@ impl PrintedTable {
         })
     }
 
-    /// A page of this table.
+    /// A page with only this table.
     fn document(&self) -> question::Document {
         self.document_of(self.rows.iter())
     }
 
-    /// A page of its header and of its rows without figures, which state its unit.
+    /// A page with only the header and the rows without figures, which can state the unit.
     fn without_figures(&self) -> question::Document {
         let digits = |cell: &PrintedCell| cell.text.contains(|c: char| c.is_ascii_digit());
         let figure = |cell: &PrintedCell| digits(cell) && is_figure(&cell.text);
@@ -262,38 +266,39 @@ impl PrintedTable {
         }
     }
 
-    /// The line above it that states its unit, or what its title or its cells say of it.
+    /// The line above the table that states its unit, or the unit in its title or its cells.
     pub fn stated_unit(&self) -> Option<String> {
         let line = self.unit.clone().filter(|unit| *unit != self.title);
         line.or_else(|| self.own_unit())
     }
 
-    /// Whether its title or its cells say its unit, and not only that of a column.
+    /// True if the title or the cells state a unit for the whole table, and not for one column.
     fn has_unit(&self) -> bool {
         let document = self.without_figures();
         let table = &document.page().table;
         table.caption().is_some_and(|one| one.scale.is_none()) || table.scale().is_some()
     }
 
-    /// What its title or its cells say of its unit.
+    /// The unit that the title or the cells state.
     fn own_unit(&self) -> Option<String> {
         let document = self.without_figures();
         Some(document.page().table.caption()?.text.clone())
     }
 
-    /// The lines above it: its title, its unit.
+    /// The lines above the table: its title and its unit, as far as there are any.
     pub fn above(&self) -> Vec<String> {
         let lines = [Some(&self.title), self.unit.as_ref()];
         let lines = lines.into_iter().flatten().filter(|line| !line.is_empty());
         lines.cloned().collect()
     }
 
-    /// Whether it is one of the primary statements, by its title.
+    /// True if the title is the name of a primary statement.
     pub fn is_statement(&self) -> bool {
         Statement::named(&self.title).is_some()
     }
 
-    /// Whether another table that follows it has its columns, or none of its own.
+    /// True if the next table has the same headings or none, so that it can be the rest of this
+    /// one.
     fn continues_in(&self, other: &Self) -> bool {
         let (Some(head), Some(next)) = (self.rows.first(), other.rows.first()) else {
             return false;

@@ -1,5 +1,5 @@
-//! The page that questions are asked about: tables and paragraphs of a document, with what its
-//! cover and its tags say.
+//! Builds the page that a question is asked about, from tables and paragraphs of a document, with
+//! the data of the cover and the tags.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use crate::formats::plain::table_of;
 use crate::grid::spans::PrintedCell;
 use crate::tags::Tag;
 
-/// What a page has of a block.
+/// The part of a block that a page contains.
 #[derive(Clone, Debug)]
 pub enum Shown<'d> {
     Text(&'d str),
@@ -23,8 +23,8 @@ pub enum Shown<'d> {
 }
 
 impl Document {
-    /// All that is asked about: the page of a plain file, or all paragraphs and tables of a
-    /// report, and what is known of the hidden ones.
+    /// Everything that can be asked about: the page of a plain file, or all paragraphs and tables
+    /// of a report and the hidden tables.
     pub fn whole(&self) -> Arc<question::Document> {
         let all = |table: &PrintedTable| (0..table.rows.len()).collect();
         match &self.plain {
@@ -41,7 +41,7 @@ impl Document {
         }
     }
 
-    /// Its tables as they are listed, in their order.
+    /// The tables for `--list-tables`, in their order, also the table of a plain file.
     pub fn listed(&self) -> Vec<Cow<'_, PrintedTable>> {
         let Some(page) = &self.plain else {
             return self.tables().map(Cow::Borrowed).collect();
@@ -61,7 +61,7 @@ impl Document {
         tables.collect()
     }
 
-    /// A page of parts of a report, in their order.
+    /// A page with parts of a report, in the given order.
     pub fn page<'d>(&self, parts: impl IntoIterator<Item = Shown<'d>>) -> question::Document {
         let mut page = question::Document {
             id: self.name.clone(),
@@ -93,7 +93,7 @@ impl Document {
         page
     }
 
-    /// What the cover says, in a line; none if it says nothing.
+    /// The data of the cover in a sentence; `None` without any.
     fn in_words(&self) -> Option<String> {
         let Cover {
             company,
@@ -110,7 +110,8 @@ impl Document {
 }
 
 impl PrintedTable {
-    /// The cells of rows that a page has from `first`, each with its row and column there.
+    /// The cells of these rows with their rows and columns on a page, where the table begins in row
+    /// `first`.
     fn cells<'t>(
         &'t self,
         rows: &'t [usize],
@@ -122,7 +123,7 @@ impl PrintedTable {
         })
     }
 
-    /// The first tags of figures, of rows that a page has from `first`.
+    /// The first tag of each figure, with its row and column on the page.
     fn tags(&self, rows: &[usize], first: usize) -> Vec<FigureTag> {
         let tags = self.cells(rows, first).filter_map(|(row, column, cell)| {
             let tag = cell.tags.first()?;
@@ -139,7 +140,7 @@ impl PrintedTable {
         tags.collect()
     }
 
-    /// Where a workbook has the cells.
+    /// The sheet and the cells of a workbook's rows; empty for other documents.
     fn sheet_places(&self, rows: &[usize]) -> SheetPlaces {
         if self.sheet.is_empty() {
             return SheetPlaces::default();
@@ -152,7 +153,8 @@ impl PrintedTable {
         }
     }
 
-    /// What is known of figures beyond their text.
+    /// What the file says about figures beyond their text: the stored value, scale, formula and
+    /// tag.
     fn sources(&self, rows: &[usize], first: usize) -> Vec<CellSource> {
         let cells = self.cells(rows, first);
         let figures = cells.filter(|(row, column, _)| *row > first && *column > 0);

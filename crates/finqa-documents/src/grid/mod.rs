@@ -1,5 +1,5 @@
-//! Tables from grids of texts: `spans` from cells that cover columns of a layout, `plain` from
-//! cells with one index for each column.
+//! Builds tables from grids of texts: `spans` from cells that cover columns of a layout, as in
+//! HTML; `plain` from rows of cells, as in CSV.
 
 pub(crate) mod plain;
 pub(crate) mod spans;

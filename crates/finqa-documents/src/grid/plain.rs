@@ -1,6 +1,6 @@
-//! Builds a table with one header from rows: titles are set apart, a missing corner
-//! or header is filled in, and rows of different lengths are refused where a comma
-//! inside a number could have split a cell.
+//! Builds a table with one header from rows of cells, as in CSV. Titles are separated, and a
+//! missing corner or header is added. Rows of different lengths are refused, because a comma inside
+//! a number can have split a cell.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,29 +13,29 @@ use super::spans::{self, PrintedCell, SpannedCell};
 use crate::cells::{self, is_figure, is_year, lacks_labels, names_period, whole_year};
 use crate::error::DocumentError;
 
-/// A row with the line it begins in.
+/// The number of the line in which a row begins, and its cells.
 pub(crate) type NumberedRow = (u64, Vec<String>);
 
-/// A part of a plain file.
+/// A paragraph or the rows of a table, in a plain file.
 pub(crate) enum PlainBlock {
     Text(String),
     Table(Vec<NumberedRow>),
 }
 
-/// A table of a plain file.
+/// A table of a plain file, and what was found out about it.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Grid {
     /// Rows, the header first.
     pub(crate) rows: Vec<Vec<String>>,
-    /// Lines above the header that are not rows: titles, units.
+    /// Lines above the header that are not rows, such as titles and units.
     pub(crate) titles: Vec<String>,
-    /// How many more cells say that a comma marks decimals than say that a point does.
+    /// How many more cells show that a comma marks the decimals than that a point does.
     pub(crate) votes: i32,
     pub(crate) notes: Vec<String>,
 }
 
-/// Reads the rows of each table of separated values; without a separator, commas, semicolons or
-/// tabs, whichever splits the lines.
+/// Reads the rows of each table in a file of separated values. Without a `separator`, it is the
+/// comma, semicolon or tab that splits the lines most evenly.
 pub(crate) fn separated(
     path: &Path,
     text: &str,
@@ -62,11 +62,11 @@ pub(crate) fn separated(
     Ok(parts(lines).into_iter().map(PlainBlock::Table).collect())
 }
 
-/// The most lines that tell the separator.
+/// Maximum number of lines that are counted to find the separator.
 const LINES: usize = 1000;
 
-/// The separator that splits most lines into equally many cells; decimal commas come with
-/// semicolons, so these win a tie.
+/// The separator that splits most lines into equally many cells. On a tie the later one in the list
+/// wins, so a semicolon precedes the comma, which can mark decimals.
 fn separator_of(text: &str) -> u8 {
     let alike = |mark: &u8| {
         let mut lines: HashMap<usize, usize> = HashMap::new();
@@ -83,13 +83,13 @@ fn separator_of(text: &str) -> u8 {
     marks.into_iter().max_by_key(alike).unwrap_or(b',')
 }
 
-/// The rows of each table of a file: below figures, another row of periods begins the next one,
-/// with the lines above it that are not rows.
+/// Splits a file into the rows of its tables. A row of periods below figures begins the next table,
+/// together with the lines directly above that are not rows.
 fn parts(lines: Vec<NumberedRow>) -> Vec<Vec<NumberedRow>> {
     let mut parts: Vec<Vec<NumberedRow>> = Vec::new();
     let mut open: Vec<NumberedRow> = Vec::new();
     let mut head: Option<Vec<String>> = None;
-    // Of the open part: whether it has figures, and how many of its last lines are not rows.
+    // For the open table: whether it has figures, and how many of its last lines are not rows.
     let (mut figures, mut above) = (false, 0);
     for (line, row) in lines {
         let figured = has_figures(&row);
@@ -114,8 +114,8 @@ fn parts(lines: Vec<NumberedRow>) -> Vec<Vec<NumberedRow>> {
     parts
 }
 
-/// Whether a row without figures only names periods, of which years follow each other: "First
-/// year, 1998, 2012" is a row of figures.
+/// True if a row without figures names at least two periods, and its years follow each other.
+/// "First year, 1998, 2012" is a row of figures.
 fn is_heading(row: &[String]) -> bool {
     let cells = row.iter().skip(1).filter(|cell| !cell.is_empty());
     let dated = |cell: &&String| names_period(cell) || Times::heading(cell).0.is_some();
@@ -128,13 +128,18 @@ fn is_heading(row: &[String]) -> bool {
 }
 
 /// Builds a table from rows.
+///
+/// # Errors
+/// [`DocumentError::Nothing`] without rows, and [`DocumentError::Table`] if a row is longer than
+/// the header.
 pub(crate) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, DocumentError> {
     let mut lines: Vec<NumberedRow> = lines
         .into_iter()
         .filter(|(_, row)| filled(row) > 0)
         .collect();
     let mut grid = Grid::default();
-    // A line alone above wider ones is a title, but not the heading of the only column.
+    // A line with a single cell above wider ones is a title. A year that is not in the first cell
+    // is the heading of the only column instead.
     let is_title = |row: &[String]| {
         let mut cells = row.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
         match (cells.next(), cells.next()) {
@@ -169,10 +174,10 @@ pub(crate) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, Docume
             reason: "the table has no rows".to_owned(),
         });
     };
-    // An empty heading is one of a column with figures.
+    // A column with figures counts even if its heading is empty.
     header.truncate(filled(header).max(widest.unwrap_or(0)));
     let header = &*header;
-    // `2019,2018` over `Revenue,10,9`: the corner was left out.
+    // `2019,2018` above `Revenue,10,9`: the header lacks its corner.
     let cornerless = widest == Some(header.len() + 1)
         && header
             .first()
@@ -227,13 +232,13 @@ pub(crate) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, Docume
     Ok(grid)
 }
 
-/// The number of cells up to the last that is not empty.
+/// The number of cells up to the last one that is not empty.
 fn filled(row: &[String]) -> usize {
     let last = row.iter().rposition(|cell| !cell.is_empty());
     last.map_or(0, |last| last + 1)
 }
 
-/// Whether a heading is one of several columns: the cells to its right are empty or repeat it.
+/// True if a heading in the row is above several columns: the next cell is empty or repeats it.
 fn spans_columns(row: &[String]) -> bool {
     let mut names = row.iter().skip(1).skip_while(|cell| cell.is_empty());
     let first = names.next();
@@ -241,9 +246,9 @@ fn spans_columns(row: &[String]) -> bool {
     pairs.any(|(left, cell)| cell.is_empty() || cell == left)
 }
 
-/// Joins the lines of a header, which have no figure but years: those without a label, and one
-/// with a label below headings of several columns. A cell of an upper line also names the empty
-/// ones to its right.
+/// Joins the lines of a header into one. These are lines without figures except years: lines
+/// without a label, and one line with a label below headings that span columns. An upper heading
+/// also applies to the empty cells to its right.
 fn merge_header(lines: &mut Vec<NumberedRow>) {
     let named = |row: &[String]| row.iter().skip(1).any(|cell| !cell.is_empty());
     let bare = |row: &[String]| {
@@ -278,8 +283,8 @@ fn merge_header(lines: &mut Vec<NumberedRow>) {
     lines.splice(..count, [(line, merged)]);
 }
 
-/// The cells of a row that are not empty; of a row of headings as wide as the table, each covers
-/// the empty ones to its right.
+/// The cells of a row that are not empty. With the `width` of the table, each heading also covers
+/// the empty cells to its right.
 fn spanned(row: &[String], width: Option<usize>) -> Vec<SpannedCell> {
     let mut cells: Vec<SpannedCell> = Vec::new();
     for (at, text) in row
@@ -307,8 +312,8 @@ fn has_figures(row: &[String]) -> bool {
     cells.any(|cell| is_figure(cell) && !is_year(cell))
 }
 
-/// True if a first row holds figures instead of names: only numbers after its first cell,
-/// and not all of them years.
+/// True if a first row has figures instead of names: only numbers after its first cell, and not all
+/// of them years.
 fn is_data(row: &[String]) -> bool {
     let mut cells = row.iter().skip(1).filter(|cell| !cell.is_empty());
     cells.clone().all(|cell| is_figure(cell)) && !cells.all(|cell| !years_in(cell).is_empty())

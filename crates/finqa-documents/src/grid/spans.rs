@@ -1,6 +1,7 @@
-//! A printed table from cells with spans. A number, its currency sign and its bracket may stand
-//! in cells of their own, blank cells may only make room, and the columns of one period have
-//! other indexes from row to row: so columns are what overlaps, not what has the same index.
+//! Builds a printed table from cells with spans, as in HTML. A number, its currency sign and its
+//! bracket can be in separate cells, blank cells can only make room, and the cells of one period
+//! can have other indexes in each row. So cells belong to one column if they overlap, not if they
+//! have the same index.
 
 use std::cmp::Reverse;
 
@@ -10,11 +11,11 @@ use crate::cells::{closes, is_duration, is_figure, is_year, names_period, opens,
 use crate::source::SheetCell;
 use crate::tags::Tag;
 
-/// A cell as filed, with the columns of the layout that it covers.
+/// A cell of the file, with the columns of the layout that it covers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SpannedCell {
     pub(crate) start: usize,
-    /// One past its last column.
+    /// The index after its last column.
     pub(crate) end: usize,
     pub(crate) content: PrintedCell,
 }
@@ -25,12 +26,13 @@ pub struct PrintedCell {
     pub text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<Tag>,
-    /// Of a workbook.
+    /// The cell of a workbook; `None` in other documents.
     #[serde(skip)]
     pub source: Option<Box<SheetCell>>,
 }
 
-/// A column of the printed table: what its figures cover, from the first to one past the last.
+/// A column of the printed table: the layout columns that its figures cover, from the first to one
+/// past the last.
 type Span = (usize, usize);
 
 impl SpannedCell {
@@ -42,7 +44,7 @@ impl SpannedCell {
         &self.content.text
     }
 
-    /// A number or a dash, in a column of figures.
+    /// True for a number or a dash that is not in the column of labels.
     pub(crate) fn is_figure(&self) -> bool {
         let source = self.content.source.as_ref();
         self.start > 0
@@ -51,6 +53,8 @@ impl SpannedCell {
                 || is_figure(self.text()))
     }
 
+    /// Joins the next cell to this one, with a space except after an open bracket and before a
+    /// closing sign.
     fn append(&mut self, next: Self) {
         let blank = !self.text().is_empty() && !self.text().ends_with('(') && !closes(next.text());
         let text = &mut self.content.text;
@@ -60,7 +64,7 @@ impl SpannedCell {
         text.push_str(next.text());
         self.end = self.end.max(next.end);
         self.content.tags.extend(next.content.tags);
-        // The figure says more than the sign beside it.
+        // Keep the source of the figure, because it has a value and the sign next to it has none.
         let own = self.content.source.as_ref();
         if own.is_none_or(|own| !own.is_figure()) {
             self.content.source = next.content.source.or(self.content.source.take());
@@ -68,13 +72,14 @@ impl SpannedCell {
     }
 }
 
-/// The printed table, its header first, all rows of one length; `None` if it has no figures.
+/// The printed table, its header first, with rows of one length; `None` if it has no figures.
 pub(crate) fn grid(rows: Vec<Vec<SpannedCell>>) -> Option<Vec<Vec<PrintedCell>>> {
     let rows = rows.into_iter().map(join_signs);
     let rows: Vec<Vec<SpannedCell>> = rows.filter(|row| !row.is_empty()).collect();
     let above = rows.iter().take_while(|row| is_header(row)).count();
     let (above, _) = rows.split_at_checked(above)?;
-    // A label alone right above the figures is the heading of their rows.
+    // A single label directly above the figures is the heading of their section and not of a
+    // column.
     let headings = above
         .iter()
         .skip(1)
@@ -91,7 +96,7 @@ pub(crate) fn grid(rows: Vec<Vec<SpannedCell>>) -> Option<Vec<Vec<PrintedCell>>>
     Some(grid)
 }
 
-/// Joins `$`, `(`, `)` and `%` with the number that they belong to.
+/// Joins `$`, `(`, `)` and `%` with the number to which they belong.
 fn join_signs(row: Vec<SpannedCell>) -> Vec<SpannedCell> {
     let mut joined: Vec<SpannedCell> = Vec::new();
     for cell in row.into_iter().filter(|cell| !cell.text().is_empty()) {
@@ -108,18 +113,18 @@ fn join_signs(row: Vec<SpannedCell>) -> Vec<SpannedCell> {
     joined
 }
 
-/// A row above the figures: words and years.
+/// True for a row above the figures, which has only words and years.
 fn is_header(row: &[SpannedCell]) -> bool {
     !row.iter()
         .any(|cell| cell.is_figure() && !is_year(cell.text()) || is_duration(cell.text()))
 }
 
-/// A row that is only a label.
+/// True for a row that is only a label.
 fn is_label(row: &[SpannedCell]) -> bool {
     matches!(row, [cell] if cell.start == 0 && !cell.text().starts_with('(') && !names_period(cell.text()))
 }
 
-/// The columns of the figures, and of the words between them such as dates of maturity.
+/// The columns of figures, and of the words between them, such as maturity dates.
 fn columns(body: &[Vec<SpannedCell>]) -> Vec<Span> {
     let cells = || body.iter().flatten();
     let mut counted: Vec<(Span, usize)> = Vec::new();
@@ -129,7 +134,7 @@ fn columns(body: &[Vec<SpannedCell>]) -> Vec<Span> {
             None => counted.push((cell.span(), 1)),
         }
     }
-    // The most frequent spans are the columns; the others are of the one that they overlap.
+    // The most frequent spans become columns. A rarer span belongs to the column that it overlaps.
     counted.sort_by_key(|((start, end), count)| (Reverse(*count), end - start, *start));
     let mut columns: Vec<Span> = Vec::new();
     for (span, _) in counted {
@@ -137,7 +142,7 @@ fn columns(body: &[Vec<SpannedCell>]) -> Vec<Span> {
             columns.push(span);
         }
     }
-    // Words behind a row's label, such as a date of maturity.
+    // Words after a row's label, such as a maturity date, get a column of their own.
     let words = body
         .iter()
         .flat_map(|row| row.iter().skip(1))
@@ -158,12 +163,12 @@ fn overlap(one: Span, other: Span) -> usize {
     one.1.min(other.1).saturating_sub(one.0.max(other.0))
 }
 
-/// How many columns of the layout lie between two spans.
+/// The number of layout columns between two spans.
 fn distance(one: Span, other: Span) -> usize {
     one.0.max(other.0).saturating_sub(one.1.min(other.1))
 }
 
-/// The headings of each column, from the top down; the corner first.
+/// The heading of each column, joined from the top down, with the corner first.
 pub(super) fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<PrintedCell> {
     let first = columns.first().map_or(0, |column| column.0);
     let mut header = vec![PrintedCell::default(); columns.len() + 1];
@@ -177,7 +182,8 @@ pub(super) fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<Pri
         if cell.start < first && met.is_empty() || over_all && !names_period(cell.text()) {
             met = vec![0];
         } else if met.is_empty() {
-            // A heading beside its column, above the blank that makes room.
+            // A heading next to its column, above a blank that only makes room, belongs to the
+            // nearest one.
             let nearest = columns
                 .iter()
                 .enumerate()
@@ -198,7 +204,7 @@ pub(super) fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<Pri
     header
 }
 
-/// The cells of a row under their columns, its label first.
+/// The cells of a row in the order of the columns, its label first.
 fn placed(row: Vec<SpannedCell>, columns: &[Span]) -> Vec<PrintedCell> {
     let mut cells = vec![SpannedCell::default(); columns.len() + 1];
     for cell in row {

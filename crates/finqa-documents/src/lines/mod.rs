@@ -1,5 +1,5 @@
-//! Lines of placed pieces, of a PDF or of text in aligned columns, to paragraphs and tables. A
-//! table is rows whose figures are below each other (`table`).
+//! Builds paragraphs and tables from lines with positions, of a PDF or of text in aligned columns.
+//! `placed` defines the lines, and `table` finds the tables among them.
 
 mod placed;
 mod table;
@@ -16,13 +16,14 @@ use placed::LINES_APART;
 pub(crate) use placed::{PlacedLine, PlacedPiece};
 use table::{cells, extent, header};
 
-/// Dots from a label to its figures.
+/// The dots that lead from a label to its figures.
 static LEADER: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?:\. ?){3,}"));
 
-/// A line that ends before this part of the width, in %, ends its paragraph.
+/// Share of the width, in percent, that a line must reach for its paragraph to continue in the
+/// next.
 const FULL_LINE_PERCENT: usize = 75;
 
-/// The lines of a text whose columns are aligned with blanks; the unit is a character.
+/// The lines of a text whose columns are aligned with spaces. The unit of positions is a character.
 pub(crate) fn of_text(text: &str) -> Vec<PlacedLine> {
     let mut lines = Vec::new();
     let mut top = 0.0;
@@ -44,7 +45,8 @@ pub(crate) fn of_text(text: &str) -> Vec<PlacedLine> {
     lines
 }
 
-/// The pieces of a line between two or more blanks.
+/// Splits a line into pieces at gaps of two or more spaces, and before a figure that follows
+/// another one.
 fn pieces(line: &str) -> Vec<PlacedPiece> {
     let mut found: Vec<PlacedPiece> = Vec::new();
     for (at, c) in line.chars().enumerate().filter(|(_, c)| !c.is_whitespace()) {
@@ -69,14 +71,14 @@ fn pieces(line: &str) -> Vec<PlacedPiece> {
     found
 }
 
-/// A part of a page or of a text.
+/// A part of a page: running text or a table.
 pub(crate) enum Part<'l> {
     Text(&'l [PlacedLine]),
-    /// Its lines, and the table that they are.
+    /// The lines of a table, and its cells.
     Table(&'l [PlacedLine], Vec<Vec<PrintedCell>>),
 }
 
-/// The lines without rules, with the signs of each figure in its piece.
+/// The lines without rules, with the currency and percent signs joined to their figures.
 pub(crate) fn tidied(mut lines: Vec<PlacedLine>) -> Vec<PlacedLine> {
     for line in &mut lines {
         line.pieces.retain(|piece| !piece.is_rule());
@@ -86,7 +88,7 @@ pub(crate) fn tidied(mut lines: Vec<PlacedLine>) -> Vec<PlacedLine> {
     lines
 }
 
-/// The text and the tables of tidied lines, in their order.
+/// Splits tidied lines into text and tables, in their order.
 pub(crate) fn parts(lines: &[PlacedLine]) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = lines;
@@ -107,7 +109,7 @@ pub(crate) fn parts(lines: &[PlacedLine]) -> Vec<Part<'_>> {
     parts
 }
 
-/// The paragraphs and tables of a page or of a text, in their order.
+/// The paragraphs and tables of a page, in their order.
 pub(crate) fn blocks(lines: Vec<PlacedLine>) -> Vec<Block> {
     let lines = tidied(lines);
     let width = lines.iter().map(PlacedLine::end).max().unwrap_or(0);
@@ -121,8 +123,8 @@ pub(crate) fn blocks(lines: Vec<PlacedLine>) -> Vec<Block> {
     blocks.collect()
 }
 
-/// Joins a currency sign with the number that it belongs to, whose place it then has, and a
-/// number with its percent sign.
+/// Joins a currency sign with the number after it, whose position the piece then has, and a number
+/// with its percent sign.
 fn join_signs(pieces: &mut Vec<PlacedPiece>) {
     pieces.dedup_by(|next, last| {
         let joined = cells::opens(&last.text) && cells::is_figure(&next.text)
@@ -138,7 +140,7 @@ fn join_signs(pieces: &mut Vec<PlacedPiece>) {
     });
 }
 
-/// The paragraphs of lines of text.
+/// Joins lines of running text into paragraphs. A line that ends early ends its paragraph.
 fn paragraphs(lines: &[PlacedLine], width: usize) -> Vec<Block> {
     let mut texts: Vec<String> = Vec::new();
     let mut last: Option<&PlacedLine> = None;

@@ -1,12 +1,12 @@
-//! Lines of text whose pieces have places.
+//! Defines a line of text whose pieces have positions.
 
 use crate::cells;
 use crate::text::printed;
 
-/// The most between lines of a paragraph, in heights of a line.
+/// Maximum distance between the lines of a paragraph, in line heights.
 pub(super) const LINES_APART: f64 = 1.9;
 
-/// A piece of a line, between wide gaps.
+/// A part of a line between wide gaps, from `start` to before `end`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlacedPiece {
     pub(crate) start: usize,
@@ -17,7 +17,7 @@ pub(crate) struct PlacedPiece {
 /// A line with its pieces from left to right.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlacedLine {
-    /// How far from the top of the page it is.
+    /// The distance from the top of the page.
     pub(crate) top: f64,
     pub(crate) height: f64,
     pub(crate) pieces: Vec<PlacedPiece>,
@@ -28,7 +28,7 @@ impl PlacedPiece {
         cells::is_figure(&self.text) && !cells::is_year(&self.text)
     }
 
-    /// Only marks: a line under figures.
+    /// True for a rule, which is only dashes or the like under figures.
     pub(super) fn is_rule(&self) -> bool {
         self.text.len() > 1
             && self
@@ -37,7 +37,8 @@ impl PlacedPiece {
                 .all(|c| matches!(c, '-' | '=' | '_' | ' '))
     }
 
-    /// Whether a character behind a blank begins the next figure of a row: "327 $ 35,005", "581 34".
+    /// True if `next`, a character after a space, begins another figure of the row: "327 $ 35,005",
+    /// "581 34".
     pub(crate) fn ends_before(&self, next: char) -> bool {
         let begins = matches!(next, '$' | '€' | '£' | '¥' | '-' | '—') || next.is_ascii_digit();
         begins && self.text.len() > 1 && cells::is_figure(&self.text)
@@ -45,7 +46,7 @@ impl PlacedPiece {
 }
 
 impl PlacedLine {
-    /// Figures behind a label.
+    /// True for a label with figures after it.
     pub(super) fn is_row(&self) -> bool {
         self.pieces.iter().skip(1).any(PlacedPiece::is_figure)
     }
@@ -67,7 +68,7 @@ impl PlacedLine {
         self.pieces.last().map_or(0, |piece| piece.end)
     }
 
-    /// How far below an earlier line it is, in heights.
+    /// The distance below an earlier line, in line heights.
     pub(super) fn below(&self, earlier: &Self) -> f64 {
         (self.top - earlier.top) / self.height.max(earlier.height)
     }

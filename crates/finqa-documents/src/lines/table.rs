@@ -1,26 +1,26 @@
-//! The table that lines begin with: rows whose figures are below each other. Its columns are where
-//! they lie, and its header is what is centred above these.
+//! Finds the table at the start of some lines: rows whose figures are below each other. A column is
+//! where figures overlap, and the header is the text that is centred above the columns.
 
 use super::placed::{LINES_APART, PlacedLine, PlacedPiece};
 use crate::cells::{self};
 use crate::grid::spans::{self, PrintedCell, SpannedCell};
 use crate::text::printed;
 
-/// In heights of a line: the most between rows, and between the lines above them.
+/// Maximum distance, in line heights, between the rows and between the lines of the header.
 const ROWS_APART: f64 = 4.0;
 const HEADER_APART: f64 = 3.0;
 
-/// The most lines without figures that may be between two rows.
+/// Maximum number of lines without figures between two rows.
 const BETWEEN_ROWS: usize = 6;
 
-/// The most characters of a label that is not part of a sentence.
+/// Maximum length of a label in bytes. A longer text is part of a sentence.
 const LABEL: usize = 60;
 
-/// Where a column of figures lies.
+/// The start and the end of a column of figures.
 pub(super) type Column = (usize, usize);
 
 impl PlacedPiece {
-    /// Twice its middle.
+    /// Twice the middle of the piece, which avoids fractions.
     fn middle(&self) -> usize {
         self.start + self.end
     }
@@ -31,25 +31,25 @@ impl PlacedPiece {
 }
 
 impl PlacedLine {
-    /// A label, left of the figures.
+    /// True for a single piece to the left of the figures.
     fn is_label(&self, columns: &[Column]) -> bool {
         let left = |first: &Column| self.start() < first.0 && self.end() <= first.1;
         columns.first().is_none_or(left) && self.pieces.len() == 1
     }
 
-    /// Whether it continues the label of the line above.
+    /// True if the line continues the label of the line above, because it begins in lower case.
     fn continues_label(&self) -> bool {
         let first = self.pieces.first();
         first.is_some_and(|piece| piece.text.starts_with(|c: char| c.is_lowercase()))
     }
 
-    /// "(In millions)", wherever it is.
+    /// True for a line of brackets only, such as "(In millions)", at any position.
     fn is_remark(&self) -> bool {
         let whole = |piece: &PlacedPiece| piece.text.starts_with('(') && piece.text.ends_with(')');
         self.pieces.iter().all(whole)
     }
 
-    /// How many of a header's pieces are left of the columns.
+    /// The number of pieces of a header line that are to the left of the columns.
     fn labels(&self, columns: &[Column]) -> usize {
         let first = columns.first().map_or(usize::MAX / 2, |column| column.0);
         let is_period = |piece: &PlacedPiece| cells::names_period(&piece.text);
@@ -62,11 +62,12 @@ impl PlacedLine {
         }
     }
 
-    /// Words or years above the columns.
+    /// True for words or years above the columns.
     fn is_header(&self, columns: &[Column]) -> bool {
         let count = self.pieces.len() - self.labels(columns);
         let figures = self.pieces.iter().any(PlacedPiece::is_figure);
-        // A line from the left is a sentence or a title; a label may stand before headings.
+        // A single piece that begins at the left is a sentence or a title. One label can precede
+        // headings.
         let first = columns.first().map_or(0, |column| column.0);
         let one = self.pieces.len() == 1 && 2 * self.start() < first;
         let labels = self.pieces.len() - count;
@@ -74,7 +75,7 @@ impl PlacedLine {
     }
 }
 
-/// Adds the places of a row's figures, joining what overlaps.
+/// Adds the positions of a row's figures to the columns, and joins columns that overlap.
 fn add_columns(columns: &mut Vec<Column>, line: &PlacedLine) {
     let figures = line.pieces.iter().enumerate();
     let figures = figures.filter(|(at, piece)| {
@@ -92,7 +93,7 @@ fn add_columns(columns: &mut Vec<Column>, line: &PlacedLine) {
     });
 }
 
-/// How many lines the table has that begins with a row, and its columns.
+/// The number of lines of the table that begins with the first line, and its columns.
 pub(super) fn extent(lines: &[PlacedLine]) -> (usize, Vec<Column>) {
     let mut columns = Vec::new();
     let mut length = 0;
@@ -104,7 +105,8 @@ pub(super) fn extent(lines: &[PlacedLine]) -> (usize, Vec<Column>) {
             .pieces
             .iter()
             .all(|piece| piece.is_figure() && columns.iter().any(|column| piece.meets(*column)));
-        // Periods above columns, or a heading for each of them below a gap.
+        // A line of periods above the columns, or below a gap a heading for each column, begins
+        // another table.
         let is_period = |piece: &PlacedPiece| cells::names_period(&piece.text);
         let gap = last.is_some_and(|last| line.below(last) > LINES_APART);
         let each = || gap && line.pieces.len() - line.labels(&columns) >= columns.len().max(2);
@@ -116,7 +118,7 @@ pub(super) fn extent(lines: &[PlacedLine]) -> (usize, Vec<Column>) {
             add_columns(&mut columns, line);
             (length, between) = (at + 1, 0);
         } else if line.is_label(&columns) && between < BETWEEN_ROWS {
-            // The rest of the last row's label.
+            // A label that continues that of the last row belongs to the table.
             if between == 0 && line.continues_label() {
                 length = at + 1;
             } else {
@@ -132,12 +134,13 @@ pub(super) fn extent(lines: &[PlacedLine]) -> (usize, Vec<Column>) {
     (length, columns)
 }
 
-/// How many lines right above a table are its header: words above the columns, and labels of
-/// rows below them.
+/// The number of lines directly above a table that are its header: words above its columns, and
+/// labels of the rows below.
 pub(super) fn header(above: &[PlacedLine], table: &[PlacedLine], columns: &[Column]) -> usize {
     let mut length = 0;
     let mut below = table.first();
-    // A table that the end of a page has cut begins with a label.
+    // If only short labels are above, the table continues from the page before, and they are its
+    // first labels.
     let short = |line: &PlacedLine| line.is_label(columns) && line.text().len() <= LABEL;
     if above.len() <= BETWEEN_ROWS && above.iter().all(short) {
         return above.len();
@@ -158,7 +161,7 @@ pub(super) fn header(above: &[PlacedLine], table: &[PlacedLine], columns: &[Colu
     length
 }
 
-/// The printed table of lines, of which the first ones are its header.
+/// The printed table. The first `header` lines are its header. `None` without figures.
 pub(super) fn cells(
     lines: &[PlacedLine],
     header: usize,
@@ -189,7 +192,7 @@ pub(super) fn cells(
         });
         let more = next && line.continues_label();
         match rows.last_mut() {
-            // A label over two lines, before or behind its figures.
+            // A label in two lines, whose figures are in the first or the second one.
             Some(above) if more && (open_label || alone && above.len() > 1) => {
                 join_label(above, row);
             }
@@ -199,7 +202,8 @@ pub(super) fn cells(
         last = Some(line);
     }
     let mut grid = spans::grid(rows)?;
-    // The first label of a table that the end of a page has cut is no header.
+    // A table that continues from the page before has no header, so its first label must not become
+    // one.
     if !lines
         .iter()
         .take(header)
@@ -213,7 +217,7 @@ pub(super) fn cells(
     Some(grid)
 }
 
-/// Joins a label with the rest of it, or with the row that its rest begins.
+/// Joins a label with its second line, which can have the figures of the row.
 fn join_label(row: &mut Vec<SpannedCell>, rest: Vec<SpannedCell>) {
     let mut rest = rest.into_iter();
     if let (Some(label), Some(more)) = (row.first_mut(), rest.next()) {
@@ -222,7 +226,7 @@ fn join_label(row: &mut Vec<SpannedCell>, rest: Vec<SpannedCell>) {
     row.extend(rest);
 }
 
-/// A piece as a cell: a figure has the place of its column, and a label begins at the left.
+/// A piece as a cell. A figure gets the position of its column, and a label begins at the left.
 fn cell(piece: &PlacedPiece, columns: &[Column]) -> SpannedCell {
     let first = columns.first().map_or(0, |column| column.0);
     let mut columns = columns.iter();
@@ -235,13 +239,13 @@ fn cell(piece: &PlacedPiece, columns: &[Column]) -> SpannedCell {
     spanned(piece, place)
 }
 
-/// The headings of a line, each over its columns: in their order if they are as many,
-/// otherwise over those next to each other that it fits best.
+/// The headings of a line, each above its columns. If the columns can be divided evenly among them,
+/// they are taken in order; otherwise each gets the adjacent columns that it fits best.
 fn headings(line: &PlacedLine, columns: &[Column]) -> Vec<SpannedCell> {
     let labels = line.labels(columns);
     let (labels, headings) = line.pieces.split_at_checked(labels).unwrap_or_default();
     let mut cells: Vec<SpannedCell> = labels.iter().map(|label| cell(label, columns)).collect();
-    // Each over as many columns as the others.
+    // The number of columns below each heading, if it is the same for all.
     let each = columns.len() / headings.len().max(1);
     let in_order: Vec<(&PlacedPiece, Column)> = headings
         .iter()
@@ -257,7 +261,8 @@ fn headings(line: &PlacedLine, columns: &[Column]) -> Vec<SpannedCell> {
         };
         cells::names_period(&piece.text) && 2 * apart <= group.1 - group.0
     };
-    // Between columns, each above its own: "Group" and "Company" above two dates each.
+    // Each heading is above its own columns and at least one is between two of them: "Group" and
+    // "Company" above two dates each.
     let above = |(piece, group): &(&PlacedPiece, Column)| {
         (2 * group.0..=2 * group.1).contains(&piece.middle())
     };
