@@ -21,8 +21,8 @@ use crate::text::printed;
 static CLOSED: LazyLock<Regex> =
     LazyLock::new(|| regex!(r#"<([A-Za-z]+:[\w.-]+)((?:[^<>"']|"[^"]*"|'[^']*')*)/>"#));
 
-/// A table. Filings of the 1990s have lines of text in it instead of rows, and an HTML parser
-/// moves these out of the table.
+/// A table. In filings of the 1990s it contains lines of text instead of rows, and an HTML parser
+/// would move these out of the table.
 static TABLE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?is)<table\b[^>]*>.*?</table>"));
 static TABLE_MARKS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)</?(?:table|caption|s|c)\b[^>]*>"));
@@ -34,8 +34,10 @@ const WIDEST: usize = 200;
 /// it.
 static PAGE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)<page>"));
 
-/// Reads a filing into its blocks and the tagged facts of its cover. The error says why it
-/// cannot be read.
+/// Reads a filing into its blocks and the tagged facts of its cover.
+///
+/// # Errors
+/// Why the page cannot be read: its elements are nested too deeply.
 pub(crate) fn blocks(text: &str) -> Result<(Vec<Block>, HashMap<String, String>), String> {
     let text = submission::page(text);
     let text = CLOSED.replace_all(&text, "<$1$2></$1>");
@@ -55,7 +57,7 @@ pub(crate) fn blocks(text: &str) -> Result<(Vec<Block>, HashMap<String, String>)
     Ok((walk.blocks, walk.contexts.cover))
 }
 
-/// The page with `<pre>` for each table that has lines of text instead of rows.
+/// Puts each table that has lines of text instead of rows into `<pre>`, which keeps its columns.
 fn with_lines(text: &str) -> Cow<'_, str> {
     let has_rows = |table: &str| {
         let mut tags = table.as_bytes().windows(3);
@@ -93,6 +95,7 @@ impl Walk {
         }
     }
 
+    /// Reads an element and everything in it, in the order of the page.
     fn element(&mut self, element: ElementRef<'_>) {
         let name = element.value().name();
         if matches!(name, "head" | "script" | "style" | "ix:header") {
@@ -135,6 +138,7 @@ impl Walk {
         }
     }
 
+    /// Reads a table: as a table if it has figures, otherwise as the texts or tables it arranges.
     fn table(&mut self, table: ElementRef<'_>) {
         let rows = self.rows(table);
         let inner = table
@@ -167,6 +171,8 @@ impl Walk {
         }
     }
 
+    /// The rows of a table with the columns that each cell covers, without the rows of inner
+    /// tables.
     fn rows(&self, table: ElementRef<'_>) -> Vec<Vec<SpannedCell>> {
         let mut rows = Vec::new();
         // The columns (from, to) that cells of earlier rows still cover, and for how many rows.
@@ -257,7 +263,7 @@ impl CellText<'_> {
     }
 }
 
-/// The number of columns or rows that a cell spans.
+/// The number of columns or rows that a cell spans; 1 if the attribute is missing or wrong.
 fn covers(cell: ElementRef<'_>, attribute: &str) -> usize {
     let number = cell
         .attr(attribute)
@@ -265,13 +271,13 @@ fn covers(cell: ElementRef<'_>, attribute: &str) -> usize {
     number.unwrap_or(1).clamp(1, WIDEST)
 }
 
-/// The innermost table around an element.
+/// The innermost table that contains an element.
 fn table_around(element: ElementRef<'_>) -> Option<ElementRef<'_>> {
     let mut around = element.ancestors().filter_map(ElementRef::wrap);
     around.find(|around| around.value().name() == "table")
 }
 
-/// Maximum number of characters of a reference to notes.
+/// Maximum number of characters of a reference to notes. A longer raised text is read.
 const MARK: usize = 12;
 
 /// True if a raised text after other text refers to a note: "1", "(a)", "*". A raised text with
@@ -282,6 +288,7 @@ fn is_mark(raised: ElementRef<'_>, before: &str) -> bool {
     !before.trim().is_empty() && text.chars().all(marks) && text.chars().count() <= MARK
 }
 
+/// True for elements that begin and end a paragraph.
 fn is_paragraph(name: &str) -> bool {
     matches!(
         name,

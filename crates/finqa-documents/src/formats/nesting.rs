@@ -6,8 +6,8 @@ use finqa_core::regex;
 use regex::Regex;
 use scraper::Html;
 
-/// Maximum depth of nested elements. Each level of a walk through the page takes a part of the
-/// stack.
+/// Maximum depth of nested elements. The walk through the page is recursive, so each level takes a
+/// part of the stack.
 const DEEPEST: usize = 500;
 
 /// Maximum number of open elements in the text. The parser searches all open elements for each
@@ -24,7 +24,7 @@ const ENDLESS: [&str; 36] = [
     "circle", "ellipse", "image", "line", "path", "polygon", "polyline", "rect", "stop", "use",
 ];
 
-/// Scripts and style sheets, whose `<` begins no element.
+/// Scripts and style sheets. A `<` in them does not begin an element.
 static SCRIPT: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?is)<script\b.*?</script|<style\b.*?</style"));
 
@@ -32,6 +32,9 @@ const REFUSED: &str =
     "its elements are nested more than 500 deep; save it from a browser as HTML again";
 
 /// Refuses a text that would take too long to parse.
+///
+/// # Errors
+/// The reason, with what to do.
 pub(super) fn check_text(text: &str) -> Result<(), String> {
     let text = SCRIPT.replace_all(text, "");
     let mut open = 0_usize;
@@ -55,6 +58,9 @@ pub(super) fn check_text(text: &str) -> Result<(), String> {
 }
 
 /// Refuses a parsed page that would overflow the stack of a recursive walk.
+///
+/// # Errors
+/// The reason, with what to do.
 pub(super) fn check(html: &Html) -> Result<(), String> {
     let mut open = vec![(html.tree.root(), 0)];
     while let Some((node, depth)) = open.pop() {

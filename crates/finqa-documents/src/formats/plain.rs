@@ -1,8 +1,8 @@
 //! Reads files of tables and text: CSV, TSV, Markdown, or plain text with tables in aligned
 //! columns.
 //!
-//! If something is read differently from the file, a note says so. If something could be
-//! misread, it is an error.
+//! A note says what is read differently than it is written. A file that could be misread is an
+//! error.
 
 use std::path::Path;
 
@@ -17,15 +17,19 @@ use crate::grid::spans::PrintedCell;
 use crate::lines::{self, Part, PlacedLine};
 use crate::text::{normalise_sentences, sentences};
 
-/// What a file of text is.
+/// The contents of a file of text.
 pub(crate) enum PlainFile {
-    /// One table and its text.
+    /// At most one table, and the text around it.
     Page(Box<question::Document>),
     /// Several tables, each below its titles.
     Tables(Vec<Block>),
 }
 
-/// Reads a file, by its extension, and what is read differently from it.
+/// Reads a file by its extension. Also returns notes on what is read differently than it is
+/// written.
+///
+/// # Errors
+/// JSON, a table whose rows do not fit together, and a file without table or text.
 pub(crate) fn read(
     path: &Path,
     extension: &str,
@@ -33,21 +37,21 @@ pub(crate) fn read(
     decoded: DecodedText,
 ) -> Result<(PlainFile, Vec<String>), DocumentError> {
     let text = decoded.text.as_str();
-    // Tables are of pipes in Markdown, of aligned columns in plain text.
+    // Tables have pipes in Markdown and aligned columns in plain text.
     let blocks = match extension {
         "json" | "jsonl" => {
             return Err(DocumentError::Json {
                 path: path.to_owned(),
             });
         }
-        // Many programs call such a file a workbook.
+        // Many programs give a text file with separated values the name of a workbook.
         "csv" | "xls" | "xlsx" => plain::separated(path, text, None)?,
         "tsv" | "tab" => plain::separated(path, text, Some(b'\t'))?,
         "txt" | "text" => aligned(text),
         _ => markdown::blocks(text),
     };
     let mut notes = decoded.notes;
-    // Each table with the texts above it, and the texts since the last.
+    // Each table with the texts above it. `texts` has those since the last table.
     let mut tables: Vec<(Vec<String>, Vec<Vec<String>>)> = Vec::new();
     let mut texts = Vec::new();
     let mut votes = 0;
@@ -93,7 +97,7 @@ pub(crate) fn read(
     Ok((PlainFile::Page(Box::new(document)), notes))
 }
 
-/// A table of rows of texts.
+/// Makes a table from rows of texts.
 pub(crate) fn table_of(rows: Vec<Vec<String>>) -> PrintedTable {
     let cell = |text| PrintedCell {
         text,
@@ -108,11 +112,11 @@ pub(crate) fn table_of(rows: Vec<Vec<String>>) -> PrintedTable {
     }
 }
 
-/// The number of rows without a blank cell from which on the columns of a table are certain.
+/// Minimum number of rows without a blank cell. With fewer, the columns of an aligned table are
+/// uncertain.
 const FULL_ROWS: usize = 2;
 
-/// Splits plain text into text and tables. A table whose columns are not certain is kept as
-/// text.
+/// Splits plain text into text and tables. A table whose columns are uncertain remains text.
 fn aligned(text: &str) -> Vec<PlainBlock> {
     let lines = lines::tidied(lines::of_text(text));
     let is_full = |row: &&Vec<PrintedCell>| row.iter().skip(1).all(|cell| !cell.text.is_empty());
@@ -125,7 +129,7 @@ fn aligned(text: &str) -> Vec<PlainBlock> {
         .filter(|(_, rows)| rows.iter().skip(1).filter(is_full).count() >= FULL_ROWS)
         .peekable();
     let (mut blocks, mut plain) = (Vec::new(), String::new());
-    // The lines of a table have their line numbers as positions.
+    // A line's position in a table is its line number.
     let (mut number, mut end) = (0.0, 0.0);
     for line in text.lines() {
         number += 1.0;

@@ -1,4 +1,4 @@
-//! Removes the elements that a page hides.
+//! Removes the elements that a page hides, so that hidden text is not read.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use finqa_core::regex;
 use regex::Regex;
 use scraper::{ElementRef, Html, Selector};
 
-/// Maximum number of style rules that are applied; each one searches all elements. Further
+/// Maximum number of style rules that are applied, because each one searches all elements. Further
 /// rules are ignored.
 const MOST: usize = 200;
 
@@ -68,6 +68,7 @@ fn rules(html: &Html) -> Vec<(Selector, bool)> {
     found
 }
 
+/// Adds the rules of a style sheet, with those of its `@media` blocks except for print.
 fn add_rules(sheet: &str, found: &mut Vec<(Selector, bool)>) {
     let mut rest = sheet;
     while let Some((selectors, after)) = rest.split_once('{') {

@@ -13,20 +13,21 @@ use hayro_font::{
     CMapResolverFn, Font, FontCache, FontGlyph, FontQuery, FontResolverFn, UNITS_PER_EM,
 };
 
-/// Maximum depth of nested drawings (form XObjects). Deeper ones are skipped.
+/// Maximum depth of nested drawings (form XObjects). Deeper ones are skipped; a drawing can contain
+/// itself.
 const DEEPEST: usize = 8;
 
 /// Maximum number of bytes of all drawings of a page. A drawing counts each time it is used.
 const MOST_DRAWN: usize = 64 * 1024 * 1024;
 
-/// Maximum number of saved graphics states.
+/// Maximum number of saved graphics states. Further ones are not saved.
 const MOST_SAVED: usize = 1000;
 
 /// Maximum number of characters of a page. A page for readers has fewer; further ones are
 /// dropped.
 const MOST_ON_PAGE: usize = 200_000;
 
-/// The largest slope of a line of text that is still read, relative to its length.
+/// Largest slope of a line of text that is read, as a share of its length.
 const SLOPE: f64 = 0.1;
 
 /// Font units per em, in which the widths of characters are given.
@@ -159,6 +160,7 @@ impl<'a, 'f> Glyphs<'a, 'f> {
         Some(glyphs.read)
     }
 
+    /// Runs the operators of a drawing. `None` if more than [`MOST_DRAWN`] is drawn.
     fn operations(
         &mut self,
         drawing: &[u8],
@@ -266,6 +268,7 @@ impl<'a, 'f> Glyphs<'a, 'f> {
         self.operations(&data, own.as_ref().unwrap_or(resources), state, depth)
     }
 
+    /// Records the characters of a text and moves the position behind each of them.
     fn show(&mut self, state: &mut TextState<'a>, text: &PdfString<'_>) {
         let Some(font) = state.font.clone() else {
             return;

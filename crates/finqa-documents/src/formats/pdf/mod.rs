@@ -1,5 +1,6 @@
-//! Reads PDFs: puts the characters of each page together to lines by their positions, so that
-//! the pieces of a line keep their columns. Only text is read; a scanned page has none.
+//! Reads PDFs. The characters of each page are joined to lines by their positions, and each line is
+//! split into pieces at wide gaps, so that columns can be found. Only text is read; a scanned page
+//! has none.
 
 mod glyphs;
 
@@ -14,22 +15,23 @@ use crate::lines::{self, PlacedLine, PlacedPiece};
 /// The mark at the end of a PDF.
 const END: &[u8] = b"%%EOF";
 
-/// From this many characters on, a note mentions text that does not run like the rest of its
-/// page.
+/// Minimum number of characters in another direction for which a note says that they are not read.
 const TURNED: usize = 40;
 
-/// Distances as multiples of the height of a character: the largest between the baselines of
-/// one line, and the smallest between words and between columns.
+/// Distances as multiples of a character's height: the largest between the baselines of one line,
+/// and the smallest between words and between columns.
 const SAME_LINE: f64 = 0.5;
 const BETWEEN_WORDS: f64 = 0.15;
 const BETWEEN_COLUMNS: f64 = 1.0;
 
-/// The same character is often printed twice to look bold. The largest distance of the second
-/// print, as a multiple of the height.
+/// Largest distance, as a multiple of the height, at which a repeated character is dropped, because
+/// many PDFs print a character twice to make it look bold.
 const PRINTED_TWICE: f64 = 0.1;
 
-/// Reads a PDF into the blocks of its pages, and notes on pages that are not upright. The error
-/// says why it cannot be read.
+/// Reads a PDF into the blocks of its pages, with notes about pages that are not upright.
+///
+/// # Errors
+/// Why the file cannot be read, and what to do.
 pub(crate) fn blocks(mut bytes: Vec<u8>) -> Result<(Vec<Block>, Vec<String>), String> {
     // A mail program or a server may have added bytes after the end.
     let ends = bytes.windows(END.len()).rposition(|mark| mark == END);
@@ -69,8 +71,8 @@ pub(crate) fn blocks(mut bytes: Vec<u8>) -> Result<(Vec<Block>, Vec<String>), St
     Ok((blocks, notes))
 }
 
-/// Keeps the characters that run in the most frequent direction of the page, turned upright.
-/// The note says if the page was turned or if characters were dropped.
+/// Keeps the characters in the most frequent direction of the page and turns them upright. A note
+/// says if the page was turned or if characters were dropped.
 fn in_one_direction(mut glyphs: Vec<Glyph>) -> (Vec<Glyph>, Option<String>) {
     use Direction::{Down, Left, Right, Up};
     let count = |of: Direction| glyphs.iter().filter(|one| one.direction == of).count();
@@ -110,7 +112,8 @@ fn refusal(error: LoadPdfError) -> String {
     reason.to_owned()
 }
 
-/// Converts points to tenths of a point. A negative position becomes 0.
+/// Converts points to tenths of a point, because the positions of pieces are whole numbers. A
+/// negative position becomes 0.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -137,6 +140,8 @@ fn lines_of(mut glyphs: Vec<Glyph>) -> Vec<PlacedLine> {
     lines.into_iter().filter_map(line_of).collect()
 }
 
+/// Joins the characters of a line to pieces. A space is added at gaps between words; a new piece
+/// begins at a wide gap, or after a figure that another one follows.
 fn line_of(mut glyphs: Vec<Glyph>) -> Option<PlacedLine> {
     glyphs.sort_by(|a, b| a.start.total_cmp(&b.start));
     let glyphs = without_leaders(&glyphs);

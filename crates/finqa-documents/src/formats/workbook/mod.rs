@@ -22,10 +22,10 @@ use crate::text::printed as as_seen;
 use number_format::{NumberFormat, Shown, general};
 use sheet_xml::{Place, SheetXml};
 
-/// Maximum size of the unpacked workbook, in bytes.
+/// Maximum size of the unpacked workbook, in bytes, so that a small archive cannot fill the memory.
 const LARGEST: u64 = 256 * 1024 * 1024;
 
-/// Maximum number of cells in a sheet that are not blank.
+/// Maximum number of cells of a sheet that are not blank.
 const MOST_CELLS: usize = 5_000_000;
 
 /// Reasons why a cell is not read.
@@ -39,11 +39,12 @@ const SHEET: &str = "in a hidden sheet";
 /// The contents of a workbook.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Workbook {
-    /// The visible paragraphs and tables.
+    /// The paragraphs and tables, without their hidden cells.
     pub(crate) blocks: Vec<Block>,
-    /// The tables that have hidden cells, with their labels but without figures.
+    /// The tables that have hidden cells, with labels but without figures. They show which figures
+    /// are only there.
     pub(crate) hidden: Vec<Block>,
-    /// One line for each thing that is not read.
+    /// What is not read, one line each.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -52,13 +53,16 @@ pub(crate) struct Workbook {
 struct ReadCell {
     text: String,
     source: SheetCell,
-    /// Why the cell is hidden, if it is.
+    /// The reason why the cell is hidden; `None` for a visible one.
     hidden: Option<&'static str>,
 }
 
 type Cells = BTreeMap<Place, ReadCell>;
 
-/// Reads a workbook. The error says why it cannot be read.
+/// Reads a workbook.
+///
+/// # Errors
+/// Why it cannot be read: it is damaged or too large.
 pub(crate) fn read(bytes: &[u8]) -> Result<Workbook, String> {
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|error| broken(&error))?;
     let unpacked = archive.decompressed_size().unwrap_or(u128::MAX);
@@ -106,8 +110,8 @@ fn broken(error: &impl ToString) -> String {
     )
 }
 
-/// Reads the cells of a sheet that are not blank. For a formula without a stored value, the sum
-/// is computed if it is one; otherwise the cell is marked as unread.
+/// Reads the cells of a sheet that are not blank. A formula without a stored value is computed if
+/// it only adds cells; otherwise its cell is marked as unread.
 fn cells(book: &mut Xlsx<Cursor<&[u8]>>, sheet: &str, xml: &SheetXml) -> Result<Cells, XlsxError> {
     let from_1904 = book.has_1904_epoch();
     let mut reader = book.worksheet_cells_reader(sheet)?;
@@ -168,6 +172,7 @@ fn cells(book: &mut Xlsx<Cursor<&[u8]>>, sheet: &str, xml: &SheetXml) -> Result<
     Ok(cells)
 }
 
+/// The number of a cell; for a date, the number of days since the workbook's first day.
 fn number_of(data: &Data) -> Option<f64> {
     match data {
         Data::Float(number) => Some(*number),
@@ -184,7 +189,7 @@ struct Printing<'f> {
 }
 
 impl Printing<'_> {
-    /// The cell as it is printed; `None` if that is blank.
+    /// The cell as it is printed; `None` if nothing is printed.
     fn cell(&self, place: Place, data: &Data) -> Option<ReadCell> {
         let mut source = SheetCell {
             place,
@@ -218,8 +223,8 @@ impl Printing<'_> {
         })
     }
 
-    /// The text of a number. A date is written with the parts that its format shows: a year, a
-    /// month or a day.
+    /// The text of a number in its format. A date is written with the parts that the format shows:
+    /// a year, a month or a day.
     fn number(&self, number: f64, source: &mut SheetCell) -> String {
         match self.format.show(number) {
             Shown::Number { text, value, scale } => {
@@ -290,7 +295,7 @@ fn keep_hidden(block: &mut Block) {
         .retain(|row| at.next() == Some(0) || row.iter().skip(1).any(is_hidden));
 }
 
-/// One line for each thing in a sheet that is not read.
+/// What is not read in a sheet, one line each.
 fn left_out(sheet: &str, cells: &Cells, hidden: bool) -> Vec<String> {
     if hidden {
         return vec![format!("the sheet {sheet:?} is hidden")];
@@ -329,8 +334,8 @@ fn left_out(sheet: &str, cells: &Cells, hidden: bool) -> Vec<String> {
     lines
 }
 
-/// Arranges cells in rows, with an empty row wherever the sheet has blank ones. A merged cell
-/// spans the columns of its area.
+/// Arranges cells in rows, with one empty row where the sheet has blank ones. A merged cell spans
+/// the columns of its area.
 fn rows(cells: &Cells, ends: &HashMap<Place, u32>) -> Vec<Vec<SpannedCell>> {
     let first_column = cells.keys().map(|(_, column)| *column).min().unwrap_or(0);
     let mut rows: Vec<Vec<SpannedCell>> = Vec::new();
@@ -364,7 +369,7 @@ fn rows(cells: &Cells, ends: &HashMap<Place, u32>) -> Vec<Vec<SpannedCell>> {
 fn add_tables(blocks: &mut Vec<Block>, sheet: &str, rows: Vec<Vec<SpannedCell>>) {
     let mut open: Vec<Vec<SpannedCell>> = Vec::new();
     for row in rows.into_iter().chain([Vec::new()]) {
-        // A blank row below the headings makes room.
+        // A blank row directly below the headings only makes room, so it does not end the table.
         let figure = |cell: &SpannedCell| cell.is_figure() && !is_year(&cell.content.text);
         if !row.is_empty() {
             open.push(row);
@@ -375,6 +380,7 @@ fn add_tables(blocks: &mut Vec<Block>, sheet: &str, rows: Vec<Vec<SpannedCell>>)
     blocks.extend(open.into_iter().filter_map(line).map(Block::Text));
 }
 
+/// Adds one table and the titles above it.
 fn add_table(blocks: &mut Vec<Block>, sheet: &str, mut rows: Vec<Vec<SpannedCell>>) {
     // A single cell above wider rows is a title, unless it is the heading of the only column.
     let is_title = |row: &&Vec<SpannedCell>| matches!(row.as_slice(), [cell] if cell.start == 0 || !names_period(&cell.content.text));

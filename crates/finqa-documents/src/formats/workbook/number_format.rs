@@ -19,10 +19,11 @@ struct Section {
     /// The condition `[<1000]`: its operator and its number.
     condition: Option<(String, f64)>,
     parts: Vec<Part>,
-    /// `#,##0`.
+    /// True if the format separates thousands: `#,##0`.
     grouped: bool,
     /// The number of commas after the digits. Each divides the number by 1,000.
     thousands: u32,
+    /// The number of percent signs. Each multiplies the number by 100.
     percents: i32,
     /// The placeholders after the decimal point: `0`, `#` or `?`.
     decimals: Vec<char>,
@@ -34,6 +35,7 @@ struct Section {
     letters: String,
 }
 
+/// A part of a section, in the order in which it is printed.
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     /// A placeholder of the integer part.

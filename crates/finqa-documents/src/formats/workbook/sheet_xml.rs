@@ -14,6 +14,7 @@ use zip::ZipArchive;
 /// Row and column, counted from 0.
 pub(super) type Place = (u32, u32);
 
+/// The hidden rows and columns of a sheet, and its formulas without stored values.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct SheetXml {
     hidden_rows: BTreeSet<u32>,
@@ -26,7 +27,7 @@ pub(super) struct SheetXml {
 #[derive(Default)]
 struct OpenCell {
     place: Place,
-    /// The formula's value is text. An empty one is a value too.
+    /// True if the formula's value is a text. An empty text is a value too.
     is_text: bool,
     formula: Option<String>,
     shared: Option<String>,

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::sheet_xml::{Place, place_of};
 
-/// Maximum number of cells that all sums of a sheet may add up together.
+/// Maximum number of cells that all sums of a sheet add up together, which limits the time for
+/// large ranges.
 const MOST_CELLS: u64 = 10_000_000;
-/// Maximum length of a chain of formulas that refer to each other.
+/// Maximum length of a chain of formulas that refer to each other, which limits the recursion.
 const DEEPEST: usize = 100;
 
 struct Sums<'s> {
@@ -42,6 +43,7 @@ pub(super) fn values(
 }
 
 impl Sums<'_> {
+    /// The value of a cell: its stored number, or the sum of its formula. `None` if it has neither.
     fn value(&mut self, place: Place, depth: usize) -> Option<f64> {
         if let Some(known) = self.known.get(&place) {
             return *known;
