@@ -189,7 +189,7 @@ mod tests {
             "Net income",
         ];
         assert_eq!(kinds_by_rows(&table(&results)), [INCOME]);
-        // Selected data are no statement.
+        // A table of selected data has fewer rows and is not a statement.
         assert!(kinds_by_rows(&table(&results[5..])).is_empty());
     }
 

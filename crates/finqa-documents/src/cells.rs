@@ -335,7 +335,7 @@ mod tests {
             .collect()
     }
 
-    /// The cells of a column as they are read, and the notes.
+    /// The rewritten cells of a column, and the notes about them.
     fn column(cells: &[&str]) -> (Vec<String>, Vec<String>) {
         let lines: Vec<[&str; 2]> = cells.iter().map(|cell| ["", cell]).collect();
         let lines: Vec<&[&str]> = lines.iter().map(|line| &line[..]).collect();

@@ -142,7 +142,7 @@ mod tests {
         let gap = [Some(100.0), None, Some(-30.0), Some(70.1)];
         assert!(adds_up(&gap, 0));
         assert!(!adds_up(&[Some(70.0), Some(70.0)], 1));
-        // Costs are printed without a sign.
+        // Costs can be printed without a sign: revenue, cost and the difference.
         assert!(adds_up(&[Some(8410.5), Some(5046.3), Some(3364.2)], 1));
         assert!(!adds_up(&[Some(8410.5), Some(5046.3), Some(364.2)], 1));
     }

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::formats::html::blocks;
 
-    /// A year that ends in January was never sure without tags.
+    /// Before, a year that ends in January was never sure without tags.
     #[test]
     fn the_fiscal_year_is_the_one_that_an_annual_report_names_most() {
         let year = |names: &[(u16, usize)]| {

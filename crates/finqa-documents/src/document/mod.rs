@@ -359,7 +359,7 @@ mod tests {
         }
     }
 
-    /// Each table was read in full to find its unit.
+    /// Before, each table was read in full to find its unit.
     #[test]
     fn the_unit_of_a_table_is_found_without_its_figures() {
         let rows: String = (0..9)

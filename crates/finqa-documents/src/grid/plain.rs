@@ -246,9 +246,9 @@ fn spans_columns(row: &[String]) -> bool {
     pairs.any(|(left, cell)| cell.is_empty() || cell == left)
 }
 
-/// Joins the lines of a header into one. These are lines without figures except years: lines
-/// without a label, and one line with a label below headings that span columns. An upper heading
-/// also applies to the empty cells to its right.
+/// Joins the lines of a header into one. A header line has no figures except years, and no label.
+/// Only below headings that span columns, one line with a label belongs to the header too. An upper
+/// heading also applies to the empty cells to its right.
 fn merge_header(lines: &mut Vec<NumberedRow>) {
     let named = |row: &[String]| row.iter().skip(1).any(|cell| !cell.is_empty());
     let bare = |row: &[String]| {

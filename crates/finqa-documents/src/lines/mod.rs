@@ -246,7 +246,7 @@ Loans                                          20,000    10,000
         );
     }
 
-    /// "Group" was only above the first date.
+    /// Before, "Group" was only above the first date.
     #[test]
     fn a_heading_between_columns_is_of_all_below_it() {
         let text = "

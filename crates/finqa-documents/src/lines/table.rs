@@ -13,7 +13,7 @@ const HEADER_APART: f64 = 3.0;
 /// Maximum number of lines without figures between two rows.
 const BETWEEN_ROWS: usize = 6;
 
-/// Maximum length of a label in bytes. A longer text is part of a sentence.
+/// Maximum length of a label in bytes. A longer text counts as part of a sentence.
 const LABEL: usize = 60;
 
 /// The start and the end of a column of figures.
@@ -62,7 +62,7 @@ impl PlacedLine {
         }
     }
 
-    /// True for words or years above the columns.
+    /// True if the line has words or years above the columns, and no figures.
     fn is_header(&self, columns: &[Column]) -> bool {
         let count = self.pieces.len() - self.labels(columns);
         let figures = self.pieces.iter().any(PlacedPiece::is_figure);
@@ -261,8 +261,8 @@ fn headings(line: &PlacedLine, columns: &[Column]) -> Vec<SpannedCell> {
         };
         cells::names_period(&piece.text) && 2 * apart <= group.1 - group.0
     };
-    // Each heading is above its own columns and at least one is between two of them: "Group" and
-    // "Company" above two dates each.
+    // True if each heading is above its own group of columns, and at least one is between two
+    // columns: "Group" and "Company" above two dates each.
     let above = |(piece, group): &(&PlacedPiece, Column)| {
         (2 * group.0..=2 * group.1).contains(&piece.middle())
     };

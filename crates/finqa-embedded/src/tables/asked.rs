@@ -59,8 +59,8 @@ pub(super) enum Which {
     Label(Vec<(String, String)>),
 }
 
-/// A way to ask for an operation. The first form in [`FORMS`] with a cue in the question and with
-/// operands that can be read is meant.
+/// A way to ask for an operation. A question has the first form in [`FORMS`] whose cue it has and
+/// whose operands can be read, so the order of the forms matters.
 ///
 /// The fields: whether the question begins like a yes/no question; the cues, one of which must
 /// occur (any question if empty); the form of the operands; the operation; whether words such as

@@ -49,6 +49,7 @@ static SIGNED: LazyLock<HashSet<String>> =
     LazyLock::new(|| stemmed("profit income earning result ebit ebitda flow return"));
 
 impl Tables {
+    /// Computes what a question asks for. The answer has the first doubt about any of its figures.
     pub(super) fn compute(&self, asked: &Asked) -> Reading<DirectAnswer> {
         let operands: Vec<Operand> = asked.operands.iter().map(|of| self.with_each(of)).collect();
         let operands = operands.as_slice();
@@ -153,6 +154,7 @@ impl Tables {
         })
     }
 
+    /// The answer to a question for one figure; a doubt if it has another kind than is asked for.
     pub(super) fn look_up(&self, found: Amount, of: &Operand) -> DirectAnswer {
         let plain = found.kind == AmountKind::Plain;
         let money = found.at.is_some_and(|at| {

@@ -67,6 +67,7 @@ pub(super) fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= ROUNDED * a.abs().max(b.abs())
 }
 
+/// Keeps the items for which `is` is true, unless there are none.
 pub(super) fn keep<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool) {
     if all.iter().any(&is) {
         all.retain(is);
@@ -383,8 +384,8 @@ impl Tables {
         // A note repeats a figure of a statement, or has only a part of it.
         if best.full {
             keep(&mut all, |one| one.full && self.statement_of(one).is_some());
-            // Then prefer a balance to its change, the question's own name to another name, and the
-            // row that says no more than the question.
+            // Then prefer other statements to that of equity, a balance to its change, the name in
+            // the question to another, and the row that says no more than the question.
             keep(&mut all, |one| one.full && !self.is_of_equity(one));
             let of_balances = |one: &FitFigure| self.statement_of(one) == Some(Statement::Balances);
             keep(&mut all, |one| one.full && of_balances(one));

@@ -30,8 +30,8 @@ static STRUCTURAL: LazyLock<HashSet<String>> = LazyLock::new(|| {
     )
 });
 
-/// Words of a section of a primary statement that make its rows a part of the company's figures, or
-/// changes of them: "Discontinued operations".
+/// Words of a section in a primary statement whose rows are only a part of the company's figures
+/// ("Discontinued operations") or changes of them.
 static PARTS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     set(
         "discontinued held sale segment parent guarantor noncontrolling company group subsidiary \
@@ -88,8 +88,8 @@ pub(super) struct FitFigure {
     pub(super) score: f64,
     /// True if the labels have all words of the operand and no other word that names something.
     pub(super) full: bool,
-    /// True if, besides, section and title do not say more than the operand, and the labels do not
-    /// say the opposite ("net loss" for "net income").
+    /// True if `full`, and section and title say no more than the operand either, and the labels do
+    /// not mean the opposite ("net loss" for "net income").
     pub(super) plain: bool,
     /// True if the labels fit the words of the question, not only another name of the figure.
     pub(super) said: bool,
@@ -146,6 +146,7 @@ impl Weights {
         }
     }
 
+    /// True if a label can lack the word: a soft word, or one of the company's name.
     pub(super) fn is_soft(&self, word: &str) -> bool {
         SOFT_STEMS.contains(word) || self.company.iter().any(|own| own == word)
     }

@@ -22,6 +22,7 @@ const ELLIPTICAL: &str = "and then so also but same";
 /// Words before the part that a follow-up changes.
 const LEADS: &str = "and then so also but same about";
 
+/// True if a question begins like one that refers to the question before it.
 pub(super) fn is_elliptical(tokens: &[Token]) -> bool {
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
     lists(ELLIPTICAL, text(0)) || text(1) == "about"
@@ -38,11 +39,11 @@ static YEAR_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
 static SAME_YEAR: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\b(?:in |of |for )?(?:that|the same) (?:fiscal )?year\b"));
 
-/// Words that refer to the last question; and words that compare with a year instead of asking for
-/// that year's figure.
+/// Words by which a question refers to the last one.
 static REFERS: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r"(?i)^(?:and|then|so|what about|how about)\b|\b(?:it|that|they|those)\b")
 });
+/// Words that compare with a year instead of asking for that year's figure.
 static COMPARES: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)\b(?:than|compared?|comparison|versus|vs|against|from|since|change|gr[eo]w|growth|r[io]se|risen|f[ae]ll|increased?|decreased?|declined?|difference)\b"

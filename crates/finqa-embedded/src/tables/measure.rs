@@ -94,6 +94,7 @@ impl Tables {
         })
     }
 
+    /// The sum of a formula's terms; a doubt if they are not all in one statement.
     fn sum_of(&self, terms: &[Term], rest: &Operand, asked: Option<Period>) -> Reading<Amount> {
         let mut sum: Option<Amount> = None;
         let mut statements = Vec::new();

@@ -294,7 +294,7 @@ pub fn names_amount(label: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// One word in common was enough for a row that a chat model cites.
+    /// Before, one word in common was enough for a row that a chat model cites.
     #[test]
     fn a_question_names_a_row_by_all_its_words_or_by_a_name_that_it_has() {
         for (question, label, named) in [

@@ -6,8 +6,8 @@ use super::names::{Concept, Formula, Term, amount_named, instead_of, name_at, qu
 use super::phrases::NamedStatement;
 use super::words::stems;
 
-/// Maximum number of ways to say an operand that are tried. Names that follow in `concepts.txt` are
-/// not found beyond it.
+/// Maximum number of ways to say an operand that are tried. Further names in `concepts.txt` are not
+/// tried.
 const READINGS: usize = 60;
 
 /// One way to say an operand, in stems.

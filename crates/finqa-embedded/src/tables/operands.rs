@@ -9,13 +9,16 @@ use super::words::{VERBS, lists, plain_stems};
 /// The entry of [`Operand::except`] that separates two names that are left out.
 pub(super) const AND: &str = ",";
 
+/// Cues that ask for a percentage. A figure or a change can be asked for with them.
 pub(super) const SHARES: &[Cue] = &[Cue::Percent, Cue::Share];
 
+/// True if any of the tokens is one of these cues.
 pub(super) fn has(tokens: &[Token], cues: &[Cue]) -> bool {
     let mut said = tokens.iter().filter_map(Token::cue);
     said.any(|cue| cues.contains(&cue))
 }
 
+/// True for two periods that are the ends of a longer one: "from 2029 to 2031".
 fn goes_through(tokens: &[Token]) -> bool {
     let between = tokens.iter().any(|token| token.text == "between");
     let joins = |token: &Token| lists("to through until - \u{2013}", &token.text) || between;

@@ -42,6 +42,7 @@ pub(crate) enum Doubt {
     InText(String),
 }
 
+/// A result, or the reason why there is none.
 pub(super) type Reading<T> = Result<T, Doubt>;
 
 pub(super) fn missing<T>(why: impl Into<String>) -> Reading<T> {

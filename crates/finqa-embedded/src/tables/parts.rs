@@ -101,8 +101,8 @@ impl Tables {
     }
 
     /// The sum of the rows of a statement under a heading that names the operand, up to a row that
-    /// repeats the heading: "Interest" with "Debt", "Finance lease" and "Interest income". A row
-    /// below must be the sum of all rows above it, because otherwise their signs are unknown.
+    /// repeats the heading: "Debt" and "Finance lease" under "Interest", before "Interest income".
+    /// A row below must be the sum of all rows above it, because otherwise their signs are unknown.
     fn under_heading(&self, readings: &[Vec<String>], asked: Option<Period>) -> Option<Amount> {
         let names: Vec<Vec<String>> = readings.iter().map(|one| core(one, VAGUE)).collect();
         let flows = self.tables.iter().enumerate();
@@ -149,6 +149,7 @@ impl Tables {
         all.into_iter().next()
     }
 
+    /// The sum of the parts as an amount without a cell of its own; `None` if they do not add up.
     fn added(&self, parts: &[Amount]) -> Option<Amount> {
         let sum = self.sum(parts).ok()?;
         Some(Amount { at: None, ..sum })

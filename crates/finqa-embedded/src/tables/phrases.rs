@@ -46,9 +46,9 @@ pub(super) enum Cue {
     Versus,
     /// Before the part that a figure leaves out: "sales outside the US".
     Except,
-    /// "How many times A is B?"
+    /// A ratio: "how many times A is B?"
     Multiple,
-    /// "Does A cover B?"
+    /// A ratio: "how often does A cover B?"
     Covers,
     /// A comparison with the same period of the year before.
     YearAgo,

@@ -82,6 +82,7 @@ const AMOUNTS: &str = "dollars dollar euros absolute amount";
 /// Words that only connect the part with its measure: "which segment saw its sales decline".
 const LEADING: &str = "saw see seen had its their terms whose with";
 
+/// Cues for a change, as in "which segment grew most".
 const MOVES: &[Cue] = &[Cue::Rise, Cue::Growth, Cue::Fall, Cue::Improve];
 
 /// Reads a ranking and the figure by which the parts are ranked; `None` for all other questions.

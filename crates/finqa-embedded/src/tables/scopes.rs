@@ -12,12 +12,13 @@ use super::page::{Doubt, Tables};
 static GROUP: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])(?P<word>consolidated|group)\b"));
 
-/// Titles of figures of a company without its subsidiaries, and titles of figures of the group.
+/// A title of figures of a company without its subsidiaries.
 static ALONE: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)\b(?P<word>stand[- ]?alone|unconsolidated|non-consolidated|separate (?:(?:annual|interim|quarterly|audited|unaudited|financial|income) )*(?:statements?|results|accounts))\b"
     )
 });
+/// A title of figures of the group.
 static CONSOLIDATED: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])consolidated\b"));
 
 impl Tables {

@@ -28,8 +28,8 @@ static PEOPLE: LazyLock<HashSet<String>> = LazyLock::new(|| {
     )
 });
 
-/// Stems of verbs of having. A number directly after one counts everything that the subject has,
-/// unlike "our 4,700 employees in the region".
+/// Stems of verbs of having. "We have 4,700 employees" counts all of them, "our 4,700 employees in
+/// the region" does not.
 static HAVING: LazyLock<HashSet<String>> = LazyLock::new(|| {
     stemmed(
         "have has had employ employs employed operate operates operated own owns owned work works worked",
@@ -138,6 +138,7 @@ impl Tables {
         found.iter().all(same).then_some(first)
     }
 
+    /// What a sentence must have to answer a question for this operand.
     fn subject(&self, of: &Operand) -> Subject {
         let is_people = |words: &[String]| words.iter().any(|word| PEOPLE.contains(word));
         let of_people = of
@@ -228,7 +229,7 @@ impl Tables {
 
 impl Subject {
     /// True if a paragraph can have the answer: it has a digit, and the stems of the question as
-    /// substrings. A quick check before sentences are read.
+    /// substrings. This is checked first, because it is much faster than to read the sentences.
     fn may_be_in(&self, text: &str) -> bool {
         let lower = text.to_lowercase();
         let has = |stem: &String| lower.contains(stem.as_str());

@@ -22,13 +22,13 @@ const ROUNDED_ALIKE: f64 = 0.0005;
 static PLACE_STEMS: LazyLock<HashSet<String>> =
     LazyLock::new(|| stemmed("operating net gross cash adjustments provided used"));
 
-/// Words of a row with amounts of a period; and words of a row of a balance sheet that can also
-/// have such a word: "deferred revenue".
+/// Words of amounts that belong to a period: "revenue".
 pub(super) static FLOWS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     stemmed(
         "profit income earning loss result ebit ebitda flow revenue sales turnover margin provided used",
     )
 });
+/// Words of balances. They count before [`FLOWS`]: "deferred revenue" is a balance.
 pub(super) static BALANCES: LazyLock<HashSet<String>> = LazyLock::new(|| {
     stemmed(
         "deferred prepaid accrued unearned receivable payable allowance reserve retained accumulated \

@@ -258,6 +258,7 @@ impl ReportTable {
         rows
     }
 
+    /// The stems of all labels and of the title.
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         let rows = self.rows.iter().map(|row| &row.label);
         let labels = rows.chain(self.columns.iter().map(|column| &column.label));

@@ -69,6 +69,7 @@ fn find(text: &[(Range<usize>, String)], label: &[String]) -> Option<Range<usize
 }
 
 impl NamedStatement {
+    /// True if the table is this statement. The word "cash" in the title tells the two of a period apart.
     pub(super) fn is(self, table: &ReportTable) -> bool {
         let of_cash = table.title.contains("cash");
         match (self, table.statement) {
@@ -118,9 +119,8 @@ impl Tables {
             };
             let mut found: Vec<((usize, usize), &ReportRow)> =
                 rows.clone().filter(|(_, row)| fits(row)).collect();
-            // Two labels can have equal words: "(Gains) losses" and "Gains (losses)" without their
-            // brackets, or one label inside another. Keep the rows that are printed as the question
-            // has it.
+            // "(Gains) losses" and "Gains (losses)" have the same words. Keep the rows whose
+            // printed label is in the question.
             let printed = |row: &ReportRow| lower.contains(&row.printed.trim().to_lowercase());
             keep(&mut found, |(_, row)| printed(row));
             keep(&mut found, |(_, row)| !beside.is_empty() && exactly(row));
