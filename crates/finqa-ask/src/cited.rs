@@ -51,6 +51,8 @@ impl FigureUnit {
         }
     }
 
+    /// The unit of a figure in a table: from its tag, otherwise from its cell and its labels. `None` if
+    /// the cell has no number.
     fn of_cell(question: &Question, place: (usize, usize)) -> Option<Self> {
         let (table, row) = cited_table(question, place)?;
         let cell = table.cell(row, place.1)?;

@@ -33,6 +33,7 @@ impl Witness {
         }
     }
 
+    /// Asks the question about the whole document, although the chat model may see an excerpt.
     pub(super) fn ask(&self, question: &Question) -> Witnessed {
         let question = Question {
             document: Arc::clone(&self.page),

@@ -221,6 +221,7 @@ impl Session {
         if let Some(judge) = &self.judge {
             solution = judge.judge(solution);
         }
+        // The history takes the answer before it is withheld or written with its unit.
         let entry = answer_history(&question.text, solution.answer.as_ref());
         self.history.push(entry);
         let witness = witness.filter(|_| self.confirms);

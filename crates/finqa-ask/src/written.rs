@@ -104,6 +104,7 @@ fn is_difference(answer: &Answer, percent: bool) -> bool {
     }
 }
 
+/// True if two values are equal apart from their sign.
 fn same_size(a: f64, b: f64) -> bool {
     (a.abs() - b.abs()).abs() <= 0.0
 }

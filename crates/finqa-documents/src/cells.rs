@@ -220,6 +220,8 @@ struct WrittenFigure<'t> {
 }
 
 impl<'t> WrittenFigure<'t> {
+    /// `None` for anything but a figure: with words before it, two signs or an open bracket, the cell
+    /// may mean something else.
     fn read(cell: &'t str) -> Option<Self> {
         let found = AMOUNT.captures(cell)?;
         let part = |name: &str| found.name(name).map_or("", |part| part.as_str());

@@ -67,6 +67,7 @@ const OLD_OFFICE: [(&str, &str); 5] = [
     ("PowerPoint", "it is a presentation (.ppt); save it as PDF"),
 ];
 
+/// What an Office file from before 2007 is if none of [`OLD_OFFICE`] is in it.
 const OLD: &str = "it needs a password, or is an Office file of before 2007; save it as .xlsx or PDF without a password";
 
 /// The start of a file's name in an archive, and the kind of archive that contains such a file.

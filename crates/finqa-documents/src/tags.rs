@@ -173,6 +173,7 @@ fn decimal_comma(format: &str) -> Option<bool> {
         .find_map(|(says, comma)| says.then_some(comma))
 }
 
+/// Reads a context; its period is `None` without an end or an instant.
 fn context(element: ElementRef<'_>) -> Context {
     let mut read = Context::default();
     let (mut start, mut end) = (None, None);

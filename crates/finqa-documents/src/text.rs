@@ -103,6 +103,7 @@ fn split(paragraph: &str) -> Vec<String> {
     sentences
 }
 
+/// True if a sentence can end with the word: it has a full stop that is not of an abbreviation.
 fn ends_sentence(word: &str) -> bool {
     let bare = word.trim_end_matches(['"', '”', ')', '\'']);
     let Some(stem) = bare.strip_suffix('.') else {

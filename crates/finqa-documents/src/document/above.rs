@@ -79,6 +79,7 @@ pub(super) fn share_unit(blocks: &mut [Block], unit: Option<String>) {
         Some(own) => *own != unit,
         None => table.has_unit(),
     };
+    // The first table is the one below that unit.
     if tables.skip(1).any(states) {
         return;
     }

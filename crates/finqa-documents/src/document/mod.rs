@@ -252,6 +252,7 @@ impl PrintedTable {
         self.document_of(kept.map(|(_, row)| row))
     }
 
+    /// A page with these rows of the table and the lines above it.
     fn document_of<'r>(
         &self,
         rows: impl Iterator<Item = &'r Vec<PrintedCell>>,

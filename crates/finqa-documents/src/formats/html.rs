@@ -24,6 +24,7 @@ static CLOSED: LazyLock<Regex> =
 /// A table. In filings of the 1990s it contains lines of text instead of rows, and an HTML parser
 /// would move these out of the table.
 static TABLE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?is)<table\b[^>]*>.*?</table>"));
+/// The tags of such a table. `<S>` and `<C>` mark its columns.
 static TABLE_MARKS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)</?(?:table|caption|s|c)\b[^>]*>"));
 
@@ -88,6 +89,7 @@ struct Walk {
 }
 
 impl Walk {
+    /// Adds the open paragraph to the blocks, unless it is empty.
     fn end_paragraph(&mut self) {
         let text = printed(&std::mem::take(&mut self.paragraph));
         if !text.is_empty() {

@@ -49,8 +49,7 @@ fn is_rule(line: &str) -> bool {
             .all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
 }
 
-/// Splits a line at its pipes. `\
-/// ` is a pipe inside a cell.
+/// Splits a line at its pipes; `\|` is a pipe inside a cell.
 fn cells(line: &str) -> Vec<String> {
     let line = line.trim();
     let line = line.strip_prefix('|').unwrap_or(line);

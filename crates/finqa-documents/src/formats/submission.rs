@@ -9,8 +9,10 @@ use regex::Regex;
 use crate::kind::SUBMISSIONS;
 use crate::text::begins;
 
+/// One document of a submission: its type and its content.
 static DOCUMENT: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?is)<document>\s*(?:<type>([^\s<]*))?(.*?)(?:</document>|\z)"));
+/// The text of a document, between SGML tags.
 static TEXT: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?is)<text>(.*?)(?:</text>|\z)"));
 
 /// Elements that only HTML has. A document without them is plain text.

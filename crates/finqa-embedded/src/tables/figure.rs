@@ -25,7 +25,8 @@ struct RarePart {
     side: Option<&'static str>,
 }
 
-/// A number with more digits than this may print differently than it was written.
+/// An `f64` keeps up to this many decimal digits. A number with more may print differently than it
+/// was written.
 const DIGITS: usize = 15;
 
 /// True if formatting the number gives the literal again, so that it need not be kept: digits

@@ -25,7 +25,8 @@ impl Tables {
         let common = spans.max_by_key(|one| one.end.day.is_some());
         let apart = |of: &Operand| !of.rows.is_empty() || !of.except.is_empty() || of.both_terms;
         if operands.iter().any(apart) {
-            // Such an operand is not found by its labels, so it may be in any statement.
+            // Such an operand names whole rows, excludes a part or is a sum of two rows. It is found
+            // without the other operands, in any statement.
             let found = operands.iter().map(|of| self.figure(of, common, None));
             let found: Vec<Amount> = found.collect::<Reading<_>>()?;
             self.in_one_unit(&found)?;

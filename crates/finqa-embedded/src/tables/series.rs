@@ -17,7 +17,8 @@ use super::words::{lists_stem, same_word};
 const GENERIC: &str = "item line name description category million thousand billion usd eur tsd";
 
 /// Maximum number of figures that are added or compared. The program of a sum nests one level
-/// deeper for each figure, and each figure is compared with sums of its neighbours.
+/// deeper for each figure (160,000 rows overflowed the stack), and each figure is compared with
+/// sums of its neighbours.
 const MOST_FIGURES: usize = 5000;
 
 /// Largest relative difference at which a figure counts as the sum of others.

@@ -99,6 +99,7 @@ fn in_one_direction(mut glyphs: Vec<Glyph>) -> (Vec<Glyph>, Option<String>) {
     (glyphs, Some(note.to_owned()))
 }
 
+/// Why a PDF cannot be read, and what to do.
 fn refusal(error: LoadPdfError) -> String {
     let reason = match error {
         LoadPdfError::Decryption(DecryptionError::PasswordProtected) => {

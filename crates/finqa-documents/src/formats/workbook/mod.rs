@@ -396,6 +396,7 @@ fn add_table(blocks: &mut Vec<Block>, sheet: &str, mut rows: Vec<Vec<SpannedCell
     }
 }
 
+/// The cells of a row as one line of text; `None` if it is empty.
 fn line(row: Vec<SpannedCell>) -> Option<String> {
     let texts = row.into_iter().map(|cell| cell.content.text);
     Some(texts.collect::<Vec<_>>().join(" ")).filter(|line| !line.is_empty())

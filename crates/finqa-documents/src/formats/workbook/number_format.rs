@@ -77,6 +77,7 @@ const WORDS: [(Scale, &[&str]); 3] = [
 ];
 
 impl NumberFormat {
+    /// Parses a format code. Every text is a format, because unknown characters print themselves.
     pub(super) fn read(code: &str) -> Self {
         let mut sections = vec![Section::default()];
         let mut rest = code.chars().peekable();
@@ -100,6 +101,7 @@ impl NumberFormat {
         self.sections.get(3).is_some_and(Section::is_blank)
     }
 
+    /// Prints a number by the section that applies to it.
     pub(super) fn show(&self, number: f64) -> Shown {
         let meets = |section: &Section| section.meets(number);
         let conditions = self.sections.iter().any(|one| one.condition.is_some());
@@ -132,11 +134,13 @@ impl Section {
         }
     }
 
+    /// True if the section prints nothing but spaces.
     fn is_blank(&self) -> bool {
         let nothing = |part: &Part| matches!(part, Part::Text(text) if text.trim().is_empty());
         self.parts.iter().all(nothing) && self.letters.is_empty()
     }
 
+    /// Reads one character of the code and, where it has an argument, the characters after it.
     fn add(&mut self, c: char, rest: &mut Peekable<Chars<'_>>) {
         let in_rest = self.parts.contains(&Part::Rest);
         let has_digits = in_rest || self.parts.iter().any(|part| matches!(part, Part::Digit(_)));
@@ -232,6 +236,7 @@ impl Section {
         self.parts.push(Part::Rest);
     }
 
+    /// True if the number meets the condition of the section, or if it has none.
     fn meets(&self, number: f64) -> bool {
         let Some((sign, other)) = &self.condition else {
             return true;
@@ -247,6 +252,7 @@ impl Section {
         }
     }
 
+    /// Prints a number by this section. `signed` adds a minus.
     fn show(&self, number: f64, signed: bool) -> Shown {
         if !self.letters.is_empty() {
             let has = |letter: char| self.letters.contains(letter);
@@ -273,6 +279,7 @@ impl Section {
         }
     }
 
+    /// The scale by which the commas divide, and true if the text after the number names it.
     fn scale(&self) -> Option<(Scale, bool)> {
         let at = usize::try_from(self.thousands).ok()?.checked_sub(1)?;
         let (scale, words) = WORDS.get(at)?;

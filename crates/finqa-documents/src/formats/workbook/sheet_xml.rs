@@ -119,6 +119,8 @@ impl SheetXml {
         Ok(sheet)
     }
 
+    /// Keeps the formula of a cell that has no stored value. A cell that shares a formula gets it with
+    /// the references moved to its place.
     fn add(&mut self, cell: OpenCell, shared: &mut HashMap<String, (Place, String)>) {
         let Some(formula) = cell.formula else { return };
         let formula = unescape(&formula).map_or_else(|_| formula.clone(), Cow::into_owned);

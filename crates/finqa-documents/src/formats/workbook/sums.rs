@@ -10,6 +10,7 @@ const MOST_CELLS: u64 = 10_000_000;
 /// Maximum length of a chain of formulas that refer to each other, which limits the recursion.
 const DEEPEST: usize = 100;
 
+/// The sums of a sheet while they are computed.
 struct Sums<'s> {
     numbers: &'s HashMap<Place, f64>,
     formulas: &'s HashMap<Place, String>,
@@ -58,6 +59,7 @@ impl Sums<'_> {
         value
     }
 
+    /// The value of a formula that only adds; `None` for any other formula.
     fn sum_of_terms(&mut self, formula: &str, depth: usize) -> Option<f64> {
         let formula = formula.replace(' ', "").to_ascii_uppercase();
         let mut sum = 0.0;
