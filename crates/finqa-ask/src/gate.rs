@@ -42,7 +42,8 @@ impl Session {
         let mut doubt = self.doubt(question, solution, witness);
         let unsure = solution.answer.is_none() || doubt.is_some();
         let lacking = statements::lacking(&self.absent, &question.text, unsure);
-        // Only the embedded analyst makes no calls; a chat model's answer is always shown.
+        // Only the embedded analyst makes no calls. A chat model's answer is not withheld for its
+        // confidence.
         let weak = |answer: &Answer| {
             let alone = solution.calls.is_empty();
             alone

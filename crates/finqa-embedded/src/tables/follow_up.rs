@@ -148,7 +148,8 @@ pub(super) fn leans(tokens: &[Token], before: Option<&Asked>) -> bool {
         || first.is_some_and(|token| token.cue() == Some(Cue::AsShareOf))
 }
 
-/// A question that begins with a relation, with the last figure put before it; `None` for others.
+/// A question that begins with "as a share of", with the last figure put before it; `None` for
+/// other questions.
 pub(super) fn with_first_side(before: &Asked, tokens: &[Token]) -> Option<Vec<Token>> {
     let relation = tokens
         .iter()
@@ -305,8 +306,9 @@ static RELATED: LazyLock<Regex> = LazyLock::new(|| {
 static VERB: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\b(?:was|were|is|are|did|do|does|has|have|had|will|how)\b"));
 
-/// Gives a bare name ("free cash flow?") the period of the last question. Returns the reason for
-/// doubt if the question may still be about the last figure or the last part.
+/// Gives a bare name ("free cash flow?") the period of the last question, and a figure that both
+/// questions ask for the last period as `before`. Returns the reason for doubt if the question may
+/// still be about the last figure or the last part.
 pub(super) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<String> {
     if let ([last], [of]) = (before.operands.as_slice(), asked.operands.as_mut_slice()) {
         let periods = (last.spans.as_slice(), of.spans.as_slice());

@@ -55,8 +55,8 @@ impl Tables {
         }
     }
 
-    /// Replaces the stored digits of a looked-up figure by the printed ones; `None` if it has only
-    /// one form.
+    /// Replaces the stored digits of a looked-up figure by the printed ones; `None` if there is
+    /// nothing to replace.
     pub(super) fn print(&self, expr: &mut FigureExpr) -> Option<()> {
         let FigureExpr::Leaf(leaf) = expr else {
             return None;
