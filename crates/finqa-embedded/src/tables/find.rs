@@ -384,8 +384,7 @@ impl Tables {
         // A note repeats a figure of a statement, or has only a part of it.
         if best.full {
             keep(&mut all, |one| one.full && self.statement_of(one).is_some());
-            // Then prefer other statements to that of equity, a balance to its change, the name in
-            // the question to another, and the row that says no more than the question.
+            // Then prefer balances to changes, the question's name, and the label that adds least.
             keep(&mut all, |one| one.full && !self.is_of_equity(one));
             let of_balances = |one: &FitFigure| self.statement_of(one) == Some(Statement::Balances);
             keep(&mut all, |one| one.full && of_balances(one));
@@ -408,8 +407,7 @@ impl Tables {
         let rivals = every
             .iter()
             .filter(|one| self.is_rival(one, &best) && !self.is_of_equity(one));
-        // "Total equity" is named "stockholders" only by its heading. A row near it with that word
-        // in its own label can be the one that is meant.
+        // "Total equity" is of "stockholders" by its heading. A row that says it may be meant.
         let readings = of.readings();
         let is_named = |one: &FitFigure| self.is_named_by_label(one, &readings);
         let lent = !self.is_plain() && !is_named(&best);
