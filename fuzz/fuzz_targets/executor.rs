@@ -1,7 +1,7 @@
 //! Parsing, comparing and executing any text as a program over a table never panics.
 #![no_main]
 
-use finqa_core::program::official::{Dialect, evaluate};
+use finqa_core::program::official::{Evaluator, evaluate};
 use finqa_core::program::{Program, equal};
 use libfuzzer_sys::fuzz_target;
 
@@ -12,7 +12,7 @@ fuzz_target!(|text: &str| {
     ]
     .map(|row| row.map(str::to_string).to_vec())
     .to_vec();
-    let _ = evaluate(text, &table, Dialect::ConvFinQa);
+    let _ = evaluate(text, &table, Evaluator::ConvFinQa);
     let _ = equal(text, text);
     if let Ok(program) = Program::parse(text) {
         let _ = program.execute(&table);

@@ -1,7 +1,9 @@
 //! Finds the table and the tag of each figure that an answer cites, and reads the figure's unit.
 
 use finqa_core::number::{self, Scale, currency_in, currency_of_label};
-use finqa_core::page::{FigureTag, Statement, Table, has_no_scale, is_count, position};
+use finqa_core::page::{
+    FigureTag, Statement, Table, has_no_scale, is_count, position, without_unit,
+};
 use finqa_core::question::{CitedEvidence, Question};
 use finqa_embedded::names_amount;
 
@@ -94,7 +96,8 @@ impl FigureUnit {
             && !shares
             && !is_count(&label)
             && !is_count(column)
-            && !label.contains("number of");
+            && !label.contains("number of")
+            && !counts_by_scale(&of_row.label);
         let own = currency_in(&cell.raw);
         let currency =
             own.or_else(|| is_money.then(|| stated(question, table, (row, place.1), place.0))?);
@@ -122,6 +125,13 @@ impl FigureUnit {
             shares: false,
         })
     }
+}
+
+/// Whether a row has a scale of its own but no currency, and no amount by its name: "Passengers
+/// (millions)", which a caption of money does not make one.
+fn counts_by_scale(label: &str) -> bool {
+    let name = without_unit(label).filter(|_| currency_of_label(label).is_none());
+    name.is_some_and(|name| !names_amount(&name))
 }
 
 /// The currency that a table states for a cell that prints none. The places are tried from the

@@ -124,6 +124,9 @@ impl EmbeddedAnalyst {
             | Err(why) => why,
             Ok(answer) => return EmbeddedAnswer::from_labels(question, &answer),
         };
+        if tables.has_no_guess() {
+            return None;
+        }
         let guess = self.ranked_answer(page, asked)?;
         let doubt = match why {
             Doubt::InText(_) if is_of_text(&guess, question) => guess.doubt,
@@ -133,16 +136,23 @@ impl EmbeddedAnalyst {
         Some(EmbeddedAnswer { doubt, ..guess })
     }
 
-    /// The reason why the tables of a report give no answer. `None` if they give one or can state
-    /// no reason, and for a page that is not a report.
+    /// The reason why the tables of a report or a list of transactions give no answer. `None` if
+    /// they give one or can state no reason, and for other pages.
     #[must_use]
     pub fn reason(&self, page: &PageIndex, question: &Question) -> Option<String> {
-        let tables = page.tables.as_ref().filter(|tables| !tables.is_plain())?;
+        let tables = page
+            .tables
+            .as_ref()
+            .filter(|tables| tables.has_no_guess())?;
         let earlier = question.history.iter().map(|entry| entry.question.as_str());
         let earlier: Vec<&str> = earlier.collect();
         match tables.answer(&question.text, &earlier)? {
             Err(Doubt::Missing(why) | Doubt::InText(why)) => Some(why),
             Err(Doubt::Open) => Some(UNREAD.to_owned()),
+            Ok(answer) if tables.is_plain() => match answer.doubt? {
+                Doubt::Missing(why) | Doubt::InText(why) => Some(why),
+                Doubt::Open => Some(UNREAD.to_owned()),
+            },
             Ok(_) => None,
         }
     }

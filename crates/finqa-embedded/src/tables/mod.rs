@@ -47,6 +47,7 @@ mod series;
 mod several;
 mod spent;
 mod statements;
+mod sum_question;
 mod table;
 mod tags;
 mod transactions;
@@ -73,6 +74,9 @@ pub(crate) use sentences::StatedFact;
 pub(crate) use spent::SUM_OF_ROWS;
 pub(crate) use table::Place;
 use table::ReportTable;
+
+/// Why a list of transactions does not answer.
+const NO_SUM: &str = "of a list of transactions, only sums are read";
 
 /// A question of a conversation, completed by the questions before it.
 #[derive(Default)]
@@ -187,6 +191,17 @@ impl Tables {
         if let Some(found) = self.of_list(&turn.text) {
             return Some(found);
         }
+        let found = self.of_labels(turn);
+        let sure = matches!(&found, Some(Ok(answer)) if answer.doubt.is_none());
+        // The labels of a list are its dates, so that what they lack says nothing.
+        match &self.list {
+            Some(_) if !sure => Some(Err(Doubt::Missing(NO_SUM.to_owned()))),
+            _ => found,
+        }
+    }
+
+    /// The answer to a question in full, by the labels of its figures.
+    fn of_labels(&self, turn: &Turn) -> Option<Reading<DirectAnswer>> {
         let Some(asked) = &turn.asked else {
             return Some(Err(Doubt::Open));
         };

@@ -133,6 +133,12 @@ impl Tables {
         self.plain
     }
 
+    /// Whether an answer is read from its labels or not at all: other figures of a list of
+    /// transactions are no guess at a sum.
+    pub(crate) fn has_no_guess(&self) -> bool {
+        !self.plain || self.list.is_some()
+    }
+
     /// True if a label or a title has the word.
     pub(super) fn says(&self, word: &str) -> bool {
         let of_label = |table: &ReportTable| {

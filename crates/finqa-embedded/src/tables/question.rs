@@ -249,7 +249,7 @@ fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
 /// The question as spelled and in lower case, with plain apostrophes. Both texts have the same
 /// length, so that a place in one is the same place in the other; a character such as `İ`, whose
 /// lower case is longer, is in lower case in both.
-fn in_both_cases(question: &str) -> (String, String) {
+pub(super) fn in_both_cases(question: &str) -> (String, String) {
     let (mut spelled, mut lower) = (String::new(), String::new());
     for c in question.replace('\u{2019}', "'").chars() {
         let start = lower.len();

@@ -1,8 +1,10 @@
-//! What was spent or received in all, by a list of transactions: "How much was spent at the bakery
-//! in March?" is the sum of the rows that match.
+//! What was spent or received in all, by a list of transactions: "How much was spent at the bakery in
+//! March?" is the sum of the rows that match.
 //!
-//! Such a sum is sure only if each word of the question is about the money, a period, or a text of
-//! these rows, and if the signs or the columns tell what was spent from what was received.
+//! Such a sum is sure only if each word of the question is about the money, a column, a period, or
+//! the name of these rows, and if the list tells what was spent from what was received.
+
+use std::ops::Range;
 
 use finqa_core::number::UnitKind;
 use finqa_core::page::period::{Date, Period, Times, blank};
@@ -11,32 +13,27 @@ use finqa_core::program::Leaf;
 use super::compute::{DirectAnswer, answer};
 use super::find::FigureExpr;
 use super::page::{Doubt, Reading, Tables, missing};
-use super::question::RELATIVE_TIME;
+use super::question::in_both_cases;
+use super::sum_question::{SumQuestion, is_beyond, same_name};
 use super::table::Place;
-use super::transactions::{IN, OUT, Transaction, TransactionList, is_one_of};
-use super::words::{FILLERS, NOISE, lists, lists_stem, plain_stems, same_word};
+use super::transactions::{Sides, Transaction, TransactionList, TransactionText};
+use super::words::lists;
 use crate::expr::{literal_value, turn_sign};
 use crate::operations;
 
-/// Words about the money or the rows that choose none of them.
-const ABOUT: &str = "total sum all altogether transaction transactions category merchant payee shop store \
-    much money i my me we on at in for";
-
-/// Words that ask for more than a sum.
-const BEYOND: &str = "average mean median largest biggest smallest highest lowest most least count many times share \
-    percent percentage more less than difference change increase decrease compare compared per each every \
-    monthly which when who where versus or except without excluding not other balance ratio top until till \
-    through between over before after since fiscal first last past days weeks";
-
 /// What is not money that was spent or received: a payment that failed, what was only moved.
 const FAILED: &str = "declined failed cancelled canceled reverted pending voided rejected reversed";
-const MOVED: &str = "transfer transfers savings atm";
+const MOVED: &str = "transfer transfers savings atm exchange exchanged top-up top-ups";
+
+/// What comes in, if the list does not say so.
+const EARNED: &str =
+    "salary wages payroll pension income interest dividend dividends refund deposit";
 
 /// The most rows of a sum.
 const MOST: usize = 1000;
 
-/// A transaction and its amount.
-type Part<'l> = (&'l Transaction, Leaf<Option<Place>>);
+/// The most names that a reason lists.
+const MOST_NAMES: usize = 4;
 
 /// Whether a day is in a period.
 fn has_day(period: &Period, day: Date) -> bool {
@@ -56,284 +53,265 @@ fn has_day(period: &Period, day: Date) -> bool {
         .is_some_and(|month| first <= month && month <= last)
 }
 
+/// The period of a question, if it has one and nothing else of time.
+fn period(times: &Times, lower: &str) -> Reading<Option<Period>> {
+    let is_read = |at: &Range<usize>| {
+        let mut found = times.found.iter();
+        found.any(|(of, _)| of.start <= at.start && at.end <= of.end)
+    };
+    let text = |at: &Range<usize>| lower.get(at.clone()).unwrap_or_default();
+    let slashed = |at: &&Range<usize>| text(at).contains('/');
+    if let Some(at) = times.said.iter().filter(slashed).find(|at| !is_read(at)) {
+        return missing(format!("the date {:?} is not clear", text(at)));
+    }
+    let said: Vec<_> = times
+        .found
+        .iter()
+        .filter(|(at, _)| !at.is_empty())
+        .collect();
+    match said.as_slice() {
+        [] => Ok(None),
+        [(at, only)] => {
+            let before = lower.get(..at.start).unwrap_or_default().trim_end();
+            // "From March" and "nine months" begin or end elsewhere.
+            let open = [" from", " to", " by"]
+                .iter()
+                .any(|word| before.ends_with(word));
+            let placed = only.end.month.is_some() || only.quarter.is_some() || only.length() == 12;
+            let named = only.end != Date::default() || only.quarter.is_some();
+            let fiscal = ["fy", "fiscal"].iter().any(|word| text(at).contains(word));
+            if open || fiscal || only.start.is_some() || !placed || !named {
+                return missing(format!("{:?} is not read as one period", text(at)));
+            }
+            Ok(Some(*only))
+        }
+        _ => missing("the question names several periods"),
+    }
+}
+
+impl TransactionList {
+    /// The column that has a name, if all rows with it have it there and it is one name.
+    fn column_of(&self, name: &[&str]) -> Reading<usize> {
+        let fits = |text: &&TransactionText| same_name(&text.words, name).is_some();
+        let columns = 0..self.texts.len();
+        let has = |row: &&Transaction| row.texts.iter().any(|text| fits(&text));
+        let rows: Vec<&Transaction> = self.rows.iter().filter(has).collect();
+        let found = |c: usize| {
+            rows.iter()
+                .filter_map(move |row| row.texts.get(c))
+                .filter(fits)
+        };
+        let said_in: Vec<usize> = columns.filter(|c| found(*c).count() > 0).collect();
+        // "Books" is a category of one row, and a part of the shop's name in another.
+        let is_clear = said_in.iter().all(|c| found(*c).count() == rows.len());
+        let all = said_in.first().copied().filter(|_| is_clear);
+        let texts: Vec<&TransactionText> = match all {
+            Some(c) => found(c).collect(),
+            None => said_in.into_iter().flat_map(found).collect(),
+        };
+        let mut names: Vec<&TransactionText> = Vec::new();
+        for text in texts {
+            if !names.iter().any(|other| other.words == text.words) {
+                names.push(text);
+            }
+        }
+        let printed = names
+            .iter()
+            .take(MOST_NAMES)
+            .map(|text| text.printed.as_str());
+        let printed = printed.collect::<Vec<_>>().join("; ");
+        let said = name.join(" ");
+        let Some(column) = all else {
+            return missing(format!(
+                "{said:?} is in several columns of the list: {printed}"
+            ));
+        };
+        // "Tesco Express" and "Tesco Metro" are both Tesco; "pet food" is not "food", and neither
+        // "Rent Greenwood" nor "Rent Hertz" is known to be "rent".
+        let is_brand = name.iter().any(|word| word.starts_with(char::is_uppercase));
+        let begins = |text: &&TransactionText| {
+            same_name(&text.words, name) == Some(0) && text.words.len() > name.len()
+        };
+        if names.len() > 1 && !(is_brand && names.iter().all(begins)) {
+            return missing(format!(
+                "several names of the list have {said:?}: {printed}"
+            ));
+        }
+        Ok(column)
+    }
+}
+
 impl Tables {
     /// The sum of the transactions that a question asks for; `None` if it asks for no such sum.
     pub(super) fn of_list(&self, question: &str) -> Option<Reading<DirectAnswer>> {
         let list = self.list.as_ref()?;
-        let mut text = question.to_lowercase();
-        let times = Times::read(&text);
+        let (mut spelled, lower) = in_both_cases(question);
+        let times = Times::read_in(&lower, list.order);
+        if is_beyond(&lower) {
+            return None;
+        }
         for at in &times.said {
-            blank(&mut text, at);
+            blank(&mut spelled, at);
         }
-        let words = text.split(|c: char| !c.is_alphanumeric() && !"&-'".contains(c));
-        let words: Vec<&str> = words
-            .map(|word| word.trim_end_matches("'s").trim_matches(['-', '\'']))
-            .filter(|word| !word.is_empty())
-            .collect();
-        let says = |words: &[&str], list: &str| words.iter().any(|word| lists(list, word));
-        if says(&words, BEYOND) || RELATIVE_TIME.is_match(&question.to_lowercase()) {
-            return None;
-        }
-        let (mut meant, mut unmet): (Vec<String>, Option<&str>) = (Vec::new(), None);
-        let mut about = says(&words, "total sum amount");
-        let (mut out, mut into) = (false, false);
-        for word in &words {
-            let stems = plain_stems(word);
-            let said = |stem: &String| {
-                let mut texts = list.rows.iter().flat_map(|row| row.texts.iter().flatten());
-                texts.any(|own| same_word(own, stem))
-            };
-            let (goes, comes) = (lists(OUT, word), lists(IN, word));
-            let ignored = [FILLERS, NOISE, ABOUT].iter().any(|list| lists(list, word));
-            about |= (goes || comes) && !ignored;
-            if ignored {
-                // A shop may be called "Total".
-                let is_text = |row: &Transaction| row.texts.contains(&stems);
-                let named = !stems.is_empty() && list.rows.iter().any(is_text);
-                unmet = unmet.or(named.then_some(*word));
-                continue;
-            }
-            (out, into) = (out || goes, into || comes);
-            if !stems.is_empty() && stems.iter().all(said) {
-                meant.extend(stems);
-                continue;
-            }
-            if !goes && !comes && !list.headings.iter().any(|own| is_one_of(word, own)) {
-                unmet = unmet.or(Some(*word));
-            }
-        }
-        let spends = says(&words, "spent spend spending spends");
-        (out, about) = (out || spends, about || spends);
-        if !about || out && into {
-            return None;
-        }
-        let period = match times.found.as_slice() {
-            [] => None,
-            // "From March" and "nine months" begin or end elsewhere.
-            [(at, only)] => {
-                let before = question.to_lowercase();
-                let before = before.get(..at.start).unwrap_or_default().trim_end();
-                let open = ["from", "to", "by"]
-                    .iter()
-                    .any(|word| before.ends_with(&format!(" {word}")));
-                let placed =
-                    only.end.month.is_some() || only.quarter.is_some() || only.length() == 12;
-                let named = only.end != Date::default() || only.quarter.is_some();
-                if open || only.start.is_some() || !placed || !named {
-                    return None;
-                }
-                Some(*only)
-            }
-            _ => return None,
-        };
-        if let Some(word) = unmet {
-            return Some(missing(format!("{word:?} may not be what the list has")));
-        }
-        Some(self.sum_of_rows(list, &meant, period, (out, into)))
+        let asked = SumQuestion::read(list, &spelled)?;
+        Some(asked.and_then(|asked| self.sum_of_rows(list, &asked, period(&times, &lower)?)))
     }
 
     fn sum_of_rows(
         &self,
         list: &TransactionList,
-        meant: &[String],
+        asked: &SumQuestion<'_>,
         period: Option<Period>,
-        (out, into): (bool, bool),
     ) -> Reading<DirectAnswer> {
-        let says = |texts: &[String], word: &String| texts.iter().any(|own| same_word(own, word));
-        let of_period = list
-            .rows
-            .iter()
-            .filter(|row| period.is_none_or(|period| has_day(&period, row.day)));
-        let of_period: Vec<&Transaction> = of_period.collect();
-        let mut years: Vec<Option<u16>> = of_period.iter().map(|row| row.day.year).collect();
-        years.dedup();
-        if period.is_some_and(|period| period.end.year.is_none()) && years.len() > 1 {
-            return missing("the list has it in several years");
+        let names: Vec<(usize, &Vec<&str>)> = (asked.names.iter())
+            .map(|name| Ok((list.column_of(name)?, name)))
+            .collect::<Reading<_>>()?;
+        let named = |c: usize| names.iter().any(|(of, _)| list.texts.get(*of) == Some(&c));
+        if let Some(c) = asked.headings.iter().find(|c| !named(**c)) {
+            let heading = list.headings.get(*c).map_or("", String::as_str);
+            return missing(format!("the question names no {heading:?} of the list"));
         }
-        // The columns in which a row has all of the words.
-        let columns = |row: &Transaction| -> Vec<usize> {
-            let has = |texts: &Vec<String>| meant.iter().all(|word| says(texts, word));
-            let all = row.texts.iter().enumerate();
-            all.filter(|(_, texts)| has(texts))
-                .map(|(c, _)| c)
-                .collect()
+        let has = |row: &&Transaction, (c, name): &(usize, &Vec<&str>)| {
+            let text = row.texts.get(*c);
+            text.is_some_and(|text| same_name(&text.words, name).is_some())
         };
-        let in_row = |row: &&&Transaction| {
-            meant
-                .iter()
-                .all(|word| row.texts.iter().any(|texts| says(texts, word)))
-        };
-        let rows: Vec<&Transaction> = of_period.iter().filter(in_row).copied().collect();
-        // "Books" is a category of one row, and a part of the shop's name in another.
-        let has_word = |row: &Transaction, word: &String| -> Vec<bool> {
-            row.texts.iter().map(|texts| says(texts, word)).collect()
-        };
-        let odd = |word: &String| {
-            let mut all = rows.iter().map(|row| has_word(row, word));
-            let first = all.next();
-            all.any(|other| Some(other) != first)
-        };
-        if meant.iter().any(odd) {
-            return missing("the words are in several columns of the list");
-        }
-        let places: Vec<Vec<usize>> = rows.iter().map(|row| columns(row)).collect();
-        let mut first = places.iter().filter_map(|columns| columns.first());
-        let whole = places.iter().all(|columns| !columns.is_empty());
-        if places.iter().any(|columns| !columns.is_empty()) && !meant.is_empty() {
-            let column = *first.next().ok_or(Doubt::Open)?;
-            // "Food" is a category, and a part of a shop's name.
-            if !whole || !places.iter().all(|columns| columns.contains(&column)) {
-                return missing("the words are in several columns of the list");
-            }
-            // "Tesco Express" and "Tesco Metro" are both Tesco; "pet food" is not "food".
-            let mut texts: Vec<&Vec<String>> = rows
-                .iter()
-                .filter_map(|row| row.texts.get(column))
+        let mut rows: Vec<&Transaction> = list.rows.iter().collect();
+        if let Some(period) = period {
+            let fits = |row: &Transaction| row.days.map(|day| has_day(&period, day));
+            let mut years: Vec<Option<u16>> = (rows.iter())
+                .filter(|row| fits(row).contains(&true))
+                .map(|row| row.days[0].year)
                 .collect();
-            texts.sort();
-            texts.dedup();
-            let begins = |own: &&Vec<String>| own.starts_with(meant);
-            let exact = texts.iter().filter(|own| own.as_slice() == meant).count();
-            if texts.len() > 1 && (exact > 0 || !texts.iter().all(begins)) {
-                return missing("several names of the list have these words");
+            years.dedup();
+            if period.end.year.is_none() && years.len() > 1 {
+                return missing("the list has it in several years");
             }
-        } else if meant.len() > 1 {
-            // Each word, or each run of them, has a column of its own.
-            let alone = |word: &String| {
-                let mut of_word = rows.iter().map(|row| {
-                    let columns = row.texts.iter().enumerate();
-                    let columns = columns.filter(|(_, texts)| says(texts, word));
-                    columns
-                        .map(|(c, texts)| (c, texts.clone()))
-                        .collect::<Vec<_>>()
-                });
-                let first = of_word.next().unwrap_or_default();
-                first.len() == 1 && of_word.all(|other| other == first)
-            };
-            if !meant.iter().all(alone) {
-                return missing("the words are in several columns of the list");
+            rows.retain(|row| names.iter().all(|name| has(row, name)));
+            if rows.iter().any(|row| fits(row)[0] != fits(row)[1]) {
+                return missing("the dates of the list do not tell the day from the month");
             }
+            rows.retain(|row| fits(row)[0]);
+        }
+        rows.retain(|row| names.iter().all(|name| has(row, name)));
+        if let Some(currency) = &asked.currency {
+            rows.retain(|row| row.currency.as_ref() == Some(currency));
         }
         if rows.is_empty() {
             return missing("the list has no row of it");
         }
-        let mut currencies: Vec<&Option<String>> = rows.iter().map(|row| &row.currency).collect();
-        currencies.dedup();
-        if currencies.len() > 1 {
-            return missing("the rows are in several currencies");
-        }
-        let has = |row: &Transaction, list: &str| {
-            let mut words = row.texts.iter().flatten();
-            words.any(|own| lists_stem(list, own))
+        let says = |row: &Transaction, list: &str| {
+            let mut words = row.texts.iter().flat_map(|text| &text.words);
+            words.any(|own| lists(list, own))
         };
-        let unsure = |row: &Transaction| has(row, FAILED) || meant.is_empty() && has(row, MOVED);
+        let unsaid = list.sides == Sides::Unsaid;
+        let unsure = |row: &Transaction| {
+            let other = says(row, MOVED) || unsaid && says(row, EARNED);
+            says(row, FAILED) || names.is_empty() && other
+        };
         if rows.iter().any(|row| unsure(row)) {
             return missing("some of the rows may not be what was spent or received");
         }
-        let mut parts = Vec::new();
-        for row in &rows {
-            parts.extend(self.part(list, row, (out, into))?);
-        }
-        self.of_one_side(list, parts, (out, into))
-    }
-
-    /// The amount of a transaction, and the row; `None` if it is on the other side.
-    fn part<'l>(
-        &self,
-        list: &TransactionList,
-        row: &'l Transaction,
-        (out, into): (bool, bool),
-    ) -> Reading<Option<Part<'l>>> {
-        let leaf = |column: &usize| {
-            let place = Place {
-                table: list.table,
-                row: row.row,
-                column: *column,
-            };
-            let cell = self.cell(place)?;
-            Some(Leaf {
-                literal: cell.literal().into(),
-                value: literal_value(&cell.literal())?,
-                source: Some(place),
-            })
-        };
-        let unread = self
-            .tables
-            .get(list.table)
-            .and_then(|table| table.rows.get(row.row));
-        let unread =
-            unread.is_some_and(|read| read.unread.iter().any(|(c, _)| list.amounts.contains(c)));
-        let found = match list.amounts.as_slice() {
-            _ if unread => return missing("an amount of the list is not read"),
-            [only] => match row.came_in {
-                Some(came) if came && out || !came && into => return Ok(None),
-                _ => leaf(only),
-            },
-            [paid, _] if out => return Ok(leaf(paid).map(|leaf| (row, leaf))),
-            [_, got] if into => return Ok(leaf(got).map(|leaf| (row, leaf))),
-            _ => return missing("the question does not say whether it was spent or received"),
-        };
-        let why = || Doubt::Missing("a row of the list has no amount".to_owned());
-        found.map(|leaf| Some((row, leaf))).ok_or_else(why)
-    }
-
-    /// The sum of amounts, all of what went out or all of what came in.
-    fn of_one_side(
-        &self,
-        list: &TransactionList,
-        mut parts: Vec<Part<'_>>,
-        (out, into): (bool, bool),
-    ) -> Reading<DirectAnswer> {
-        let place = |row: &Transaction, column: usize| Place {
-            table: list.table,
-            row: row.row,
-            column,
-        };
-        let figures = list.rows.iter().filter_map(|row| {
-            let column = list.amounts.first().copied().unwrap_or_default();
-            Some(self.cell(place(row, column))?.number)
-        });
-        let (negative, positive): (Vec<f64>, Vec<f64>) = figures.partition(|number| *number < 0.0);
-        let signed = list.amounts.len() == 1 && !negative.is_empty();
-        // Most rows of a list are paid; a card prints them above zero.
-        if signed && (out || into) && negative.len() <= positive.len() {
-            return missing("the signs do not tell what was spent from what was received");
-        }
-        let told =
-            signed || list.amounts.len() > 1 || list.rows.iter().any(|row| row.came_in.is_some());
-        let (below, above): (Vec<_>, Vec<_>) = parts.iter().partition(|(_, leaf)| leaf.value < 0.0);
-        if !told && into || told && !out && !into && !signed {
-            return missing("the list does not say what was received");
-        }
-        // A refund has the name of what was paid.
-        let shares = |(a, _): &&(&Transaction, _), (b, _): &&(&Transaction, _)| {
-            a.texts
-                .iter()
-                .zip(&b.texts)
-                .any(|(a, b)| !a.is_empty() && a == b)
-        };
-        let mixed = below.iter().any(|a| above.iter().any(|b| shares(a, b)));
-        if mixed || !out && !into && !below.is_empty() && !above.is_empty() {
-            return missing("some of the amounts were paid and some received");
-        }
-        if signed && (out || into) {
-            parts.retain(|(_, leaf)| (leaf.value < 0.0) == out);
-        }
-        if parts.is_empty() || parts.len() > MOST {
+        let rows = of_side(list, rows, asked)?;
+        if rows.is_empty() || rows.len() > MOST {
             return missing("the list has no row of it");
         }
-        let leaves = parts.into_iter().map(|(_, mut leaf)| {
-            if out && leaf.value < 0.0 {
-                turn_sign(&mut leaf);
-            }
-            FigureExpr::Leaf(leaf)
-        });
+        let leaves = rows.iter().map(|row| self.amount_of(list, row, asked));
+        let leaves: Vec<FigureExpr> = leaves.collect::<Reading<_>>()?;
+        let mut currencies: Vec<&Option<String>> = rows.iter().map(|row| &row.currency).collect();
+        currencies.sort();
+        currencies.dedup();
+        match currencies.as_slice() {
+            [_] => {}
+            [None, _] => return missing("some of the amounts have no currency"),
+            _ => return missing("the rows are in several currencies"),
+        }
         let expr = operations::sum(leaves).ok_or(Doubt::Open)?;
         Ok(DirectAnswer {
             confidence: 0.95,
             ..answer(SUM_OF_ROWS, expr, UnitKind::Number)
         })
     }
+
+    /// The figure of a transaction that is added up.
+    fn amount_of(
+        &self,
+        list: &TransactionList,
+        row: &Transaction,
+        asked: &SumQuestion<'_>,
+    ) -> Reading<FigureExpr> {
+        let column = match (asked.column, list.amounts.as_slice()) {
+            (Some(column), _) => column,
+            (None, [_, into]) if row.came_in == Some(true) => *into,
+            (None, amounts) => *amounts.first().ok_or(Doubt::Open)?,
+        };
+        let place = Place {
+            table: list.table,
+            row: row.row,
+            column,
+        };
+        let read = self.table(place).and_then(|table| table.rows.get(row.row));
+        let unread = read.is_some_and(|read| read.unread.iter().any(|(c, _)| *c == column));
+        let leaf = self
+            .cell(place)
+            .filter(|cell| !cell.percent && !unread)
+            .and_then(|cell| {
+                Some(Leaf {
+                    literal: cell.literal().into(),
+                    value: literal_value(&cell.literal())?,
+                    source: Some(place),
+                })
+            });
+        let Some(mut leaf) = leaf else {
+            let heading = list.headings.get(column).map_or("", String::as_str);
+            return missing(format!("a row of it has no {heading:?} that can be read"));
+        };
+        if asked.came_in == Some(false) && leaf.value < 0.0 {
+            turn_sign(&mut leaf);
+        }
+        Ok(FigureExpr::Leaf(leaf))
+    }
+}
+
+/// The rows of the side that a question asks for, or of all if it is one.
+fn of_side<'l>(
+    list: &TransactionList,
+    mut rows: Vec<&'l Transaction>,
+    asked: &SumQuestion<'_>,
+) -> Reading<Vec<&'l Transaction>> {
+    match (list.sides, asked.came_in) {
+        // Most rows of a list are paid; a card prints them above zero.
+        (Sides::UnclearSigns, Some(_)) => {
+            return missing("the signs do not tell what was spent from what was received");
+        }
+        (Sides::Unsaid, Some(true)) | (Sides::ColumnsOrTexts, None) => {
+            return missing("it is not said whether it was spent or received");
+        }
+        (Sides::Unsaid, Some(false)) if list.is_of_income() => {
+            return missing("the list may be of what was received");
+        }
+        (Sides::Unsaid, _) => return Ok(rows),
+        _ => {}
+    }
+    let of = |came_in| rows.iter().filter(move |row| row.came_in == Some(came_in));
+    let both = of(true).count() > 0 && of(false).count() > 0;
+    // A refund has the name of what was paid.
+    let shares = |a: &Transaction, b: &Transaction| {
+        let mut texts = a.texts.iter().zip(&b.texts);
+        texts.any(|(a, b)| !a.words.is_empty() && a.words == b.words)
+    };
+    let refunded = || of(true).any(|a| of(false).any(|b| shares(a, b)));
+    match asked.came_in {
+        None if both => return missing("some of the amounts were paid and some received"),
+        Some(false) if refunded() => {
+            return missing("some of the amounts were paid and some received");
+        }
+        Some(_) if rows.iter().any(|row| row.came_in.is_none()) => {
+            return missing("a row of it has no amount of either side");
+        }
+        Some(side) => rows.retain(|row| row.came_in == Some(side)),
+        None => {}
+    }
+    Ok(rows)
 }
 
 /// The name of a sum of transactions.

@@ -1,7 +1,7 @@
-//! Lists of transactions, as banks and apps export them: an amount on each day, and with whom or
-//! for what.
+//! Lists of transactions, as banks and apps export them: an amount on each day, and with whom or for
+//! what.
 
-use finqa_core::number::currency_in;
+use finqa_core::number::{currency_in, is_currency};
 use finqa_core::page::period::{Date, DayOrder, Times};
 use finqa_core::page::{Cell, Table};
 
@@ -13,16 +13,25 @@ pub(super) const OUT: &str = "spent spend spending spends pay paid pays cost cos
 pub(super) const IN: &str =
     "received receive earned income credit cr deposit deposits in paid-in refund refunds refunded";
 
+/// Texts of what comes in that is no income.
+const SOLD: &str = "sell sold return returned";
+
 /// Headings of what may be added up, and of what may not.
 const AMOUNTS: &str = "amount amounts value total sum spent spending paid cost costs expense expenses debit credit \
     sales revenue turnover income betrag";
-const NO_AMOUNTS: &str =
-    "balance running cumulative price rate quantity qty unit units number no id ref year month day";
+const NO_AMOUNTS: &str = "balance running cumulative price rate no id ref year month day";
+const COUNTS: &str = "quantity qty unit units number points hours shares";
+
+/// Headings of lists of what was earned.
+const OF_INCOME: &str = "client customer invoice sales revenue income buyer donor";
 
 /// Words of rows that repeat others: a total, an opening balance.
 const REPEATS: &str = "total subtotal balance";
 const BALANCE: &str =
     "balance opening closing brought carried forward starting ending previous old new on at of";
+
+/// Words of names and questions that do not tell names apart.
+const LINKS: &str = "the of and a an to from by at in on for with";
 
 /// A list of transactions.
 #[derive(Debug)]
@@ -31,18 +40,69 @@ pub(super) struct TransactionList {
     pub(super) headings: Vec<String>,
     /// One column of amounts, or what went out and what came in.
     pub(super) amounts: Vec<usize>,
+    /// All columns of figures.
+    pub(super) figures: Vec<usize>,
+    /// The columns of [`Transaction::texts`].
+    pub(super) texts: Vec<usize>,
+    pub(super) order: DayOrder,
+    pub(super) sides: Sides,
     pub(super) rows: Vec<Transaction>,
+}
+
+/// How a list tells what was spent from what was received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sides {
+    Signs,
+    /// Most amounts are above zero. They may be what a card paid.
+    UnclearSigns,
+    ColumnsOrTexts,
+    Unsaid,
 }
 
 #[derive(Debug)]
 pub(super) struct Transaction {
     pub(super) row: usize,
-    pub(super) day: Date,
-    /// The stems of each column of texts.
-    pub(super) texts: Vec<Vec<String>>,
+    /// Its day if the day comes first in its date, and if the month does.
+    pub(super) days: [Date; 2],
+    /// The texts in which it may be named.
+    pub(super) texts: Vec<TransactionText>,
     pub(super) currency: Option<String>,
-    /// Whether a text says that it came in; `None` if none says so.
+    /// Whether it came in; `None` if the list does not say so.
     pub(super) came_in: Option<bool>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TransactionText {
+    pub(super) printed: String,
+    pub(super) words: Vec<String>,
+}
+
+impl TransactionText {
+    fn read(cell: &str) -> Self {
+        let words = name_words(cell).into_iter();
+        let words = words.map(|word| word.to_lowercase());
+        Self {
+            printed: cell.trim().to_owned(),
+            words: words.filter(|word| !lists(LINKS, word)).collect(),
+        }
+    }
+}
+
+/// The words of a name. What a hyphen joins is one word.
+pub(super) fn name_words(text: &str) -> Vec<&str> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && !"&-'\u{2019}".contains(c));
+    let words = words.map(|word| {
+        let owner = ["'s", "'S", "\u{2019}s", "\u{2019}S"];
+        let owner = owner.iter().find_map(|end| word.strip_suffix(end));
+        owner
+            .unwrap_or(word)
+            .trim_matches(|c: char| !c.is_alphanumeric())
+    });
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+pub(super) fn is_link(word: &str) -> bool {
+    lists(LINKS, word)
 }
 
 pub(super) fn is_one_of(list: &str, text: &str) -> bool {
@@ -50,67 +110,125 @@ pub(super) fn is_one_of(list: &str, text: &str) -> bool {
     words.any(|word| lists(list, word))
 }
 
+/// The day of a cell that is a date and nothing else.
+fn day(cell: &Cell, order: DayOrder) -> Option<Date> {
+    let (period, rest) = Times::heading_in(&cell.raw, order);
+    let end = period?.end;
+    let whole = end.day.is_some() && end.month.is_some() && end.year.is_some();
+    (whole && plain_stems(&rest).is_empty()).then_some(end)
+}
+
+/// The columns of amounts, if they are clear.
+fn amounts(headings: &[String], figures: &[usize]) -> Option<Vec<usize>> {
+    let named = |c: &usize, list: &str| headings.get(*c).is_some_and(|name| is_one_of(list, name));
+    let of = |list: &str| -> Vec<usize> {
+        let columns = figures.iter().copied();
+        let columns = columns.filter(|c| !named(c, NO_AMOUNTS) && !named(c, COUNTS));
+        columns.filter(|c| named(c, list)).collect()
+    };
+    let plain = of("amount value total");
+    let others = figures.iter().any(|c| {
+        let skipped = named(c, NO_AMOUNTS) || named(c, COUNTS);
+        !skipped && !named(c, AMOUNTS)
+    });
+    match (plain.as_slice(), of(OUT).as_slice(), of(IN).as_slice()) {
+        ([only], ..) => Some(vec![*only]),
+        ([], [out, ..], [into, ..]) if out != into => Some(vec![*out, *into]),
+        ([], ..) => match of(AMOUNTS).as_slice() {
+            [only] if !others => Some(vec![*only]),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 impl TransactionList {
+    /// Whether a column may be added up.
+    pub(super) fn adds_up(&self, column: usize) -> bool {
+        let heading = self.headings.get(column).map_or("", String::as_str);
+        !is_one_of(NO_AMOUNTS, heading)
+    }
+
+    /// Whether the list is of what was earned, by its headings.
+    pub(super) fn is_of_income(&self) -> bool {
+        let mut headings = self.headings.iter();
+        headings.any(|heading| is_one_of(OF_INCOME, heading))
+    }
+
     /// Reads a table as a list; `None` if it is anything else.
     pub(super) fn read(at: usize, table: &Table) -> Option<Self> {
         let (header, body) = table.cells().split_first()?;
         let headings: Vec<String> = header.iter().map(|cell| cell.raw.to_lowercase()).collect();
         let column = |c: usize| body.iter().filter_map(move |row| row.get(c));
         let order = |c: usize| DayOrder::of(column(c).map(|cell| &*cell.raw));
-        let day = |cell: &Cell, order| {
-            let (period, rest) = Times::heading_in(&cell.raw, order);
-            let end = period?.end;
-            let whole = end.day.is_some() && end.month.is_some() && end.year.is_some();
-            (whole && plain_stems(&rest).is_empty()).then_some(end)
-        };
-        let is_days = |c: &usize| {
-            column(*c)
-                .filter(|cell| day(cell, order(*c)).is_some())
-                .count()
-        };
+        let is_day = |cell: &&Cell| day(cell, DayOrder::DayFirst).is_some();
+        let is_date = |cell: &&Cell| is_day(cell) || day(cell, DayOrder::MonthFirst).is_some();
         let all = 0..headings.len();
-        let days = all.clone().find(|c| 2 * is_days(c) > body.len())?;
+        let days = all
+            .clone()
+            .find(|c| 2 * column(*c).filter(is_date).count() > body.len())?;
+        let order = order(days);
         let filled = |c: usize| column(c).filter(|cell| !cell.raw.trim().is_empty());
         let is_figures = |c: &usize| {
             let figure = |cell: &Cell| cell.number.is_some() || cell.unread().is_some();
             filled(*c).count() > 0 && filled(*c).all(figure)
         };
-        let named =
-            |c: &usize, list: &str| headings.get(*c).is_some_and(|name| is_one_of(list, name));
-        let figures = all.clone().filter(|c| *c != days && is_figures(c));
-        let figures: Vec<usize> = figures.filter(|c| !named(c, NO_AMOUNTS)).collect();
-        let amounts = match figures.as_slice() {
-            [only] if named(only, AMOUNTS) => vec![*only],
-            several => {
-                let sides = [OUT, IN].map(|list| several.iter().copied().find(|c| named(c, list)));
-                let amount = several
-                    .iter()
-                    .copied()
-                    .filter(|c| named(c, "amount value total"));
-                match (sides, amount.collect::<Vec<usize>>().as_slice()) {
-                    ([Some(out), Some(into)], []) if out != into => vec![out, into],
-                    (_, [only]) => vec![*only],
-                    _ => return None,
-                }
-            }
-        };
+        let figures: Vec<usize> = all
+            .clone()
+            .filter(|c| *c != days && is_figures(c))
+            .collect();
+        let amounts = amounts(&headings, &figures)?;
         let letters = |c: &usize| filled(*c).any(|cell| cell.raw.contains(char::is_alphabetic));
         let texts: Vec<usize> = all
-            .filter(|c| *c != days && !is_figures(c) && letters(c))
+            .filter(|c| *c != days && !figures.contains(c) && letters(c))
             .collect();
+        let comes = |text: &str| lists(IN, text) || lists(SOLD, text);
+        let says = |c: usize, is_of: &dyn Fn(&str) -> bool| {
+            filled(c).any(|cell| is_of(&cell.raw.trim().to_lowercase()))
+        };
+        let number = |cells: &[Cell], c: usize| Some(cells.get(c)?.number.as_ref()?.value);
+        let signed = |below: bool| {
+            let only = amounts.first().copied().unwrap_or_default();
+            let numbers = body.iter().filter_map(|cells| number(cells, only));
+            numbers.filter(|x| (*x < 0.0) == below).count()
+        };
+        let side = texts.iter().copied().find(|c| says(*c, &comes));
+        let sides = match (amounts.len(), signed(true)) {
+            (2, _) => Sides::ColumnsOrTexts,
+            (_, 0) if side.is_some() => Sides::ColumnsOrTexts,
+            (_, 0) => Sides::Unsaid,
+            (_, below) if below > signed(false) => Sides::Signs,
+            _ => Sides::UnclearSigns,
+        };
+        let came_in = |cells: &[Cell]| match (sides, amounts.as_slice(), side) {
+            (Sides::Signs | Sides::UnclearSigns, [only], _) => {
+                number(cells, *only).map(|x| x > 0.0)
+            }
+            (_, [out, into], _) => {
+                let has = |c: usize| number(cells, c).is_some_and(|x| x.abs() > 0.0);
+                (has(*out) != has(*into)).then(|| has(*into))
+            }
+            (Sides::ColumnsOrTexts, _, Some(c)) => {
+                let text = cells.get(c)?.raw.trim().to_lowercase();
+                let goes = |text: &str| lists(OUT, text);
+                (comes(&text) || goes(&text) || !says(c, &goes)).then_some(comes(&text))
+            }
+            _ => None,
+        };
+        let currencies = texts.iter().copied();
+        let currencies = currencies.filter(|c| filled(*c).all(|cell| is_currency(cell.raw.trim())));
+        let currencies: Vec<usize> = amounts.iter().copied().chain(currencies).collect();
         let mut rows = Vec::new();
         for (row, cells) in body.iter().enumerate() {
             let text = |c: &usize| cells.get(*c).map_or("", |cell| &*cell.raw);
-            let repeats = texts
-                .iter()
-                .chain([&days])
-                .any(|c| is_one_of(REPEATS, &text(c).to_lowercase()));
-            let said = |list: &str| {
-                texts
-                    .iter()
-                    .any(|c| lists(list, &text(c).trim().to_lowercase()))
+            let read = |order| day(cells.get(days)?, order);
+            let both = match order {
+                DayOrder::Unknown => [DayOrder::DayFirst, DayOrder::MonthFirst],
+                known => [known, known],
             };
-            let Some(day) = day(cells.get(days)?, order(days)) else {
+            let (Some(first), Some(second)) = (read(both[0]), read(both[1])) else {
+                let mut said = texts.iter().chain([&days]);
+                let repeats = said.any(|c| is_one_of(REPEATS, &text(c).to_lowercase()));
                 // Only a row that repeats others has no day.
                 if repeats || cells.iter().all(|cell| cell.raw.trim().is_empty()) {
                     continue;
@@ -126,26 +244,27 @@ impl TransactionList {
             if texts.iter().any(is_balance) {
                 continue;
             }
-            let mut written = amounts
-                .iter()
-                .chain(&texts)
-                .filter_map(|c| currency_in(text(c)));
+            let heading = |c: &usize| currency_in(headings.get(*c)?);
+            let own = currencies.iter().find_map(|c| currency_in(text(c)));
             rows.push(Transaction {
                 row: row + 1,
-                day,
-                texts: texts.iter().map(|c| plain_stems(text(c))).collect(),
-                currency: written.next(),
-                came_in: match (said(OUT), said(IN)) {
-                    (true, false) => Some(false),
-                    (false, true) => Some(true),
-                    _ => None,
-                },
+                days: [first, second],
+                texts: texts
+                    .iter()
+                    .map(|c| TransactionText::read(text(c)))
+                    .collect(),
+                currency: own.or_else(|| amounts.iter().find_map(heading)),
+                came_in: came_in(cells),
             });
         }
         (!texts.is_empty() && rows.len() > 1).then_some(Self {
             table: at,
             headings,
             amounts,
+            figures,
+            texts,
+            order,
+            sides,
             rows,
         })
     }

@@ -79,7 +79,7 @@ impl Times {
     }
 
     /// Reads a lower-case text whose dates have this order of day and month.
-    fn read_in(text: &str, order: DayOrder) -> Self {
+    pub fn read_in(text: &str, order: DayOrder) -> Self {
         let (mut all, unknown) = dates(text, order);
         for (form, months) in LENGTHS.iter() {
             for found in form.find_iter(text) {

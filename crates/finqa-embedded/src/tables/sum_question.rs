@@ -1,0 +1,221 @@
+//! A question for a sum of transactions, word by word.
+
+use finqa_core::number::currency_in;
+
+use super::page::{Reading, missing};
+use super::question::RELATIVE_TIME;
+use super::transactions::{IN, OUT, TransactionList, is_link, is_one_of, name_words};
+use super::words::lists;
+
+/// Words about the money or the rows that choose none of them.
+const ABOUT: &str = "total totals sum all altogether overall amount amounts value transaction transactions store shop \
+    money what how much i me my we us our you it is was were are been be did do does has have had please tell \
+    show give";
+
+/// Verbs that name no side.
+const NEUTRAL: &str = "charged billed invoiced";
+
+/// More verbs of what goes out and of what comes in.
+const GOES: &str = "went gone send sent buying debited";
+const COMES: &str = "get got made make earn credited";
+const REFUNDS: &str = "refund refunds refunded";
+
+/// Words that ask for more than a sum.
+const BEYOND: &str = "average mean median largest biggest smallest highest lowest most least count number many share percent \
+    percentage more less than difference change increase decrease compare compared per each every monthly \
+    which when who where balance ratio";
+
+/// A question for a sum of transactions.
+#[derive(Debug, Default)]
+pub(super) struct SumQuestion<'q> {
+    /// The names of the rows, as they are spelled.
+    pub(super) names: Vec<Vec<&'q str>>,
+    /// The columns of texts that it names.
+    pub(super) headings: Vec<usize>,
+    /// The column to add up, if it is not that of the amounts.
+    pub(super) column: Option<usize>,
+    pub(super) currency: Option<String>,
+    /// Whether what came in is asked for, or what went out.
+    pub(super) came_in: Option<bool>,
+}
+
+/// Whether a question asks for more than a sum.
+pub(super) fn is_beyond(lower: &str) -> bool {
+    is_one_of(BEYOND, lower) || RELATIVE_TIME.is_match(lower)
+}
+
+/// Whether a word of a question is that of a name, which is in lower case. A capital is of a name
+/// as it is; other words may differ in their number.
+fn same(own: &str, said: &str) -> bool {
+    let lower = said.to_lowercase();
+    let (short, long) = if own.len() <= lower.len() {
+        (own, lower.as_str())
+    } else {
+        (lower.as_str(), own)
+    };
+    let many = || match long.strip_prefix(short) {
+        Some(end) => end == "s" || end == "es",
+        None => short.ends_with('y') && long.strip_suffix("ies") == short.strip_suffix('y'),
+    };
+    own == lower || !said.starts_with(char::is_uppercase) && short.len() > 2 && many()
+}
+
+/// Where a name has the words of a question, one after the other.
+pub(super) fn same_name(own: &[String], said: &[&str]) -> Option<usize> {
+    let same = |words: &[String]| words.iter().zip(said).all(|(own, said)| same(own, said));
+    own.windows(said.len().max(1)).position(same)
+}
+
+impl<'q> SumQuestion<'q> {
+    /// Reads a question without its times; `None` if it does not ask for a sum.
+    pub(super) fn read(list: &TransactionList, question: &'q str) -> Option<Reading<Self>> {
+        let words = name_words(question);
+        let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+        let word = |at: usize| lower.get(at).map_or("", String::as_str);
+        let mut out = Self::default();
+        let (mut about, mut refunds, mut unmet) = (false, false, None);
+        let (mut joins, mut with) = (false, false);
+        // Whether it says what went out and what came in, by its verbs and by its names.
+        let (mut verbs, mut named) = ([false; 2], [false; 2]);
+        let mut columns: Vec<&str> = Vec::new();
+        let mut at = 0;
+        while let Some(said) = words.get(at) {
+            let own = word(at);
+            let (next, last) = (word(at + 1), at.checked_sub(1).map_or("", word));
+            let came = lists("came come comes coming", own);
+            let into = lists(IN, own) || lists(COMES, own) || came && next == "in";
+            let goes = lists(OUT, own) || lists(GOES, own);
+            // "Paid by Acme", "paid me", "was I paid"
+            let passive = lists("i we", last) && lists("was were been", word(at.saturating_sub(2)))
+                || lists("been was were", last) && lower.iter().any(|word| lists("i we", word));
+            let reversed = lists("pay paid pays", own)
+                && (lists("me us", next)
+                    || passive
+                    || next == "by" && !lists("me us", word(at + 2)));
+            let sides = [goes && !reversed, into || reversed];
+            about |= lists("total totals sum amount amounts", own) || lists(NEUTRAL, own);
+            let name = name_at(list, words.get(at..).unwrap_or_default());
+            // "IT" and "US" are names, "it" and "us" are not.
+            let capitals = said.len() > 1 && said.chars().all(char::is_uppercase);
+            let is_about = (lists(ABOUT, own) || is_link(own)) && !capitals;
+            let is_text = || {
+                let mut texts = list.rows.iter().flat_map(|row| &row.texts);
+                texts.any(|text| text.words == [own])
+            };
+            // "Interest paid" is no name of all that was paid; "Paid" may be a state.
+            let is_plain = is_about || lists("paid spent received", own) && !is_text();
+            if let Some((length, name)) = name.filter(|(length, _)| *length > 1 || !is_plain) {
+                out.names.push(name);
+                if length == 1 {
+                    named = [named[0] || sides[0], named[1] || sides[1]];
+                }
+                at += length;
+                continue;
+            }
+            at += 1;
+            if is_about {
+                joins |= own == "and";
+                with |= own == "with";
+                // A shop may be called "Total", and one may be called "Total Wine".
+                let begins =
+                    at > 1 && said.starts_with(char::is_uppercase) || lists("at from", last);
+                let is_name = is_text() || begins && name_at(list, &[said]).is_some();
+                // "By" names who pays or each of a kind.
+                let by = own == "by" && !verbs.contains(&true);
+                unmet = unmet.or((is_name || by).then_some(*said));
+                continue;
+            }
+            let has = |c: &usize| list.headings.get(*c).is_some_and(|of| says(of, said));
+            let figure = list
+                .figures
+                .iter()
+                .any(|c| !list.amounts.contains(c) && has(c));
+            let is_verb = into || goes || came || lists(NEUTRAL, own);
+            if figure {
+                unmet = unmet.or(is_verb.then_some(*said));
+                columns.push(said);
+            } else if is_verb {
+                verbs = [verbs[0] || sides[0], verbs[1] || sides[1]];
+                refunds |= lists(REFUNDS, own);
+            } else if let Some(column) = list.texts.iter().find(|c| has(c)) {
+                out.headings.push(*column);
+            } else if let Some(currency) = currency_in(own) {
+                unmet = unmet.or(out.currency.is_some().then_some(*said));
+                out.currency = Some(currency);
+            } else if !list.amounts.iter().any(has) {
+                unmet = unmet.or(Some(*said));
+            }
+        }
+        about |= !columns.is_empty() || verbs.contains(&true) || named.contains(&true);
+        if !about {
+            return None;
+        }
+        out.came_in = match if verbs.contains(&true) { verbs } else { named } {
+            [true, true] => {
+                return Some(missing("it is not said whether it was spent or received"));
+            }
+            [false, false] => None,
+            [_, came_in] => Some(came_in),
+        };
+        if let Some(word) = unmet {
+            let why = "is neither a name of the list nor a word about its sums";
+            return Some(missing(format!("{word:?} {why}")));
+        }
+        if refunds && out.names.is_empty() {
+            return Some(missing("not all that was received is a refund"));
+        }
+        if (joins || with) && !columns.is_empty() || joins && out.names.len() > 1 {
+            return Some(missing("the question names several rows or columns"));
+        }
+        if !columns.is_empty() {
+            match column_of(list, &columns) {
+                Ok(column) => out.column = Some(column),
+                Err(why) => return Some(Err(why)),
+            }
+        }
+        Some(Ok(out))
+    }
+}
+
+/// Whether a heading has a word.
+fn says(heading: &str, said: &str) -> bool {
+    let mut words = heading.split(|c: char| !c.is_alphanumeric());
+    words.any(|own| same(own, &said.to_lowercase()))
+}
+
+/// The column of figures that has all of these words in its heading.
+fn column_of(list: &TransactionList, said: &[&str]) -> Reading<usize> {
+    let heading = |c: &usize| list.headings.get(*c).map_or("", String::as_str);
+    let all = |c: &&usize| said.iter().all(|word| says(heading(c), word));
+    let columns: Vec<usize> = list.figures.iter().filter(all).copied().collect();
+    match columns.as_slice() {
+        [only] if list.adds_up(*only) => Ok(*only),
+        [only] => missing(format!("{:?} is not added up", heading(only))),
+        _ => missing(format!(
+            "{:?} does not name one column of the list",
+            said.join(" ")
+        )),
+    }
+}
+
+/// The longest name at the start of these words, with their number.
+fn name_at<'q>(list: &TransactionList, words: &[&'q str]) -> Option<(usize, Vec<&'q str>)> {
+    let inner = |word: &str| lists("the of and a an", word);
+    (1..=words.len()).rev().find_map(|length| {
+        let said = words.get(..length)?;
+        let ends = [said.first()?, said.last()?];
+        let lower = |word: &str| word.to_lowercase();
+        let is_link = |word: &&&str| is_link(&lower(word));
+        if ends.iter().any(is_link)
+            || said
+                .iter()
+                .any(|word| is_link(&word) && !inner(&lower(word)))
+        {
+            return None;
+        }
+        let name: Vec<&str> = said.iter().filter(|word| !is_link(word)).copied().collect();
+        let mut texts = list.rows.iter().flat_map(|row| &row.texts);
+        let found = texts.any(|text| same_name(&text.words, &name).is_some());
+        found.then_some((length, name))
+    })
+}
