@@ -79,25 +79,38 @@ impl Session {
         solution: &Solution,
         witness: Option<&Witnessed>,
     ) -> Option<String> {
-        let answer = solution.answer.as_ref()?;
+        self.doubts(question, solution, witness).next()
+    }
+
+    /// The reasons why an answer is not sure: of the analyst, of what confirms a chat model's
+    /// answer, of its units, and of the tags and the reader of the document. Each is looked for
+    /// only when it is asked for.
+    pub(super) fn doubts<'a>(
+        &'a self,
+        question: &'a Question,
+        solution: &'a Solution,
+        witness: Option<&'a Witnessed>,
+    ) -> impl Iterator<Item = String> + 'a {
         let is_model = !solution.calls.is_empty() && solution.stop != StopReason::Arbitrated;
-        let model = || {
-            let doubt = model_doubt(question, answer);
-            doubt.or_else(|| witness?.doubt(answer))
-        };
-        let report = || {
+        let report = |answer: &Answer| {
             let document = Some(self.document()).filter(|document| document.is_report())?;
             let literals = answer.evidence.iter().map(|cited| cited.literal.as_str());
             tag_doubt(question, answer)
                 .or_else(|| unknown_scale(question, answer))
                 .or_else(|| document.doubt(literals))
         };
-        answer
-            .doubt
-            .clone()
-            .or_else(|| is_model.then(model)?)
-            .or_else(|| other_currency(question, answer))
-            .or_else(report)
+        let model = move |answer: &Answer| {
+            let doubt = model_doubt(question, answer);
+            doubt.or_else(|| witness?.doubt(answer))
+        };
+        let answers = solution.answer.iter();
+        answers.flat_map(move |answer| {
+            let own = std::iter::once_with(|| answer.doubt.clone());
+            let of_model = std::iter::once_with(move || is_model.then(|| model(answer))?);
+            let unit = std::iter::once_with(move || other_currency(question, answer));
+            let of_report = std::iter::once_with(move || report(answer));
+            own.chain(of_model).chain(unit).chain(of_report).flatten()
+        })
     }
 }
 
