@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::ArgMatches;
 use serde::Serialize;
+use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
@@ -19,7 +20,7 @@ use finqa_journal::run::ReplyNotes;
 use finqa_journal::settings::LogSettings;
 use finqa_report::output::AnswerView;
 use finqa_report::output::terminal::{
-    ProgressOptions, TerminalWriter, answer_text, short_answer, table_lines,
+    ProgressOptions, TerminalWriter, answer_text, explanation_text, short_answer, table_lines,
 };
 use finqa_run::engine::RunModels;
 use finqa_run::pipeline::{advice, judge_of_own_document, stored_replies};
@@ -44,6 +45,9 @@ pub(crate) struct AskArgs {
     /// Print one line of JSON per answer
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Also print how the embedded analyst read the question, the candidates that it compared, and why it is sure or not
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["quiet", "list_tables"])]
+    explain: bool,
     /// Print only the answer and, on stderr, any reason to doubt it
     #[arg(long, short = 'q', help_heading = "Output")]
     quiet: bool,
@@ -130,9 +134,13 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> Result<Exit, Fail
     let (judge, warning) = judge_of_own_document(&settings, &models, &pair)?;
     warning.iter().for_each(|line| writer.warn(line));
     let stop = Stop::default();
-    let session = Session::new(document, &pair, args.page_tokens, judge, stop.clone())?;
+    let mut session = Session::new(document, &pair, args.page_tokens, judge, stop.clone())?;
+    if args.explain {
+        session = session.with_explanations();
+    }
     let asking = Asking {
         session,
+        explain: args.explain,
         json: args.json,
         quiet,
         stop: stop.clone(),
@@ -166,6 +174,7 @@ fn refuse_question_alone(file: &Path) -> Result<(), Failure> {
 /// A session, with the options for printing its answers.
 struct Asking {
     session: Session,
+    explain: bool,
     json: bool,
     /// True if only the answers and the reasons to doubt them are printed.
     quiet: bool,
@@ -235,9 +244,14 @@ impl Asking {
             Err(AskError::Failure(failure)) => return Err(fatal(failure)),
             asked => asked?,
         };
-        let Some(Asked { question, solution }) = asked else {
+        let Some(asked) = asked else {
             return Ok(None);
         };
+        let Asked {
+            question,
+            solution,
+            explanation,
+        } = asked;
         if question.history.is_empty() {
             let mut notes = ReplyNotes::default();
             solution.calls.iter().for_each(|call| notes.add(call));
@@ -248,12 +262,25 @@ impl Asking {
         let view = AnswerView::new(&question, &solution, self.session.calibration());
         let read = stdout::print(|out| {
             if self.json {
-                serde_json::to_writer(&mut *out, &view.json())?;
+                let mut json = view.json();
+                if let Some(fields) = json.as_object_mut().filter(|_| self.explain) {
+                    fields.insert("explanation".to_owned(), json!(explanation));
+                }
+                serde_json::to_writer(&mut *out, &json)?;
                 writeln!(out)
             } else if self.quiet {
                 writeln!(out, "{}", short_answer(&solution))
             } else {
-                writeln!(out, "{}", answer_text(&view))
+                writeln!(out, "{}", answer_text(&view))?;
+                if self.explain {
+                    let is_opinion = !solution.calls.is_empty();
+                    write!(
+                        out,
+                        "{}",
+                        explanation_text(explanation.as_ref(), is_opinion)
+                    )?;
+                }
+                Ok(())
             }
         })?;
         let doubt = view.doubt();

@@ -45,16 +45,17 @@ finqa-documents
     document    block cells formats grid source tags text
 finqa-embedded
     expr
+    explanation
     shape       expr
     sketch      expr
     reading     expr
     question    expr operations reading shape sketch
     passages    reading tables
-    tables      expr operations reading
+    tables      explanation expr operations reading
     operations  expr question
     ranking     answering expr question reading shape sketch
     weights     answering question ranking
-    answering   expr question ranking reading shape tables weights
+    answering   explanation expr question ranking reading shape tables weights
     training    answering expr question ranking shape sketch weights
 finqa-agents
     telemetry

@@ -85,6 +85,11 @@ fn what_commands_print_as_json_follows_its_schema() {
         ask.args(["ask", "page.md", question, "--json"]);
         let answered = ask.output().unwrap().stdout;
         printed("ask").accepts(&serde_json::from_slice(&answered).unwrap());
+        let explained = ask.arg("--explain").output().unwrap().stdout;
+        let mut explained: Value = serde_json::from_slice(&explained).unwrap();
+        printed("ask").accepts(&explained);
+        explained["explanation"]["sure"] = "maybe".into();
+        assert!(!printed("ask").is_valid(&explained));
     }
     assert!(!printed("score").is_valid(&json!({"complete": true})));
 }

@@ -28,6 +28,7 @@ mod dataset;
 mod env;
 mod env_play;
 mod env_server;
+mod explain;
 mod figures;
 mod filing;
 mod filing_pdf;

@@ -9,7 +9,7 @@ use finqa_core::page::position;
 use finqa_core::program::Program;
 use finqa_core::question::{CitedEvidence, Document, Question};
 use finqa_core::text::single_spaced;
-use finqa_embedded::{Passage, Passages, names_row};
+use finqa_embedded::{Explanation, Passage, Passages, names_row};
 
 use super::cited::cited_table;
 use super::written::{common_unit, write};
@@ -33,12 +33,22 @@ impl Witness {
         }
     }
 
-    /// Asks the question about the whole document, although the chat model may see an excerpt.
-    pub(super) fn ask(&self, question: &Question) -> Witnessed {
-        let question = Question {
+    /// How it reads and answers a question.
+    pub(super) fn explain(&self, question: &Question) -> Explanation {
+        self.agent.explain(&self.about(question))
+    }
+
+    /// The question about the whole document, although a chat model may see an excerpt.
+    fn about(&self, question: &Question) -> Question {
+        Question {
             document: Arc::clone(&self.page),
             ..question.clone()
-        };
+        }
+    }
+
+    /// Asks the question about the whole document.
+    pub(super) fn ask(&self, question: &Question) -> Witnessed {
+        let question = self.about(question);
         let mut answer = self.agent.answered(&question);
         if let Ok(answer) = &mut answer {
             write(&question, answer);

@@ -43,6 +43,9 @@ pub use cited::{cited_table, cited_tag};
 use confirm::{Witness, Witnessed};
 use excerpt::ReadDocument;
 use finqa_core::error::{Kind, Kinded};
+pub use finqa_embedded::{
+    AnswerSource, AskedFigure, ExplainedFigure, ExplainedProgram, Explanation,
+};
 
 /// The default of `--page-tokens`: the maximum size of the excerpt of a report that a chat model is
 /// shown. Three characters count as one token.
@@ -79,8 +82,12 @@ pub struct Session {
     source: PageSource,
     /// The embedded analyst, which confirms a chat model's answers; `None` if it answers alone.
     witness: Option<Witness>,
+    /// The embedded analyst that explains its answers, if explanations are wanted.
+    explainer: Option<Witness>,
     /// True if a chat model's answer is sure only if `witness` gives the same answer.
     confirms: bool,
+    /// True if second opinions are not off.
+    has_opinions: bool,
     /// The primary statements that a filing lacks, such as "balance sheet"; empty for other files.
     absent: Vec<&'static str>,
     history: Vec<HistoryEntry>,
@@ -93,6 +100,8 @@ pub struct Asked {
     pub question: Arc<Question>,
     /// The answer, or why there is none. The answer is sure if it has no doubt.
     pub solution: Solution,
+    /// How the embedded analyst reads and answers the question. `None` if it was not asked.
+    pub explanation: Option<Explanation>,
 }
 
 /// Which page the agents see.
@@ -139,7 +148,9 @@ impl Session {
             pair: TwoAgentSolver::new(options)?,
             judge,
             witness: is_model.then(|| Witness::new(Arc::clone(&page))),
+            explainer: None,
             confirms: !matches!(opinion, OpinionUse::Off | OpinionUse::Record),
+            has_opinions: !matches!(opinion, OpinionUse::Off),
             absent: statements::absent(&document),
             source: match whole {
                 true => PageSource::Whole(page, Box::new(document)),
@@ -151,6 +162,19 @@ impl Session {
             history: Vec::new(),
             stop,
         })
+    }
+
+    /// The same session, whose answers come with the embedded analyst's explanation. With a chat
+    /// model that is its second opinion, and there is none if second opinions are off.
+    #[must_use]
+    pub fn with_explanations(mut self) -> Self {
+        let page = match &self.source {
+            PageSource::Whole(page, _) => Arc::clone(page),
+            PageSource::Excerpt { report, .. } => report.document().whole(),
+        };
+        let is_asked = self.witness.is_none() || self.has_opinions;
+        self.explainer = is_asked.then(|| Witness::new(page));
+        self
     }
 
     /// The document that is asked about.
@@ -221,12 +245,29 @@ impl Session {
         if let Some(judge) = &self.judge {
             solution = judge.judge(solution);
         }
+        let mut explanation = self.explainer.as_ref().map(|one| one.explain(&question));
         // The history takes the answer before it is withheld or written with its unit.
         let entry = answer_history(&question.text, solution.answer.as_ref());
         self.history.push(entry);
         let witness = witness.filter(|_| self.confirms);
+        // A second opinion has its own reasons; the gate judges the model's answer.
+        if let (Some(explanation), None) = (&mut explanation, &self.witness) {
+            explanation.add_doubts(self.doubts(&question, &solution, None));
+        }
         self.judge_and_write(&question, &mut solution, witness.as_ref());
-        Ok(Some(Asked { question, solution }))
+        if let (Some(explanation), None) = (&mut explanation, &self.witness) {
+            let answer = solution.answer.as_ref();
+            explanation.add_doubts(answer.and_then(|answer| answer.doubt.clone()));
+            if answer.is_none() {
+                explanation.withheld();
+                explanation.add_doubts(solution.error.clone());
+            }
+        }
+        Ok(Some(Asked {
+            question,
+            solution,
+            explanation,
+        }))
     }
 
     /// Forgets all questions so far, so that the next one cannot refer to them.

@@ -26,6 +26,7 @@
 //! page into facts. `question` reads a question and makes plans. `answering` fills the plans,
 //! computes the confidence and describes the answer; start with `answering::analyst`. `ranking`
 //! chooses among the candidates. `tables` answers from labels and does not depend on the plans.
+//! `explanation` is how a question was read and answered, for people.
 //! `weights` reads the trained weights, and `training` serves the trainer, which fits them.
 //!
 //! The weights are fitted to the features that this code computes. So a change of a constant, a
@@ -39,6 +40,7 @@
 )]
 
 mod answering;
+mod explanation;
 mod expr;
 mod operations;
 mod passages;
@@ -53,5 +55,6 @@ mod weights;
 
 pub use answering::analyst::EmbeddedAnalyst;
 pub use answering::answer::{EmbeddedAnswer, PageIndex, RankedAnswer};
+pub use explanation::{AnswerSource, AskedFigure, ExplainedFigure, ExplainedProgram, Explanation};
 pub use passages::{Passage, Passages};
 pub use tables::{names_amount, names_row};

@@ -10,7 +10,7 @@ use crate::parse::Analysis;
 use finqa_core::number::{Value, print};
 use finqa_core::program::Program;
 use finqa_core::question::{Document, Question};
-use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex};
+use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer, Explanation, PageIndex};
 
 use super::answer::Answer;
 use super::opinion::SecondOpinion;
@@ -57,6 +57,12 @@ impl EmbeddedAgent {
     pub fn answered(&self, question: &Question) -> Result<Answer, String> {
         let answer = self.answer(question).map(|(answer, _)| answer);
         answer.ok_or_else(|| self.reason(question))
+    }
+
+    /// How the embedded analyst reads and answers a question.
+    pub fn explain(&self, question: &Question) -> Explanation {
+        let page = self.page(&question.document);
+        self.analyst.explain(&page, question)
     }
 
     /// The second opinion on a question. `None` if there is no answer. Also `None` if the question

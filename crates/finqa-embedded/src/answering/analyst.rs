@@ -9,7 +9,9 @@ use super::candidates::{Pool, RULES, candidates, details};
 use super::confidence;
 use super::description::{DescribedPage, describe};
 use super::doubt;
+use super::explain;
 use super::filling::FilledPlan;
+use crate::explanation::Explanation;
 use crate::question::alone;
 use crate::question::conversation::EarlierTurns;
 use crate::question::follow_up;
@@ -94,12 +96,41 @@ impl EmbeddedAnalyst {
     /// read it but not answer it, the guess does not use its earlier turns.
     #[must_use]
     pub fn answer(&self, page: &PageIndex, question: &Question) -> Option<EmbeddedAnswer> {
+        self.answered(page, question, None)
+    }
+
+    /// How [`Self::answer`] reads and answers a question, recorded while it does so.
+    #[must_use]
+    pub fn explain(&self, page: &PageIndex, question: &Question) -> Explanation {
+        let mut out = Explanation::default();
+        let answer = self.answered(page, question, Some(&mut out));
+        explain::conclude(&mut out, answer.as_ref(), &question.document);
+        if answer.is_none() {
+            out.add_doubts(self.reason(page, question));
+        }
+        out
+    }
+
+    /// The answer to a question. How it is found is recorded if `explanation` is given.
+    fn answered(
+        &self,
+        page: &PageIndex,
+        question: &Question,
+        mut explanation: Option<&mut Explanation>,
+    ) -> Option<EmbeddedAnswer> {
         let Some(tables) = &page.tables else {
-            return self.ranked_answer(page, question);
+            return self.ranked_answer(page, question, explanation);
         };
         let earlier = question.history.iter().map(|entry| entry.question.as_str());
         let earlier: Vec<&str> = earlier.collect();
-        let direct = tables.answer(&question.text, &earlier);
+        let direct = match explanation.as_deref_mut() {
+            Some(out) => {
+                let (direct, explained) = tables.explained(&question.text, &earlier);
+                *out = explained;
+                direct
+            }
+            None => tables.answer(&question.text, &earlier),
+        };
         if !tables.is_plain() {
             let direct = direct?;
             let sure = direct.as_ref().is_ok_and(|found| found.doubt.is_none());
@@ -127,7 +158,7 @@ impl EmbeddedAnalyst {
         if tables.has_no_guess() {
             return None;
         }
-        let guess = self.ranked_answer(page, asked)?;
+        let guess = self.ranked_answer(page, asked, explanation)?;
         let doubt = match why {
             Doubt::InText(_) if is_of_text(&guess, question) => guess.doubt,
             Doubt::Missing(why) | Doubt::InText(why) => Some(why),
@@ -158,7 +189,12 @@ impl EmbeddedAnalyst {
     }
 
     /// The answer of the best candidate, found without the labels of tables.
-    fn ranked_answer(&self, page: &PageIndex, question: &Question) -> Option<EmbeddedAnswer> {
+    fn ranked_answer(
+        &self,
+        page: &PageIndex,
+        question: &Question,
+        explanation: Option<&mut Explanation>,
+    ) -> Option<EmbeddedAnswer> {
         let facts = page.facts(&question.document);
         let asked = Wording::read(&facts.written(&question.text));
         let state = EarlierTurns::read(facts, &question.history);
@@ -169,10 +205,15 @@ impl EmbeddedAnalyst {
         let history: Vec<Option<&str>> = programs.collect();
         let described = DescribedPage::new(facts, &question.document);
         let points = asked.says(&["percent points", "percent point"]);
-        let best = ranked.iter().find_map(|(_, filled)| {
+        let described = |filled: &FilledPlan| {
             let plan = plans.get(filled.plan)?;
             describe(&described, plan, &filled.expr, &history, points)
-        })?;
+        };
+        if let Some(out) = explanation {
+            explain::read(out, &context);
+            explain::programs(out, &ranked, &described);
+        }
+        let best = ranked.iter().find_map(|(_, filled)| described(filled))?;
         let dated = ranked
             .first()
             .and_then(|(_, best)| context.dated_otherwise(&best.expr));

@@ -16,7 +16,7 @@ use finqa_core::page::year_of;
 
 /// Confidence below which an answer is a guess. Of all stand-alone answers above it, at least four
 /// in five are right (docs/embedded-analyst.md, "Confidence").
-const SURE: f64 = 0.67;
+pub(super) const SURE: f64 = 0.67;
 
 /// Phrases that ask for something that programs usually cannot answer, and what that is.
 const BEYOND: [(&[&str], &str); 7] = [
@@ -101,10 +101,16 @@ fn lacking(context: &ChoiceContext<'_>, asked: &Wording) -> Option<String> {
     if context.unknown() < most {
         return None;
     }
+    lacking_words(context, asked).into_iter().next()
+}
+
+/// The words of the question that name something and that the page lacks, as they are spelled.
+pub(super) fn lacking_words(context: &ChoiceContext<'_>, asked: &Wording) -> Vec<String> {
     let lacks = |text: &str| context.facts.vocabulary.find(text).is_none();
-    let missing = asked.tokens.iter().find(|token| {
+    let missing = asked.tokens.iter().filter(|token| {
         let content = token.kind == TokenKind::Word && !is_stop(&token.text);
         content && !is_weak(&token.text) && !is_operation(&token.text) && lacks(&token.text)
-    })?;
-    Some(asked.spelled(&missing.text).to_owned())
+    });
+    let spelled = missing.map(|token| asked.spelled(&token.text).to_owned());
+    spelled.collect()
 }

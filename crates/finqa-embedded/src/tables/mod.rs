@@ -25,6 +25,7 @@ mod asked;
 mod compute;
 mod concept;
 mod counts;
+mod explain;
 mod figure;
 mod find;
 mod fit;
@@ -60,6 +61,7 @@ pub(crate) mod words;
 use finqa_core::number::Scale;
 use finqa_core::page::Statement;
 
+use crate::explanation::Explanation;
 use crate::expr::{Expr, PageLeaf};
 use crate::reading::facts::Facts;
 use asked::{Asked, Operation};
@@ -92,11 +94,31 @@ impl Tables {
     /// The answer of the tables to a question. `None` if the question needs earlier ones and does
     /// not change a part of the last one.
     pub(crate) fn answer(&self, question: &str, earlier: &[&str]) -> Option<Reading<DirectAnswer>> {
+        self.answer_of(&self.last_turn(question, earlier)?)
+    }
+
+    /// The same answer, and how it is found.
+    pub(crate) fn explained(
+        &self,
+        question: &str,
+        earlier: &[&str],
+    ) -> (Option<Reading<DirectAnswer>>, Explanation) {
+        let Some(turn) = self.last_turn(question, earlier) else {
+            return (None, Explanation::default());
+        };
+        let answer = self.answer_of(&turn);
+        let (asked, unsettled) = (turn.asked.as_ref(), turn.unsettled.as_ref());
+        let explanation = self.explain(asked, unsettled, answer.as_ref());
+        (answer, explanation)
+    }
+
+    /// The question, read after those before it.
+    fn last_turn(&self, question: &str, earlier: &[&str]) -> Option<Turn> {
         let mut before: Option<Turn> = None;
         for text in earlier.iter().chain([&question]) {
             before = self.turn(text, before.as_ref(), earlier.is_empty());
         }
-        self.answer_of(&before?)
+        before
     }
 
     /// Completes a question that changes a part of the last one or refers to its figure. `None` if

@@ -60,7 +60,7 @@ impl Tables {
 
     /// The figure of a period whose tag has the operand's meaning, if all such figures have one
     /// value.
-    fn tagged(&self, of: &Operand, asked: Option<Period>) -> Option<FitFigure> {
+    pub(super) fn tagged(&self, of: &Operand, asked: Option<Period>) -> Option<FitFigure> {
         let (meaning, more) = self.meaning(of)?;
         let meant = |tag: &Tag| meaning.means.contains(&tag.element.as_str()) && tag.is_of(&more);
         let places = self.tags.iter().filter(|(_, tag)| meant(tag));

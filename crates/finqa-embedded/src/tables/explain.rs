@@ -1,0 +1,382 @@
+//! Explains an answer from labels: what was read in the question, and the cells that fit best.
+
+use super::asked::{Asked, Operation, Which};
+use super::compute::DirectAnswer;
+use super::find::{CLOSE, FigureExpr};
+use super::fit::{FitFigure, is_light, is_loose};
+use super::operand::Operand;
+use super::page::{Doubt, Reading, Tables};
+use super::table::Place;
+use super::words::same_word;
+use crate::explanation::{AskedFigure, ExplainedFigure, Explanation, LISTED};
+
+/// The names of answers that are computed although the question asks for one figure.
+const COMPUTED: [&str; 2] = ["share", "measure"];
+
+/// The texts above a table are cut to this many characters.
+const TITLE: usize = 60;
+
+impl Asked {
+    /// Its operation in words.
+    fn in_words(&self) -> String {
+        let which = |which: &Which| match which {
+            Which::Period(_) => "the period".to_owned(),
+            Which::Label(noun) => {
+                let noun: Vec<&str> = noun.iter().map(|(_, said)| said.as_str()).collect();
+                format!("the {}", noun.join(" "))
+            }
+        };
+        let size = |largest: bool| if largest { "largest" } else { "smallest" };
+        match &self.operation {
+            Operation::Figure => "take the figure".to_owned(),
+            Operation::Difference if self.relative => "relative change".to_owned(),
+            Operation::Difference => "difference".to_owned(),
+            Operation::Ratio if self.relative => "share, as a percentage".to_owned(),
+            Operation::Ratio => "ratio".to_owned(),
+            Operation::Compound => "compound growth rate".to_owned(),
+            Operation::Sum => "sum".to_owned(),
+            Operation::Average => "average".to_owned(),
+            Operation::Extreme {
+                largest,
+                which: None,
+            } => format!("find the {}", size(*largest)),
+            Operation::Extreme {
+                largest,
+                which: Some(of),
+            } => {
+                format!("find {} with the {}", which(of), size(*largest))
+            }
+            Operation::Compare => "compare, yes or no".to_owned(),
+            Operation::Ranked(ranking) => {
+                let noun: Vec<&str> = ranking.noun.iter().map(|(_, said)| said.as_str()).collect();
+                format!("rank the parts of a whole: {}", noun.join(" "))
+            }
+            Operation::Larger { largest } => {
+                format!(
+                    "which of two is {}",
+                    if *largest { "larger" } else { "smaller" }
+                )
+            }
+        }
+    }
+}
+
+impl Tables {
+    /// How a question was read and which cells fit it, for the answer that was computed from the
+    /// same reading.
+    pub(super) fn explain(
+        &self,
+        asked: Option<&Asked>,
+        unsettled: Option<&String>,
+        answer: Option<&Reading<DirectAnswer>>,
+    ) -> Explanation {
+        let mut out = Explanation::default();
+        let found = answer.and_then(|answer| answer.as_ref().ok());
+        let leaves = found
+            .into_iter()
+            .flat_map(DirectAnswer::exprs)
+            .flat_map(FigureExpr::leaves);
+        let mut taken: Vec<Place> = Vec::new();
+        for place in leaves.filter_map(|leaf| leaf.source) {
+            if !taken.contains(&place) {
+                taken.push(place);
+            }
+        }
+        let operands: Vec<Operand> = match asked {
+            Some(asked) => asked.operands.iter().map(|of| self.with_each(of)).collect(),
+            None => Vec::new(),
+        };
+        if let Some(asked) = asked {
+            out.operation = asked.in_words();
+            // A cell of the answer belongs to the figure whose words its labels have.
+            let has = |of: &Operand, place: Place| self.words_met(of, place).1.is_empty();
+            let figures = operands.iter().map(|of| {
+                let own = taken.iter().copied().filter(|place| {
+                    has(of, *place) || !operands.iter().any(|other| has(other, *place))
+                });
+                self.explain_operand(of, asked, &own.collect::<Vec<Place>>())
+            });
+            out.figures = figures.collect();
+            if asked.operation == Operation::Figure
+                && let Some(found) = found.filter(|found| COMPUTED.contains(&found.name))
+            {
+                out.operation = format!("compute the figure, as a {}", found.name);
+            }
+            let unused = asked.unused.iter().map(|word| word.trim().to_owned());
+            let words = operands.iter().flat_map(|of| &of.words);
+            let unknown = words.filter(|(stem, _)| !self.says(stem) && !is_loose(stem));
+            out.left_over = unused
+                .chain(unknown.map(|(_, said)| said.clone()))
+                .collect();
+        } else if let Some(found) = found {
+            found.name.clone_into(&mut out.operation);
+        }
+        let shown = |place: &Place| {
+            let mut candidates = out.figures.iter().flat_map(|of| &of.candidates);
+            candidates.any(|one| one.id == self.cell_id(*place))
+        };
+        let rest = taken.iter().filter(|place| !shown(place)).take(LISTED);
+        let rest = rest.map(|place| ExplainedFigure {
+            taken: true,
+            ..self.explain_cell(*place)
+        });
+        out.parts = rest.collect();
+        let doubt = match answer {
+            Some(Ok(found)) => found.doubt.as_ref(),
+            Some(Err(why)) => Some(why),
+            None => None,
+        };
+        match (found, doubt) {
+            (Some(_), None) => {
+                out.sure = true;
+                out.reasons = self.reasons_for(&operands, &out);
+            }
+            _ => {
+                let figure = |of: &Operand| match self.figure(of, None, None) {
+                    Ok(amount) => amount.doubt,
+                    Err(why) => Some(why),
+                };
+                let others = operands
+                    .iter()
+                    .filter(|of| of.is_named())
+                    .filter_map(figure);
+                let why = |doubt: Doubt| match doubt {
+                    Doubt::Missing(why) | Doubt::InText(why) => Some(why),
+                    Doubt::Open => None,
+                };
+                let doubts = doubt.cloned().into_iter().chain(others).filter_map(why);
+                out.add_doubts(doubts.chain(unsettled.cloned()));
+            }
+        }
+        out
+    }
+
+    /// What makes an answer sure, as far as it is true of its cells.
+    fn reasons_for(&self, operands: &[Operand], out: &Explanation) -> Vec<String> {
+        let cells = || {
+            out.figures
+                .iter()
+                .flat_map(|of| &of.candidates)
+                .filter(|one| one.taken)
+        };
+        let mut reasons = Vec::new();
+        if operands.iter().any(|of| !of.rows.is_empty()) {
+            reasons.push("the question repeats the whole label of its row".to_owned());
+        } else if cells().next().is_some() && cells().all(|one| one.lacks.is_empty()) {
+            reasons.push("the labels of its figures have all words of the question".to_owned());
+        }
+        if cells().any(|one| one.tag.is_some()) {
+            reasons.push("a tag says that its figure is the one asked for".to_owned());
+        }
+        if out.operation.starts_with("compute") {
+            reasons.push("no figure of that name is printed, so its parts are taken".to_owned());
+        }
+        let rivals = out.figures.iter().any(|of| {
+            let taken = || of.candidates.iter().filter(|one| one.taken);
+            let score = taken()
+                .filter_map(|one| one.score)
+                .fold(f64::INFINITY, f64::min);
+            let differs = |one: &ExplainedFigure| taken().all(|own| own.value != one.value);
+            let mut others = of.candidates.iter().filter(|one| !one.taken);
+            others.any(|one| one.score.is_some_and(|own| own >= score - CLOSE) && differs(one))
+        });
+        let none_fits = "no figure with another value fits as well";
+        reasons.push(
+            if rivals {
+                "nothing speaks against it"
+            } else {
+                none_fits
+            }
+            .to_owned(),
+        );
+        reasons
+    }
+
+    fn explain_operand(&self, of: &Operand, asked: &Asked, taken: &[Place]) -> AskedFigure {
+        let names = of
+            .names
+            .iter()
+            .map(|(one, said)| one.written(*said).to_owned());
+        let rows = of.rows.iter().take(1).filter_map(|(table, row)| {
+            Some(
+                self.tables
+                    .get(*table)?
+                    .rows
+                    .get(*row)?
+                    .printed
+                    .trim()
+                    .to_owned(),
+            )
+        });
+        let names: Vec<String> = names.chain(rows).collect();
+        let mut words: Vec<String> = Vec::new();
+        for (_, said) in &of.words {
+            if !words.contains(said) {
+                words.push(said.clone());
+            }
+        }
+        let marks = [
+            (
+                of.total && !names.iter().any(|name| name.contains("total")),
+                "total",
+            ),
+            (of.percent, "as a percentage"),
+            (of.balance, "balance"),
+            (of.counts, "how many"),
+        ];
+        let marks = marks
+            .into_iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, said)| said.to_owned());
+        let (name, qualifiers) = match names.is_empty() {
+            true => (words.join(" "), marks.collect()),
+            false => (names.join(" "), words.into_iter().chain(marks).collect()),
+        };
+        let said = |words: &mut dyn Iterator<Item = &String>| {
+            words.cloned().collect::<Vec<String>>().join(" ")
+        };
+        let scope = [
+            of.statement.map(|named| format!("in the {}", named.name())),
+            of.of
+                .as_ref()
+                .map(|whole| format!("part of {}", whole.spelled())),
+            Some(said(&mut of.except.iter().map(|(_, said)| said))),
+            Some(said(&mut asked.apart.iter()))
+                .filter(|of| !of.is_empty())
+                .map(|of| "without ".to_owned() + &of),
+        ];
+        AskedFigure {
+            name,
+            qualifiers,
+            periods: of.spans.iter().map(ToString::to_string).collect(),
+            scope: scope
+                .into_iter()
+                .flatten()
+                .filter(|part| !part.is_empty())
+                .collect(),
+            candidates: self.explain_candidates(of, taken),
+        }
+    }
+
+    /// The best cells for an operand, one of each row, and those that the answer takes.
+    fn explain_candidates(&self, of: &Operand, taken: &[Place]) -> Vec<ExplainedFigure> {
+        let fits = |one: &FitFigure| {
+            of.spans.is_empty()
+                || of.through
+                || of
+                    .spans
+                    .iter()
+                    .any(|span| self.fits(one.period.as_ref(), Some(&of.on_its_day(*span))))
+                || taken.contains(&one.place())
+        };
+        let mut all = match of.rows.as_slice() {
+            [] => self.candidates(of, None),
+            rows => rows.iter().flat_map(|row| self.figures_of(*row)).collect(),
+        };
+        all.retain(fits);
+        let is_taken = |one: &FitFigure| taken.contains(&one.place());
+        // Of a row, the cells that are taken, or else the latest.
+        let row = |one: &FitFigure| (one.table, one.row);
+        let rank = |one: &FitFigure| (is_taken(one), one.period.map(|period| period.order()));
+        let beaten = |one: &FitFigure| {
+            let mut others = all.iter().filter(|other| row(other) == row(one));
+            !is_taken(one) && others.any(|other| rank(other) > rank(one))
+        };
+        let mut kept: Vec<FitFigure> = Vec::new();
+        for one in all.iter().filter(|one| !beaten(one)) {
+            let known = kept.iter().any(|other| row(other) == row(one));
+            if is_taken(one) || !known {
+                kept.push(*one);
+            }
+        }
+        let wanted = kept.iter().filter(|one| is_taken(one)).count();
+        let mut free = LISTED.saturating_sub(wanted);
+        kept.retain(|one| {
+            let keeps = is_taken(one) || free > 0;
+            free -= usize::from(!is_taken(one) && free > 0);
+            keeps
+        });
+        let tagged = of.spans.iter().copied().map(Some).chain([None]);
+        let tagged: Vec<Place> = tagged
+            .filter_map(|span| Some(self.tagged(of, span)?.place()))
+            .collect();
+        let cell = |one: &FitFigure| {
+            let place = one.place();
+            let (meets, lacks) = self.words_met(of, place);
+            ExplainedFigure {
+                says_more: of.rows.is_empty() && lacks.is_empty() && !one.full,
+                meets,
+                lacks,
+                score: of
+                    .rows
+                    .is_empty()
+                    .then(|| (1000.0 * one.score).round() / 1000.0),
+                tag: self
+                    .tags
+                    .get(&place)
+                    .filter(|_| tagged.contains(&place))
+                    .map(|tag| tag.element.clone()),
+                taken: is_taken(one),
+                ..self.explain_cell(place)
+            }
+        };
+        kept.iter().map(cell).collect()
+    }
+
+    /// The words of an operand that the labels of a cell have, and those that they lack. A name
+    /// that has others is met by any of them.
+    fn words_met(&self, of: &Operand, place: Place) -> (Vec<String>, Vec<String>) {
+        let table = self.table(place);
+        let says = |word: &String| {
+            let row = table.and_then(|table| table.rows.get(place.row));
+            let of_title = table.is_some_and(|table| {
+                table.statement.is_none() && table.title.iter().any(|own| same_word(own, word))
+            });
+            row.is_some_and(|row| row.says(word))
+                || self.labels_of(place).any(|label| label.says(word))
+                || of_title
+        };
+        let (mut meets, mut lacks) = (Vec::new(), Vec::new());
+        for (stem, said) in &of.words {
+            let list = if says(stem) { &mut meets } else { &mut lacks };
+            if !list.contains(said) {
+                list.push(said.clone());
+            }
+        }
+        for (concept, said) in &of.names {
+            let whole = |name: &Vec<String>| name.iter().all(|word| is_light(word) || says(word));
+            let named = concept.names.get(*said).is_some_and(whole);
+            let other = concept.names.iter().position(whole);
+            let name = concept.written(*said);
+            match (named, other) {
+                (true, _) => meets.push(name.to_owned()),
+                (false, Some(other)) => {
+                    meets.push(format!("{name} (as {})", concept.written(other)))
+                }
+                (false, None) => lacks.push(name.to_owned()),
+            }
+        }
+        (meets, lacks)
+    }
+
+    /// A cell with its labels. Its printed value is filled in from the document.
+    fn explain_cell(&self, place: Place) -> ExplainedFigure {
+        let table = self.table(place);
+        let row = table.and_then(|table| table.rows.get(place.row));
+        let column = table.and_then(|table| table.columns.get(place.column));
+        let title = table.map_or("", |table| table.above.trim());
+        let cell = self.cell(place);
+        ExplainedFigure {
+            value: cell.map_or_else(String::new, |cell| cell.literal().into_owned()),
+            id: self.cell_id(place),
+            row: row.map_or_else(String::new, |row| row.printed.trim().to_owned()),
+            column: column.map_or_else(String::new, |column| column.printed.trim().to_owned()),
+            table: match title.char_indices().nth(TITLE) {
+                Some((end, _)) => title.get(..end).unwrap_or_default().to_owned() + "\u{2026}",
+                None => title.to_owned(),
+            },
+            in_statement: table.is_some_and(|table| table.statement.is_some()),
+            ..ExplainedFigure::default()
+        }
+    }
+}
