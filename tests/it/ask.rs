@@ -262,7 +262,7 @@ fn the_answers_in_the_documents_are_those_that_are_printed() {
     let place = Workplace::new();
     let page = root.join("docs/examples/filing.htm");
     std::fs::copy(page, place.path("filing.htm")).unwrap();
-    for document in ["README.md", "docs/tutorial.md"] {
+    for document in ["README.md", "docs/tutorial.md", "docs/embedded-analyst.md"] {
         let text = std::fs::read_to_string(root.join(document)).unwrap();
         let mut shown = text.split("```console\n$ convfinqa ask docs/examples/");
         let (command, rest) = shown.nth(1).unwrap().split_once('\n').unwrap();
