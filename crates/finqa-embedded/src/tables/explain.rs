@@ -182,7 +182,7 @@ impl Tables {
         });
         let none_fits = "no figure with another value fits as well";
         reasons.push(
-            if rivals {
+            if rivals || cells().all(|one| one.score.is_none()) {
                 "nothing speaks against it"
             } else {
                 none_fits
