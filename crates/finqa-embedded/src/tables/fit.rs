@@ -208,6 +208,7 @@ fn unasked(own: &[String], reading: &[String], weights: &Weights) -> f64 {
             && !UNMEANT.contains(*word)
             && !weights.company.contains(word)
             && !reading.contains(word)
+            && !(word.starts_with("charg") && reading.iter().any(|word| COST_STEMS.contains(word)))
     };
     let left = weigh(&mut own.iter().filter(meant));
     if all > 0.0 { left / all } else { 0.0 }
@@ -247,11 +248,14 @@ impl ReportTable {
                         false => self.fit(row, column, &reading.words, weights)?,
                     };
                     let said = at == 0;
+                    // "Net income" below zero is the net loss that is asked for.
+                    let lost =
+                        figure.value < 0.0 && readings.first().is_some_and(|one| one.loses());
                     let score = score + if said { SAID } else { 0.0 };
                     Some(FitFigure {
                         score,
                         full,
-                        plain: plain && !reading.opposite,
+                        plain: plain && (!reading.opposite || lost && !self.plain),
                         extra,
                         said,
                         ..figure
@@ -374,6 +378,7 @@ impl ReportTable {
             } else if row.label.words.contains(word)
                 || row.label.aside.contains(word)
                 || column.label.words.contains(word)
+                || column.label.aside.contains(word)
             {
                 named = true;
                 ASIDE
@@ -393,6 +398,7 @@ impl ReportTable {
             // "Spent" is met by the row of any cost, even if the row does not say "expense".
             let spent = !COST_STEMS.contains(word)
                 || names_cost(&row.printed)
+                || row.is_charge()
                 || self.statement.is_some() && names_cost(&row.heading);
             let soft = weights.is_soft(word) || is_light(word);
             let soft = soft && !SCOPES.contains(&word.as_str());
@@ -433,8 +439,9 @@ impl ReportTable {
         let changes = f64::from(u8::from(row.section.iter().any(changes)));
         let section = unasked(&row.section, reading, weights) + changes;
         // A section that only gives the place in a statement is not a doubt.
+        let held = row.section.iter().any(|own| own == "held");
         let of_part = |word: &&String| match self.statement {
-            Some(_) => PARTS.contains(*word),
+            Some(_) => PARTS.contains(*word) && (*word != "sale" || held),
             None => !STRUCTURAL.contains(*word) && !weights.is_soft(word),
         };
         let mut of_whom: Vec<String> = row.section.iter().filter(of_part).cloned().collect();

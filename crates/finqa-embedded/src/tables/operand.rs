@@ -5,6 +5,7 @@ use finqa_core::page::period::Period;
 use super::names::{Concept, Formula, Term, amount_named, instead_of, name_at, quotients};
 use super::phrases::NamedStatement;
 use super::words::stems;
+use crate::reading::text::stem;
 
 /// Maximum number of ways to say an operand that are tried. Further names in `concepts.txt` are not
 /// tried.
@@ -19,6 +20,16 @@ pub(super) struct Wording {
 }
 
 impl Wording {
+    /// Whether it is of a loss alone: "net income (loss)" is of both, "loss before income taxes" is
+    /// of one.
+    pub(super) fn loses(&self) -> bool {
+        let gains = ["income", "earnings", "profit"].map(stem);
+        let mut words = self.words.iter().enumerate();
+        let is_tax = |at: usize| self.words.get(at + 1).is_some_and(|next| next == "tax");
+        let gain = words.any(|(at, word)| gains.iter().any(|own| own == word) && !is_tax(at));
+        self.words.iter().any(|word| *word == stem("loss")) && !gain
+    }
+
     fn with(&self, more: &[String], opposite: bool) -> Self {
         Self {
             words: [self.words.as_slice(), more].concat(),

@@ -1,10 +1,13 @@
 //! Reads all tables of a page once for all its questions, and defines the reasons for doubt.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
 
 use finqa_core::page::period::{FiscalYears, Period};
 use finqa_core::page::{Cover, Statement};
 use finqa_core::question::Document;
+use finqa_core::regex;
+use regex::Regex;
 
 use super::fit::Weights;
 use super::table::{Label, Place, ReportTable, SCOPES};
@@ -212,6 +215,13 @@ fn weekly(document: &Document) -> bool {
 /// Number of texts at the top of a report that are searched for the company's name.
 const HEAD: usize = 5;
 
+/// A line that begins with a name and the form of a company.
+static LEGAL_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"^(?P<name>(?:[A-Z][\w'-]*,? (?:& |and )?){1,5}?)(?i:inc|corp|corporation|ag|se|plc|ltd|limited|gmbh|nv|llc|co)\b"
+    )
+});
+
 /// The words of the company's name, from the cover and the file's name. A user can give a file any
 /// name, so a word of it counts only if the top of the report has it too and no label does.
 fn company(cover: &Cover, document: &Document, tables: &[ReportTable]) -> Vec<String> {
@@ -222,12 +232,26 @@ fn company(cover: &Cover, document: &Document, tables: &[ReportTable]) -> Vec<St
         .collect();
     let file = filename.rsplit_once('.').map_or(filename, |(name, _)| name);
     let of_file = plain_stems(&file.replace(['_', '.'], " "));
-    let head = document.pre_text.iter().take(HEAD);
-    let head: HashSet<String> = head.flat_map(|text| plain_stems(text)).collect();
+    let head_texts = || document.pre_text.iter().take(HEAD);
+    let head: HashSet<String> = head_texts().flat_map(|text| plain_stems(text)).collect();
     let is_label = |word: &str| tables.iter().flat_map(labels).any(|label| label.says(word));
     let of_file = of_file.into_iter().filter(|word| {
         word.chars().all(char::is_alphabetic) && head.contains(word) && !is_label(word)
     });
+    // Without a cover, the line of a legal name. A word that the text has in small letters is of the
+    // language.
+    let of_line = head_texts().find_map(|text| LEGAL_NAME.captures(text));
+    let of_line = of_line.filter(|_| cover.company.is_empty());
+    let of_line = of_line.map_or_else(Vec::new, |found| plain_stems(&found["name"]));
+    let has_small = |word: &String| {
+        let small =
+            |part: &str| part.starts_with(char::is_lowercase) && plain_stems(part).contains(word);
+        let mut texts = document.sentences();
+        texts.any(|text| text.split(|c: char| !c.is_alphanumeric()).any(small))
+    };
+    let of_line = of_line
+        .into_iter()
+        .filter(|word| !is_label(word) && !has_small(word));
     // "Total Acme Incorporated equity", where the cover has "Acme Inc."
     let forms = plain_stems("inc incorporated corporation corp plc ltd limited holdings");
     // "P&G" for "Procter & Gamble".
@@ -245,6 +269,7 @@ fn company(cover: &Cover, document: &Document, tables: &[ReportTable]) -> Vec<St
     named
         .into_iter()
         .chain(of_file)
+        .chain(of_line)
         .chain(forms)
         .chain(short)
         .collect()

@@ -230,6 +230,18 @@ impl Tables {
     }
 }
 
+impl ReportRow {
+    /// Whether it is a charge that customers do not pay.
+    pub(super) fn is_charge(&self) -> bool {
+        let mut words = self.label.words.iter();
+        let sold = words.clone().any(|word| word.starts_with("servic"));
+        words
+            .next_back()
+            .is_some_and(|last| last.starts_with("charg"))
+            && !sold
+    }
+}
+
 impl ReportTable {
     /// True if a word of a statement's section says where the row is and does not name it: "net
     /// income" under "Operating activities" is not operating income. The rows under "Net income per

@@ -9,7 +9,7 @@ use finqa_core::regex;
 use regex::Regex;
 
 use super::figure::ReportFigure;
-use super::words::{LabelWords, plain_stems, same_word, stemmed};
+use super::words::{LabelWords, in_one_script, plain_stems, same_word, stemmed};
 
 /// Words for the group and the parent company. They name figures only in a table that has columns
 /// of both.
@@ -121,6 +121,9 @@ static INCLUDED: LazyLock<Regex> = LazyLock::new(|| {
 /// A unit in the brackets of a heading: "(in millions)".
 static UNIT: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\([^()]*(?:million|thousand|billion|percent)[^()]*\)"));
+
+/// The other sign of what a heading names.
+static LOSS: LazyLock<Regex> = LazyLock::new(|| regex!(r"\((?:loss|losses|deficit|decrease)\)"));
 
 impl ReportTable {
     /// Reads a table. `above` has the texts above it, and is empty for a plain table.
@@ -436,8 +439,11 @@ impl ReportColumn {
         if !plain {
             let (_, rest) = Times::heading_in(printed, days);
             let rest = UNIT.replace_all(&rest.to_lowercase(), " ").into_owned();
+            // "Profit (loss)" is the profit, whichever sign it has.
+            let found = LOSS.find(&rest);
+            label.aside = plain_stems(found.map_or("", |found| found.as_str()));
+            let rest = LOSS.replace_all(&rest, " ").into_owned();
             label.words = plain_stems(&without_unit(&rest).unwrap_or(rest)).into();
-            label.aside = Vec::new();
         }
         Self {
             label,
@@ -453,15 +459,16 @@ impl ReportRow {
         let mut label = Label::read(printed, table.plain, days);
         if !table.plain && label.period.is_none_or(|period| period.end.year.is_none()) {
             let (plain, inside) = brackets(printed);
+            let (plain, other) = in_one_script(&plain).unwrap_or((plain, String::new()));
             let lower = plain.to_lowercase();
             label.words = plain_stems(&without_unit(&plain).unwrap_or(plain)).into();
-            label.aside = plain_stems(inside);
+            label.aside = plain_stems(&format!("{inside} {other}"));
             let net_of = [" net of ", ", less "]
                 .iter()
                 .find_map(|mark| lower.split_once(mark));
             label.deducted = net_of.map_or_else(Vec::new, |(own, deducted)| {
                 let own = plain_stems(own);
-                let mut words = plain_stems(deducted);
+                let mut words = plain_stems(&format!("less {deducted}"));
                 words.retain(|word| !own.contains(word));
                 words
             });

@@ -93,6 +93,20 @@ pub(super) fn plain_stems(text: &str) -> Vec<String> {
     ))
 }
 
+/// The words of a label without those in a script that the others are not in, and these: a label in
+/// two languages says one thing twice.
+pub(super) fn in_one_script(text: &str) -> Option<(String, String)> {
+    let is_latin = |word: &&str| {
+        word.chars()
+            .all(|c| c.is_ascii() || !c.is_alphabetic() || c < '\u{250}')
+    };
+    let (latin, other): (Vec<&str>, Vec<&str>) = text.split_whitespace().partition(is_latin);
+    let named = latin
+        .iter()
+        .any(|word| word.chars().any(char::is_alphabetic));
+    (named && !other.is_empty()).then(|| (latin.join(" "), other.join(" ")))
+}
+
 /// True if two stems can be of one word, because the stemmer does not reduce all forms to one:
 /// `matur` and `maturity`.
 pub(crate) fn same_word(a: &str, b: &str) -> bool {
@@ -106,7 +120,7 @@ pub(crate) fn same_word(a: &str, b: &str) -> bool {
 pub(super) struct LabelWords(Box<[Arc<str>]>);
 
 impl LabelWords {
-    pub(super) fn iter(&self) -> impl Iterator<Item = &str> + Clone {
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &str> + Clone {
         self.0.iter().map(|word| &**word)
     }
 
