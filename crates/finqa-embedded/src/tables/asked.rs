@@ -375,7 +375,12 @@ fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
             .take(3)
             .any(|token| lists("which what when", &token.text));
     let largest = has(tokens, &[Cue::Largest]) || asks && has(tokens, &[Cue::More]);
-    let smallest = has(tokens, &[Cue::Smallest]) || asks && has(tokens, &[Cue::Less]);
+    // "What was A less B?" asks for a number.
+    let subtracts = |token: &Token| token.text == "less" && which.is_none();
+    let less = tokens
+        .iter()
+        .any(|token| token.cue() == Some(Cue::Less) && !subtracts(token));
+    let smallest = has(tokens, &[Cue::Smallest]) || asks && less;
     if which.is_none() && !largest && !smallest || !plain && !asks {
         return None;
     }

@@ -145,7 +145,7 @@ impl Tables {
     }
 
     /// The sum or the difference of two amounts of one scale; a doubt if they share a cell.
-    fn add(&self, sum: Amount, mut more: Amount, subtracted: bool) -> Reading<Amount> {
+    pub(super) fn add(&self, sum: Amount, mut more: Amount, subtracted: bool) -> Reading<Amount> {
         let known = cells(&sum.expr);
         if cells(&more.expr).iter().any(|cell| known.contains(cell)) {
             return missing("one row fits two parts of the calculation");

@@ -46,6 +46,7 @@ mod scopes;
 mod sentences;
 mod series;
 mod several;
+mod spelled;
 mod spent;
 mod statements;
 mod sum_question;
@@ -201,6 +202,9 @@ impl Tables {
         {
             unsettled = Some("the question before it is not sure".to_owned());
         }
+        if last.is_some_and(|last| leans && self.spelled(&last.text).is_some()) {
+            unsettled = Some("the question before it spells out a formula".to_owned());
+        }
         Some(Turn {
             text,
             asked: Some(asked),
@@ -231,7 +235,9 @@ impl Tables {
             let why = "the page has no table with figures".to_owned();
             return Some(Err(Doubt::InText(why)));
         }
-        let answer = self.compute(asked);
+        let answer = self
+            .spelled(&turn.text)
+            .map_or_else(|| self.compute(asked), Ok);
         let mut answer = answer.and_then(|answer| self.with_side(answer));
         // A look-up that fails becomes a guess, with the reason as its doubt. For other operations,
         // one figure would not be a guess at the result.

@@ -1,0 +1,211 @@
+//! A measure that the question spells out: "net debt, that is all borrowings less cash".
+
+use std::sync::LazyLock;
+
+use finqa_core::regex;
+use regex::Regex;
+
+use super::compute::DirectAnswer;
+use super::find::{Amount, AmountKind};
+use super::fit::is_light;
+use super::operand::Operand;
+use super::operands::operand;
+use super::page::{Doubt, Reading, Tables};
+use super::phrases::Cue;
+use super::question::{self, Token, TokenPart};
+use super::words::{VERBS, lists, plain_stems};
+
+/// Where the spelling begins, and what may introduce it.
+static BEGINS: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)(?: ?\(|[,:;] | [-\u{2013}\u{2014}] )(?:(?P<taken>taking|using|counting) |(?:i\.e\.,?|that is,?|meaning|defined as|calculated as|computed as|adding up|adding|=) )?"
+    )
+});
+
+/// What is divided by what.
+static OVER: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i),? (?:over|divided by|/) "));
+
+/// What a measure is called after a word of its own: "efficiency ratio".
+const MEASURES: &str = "ratio margin rate multiple cover coverage";
+
+/// Who has it.
+const OWNERS: &str = "bank bank's company company's group group's firm firm's insurer's airline's";
+
+/// A formula over the figures that a question names.
+struct Spelled {
+    /// The measure as the question calls it.
+    name: Operand,
+    above: Vec<(Operand, bool)>,
+    below: Vec<(Operand, bool)>,
+}
+
+impl Tables {
+    /// The value of a formula that a question spells out, if each of its figures is found.
+    pub(super) fn spelled(&self, text: &str) -> Option<DirectAnswer> {
+        let text = text.trim_end_matches(['?', ' ']);
+        let of = BEGINS.captures_iter(text).find_map(|found| {
+            let mark = found.get(0)?;
+            let formula = text.get(mark.end()..)?;
+            let main = text.get(..mark.start())?;
+            self.read_spelled(main, formula, found.name("taken").is_some())
+        })?;
+        let found = self.value_of(&of).ok()?;
+        Some(self.look_up(found.clone(), &of.name)).map(|answer| DirectAnswer {
+            doubt: answer.doubt.or(found.doubt),
+            ..answer
+        })
+    }
+
+    fn read_spelled(&self, main: &str, formula: &str, taken: bool) -> Option<Spelled> {
+        if self.is_plain() || formula.starts_with(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
+        // "Net cash (cash less debt) at December 31"
+        let (formula, after) = formula.split_once(')').unwrap_or((formula, ""));
+        let main = format!("{main} {after}");
+        let name = self.measure_named(&question::read(self, &main), &plain_stems(formula))?;
+        if formula.contains('(') {
+            return None;
+        }
+        let mut sides = OVER.splitn(formula, 3);
+        let (above, below) = (sides.next()?, sides.next());
+        if sides.next().is_some() {
+            return None;
+        }
+        let above = self.terms(above, &name)?;
+        let mut below = below.map_or(Some(Vec::new()), |side| self.terms(side, &name))?;
+        // "The quick ratio, taking cash and receivables" says only what is divided.
+        if let Some((known, rest)) = name.formula().filter(|_| taken && below.is_empty()) {
+            let terms = known.below.iter();
+            below.extend(terms.map(|term| (rest.without_words().of_term(term), term.subtracted)));
+        }
+        let figures = above.len() + below.len();
+        (figures > 1).then_some(Spelled { name, above, below })
+    }
+
+    /// The measure of a question that asks for nothing else: no part of the report, no change.
+    fn measure_named(&self, tokens: &[Token], spelled: &[String]) -> Option<Operand> {
+        let cues = [Cue::Ratio, Cue::Total, Cue::Sum];
+        let asks = tokens.iter().take(2);
+        let asks = asks.into_iter().any(|one| lists("what how", &one.text));
+        let measures = |at: usize| {
+            tokens
+                .get(at)
+                .is_some_and(|token| lists(MEASURES, &token.text))
+        };
+        let is_of_name = |(at, token): (usize, &Token)| match token.cue() {
+            Some(Cue::Sum) => measures(at + 1),
+            Some(cue) => cues.contains(&cue),
+            None if matches!(token.part, TokenPart::Name(..)) => true,
+            None => token.stems().iter().all(|stem| {
+                is_light(stem)
+                    || self.weights.is_of_company(stem)
+                    || lists(OWNERS, &token.text)
+                    || measures(at)
+                    || measures(at + 1) && (!self.weights.knows(stem) || spelled.contains(stem))
+            }),
+        };
+        let name = operand(tokens, Some(&cues))?;
+        let one = name.names.len() <= 1 && name.spans.len() <= 1 && name.each.is_none();
+        let whole = name.except.is_empty() && name.statement.is_none() && !name.both_terms;
+        (asks && one && whole && tokens.iter().enumerate().all(is_of_name)).then_some(name)
+    }
+
+    /// The terms of a sum, each with whether it is subtracted.
+    fn terms(&self, side: &str, of: &Operand) -> Option<Vec<(Operand, bool)>> {
+        let tokens = question::read(self, side);
+        let joins = |token: &Token| {
+            matches!(
+                token.cue(),
+                Some(Cue::And | Cue::Plus | Cue::Minus | Cue::Less)
+            ) || token.text == ","
+        };
+        // "Short-term borrowings, the current portion and long-term debt": the portion of that.
+        let side = side.to_lowercase();
+        let of_debt = side.contains("long-term debt") || side.contains("long term debt");
+        let (mut out, mut subtracted) = (Vec::new(), false);
+        let signs = |token: &Token| matches!(token.cue(), Some(Cue::Plus | Cue::Minus | Cue::Less));
+        // "Losses and loss adjustment expenses" may be one row.
+        let whole = |part: &&[Token]| {
+            let end = part
+                .iter()
+                .rposition(|token| !joins(token))
+                .map_or(0, |at| at + 1);
+            let term = part
+                .get(..end)
+                .and_then(|own| operand(own, Some(&[Cue::And])));
+            let term = term
+                .filter(|term| term.joins)
+                .map(|term| term.of_spans(of.spans.clone()));
+            let row = term.and_then(|term| self.figure(&term, None, None).ok());
+            row.is_some_and(|row| {
+                let name = row.place().map(|at| self.full_name(at).to_lowercase());
+                row.doubt.is_none() && name.is_some_and(|name| name.contains(" and "))
+            })
+        };
+        let of_signs = tokens.split_inclusive(signs);
+        let parts: Vec<&[Token]> = of_signs
+            .flat_map(|part| match whole(&part) {
+                true => vec![part],
+                false => part.split_inclusive(joins).collect(),
+            })
+            .collect();
+        for part in parts {
+            let (own, join) = match part.split_last() {
+                Some((last, own)) if joins(last) => (own, last.cue()),
+                _ => (part, None),
+            };
+            let named = own.iter().any(|token| !token.stems().is_empty());
+            if named {
+                let mut term = operand(own, Some(&[Cue::And]))?;
+                let words: Vec<&str> = term.words.iter().map(|(stem, _)| stem.as_str()).collect();
+                let portion = ["current", "portion"]
+                    .iter()
+                    .all(|word| words.contains(word));
+                if portion && words.len() == 2 && term.names.is_empty() && of_debt {
+                    let whole = question::read(self, "current portion of long-term debt");
+                    term = operand(&whole, Some(&[]))?;
+                }
+                if term.spans.is_empty() {
+                    term.spans.clone_from(&of.spans);
+                }
+                out.push((term, subtracted));
+            } else if own
+                .iter()
+                .any(|token| !lists(VERBS, &token.text) && token.cue().is_some())
+            {
+                return None;
+            }
+            match join {
+                Some(Cue::Minus | Cue::Less) => subtracted = true,
+                Some(Cue::Plus) => subtracted = false,
+                _ => {}
+            }
+        }
+        (!out.is_empty()).then_some(out)
+    }
+
+    fn value_of(&self, of: &Spelled) -> Reading<Amount> {
+        let sum = |terms: &[(Operand, bool)]| -> Reading<Amount> {
+            let mut sum: Option<Amount> = None;
+            for (term, subtracted) in terms {
+                let found = self.figure(term, None, None)?;
+                sum = Some(match sum {
+                    None => found,
+                    Some(sum) => self.add(sum, found, *subtracted)?,
+                });
+            }
+            sum.ok_or(Doubt::Open)
+        };
+        let above = sum(&of.above)?;
+        if of.below.is_empty() {
+            return Ok(above);
+        }
+        let found = self.over(above, sum(&of.below)?)?;
+        let share = of.name.wants_percent();
+        Ok(Amount {
+            kind: if share { AmountKind::Share } else { found.kind },
+            ..found
+        })
+    }
+}

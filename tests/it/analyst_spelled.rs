@@ -1,0 +1,135 @@
+//! `convfinqa ask` where the question says how a measure is computed.
+
+use crate::analyst_questions::table;
+use crate::analyst_sides::{assert_answers, assert_conversation, page};
+use crate::support::cli::Workplace;
+
+fn read() -> String {
+    let days: &[&str] = &["", "December 31, 2031", "December 31, 2030"];
+    let years: &[&str] = &["", "2031", "2030", "2029"];
+    let balances: &[&[&str]] = &[
+        days,
+        &["Cash and cash equivalents", "70", "80"],
+        &["Short-term investments", "30", "20"],
+        &["Trade receivables, net", "100", "90"],
+        &["Total current assets", "260", "240"],
+        &["Short-term borrowings", "60", "50"],
+        &["Current portion of long-term debt", "40", "50"],
+        &["Current portion of lease liabilities", "7", "6"],
+        &["Total current liabilities", "160", "150"],
+        &["Long-term debt, less current portion", "300", "400"],
+        &["Total liabilities", "700", "800"],
+    ];
+    let note: &[&[&str]] = &[
+        days,
+        &["Total long-term debt", "340", "450"],
+        &["Less: current portion", "(40)", "(50)"],
+        &["Long-term debt, less current portion", "300", "400"],
+    ];
+    let income: &[&[&str]] = &[
+        years,
+        &["Net interest income", "400", "300", "220"],
+        &["Total noninterest income", "100", "100", "80"],
+        &["Total noninterest expense", "300", "200", "150"],
+        &["Losses and loss expenses", "120", "100", "90"],
+    ];
+    let segments: &[&[&str]] = &[&["", "2031"], &["Doors", "12"], &["Locks", "13"]];
+    page(
+        "",
+        &[
+            table("CONSOLIDATED STATEMENTS OF INCOME", income),
+            table("CONSOLIDATED BALANCE SHEETS", balances),
+            table("Note 6. Debt", note),
+            table("Segment assets", segments),
+        ],
+    )
+}
+
+/// A label of the note, "Less: current portion", was the answer.
+#[test]
+fn debt_is_the_sum_of_the_parts_that_are_named() {
+    let questions = [
+        ("What was total debt at the end of 2031?", "400"),
+        ("What was net debt at the end of 2031?", "330"),
+        (
+            "What was total debt at the end of 2031, adding up short-term borrowings, the current portion and long-term debt?",
+            "400",
+        ),
+        (
+            "What was net debt at year-end 2030, i.e. all borrowings less cash and cash equivalents?",
+            "420",
+        ),
+        (
+            "What was net debt (short-term borrowings plus the current portion plus long-term debt less cash) at December 31, 2031?",
+            "330",
+        ),
+        ("What was all debt less cash at the end of 2031?", ""),
+    ];
+    assert_answers("10k.htm", &read(), &questions);
+}
+
+/// A formula in the question was read as the name of one row.
+#[test]
+fn a_formula_that_is_spelled_out_is_computed() {
+    let questions = [
+        (
+            "What was the bank's efficiency ratio in 2031, that is noninterest expense over net interest income plus noninterest income?",
+            "0.6",
+        ),
+        (
+            "What was the efficiency ratio in 2030 (noninterest expense divided by net interest income plus noninterest income)?",
+            "0.5",
+        ),
+        (
+            "What was the loss ratio in 2031, losses and loss expenses over net interest income?",
+            "0.3",
+        ),
+        (
+            "What was the quick ratio at the end of 2031, taking cash, short-term investments and receivables?",
+            "1.25",
+        ),
+    ];
+    assert_answers("10k.htm", &read(), &questions);
+}
+
+/// A word beside the formula is of a part or of another figure.
+#[test]
+fn a_formula_is_only_of_what_the_question_names() {
+    let questions = [
+        (
+            "What was the net debt of Doors at the end of 2031, i.e. all borrowings less cash?",
+            "",
+        ),
+        (
+            "What was Hinges' net debt at the end of 2031, i.e. all borrowings less cash?",
+            "",
+        ),
+        (
+            "What was adjusted net debt at the end of 2031, i.e. all borrowings less cash?",
+            "",
+        ),
+        (
+            "What was net debt at the end of 2031, i.e. all borrowings less restricted cash?",
+            "",
+        ),
+        (
+            "What was net debt at the end of 2028, i.e. all borrowings less cash?",
+            "",
+        ),
+        (
+            "How much did net debt (all borrowings less cash) fall in 2031?",
+            "",
+        ),
+    ];
+    assert_answers("10k.htm", &read(), &questions);
+    let place = Workplace::new();
+    place.write("10k.htm", &read());
+    let turns = [
+        (
+            "What was the efficiency ratio in 2031, that is noninterest expense over net interest income plus noninterest income?",
+            "0.6",
+        ),
+        ("And in 2030?", ""),
+    ];
+    assert_conversation(&place, "10k.htm", &turns);
+}
