@@ -97,6 +97,10 @@ fn a_formula_that_is_spelled_out_is_computed() {
 fn a_formula_is_only_of_what_the_question_names() {
     let questions = [
         (
+            "What was the Hinges ratio in 2031, noninterest expense over net interest income?",
+            "",
+        ),
+        (
             "What was the net debt of Doors at the end of 2031, i.e. all borrowings less cash?",
             "",
         ),

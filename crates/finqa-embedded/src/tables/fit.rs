@@ -208,7 +208,7 @@ fn unasked(own: &[String], reading: &[String], weights: &Weights) -> f64 {
             && !UNMEANT.contains(*word)
             && !weights.company.contains(word)
             && !reading.contains(word)
-            && !(word.starts_with("charg") && reading.iter().any(|word| COST_STEMS.contains(word)))
+            && (!word.starts_with("charg") || !reading.iter().any(|word| COST_STEMS.contains(word)))
     };
     let left = weigh(&mut own.iter().filter(meant));
     if all > 0.0 { left / all } else { 0.0 }

@@ -13,7 +13,7 @@ use super::operands::operand;
 use super::page::{Doubt, Reading, Tables};
 use super::phrases::Cue;
 use super::question::{self, Token, TokenPart};
-use super::words::{VERBS, lists, plain_stems};
+use super::words::{VERBS, lists};
 
 /// Where the spelling begins, and what may introduce it.
 static BEGINS: LazyLock<Regex> = LazyLock::new(|| {
@@ -27,6 +27,10 @@ static OVER: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i),? (?:over|divided 
 
 /// What a measure is called after a word of its own: "efficiency ratio".
 const MEASURES: &str = "ratio margin rate multiple cover coverage";
+
+/// Words before these that are no part of the company: "the Aerospace ratio" is of one.
+const KINDS: &str = "efficiency combined loss expense cost income leverage gearing liquidity solvency \
+    operating capital turnover conversion retention";
 
 /// Who has it.
 const OWNERS: &str = "bank bank's company company's group group's firm firm's insurer's airline's";
@@ -63,7 +67,7 @@ impl Tables {
         // "Net cash (cash less debt) at December 31"
         let (formula, after) = formula.split_once(')').unwrap_or((formula, ""));
         let main = format!("{main} {after}");
-        let name = self.measure_named(&question::read(self, &main), &plain_stems(formula))?;
+        let name = self.measure_named(&question::read(self, &main))?;
         if formula.contains('(') {
             return None;
         }
@@ -84,7 +88,7 @@ impl Tables {
     }
 
     /// The measure of a question that asks for nothing else: no part of the report, no change.
-    fn measure_named(&self, tokens: &[Token], spelled: &[String]) -> Option<Operand> {
+    fn measure_named(&self, tokens: &[Token]) -> Option<Operand> {
         let cues = [Cue::Ratio, Cue::Total, Cue::Sum];
         let asks = tokens.iter().take(2);
         let asks = asks.into_iter().any(|one| lists("what how", &one.text));
@@ -102,7 +106,7 @@ impl Tables {
                     || self.weights.is_of_company(stem)
                     || lists(OWNERS, &token.text)
                     || measures(at)
-                    || measures(at + 1) && (!self.weights.knows(stem) || spelled.contains(stem))
+                    || measures(at + 1) && lists(KINDS, &token.text)
             }),
         };
         let name = operand(tokens, Some(&cues))?;
