@@ -178,3 +178,23 @@ fn debt_less_its_current_portion_is_long_term_debt() {
     ];
     assert_answers("10k.htm", &read, &questions);
 }
+
+/// "Held" was taken for a word that changes no question.
+#[test]
+fn what_is_held_for_sale_is_not_the_whole() {
+    let read = income(&[
+        YEARS,
+        &["Net sales", "700", "600", "500"],
+        &["Assets held for sale", "30", "20", "10"],
+    ]);
+    let questions = [
+        ("What were net sales in 2030?", "600"),
+        ("What were assets held for sale in 2030?", "20"),
+        ("What were net sales of products held for sale in 2030?", ""),
+        (
+            "What were the net sales of the held-for-sale business in 2031?",
+            "",
+        ),
+    ];
+    assert_answers("10k.htm", &read, &questions);
+}

@@ -11,7 +11,7 @@ use finqa_core::page::period::Period;
 use super::names::SOFT;
 use super::operand::{Operand, Wording};
 use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable, SCOPES};
-use super::words::{LIGHT, LOOSE, same_word, stemmed as set};
+use super::words::{LIGHT, LOOSE, STRUCTURAL, same_word, stemmed as set};
 use crate::reading::outflow::names_cost;
 
 /// Words of a label that do not make it another figure: "Sales, unaudited" are sales.
@@ -19,16 +19,7 @@ static UNMEANT: LazyLock<HashSet<String>> = LazyLock::new(|| {
     set("expense period year quarter group abstract note unaudited successor predecessor")
 });
 
-/// Words of a section that say where in a statement a row is, but not whose figures these are.
-static STRUCTURAL: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    set(
-        "assets liabilities equity current noncurrent non operating investing financing activities cash flow flows \
-        costs expenses revenue revenues sales income earnings loss other statement adjustments reconcile \
-        provided used change changes per share shares stockholders shareholders common stock capital basic \
-        diluted commitments contingencies continuing operations partners members deficit class b \
-        calculation numerator denominator",
-    )
-});
+static STRUCTURAL_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(STRUCTURAL));
 
 /// Words of a section in a primary statement whose rows are only a part of the company's figures
 /// ("Discontinued operations") or changes of them.
@@ -442,7 +433,7 @@ impl ReportTable {
         let held = row.section.iter().any(|own| own == "held");
         let of_part = |word: &&String| match self.statement {
             Some(_) => PARTS.contains(*word) && (*word != "sale" || held),
-            None => !STRUCTURAL.contains(*word) && !weights.is_soft(word),
+            None => !STRUCTURAL_STEMS.contains(*word) && !weights.is_soft(word),
         };
         let mut of_whom: Vec<String> = row.section.iter().filter(of_part).cloned().collect();
         let heads = |word: &str| row.section.iter().any(|own| own.starts_with(word));

@@ -311,7 +311,9 @@ impl Tables {
             answer.doubt = answer.doubt.take().or(Some(Doubt::Missing(why)));
         }
         if let Ok(answer) = &mut answer
-            && let Some(why) = self.other_scope(&turn.text, answer)
+            && let Some(why) = self
+                .other_scope(&turn.text, answer)
+                .or_else(|| self.not_held_for_sale(&turn.text, answer))
         {
             answer.doubt = Some(why);
         }

@@ -1,4 +1,5 @@
-//! Checks whose figures an answer has: those of the group, or those of its parent company alone.
+//! Checks whose figures an answer has: those of the group, those of its parent company alone, or
+//! those of what is held for sale.
 
 use std::sync::LazyLock;
 
@@ -21,7 +22,28 @@ static ALONE: LazyLock<Regex> = LazyLock::new(|| {
 /// A title of figures of the group.
 static CONSOLIDATED: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])consolidated\b"));
 
+/// What a company is about to sell. "Held" alone changes no question, and "sale" is in many labels.
+static HELD_FOR_SALE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)\bheld[- ]for[- ]sale\b"));
+
 impl Tables {
+    /// The reason for doubt if the question asks for what is held for sale, but no label, heading
+    /// or title of a figure says so.
+    pub(super) fn not_held_for_sale(&self, question: &str, answer: &DirectAnswer) -> Option<Doubt> {
+        let said = HELD_FOR_SALE.find(question)?.as_str();
+        let mut leaves = answer.exprs().flat_map(|expr| expr.leaves());
+        let other = leaves.find_map(|leaf| {
+            let at = leaf.source?;
+            let table = self.table(at)?;
+            let row = table.rows.get(at.row)?;
+            let name = self.full_name(at);
+            let texts = [name.as_str(), &row.heading, &table.above];
+            let is_other = !texts.iter().any(|text| HELD_FOR_SALE.is_match(text));
+            is_other.then_some(name)
+        })?;
+        let why = format!("the question says {said:?}, {other} does not");
+        Some(Doubt::Missing(why))
+    }
+
     /// The reason for doubt if the question asks for the group, but a figure is under a title such
     /// as "Standalone results".
     pub(super) fn other_scope(&self, question: &str, answer: &DirectAnswer) -> Option<Doubt> {

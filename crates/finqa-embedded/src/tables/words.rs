@@ -40,6 +40,13 @@ pub(super) const PRONOUNS: &str = "it its that this these those they them";
 pub(crate) const LIGHT: &str =
     "total overall actual consolidated equivalents attributable net subtotal end";
 
+/// Words of a section that say where in a statement a row is, but not whose figures these are.
+pub(super) const STRUCTURAL: &str = "assets liabilities equity current noncurrent non operating investing financing activities cash flow flows \
+    costs expenses revenue revenues sales income earnings loss other statement adjustments reconcile \
+    provided used change changes per share shares stockholders shareholders common stock capital basic \
+    diluted commitments contingencies continuing operations partners members deficit class b \
+    calculation numerator denominator";
+
 /// Words that a question can add to a label: "people" in "how many people are employees".
 pub(super) const LOOSE: &str = "due people persons work";
 
