@@ -1,7 +1,7 @@
 //! Builds paragraphs and tables from lines with positions, of a PDF or of text in aligned columns.
-//! `placed` defines the lines, and `table` finds the tables among them.
+//! `positioned` defines the lines, and `table` finds the tables among them.
 
-mod placed;
+mod positioned;
 mod table;
 
 use std::sync::LazyLock;
@@ -12,8 +12,8 @@ use regex::{Captures, Regex};
 use crate::block::{Block, PrintedTable};
 use crate::cells;
 use crate::grid::spans::PrintedCell;
-use placed::LINES_APART;
-pub(crate) use placed::{PlacedLine, PlacedPiece};
+use positioned::LINES_APART;
+pub(crate) use positioned::{PlacedLine, PlacedPiece};
 use table::{cells, extent, header};
 
 /// The dots that lead from a label to its figures.

@@ -1,7 +1,7 @@
 //! Finds the table at the start of some lines: rows whose figures are below each other. A column is
 //! where figures overlap, and the header is the text that is centred above the columns.
 
-use super::placed::{LINES_APART, PlacedLine, PlacedPiece};
+use super::positioned::{LINES_APART, PlacedLine, PlacedPiece};
 use crate::cells::{self};
 use crate::grid::spans::{self, PrintedCell, SpannedCell};
 use crate::text::printed;
@@ -17,7 +17,7 @@ const BETWEEN_ROWS: usize = 6;
 const LABEL: usize = 60;
 
 /// The start and the end of a column of figures.
-pub(super) type Column = (usize, usize);
+pub(super) type ColumnSpan = (usize, usize);
 
 impl PlacedPiece {
     /// Twice the middle of the piece, which avoids fractions.
@@ -25,15 +25,15 @@ impl PlacedPiece {
         self.start + self.end
     }
 
-    fn meets(&self, column: Column) -> bool {
+    fn meets(&self, column: ColumnSpan) -> bool {
         self.start < column.1 && column.0 < self.end
     }
 }
 
 impl PlacedLine {
     /// True for a single piece to the left of the figures.
-    fn is_label(&self, columns: &[Column]) -> bool {
-        let left = |first: &Column| self.start() < first.0 && self.end() <= first.1;
+    fn is_label(&self, columns: &[ColumnSpan]) -> bool {
+        let left = |first: &ColumnSpan| self.start() < first.0 && self.end() <= first.1;
         columns.first().is_none_or(left) && self.pieces.len() == 1
     }
 
@@ -50,7 +50,7 @@ impl PlacedLine {
     }
 
     /// The number of pieces of a header line that are to the left of the columns.
-    fn labels(&self, columns: &[Column]) -> usize {
+    fn labels(&self, columns: &[ColumnSpan]) -> usize {
         let first = columns.first().map_or(usize::MAX / 2, |column| column.0);
         let is_period = |piece: &PlacedPiece| cells::names_period(&piece.text);
         match self.pieces.len() == columns.len() && self.pieces.iter().all(is_period) {
@@ -63,7 +63,7 @@ impl PlacedLine {
     }
 
     /// True if the line has words or years above the columns, and no figures.
-    fn is_header(&self, columns: &[Column]) -> bool {
+    fn is_header(&self, columns: &[ColumnSpan]) -> bool {
         let count = self.pieces.len() - self.labels(columns);
         let figures = self.pieces.iter().any(PlacedPiece::is_figure);
         // A single piece that begins at the left is a sentence or a title. One label can precede
@@ -76,12 +76,12 @@ impl PlacedLine {
 }
 
 /// Adds the positions of a row's figures to the columns, and joins columns that overlap.
-fn add_columns(columns: &mut Vec<Column>, line: &PlacedLine) {
+fn add_columns(columns: &mut Vec<ColumnSpan>, line: &PlacedLine) {
     let figures = line.pieces.iter().enumerate();
     let figures = figures.filter(|(at, piece)| {
         piece.is_figure() && (*at > 0 || columns.iter().any(|column| piece.meets(*column)))
     });
-    let found: Vec<Column> = figures.map(|(_, piece)| (piece.start, piece.end)).collect();
+    let found: Vec<ColumnSpan> = figures.map(|(_, piece)| (piece.start, piece.end)).collect();
     columns.extend(found);
     columns.sort_unstable();
     columns.dedup_by(|next, last| {
@@ -94,7 +94,7 @@ fn add_columns(columns: &mut Vec<Column>, line: &PlacedLine) {
 }
 
 /// The number of lines of the table that begins with the first line, and its columns.
-pub(super) fn extent(lines: &[PlacedLine]) -> (usize, Vec<Column>) {
+pub(super) fn extent(lines: &[PlacedLine]) -> (usize, Vec<ColumnSpan>) {
     let mut columns = Vec::new();
     let mut length = 0;
     let mut between = 0;
@@ -136,7 +136,7 @@ pub(super) fn extent(lines: &[PlacedLine]) -> (usize, Vec<Column>) {
 
 /// The number of lines directly above a table that are its header: words above its columns, and
 /// labels of the rows below.
-pub(super) fn header(above: &[PlacedLine], table: &[PlacedLine], columns: &[Column]) -> usize {
+pub(super) fn header(above: &[PlacedLine], table: &[PlacedLine], columns: &[ColumnSpan]) -> usize {
     let mut length = 0;
     let mut below = table.first();
     // If only short labels are above, the table continues from the page before, and they are its
@@ -165,7 +165,7 @@ pub(super) fn header(above: &[PlacedLine], table: &[PlacedLine], columns: &[Colu
 pub(super) fn cells(
     lines: &[PlacedLine],
     header: usize,
-    columns: &[Column],
+    columns: &[ColumnSpan],
 ) -> Option<Vec<Vec<PrintedCell>>> {
     let first = columns.first()?.0;
     let mut rows: Vec<Vec<SpannedCell>> = Vec::new();
@@ -227,7 +227,7 @@ fn join_label(row: &mut Vec<SpannedCell>, rest: Vec<SpannedCell>) {
 }
 
 /// A piece as a cell. A figure gets the position of its column, and a label begins at the left.
-fn cell(piece: &PlacedPiece, columns: &[Column]) -> SpannedCell {
+fn cell(piece: &PlacedPiece, columns: &[ColumnSpan]) -> SpannedCell {
     let first = columns.first().map_or(0, |column| column.0);
     let mut columns = columns.iter();
     let column = columns.find(|column| piece.is_figure() && piece.meets(**column));
@@ -241,18 +241,18 @@ fn cell(piece: &PlacedPiece, columns: &[Column]) -> SpannedCell {
 
 /// The headings of a line, each above its columns. If the columns can be divided evenly among them,
 /// they are taken in order; otherwise each gets the adjacent columns that it fits best.
-fn headings(line: &PlacedLine, columns: &[Column]) -> Vec<SpannedCell> {
+fn headings(line: &PlacedLine, columns: &[ColumnSpan]) -> Vec<SpannedCell> {
     let labels = line.labels(columns);
     let (labels, headings) = line.pieces.split_at_checked(labels).unwrap_or_default();
     let mut cells: Vec<SpannedCell> = labels.iter().map(|label| cell(label, columns)).collect();
     // The number of columns below each heading, if it is the same for all.
     let each = columns.len() / headings.len().max(1);
-    let in_order: Vec<(&PlacedPiece, Column)> = headings
+    let in_order: Vec<(&PlacedPiece, ColumnSpan)> = headings
         .iter()
         .zip(columns.chunks(each.max(1)))
         .filter_map(|(piece, group)| Some((piece, (group.first()?.0, group.last()?.1))))
         .collect();
-    let centred = |(piece, group): &(&PlacedPiece, Column)| {
+    let centred = |(piece, group): &(&PlacedPiece, ColumnSpan)| {
         let apart = (group.0 + group.1).abs_diff(piece.middle());
         let apart = if headings.len() == 1 {
             2 * apart
@@ -263,10 +263,10 @@ fn headings(line: &PlacedLine, columns: &[Column]) -> Vec<SpannedCell> {
     };
     // True if each heading is above its own group of columns, and at least one is between two
     // columns: "Group" and "Company" above two dates each.
-    let above = |(piece, group): &(&PlacedPiece, Column)| {
+    let above = |(piece, group): &(&PlacedPiece, ColumnSpan)| {
         (2 * group.0..=2 * group.1).contains(&piece.middle())
     };
-    let between = |(piece, _): &(&PlacedPiece, Column)| {
+    let between = |(piece, _): &(&PlacedPiece, ColumnSpan)| {
         let mut columns = columns.iter();
         !columns.any(|column| (2 * column.0..=2 * column.1).contains(&piece.middle()))
     };
@@ -285,7 +285,7 @@ fn headings(line: &PlacedLine, columns: &[Column]) -> Vec<SpannedCell> {
         to.map(|to| (from.0, to.1))
     });
     for piece in headings {
-        let misfit = |group: &Column| {
+        let misfit = |group: &ColumnSpan| {
             let wide = (group.1 - group.0).abs_diff(piece.end - piece.start);
             2 * (group.0 + group.1).abs_diff(piece.middle()) + wide
         };
@@ -295,7 +295,7 @@ fn headings(line: &PlacedLine, columns: &[Column]) -> Vec<SpannedCell> {
     cells
 }
 
-fn spanned(piece: &PlacedPiece, (start, end): Column) -> SpannedCell {
+fn spanned(piece: &PlacedPiece, (start, end): ColumnSpan) -> SpannedCell {
     SpannedCell {
         start,
         end,

@@ -11,7 +11,7 @@ use super::asked::{Asked, Operation, Which};
 use super::find::{Amount, AmountKind, FigureExpr};
 use super::fit::FitFigure;
 use super::operand::Operand;
-use super::page::{Doubt, Reading, Tables, missing};
+use super::page::{Doubt, TableResult, Tables, missing};
 use super::series::total_of_others;
 use super::table::Place;
 use super::words::stemmed;
@@ -50,7 +50,7 @@ static SIGNED: LazyLock<HashSet<String>> =
 
 impl Tables {
     /// Computes what a question asks for. The answer has the first doubt about any of its figures.
-    pub(super) fn compute(&self, asked: &Asked) -> Reading<DirectAnswer> {
+    pub(super) fn compute(&self, asked: &Asked) -> TableResult<DirectAnswer> {
         let operands: Vec<Operand> = asked.operands.iter().map(|of| self.with_each(of)).collect();
         let operands = operands.as_slice();
         let of = operands.first().ok_or(Doubt::Open)?;
@@ -144,7 +144,7 @@ impl Tables {
     }
 
     /// The figure of an operand; a total without a row of its own is the sum of all rows.
-    fn one(&self, of: &Operand) -> Reading<Amount> {
+    fn one(&self, of: &Operand) -> TableResult<Amount> {
         if !of.is_named() && !of.total {
             return Err(Doubt::Open);
         }
@@ -185,7 +185,7 @@ impl Tables {
     }
 
     /// The figures of one operand's series, or of several operands.
-    fn all_of(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
+    fn all_of(&self, operands: &[Operand]) -> TableResult<Vec<Amount>> {
         match operands {
             [of] => self.series(of, None),
             _ => self.listed(operands),
@@ -193,7 +193,7 @@ impl Tables {
     }
 
     /// The two figures of a comparison; for one operand, the later and the earlier figure.
-    fn pair(&self, asked: &Asked) -> Reading<[Amount; 2]> {
+    fn pair(&self, asked: &Asked) -> TableResult<[Amount; 2]> {
         let pair = match asked.operands.as_slice() {
             [of] => self.ends(of, asked.since)?,
             operands => self.listed(operands)?.try_into().map_err(|_| Doubt::Open)?,
@@ -204,7 +204,7 @@ impl Tables {
 
     /// Checks that figures to be compared have one unit. In a plain table, it also refuses a row
     /// that is always below zero although its name does not say so.
-    pub(super) fn check(&self, amounts: &[Amount]) -> Reading<()> {
+    pub(super) fn check(&self, amounts: &[Amount]) -> TableResult<()> {
         if !self.is_plain() {
             return self.in_one_unit(amounts);
         }
@@ -220,7 +220,7 @@ impl Tables {
     /// Checks that all amounts have one scale, and one entry in a column "Unit" or "Currency", if
     /// the table has one. Numbers of things are left out, because a caption's scale does not apply
     /// to them.
-    pub(super) fn in_one_unit(&self, amounts: &[Amount]) -> Reading<()> {
+    pub(super) fn in_one_unit(&self, amounts: &[Amount]) -> TableResult<()> {
         let counts = |at: Place| self.labels_of(at).any(|label| counts_things(&label.name));
         let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
         let plain = plain.filter(|one| !one.place().is_some_and(counts));
@@ -241,7 +241,7 @@ impl Tables {
         &self,
         operands: &[Operand],
         mut amounts: T,
-    ) -> Reading<T> {
+    ) -> TableResult<T> {
         let all = amounts.as_mut();
         let below = all.iter().filter(|one| one.number() < 0.0).count();
         // In "Net income (loss)" a question says both, so it does not ask for losses only.
@@ -280,7 +280,7 @@ impl Tables {
     }
 
     /// The later and the earlier figure of a change, in this order.
-    fn ends(&self, of: &Operand, since: bool) -> Reading<[Amount; 2]> {
+    fn ends(&self, of: &Operand, since: bool) -> TableResult<[Amount; 2]> {
         if !of.is_named() {
             return Err(Doubt::Open);
         }
@@ -331,7 +331,7 @@ impl Tables {
     }
 
     /// The sum of amounts; a doubt if they are rates, have different units, or include their total.
-    pub(super) fn sum(&self, parts: &[Amount]) -> Reading<Amount> {
+    pub(super) fn sum(&self, parts: &[Amount]) -> TableResult<Amount> {
         let first = parts.first().ok_or(Doubt::Open)?;
         self.in_one_unit(parts)?;
         let places = parts.iter().filter_map(Amount::place);
@@ -373,7 +373,7 @@ fn ratio(pair: [Amount; 2], percent: bool) -> DirectAnswer {
 
 /// The yearly growth rate that leads from the earlier to the later figure, as for "CAGR from 2019
 /// to 2023".
-fn compound([late, early]: [Amount; 2], of: &Operand) -> Reading<DirectAnswer> {
+fn compound([late, early]: [Amount; 2], of: &Operand) -> TableResult<DirectAnswer> {
     let mut years = of.spans.iter().filter_map(|span| span.end.year);
     let plain = late.kind == AmountKind::Plain && early.kind == AmountKind::Plain;
     let (Some(a), Some(b), None) = (years.next(), years.next(), years.next()) else {
@@ -392,7 +392,7 @@ fn compound([late, early]: [Amount; 2], of: &Operand) -> Reading<DirectAnswer> {
 
 /// The difference of two figures. If `relative`, divided by the earlier one. If a fall is asked for
 /// and there is one, its size is positive.
-fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> Reading<DirectAnswer> {
+fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> TableResult<DirectAnswer> {
     // The growth of a percentage may be in points or in percent, so it is left open.
     let unclear = relative && late.kind != AmountKind::Plain;
     let same = late.at.is_some() && late.place() == early.place();
@@ -416,7 +416,7 @@ fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> Reading<Di
     })
 }
 
-fn greater([a, b]: [Amount; 2], reversed: bool) -> Reading<DirectAnswer> {
+fn greater([a, b]: [Amount; 2], reversed: bool) -> TableResult<DirectAnswer> {
     if a.kind != b.kind {
         return Err(Doubt::Open);
     }
@@ -425,7 +425,7 @@ fn greater([a, b]: [Amount; 2], reversed: bool) -> Reading<DirectAnswer> {
     Ok(answer("comparison", expr, UnitKind::YesNo))
 }
 
-fn average(parts: &[Amount]) -> Reading<DirectAnswer> {
+fn average(parts: &[Amount]) -> TableResult<DirectAnswer> {
     let first = parts.first().ok_or(Doubt::Open)?;
     if parts.len() < 2 || parts.iter().any(|one| one.kind != first.kind) {
         return Err(Doubt::Open);

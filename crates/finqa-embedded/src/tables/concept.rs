@@ -7,7 +7,7 @@ use super::compute::DirectAnswer;
 use super::find::FigureExpr;
 use super::fit::is_light;
 use super::operand::Operand;
-use super::page::{Reading, Tables};
+use super::page::{TableResult, Tables};
 use super::table::Place;
 use super::words::plain_stems;
 
@@ -28,7 +28,7 @@ impl Tables {
     /// Adds the confidence to an answer. Returns the doubt instead of a guess if its labels have
     /// too few names of the question, or if it is one printed figure although unused words of the
     /// question may ask for an operation.
-    pub(super) fn weighed(&self, asked: &Asked, answer: DirectAnswer) -> Reading<DirectAnswer> {
+    pub(super) fn weighed(&self, asked: &Asked, answer: DirectAnswer) -> TableResult<DirectAnswer> {
         let cells = answer.exprs().flat_map(|expr| expr.leaves());
         let cells: BTreeSet<Place> = cells.filter_map(|leaf| leaf.source).collect();
         let cells: Vec<Place> = cells.into_iter().collect();

@@ -5,7 +5,7 @@ use super::compute::DirectAnswer;
 use super::find::{CLOSE, FigureExpr};
 use super::fit::{FitFigure, is_light, is_loose};
 use super::operand::Operand;
-use super::page::{Doubt, Reading, Tables};
+use super::page::{Doubt, TableResult, Tables};
 use super::table::Place;
 use super::words::same_word;
 use crate::explanation::{AskedFigure, ExplainedFigure, Explanation, LISTED};
@@ -68,7 +68,7 @@ impl Tables {
         &self,
         asked: Option<&Asked>,
         unsettled: Option<&String>,
-        answer: Option<&Reading<DirectAnswer>>,
+        answer: Option<&TableResult<DirectAnswer>>,
     ) -> Explanation {
         let mut out = Explanation::default();
         let found = answer.and_then(|answer| answer.as_ref().ok());

@@ -8,7 +8,7 @@ use finqa_core::program::{Expression, Leaf};
 use super::figure::ReportFigure;
 use super::fit::{FitFigure, candidates};
 use super::operand::Operand;
-use super::page::{Doubt, Reading, Tables, missing};
+use super::page::{Doubt, TableResult, Tables, missing};
 use super::statements::rounds_alike;
 use super::table::{Label, Place, ReportTable};
 use super::words::{LOOSE, lists_stem};
@@ -152,7 +152,7 @@ impl Tables {
 
     /// Returns a doubt if the labels of a plain table lack a word of the operand. A word of the
     /// corner counts for all cells.
-    pub(super) fn known(&self, of: &Operand) -> Reading<()> {
+    pub(super) fn known(&self, of: &Operand) -> TableResult<()> {
         let Some(table) = self.tables.first().filter(|table| table.plain) else {
             return Ok(());
         };
@@ -221,7 +221,7 @@ impl Tables {
         of: &Operand,
         asked: Option<Period>,
         near: Option<Place>,
-    ) -> Reading<Amount> {
+    ) -> TableResult<Amount> {
         let own = of.spans.iter().copied();
         let asked = own.max_by_key(|one| one.end.day.is_some()).or(asked);
         let asked = asked.map(|asked| of.on_its_day(asked));
@@ -302,7 +302,12 @@ impl Tables {
     }
 
     /// A part divided by a whole, as a percentage: an operating margin.
-    fn quotient(&self, part: &Operand, whole: &Operand, asked: Option<Period>) -> Reading<Amount> {
+    fn quotient(
+        &self,
+        part: &Operand,
+        whole: &Operand,
+        asked: Option<Period>,
+    ) -> TableResult<Amount> {
         let spans = asked.into_iter().collect();
         let pair = [part.of_spans(spans), whole.clone()];
         let pair: [Amount; 2] = match self.of_one_part(&pair, asked) {
@@ -333,7 +338,12 @@ impl Tables {
     }
 
     /// The best printed figure of an operand, with a doubt if another one fits as well.
-    fn printed(&self, of: &Operand, asked: Option<Period>, near: Option<Place>) -> Reading<Amount> {
+    fn printed(
+        &self,
+        of: &Operand,
+        asked: Option<Period>,
+        near: Option<Place>,
+    ) -> TableResult<Amount> {
         self.known(of)?;
         asked.map_or(Ok(()), |asked| self.is_clear(asked))?;
         let mut all = self.candidates(of, asked);

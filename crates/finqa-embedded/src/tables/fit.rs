@@ -9,7 +9,7 @@ use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
 use super::names::SOFT;
-use super::operand::{Operand, Wording};
+use super::operand::{Operand, Phrasing};
 use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable, SCOPES};
 use super::words::{LIGHT, LOOSE, STRUCTURAL, same_word, stemmed as set};
 use crate::reading::outflow::names_cost;
@@ -211,7 +211,7 @@ impl ReportTable {
     pub(super) fn candidates(
         &self,
         at: usize,
-        readings: &[Wording],
+        readings: &[Phrasing],
         weights: &Weights,
         wanted: &dyn Fn(Option<&Period>) -> bool,
         read: bool,

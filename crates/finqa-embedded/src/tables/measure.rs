@@ -6,9 +6,9 @@ use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
 use super::find::{Amount, AmountKind, FigureExpr};
-use super::names::{Formula, Term};
+use super::names::{Formula, SumTerm};
 use super::operand::Operand;
-use super::page::{Doubt, Reading, Tables, missing};
+use super::page::{Doubt, TableResult, Tables, missing};
 use super::phrases::NamedStatement;
 use super::table::{Place, brackets};
 use crate::expr::turn_sign;
@@ -22,7 +22,7 @@ impl Tables {
         formula: &Formula,
         rest: &Operand,
         asked: Option<Period>,
-    ) -> Reading<Amount> {
+    ) -> TableResult<Amount> {
         let above = self.sum_of(&formula.above, rest, asked)?;
         if formula.below.is_empty() {
             return Ok(above);
@@ -37,8 +37,8 @@ impl Tables {
         &self,
         of: &Operand,
         asked: Option<Period>,
-        printed: Reading<Amount>,
-    ) -> Reading<Amount> {
+        printed: TableResult<Amount>,
+    ) -> TableResult<Amount> {
         let balances = |place: Place| {
             self.table(place)
                 .is_some_and(|table| table.statement == Some(Statement::Balances))
@@ -76,7 +76,7 @@ impl Tables {
     }
 
     /// One amount divided by another of the same scale, as a plain number.
-    pub(super) fn over(&self, above: Amount, below: Amount) -> Reading<Amount> {
+    pub(super) fn over(&self, above: Amount, below: Amount) -> TableResult<Amount> {
         if above.scale != below.scale {
             return missing("the figures may be in different units");
         }
@@ -95,7 +95,12 @@ impl Tables {
     }
 
     /// The sum of a formula's terms; a doubt if they are not all in one statement.
-    fn sum_of(&self, terms: &[Term], rest: &Operand, asked: Option<Period>) -> Reading<Amount> {
+    fn sum_of(
+        &self,
+        terms: &[SumTerm],
+        rest: &Operand,
+        asked: Option<Period>,
+    ) -> TableResult<Amount> {
         let mut sum: Option<Amount> = None;
         let mut statements = Vec::new();
         for term in terms {
@@ -145,7 +150,12 @@ impl Tables {
     }
 
     /// The sum or the difference of two amounts of one scale; a doubt if they share a cell.
-    pub(super) fn add(&self, sum: Amount, mut more: Amount, subtracted: bool) -> Reading<Amount> {
+    pub(super) fn add(
+        &self,
+        sum: Amount,
+        mut more: Amount,
+        subtracted: bool,
+    ) -> TableResult<Amount> {
         let known = cells(&sum.expr);
         if cells(&more.expr).iter().any(|cell| known.contains(cell)) {
             return missing("one row fits two parts of the calculation");

@@ -10,7 +10,7 @@
 //! the answer. It is sure if these have all words of the question, and no other figure that fits as
 //! well has another value.
 //!
-//! Reading order: `words`, `figure` and `table` read a page; `names` (with `concepts.txt`),
+//! TableResult order: `words`, `figure` and `table` read a page; `names` (with `concepts.txt`),
 //! `operand`, `phrases`, `question`, `operands` and `asked` read a question; `fit`, `page` and
 //! `find` find the figure of an operand, with `statements`, `unread`, `tags` and `witnesses` (with
 //! `tags.txt`), `whole_label`, `measure`, `parts` and `sentences`; `compute` applies the operation,
@@ -70,7 +70,7 @@ pub(crate) use compute::DirectAnswer;
 pub(crate) use find::FigureExpr;
 pub(crate) use names::ways_to_say;
 pub use names::{names_amount, names_row};
-use page::Reading;
+use page::TableResult;
 pub(crate) use page::{Doubt, Tables};
 use question::{RELATIVE_TIME, SEQUENTIAL, THAN_BEFORE, Token, YEAR_ON_YEAR};
 pub(crate) use sentences::StatedFact;
@@ -94,7 +94,11 @@ struct Turn {
 impl Tables {
     /// The answer of the tables to a question. `None` if the question needs earlier ones and does
     /// not change a part of the last one.
-    pub(crate) fn answer(&self, question: &str, earlier: &[&str]) -> Option<Reading<DirectAnswer>> {
+    pub(crate) fn answer(
+        &self,
+        question: &str,
+        earlier: &[&str],
+    ) -> Option<TableResult<DirectAnswer>> {
         self.answer_of(&self.last_turn(question, earlier)?)
     }
 
@@ -103,7 +107,7 @@ impl Tables {
         &self,
         question: &str,
         earlier: &[&str],
-    ) -> (Option<Reading<DirectAnswer>>, Explanation) {
+    ) -> (Option<TableResult<DirectAnswer>>, Explanation) {
         let Some(turn) = self.last_turn(question, earlier) else {
             return (None, Explanation::default());
         };
@@ -213,7 +217,7 @@ impl Tables {
     }
 
     /// The answer to a completed question.
-    fn answer_of(&self, turn: &Turn) -> Option<Reading<DirectAnswer>> {
+    fn answer_of(&self, turn: &Turn) -> Option<TableResult<DirectAnswer>> {
         if let Some(found) = self.of_list(&turn.text) {
             return Some(found);
         }
@@ -227,7 +231,7 @@ impl Tables {
     }
 
     /// The answer to a question in full, by the labels of its figures.
-    fn of_labels(&self, turn: &Turn) -> Option<Reading<DirectAnswer>> {
+    fn of_labels(&self, turn: &Turn) -> Option<TableResult<DirectAnswer>> {
         let Some(asked) = &turn.asked else {
             return Some(Err(Doubt::Open));
         };

@@ -39,13 +39,13 @@ pub(super) struct Concept {
 /// A measure as a sum of named figures, or as the quotient of two sums if `below` is not empty.
 #[derive(Debug)]
 pub(super) struct Formula {
-    pub(super) above: Vec<Term>,
-    pub(super) below: Vec<Term>,
+    pub(super) above: Vec<SumTerm>,
+    pub(super) below: Vec<SumTerm>,
 }
 
 /// A figure in the sum of a formula.
 #[derive(Debug)]
-pub(super) struct Term {
+pub(super) struct SumTerm {
     pub(super) name: &'static str,
     pub(super) subtracted: bool,
     /// True if the term counts as 0 in a report without this figure.
@@ -63,7 +63,7 @@ impl Formula {
                 .chain(terms.clone().filter_map(|part| part.chars().last()));
             let read = |(part, sign): (&'static str, char)| {
                 let name = part.trim_end_matches(['+', '-']);
-                Term {
+                SumTerm {
                     name: name.trim_end_matches('?'),
                     subtracted: sign == '-',
                     optional: name.ends_with('?'),

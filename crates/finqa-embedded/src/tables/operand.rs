@@ -2,7 +2,7 @@
 
 use finqa_core::page::period::Period;
 
-use super::names::{Concept, Formula, Term, amount_named, instead_of, name_at, quotients};
+use super::names::{Concept, Formula, SumTerm, amount_named, instead_of, name_at, quotients};
 use super::phrases::NamedStatement;
 use super::words::stems;
 use crate::reading::text::stem;
@@ -13,13 +13,13 @@ const READINGS: usize = 60;
 
 /// One way to say an operand, in stems.
 #[derive(Clone, Debug)]
-pub(super) struct Wording {
+pub(super) struct Phrasing {
     pub(super) words: Vec<String>,
     /// True if it says the opposite of the question: "net loss" for "net income".
     pub(super) opposite: bool,
 }
 
-impl Wording {
+impl Phrasing {
     /// Whether it is of a loss alone: "net income (loss)" is of both, "loss before income taxes" is
     /// of one.
     pub(super) fn loses(&self) -> bool {
@@ -158,7 +158,7 @@ impl Operand {
     }
 
     /// A term of a formula as an operand with the words and periods of this one.
-    pub(super) fn of_term(&self, term: &Term) -> Self {
+    pub(super) fn of_term(&self, term: &SumTerm) -> Self {
         let words: Vec<&str> = term.name.split(' ').collect();
         let mut of = self.clone();
         match name_at(&words).filter(|(length, ..)| *length == words.len()) {
@@ -194,7 +194,7 @@ impl Operand {
     }
 
     /// All ways to say the operand, the question's own first, up to [`READINGS`].
-    pub(super) fn readings(&self) -> Vec<Wording> {
+    pub(super) fn readings(&self) -> Vec<Phrasing> {
         let words = self.words.iter().map(|(stem, _)| stem.clone());
         let said = |(one, said): &(&Concept, usize)| {
             one.names
@@ -203,12 +203,12 @@ impl Operand {
         };
         let total = self.total && !self.names.iter().any(said);
         let total = total.then(|| "total".to_owned());
-        let mut readings = vec![Wording {
+        let mut readings = vec![Phrasing {
             words: words.chain(total).collect(),
             opposite: false,
         }];
         for (concept, said) in &self.names {
-            let with = |name: usize| -> Vec<Wording> {
+            let with = |name: usize| -> Vec<Phrasing> {
                 let words = concept.names.get(name).map_or(&[][..], Vec::as_slice);
                 let opposite = concept.differ(*said, name);
                 let with = readings.iter().map(|one| one.with(words, opposite));

@@ -46,9 +46,9 @@ pub(crate) enum Doubt {
 }
 
 /// A result, or the reason why there is none.
-pub(super) type Reading<T> = Result<T, Doubt>;
+pub(super) type TableResult<T> = Result<T, Doubt>;
 
-pub(super) fn missing<T>(why: impl Into<String>) -> Reading<T> {
+pub(super) fn missing<T>(why: impl Into<String>) -> TableResult<T> {
     Err(Doubt::Missing(why.into()))
 }
 
@@ -238,8 +238,8 @@ fn company(cover: &Cover, document: &Document, tables: &[ReportTable]) -> Vec<St
     let of_file = of_file.into_iter().filter(|word| {
         word.chars().all(char::is_alphabetic) && head.contains(word) && !is_label(word)
     });
-    // Without a cover, the line of a legal name. A word that the text has in small letters is of the
-    // language.
+    // Without a cover, the line of a legal name. A word that the text has in small letters is of
+    // the language.
     let of_line = head_texts().find_map(|text| LEGAL_NAME.captures(text));
     let of_line = of_line.filter(|_| cover.company.is_empty());
     let of_line = of_line.map_or_else(Vec::new, |found| plain_stems(&found["name"]));

@@ -8,7 +8,7 @@ use finqa_core::page::period::Period;
 use super::find::{Amount, AmountKind, CLOSE, latest, same};
 use super::fit::FitFigure;
 use super::operand::Operand;
-use super::page::{Doubt, Reading, Tables, missing};
+use super::page::{Doubt, TableResult, Tables, missing};
 use super::table::Place;
 
 /// Bonus for two figures in one column or one row, over two that are only in one table.
@@ -20,22 +20,22 @@ const PAIRED: usize = 40;
 impl Tables {
     /// The figures of several operands, if possible in one row or column, as in "sales and staff of
     /// the North". `Open` if they are in different tables.
-    pub(super) fn listed(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
+    pub(super) fn listed(&self, operands: &[Operand]) -> TableResult<Vec<Amount>> {
         let spans = operands.iter().flat_map(|of| &of.spans).copied();
         let common = spans.max_by_key(|one| one.end.day.is_some());
         let apart = |of: &Operand| !of.rows.is_empty() || !of.except.is_empty() || of.both_terms;
         if operands.iter().any(apart) {
-            // Such an operand names whole rows, excludes a part or is a sum of two rows. It is found
-            // without the other operands, in any statement.
+            // Such an operand names whole rows, excludes a part or is a sum of two rows. It is
+            // found without the other operands, in any statement.
             let found = operands.iter().map(|of| self.figure(of, common, None));
-            let found: Vec<Amount> = found.collect::<Reading<_>>()?;
+            let found: Vec<Amount> = found.collect::<TableResult<_>>()?;
             self.in_one_unit(&found)?;
             return Ok(found);
         }
         if let ([part, whole], false) = (operands, self.is_plain()) {
             return self.paired(part, whole);
         }
-        let figures = |near: Option<Place>| -> Reading<Vec<Amount>> {
+        let figures = |near: Option<Place>| -> TableResult<Vec<Amount>> {
             let figure = |one: &Operand| self.figure(one, common, near);
             operands.iter().map(figure).collect()
         };
@@ -92,7 +92,7 @@ impl Tables {
     }
 
     /// The part and the whole of a share, or the two sides of a ratio.
-    pub(super) fn parts(&self, operands: &[Operand], percent: bool) -> Reading<[Amount; 2]> {
+    pub(super) fn parts(&self, operands: &[Operand], percent: bool) -> TableResult<[Amount; 2]> {
         let both = <&[Operand; 2]>::try_from(operands).ok();
         let spans = operands.iter().flat_map(|of| &of.spans).copied();
         let asked = spans.max_by_key(|one| one.end.day.is_some());
@@ -141,10 +141,10 @@ impl Tables {
     /// these are surer.
     fn apart(
         &self,
-        together: Reading<Vec<Amount>>,
+        together: TableResult<Vec<Amount>>,
         part: &Operand,
         whole: &Operand,
-    ) -> Reading<[Amount; 2]> {
+    ) -> TableResult<[Amount; 2]> {
         let sure = |pair: &[Amount]| pair.iter().all(|one| one.doubt.is_none());
         let formula = part.formula().is_some() || whole.formula().is_some();
         if let Ok(pair) = &together
@@ -195,7 +195,7 @@ impl Tables {
     }
 
     /// The two figures in one table of a report that fit best together.
-    pub(super) fn paired(&self, part: &Operand, whole: &Operand) -> Reading<Vec<Amount>> {
+    pub(super) fn paired(&self, part: &Operand, whole: &Operand) -> TableResult<Vec<Amount>> {
         let of = [part, whole];
         let spans = part.spans.iter().chain(&whole.spans).copied();
         let asked = spans.max_by_key(|one| one.end.day.is_some());

@@ -8,7 +8,7 @@ use super::find::{Amount, AmountKind, latest};
 use super::fit::{FitFigure, is_light};
 use super::operand::Operand;
 use super::operands::AND;
-use super::page::{Reading, Tables, missing};
+use super::page::{TableResult, Tables, missing};
 use super::statements::rounds_alike;
 use super::table::ReportRow;
 use super::words::{LabelWords, lists_stem, plain_stems};
@@ -157,7 +157,7 @@ impl Tables {
 
     /// A figure without what the question leaves out: a row whose label says so ("Sales outside the
     /// US"), or the whole minus that part.
-    pub(super) fn without(&self, of: &Operand, asked: Option<Period>) -> Reading<Amount> {
+    pub(super) fn without(&self, of: &Operand, asked: Option<Period>) -> TableResult<Amount> {
         let whole = of.of_whole();
         let mut named = whole.clone();
         let words = of.except.iter().filter(|(word, _)| word != AND);

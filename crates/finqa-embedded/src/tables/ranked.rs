@@ -9,7 +9,7 @@ use super::find::{Amount, FigureExpr};
 use super::fit::FitFigure;
 use super::groups::Group;
 use super::operand::Operand;
-use super::page::{Doubt, Reading, Tables, missing};
+use super::page::{Doubt, TableResult, Tables, missing};
 use super::ranking::{Measure, Order, Ranking};
 use super::table::Place;
 use super::words::{lists, plain_stems};
@@ -33,7 +33,7 @@ impl Tables {
         of: &Operand,
         ranking: &Ranking,
         apart: &[String],
-    ) -> Reading<DirectAnswer> {
+    ) -> TableResult<DirectAnswer> {
         let quotient = of.quotient().map(|(part, whole)| [part, whole]);
         let of_what = quotient
             .as_ref()
@@ -103,7 +103,7 @@ impl Tables {
 
     /// The larger or smaller of two figures, answered by the name of its row, or of its column if
     /// both are in one row.
-    pub(super) fn larger(&self, pair: &[Amount], largest: bool) -> Reading<DirectAnswer> {
+    pub(super) fn larger(&self, pair: &[Amount], largest: bool) -> TableResult<DirectAnswer> {
         let [a, b] = pair else {
             return Err(Doubt::Open);
         };
@@ -132,7 +132,7 @@ impl Tables {
         of: &Operand,
         largest: bool,
         which: Option<&Which>,
-    ) -> Reading<DirectAnswer> {
+    ) -> TableResult<DirectAnswer> {
         let series = self.as_losses(std::slice::from_ref(of), self.series(of, which)?)?;
         self.in_one_unit(&series)?;
         let numbers: Vec<f64> = series.iter().map(Amount::number).collect();
@@ -178,7 +178,7 @@ impl Tables {
         columns: &[Vec<Group>],
         divided: bool,
         apart: &[String],
-    ) -> Reading<Vec<Vec<Ranked>>> {
+    ) -> TableResult<Vec<Vec<Ranked>>> {
         let ways = columns.iter().map(Vec::len).max().unwrap_or_default();
         let mut out = Vec::new();
         for way in 0..ways {
@@ -231,7 +231,7 @@ impl Tables {
         found: Vec<Vec<Ranked>>,
         ranking: &Ranking,
         kind: UnitKind,
-    ) -> Reading<DirectAnswer> {
+    ) -> TableResult<DirectAnswer> {
         let mut names: Vec<String> = Vec::new();
         let mut best = None;
         for mut ranked in found {

@@ -9,7 +9,7 @@ use super::asked::{Asked, Which};
 use super::find::{Amount, FigureExpr, keep};
 use super::fit::{FitFigure, is_light, is_loose};
 use super::operand::Operand;
-use super::page::{Doubt, Reading, Tables, missing};
+use super::page::{Doubt, TableResult, Tables, missing};
 use super::table::{Label, ReportTable};
 use super::words::{lists_stem, same_word};
 
@@ -94,7 +94,7 @@ impl Tables {
     }
 
     /// The figures of an operand in several periods, or in all rows or all columns; at least two.
-    pub(super) fn series(&self, of: &Operand, which: Option<&Which>) -> Reading<Vec<Amount>> {
+    pub(super) fn series(&self, of: &Operand, which: Option<&Which>) -> TableResult<Vec<Amount>> {
         let all_times = of.spans.is_empty() && self.is_plain() && self.periods_of(0).len() > 1;
         let length = match which {
             Some(Which::Period(length)) => *length,
@@ -129,7 +129,7 @@ impl Tables {
     }
 
     /// Returns a doubt if some of the figures are balances and others cover a period.
-    pub(super) fn are_of_one_kind(&self, all: &[Amount]) -> Reading<()> {
+    pub(super) fn are_of_one_kind(&self, all: &[Amount]) -> TableResult<()> {
         let kinds = all.iter().filter_map(|one| self.statement_of(&one.at?));
         let kinds: Vec<Statement> = kinds.collect();
         let has = |kind| kinds.contains(&kind);
@@ -161,7 +161,7 @@ impl Tables {
 
     /// Returns a doubt for a year in a table of seasons such as "2031/32", because it belongs to
     /// two.
-    pub(super) fn is_clear(&self, asked: Period) -> Reading<()> {
+    pub(super) fn is_clear(&self, asked: Period) -> TableResult<()> {
         let bare = !asked.is_season() && asked.months.is_none() && self.is_plain();
         match bare && self.periods_of(0).iter().any(|period| period.is_season()) {
             true => missing(format!("{asked} is a part of two seasons")),
@@ -232,7 +232,11 @@ impl Tables {
     /// The figures of all rows in a column, or of all columns in a row, without totals. In a
     /// report, those of the section whose headings fit best, and always with a doubt, because these
     /// rows may not be the ones meant.
-    pub(super) fn in_labels(&self, of: &Operand, which: Option<&Which>) -> Reading<Vec<Amount>> {
+    pub(super) fn in_labels(
+        &self,
+        of: &Operand,
+        which: Option<&Which>,
+    ) -> TableResult<Vec<Amount>> {
         if of.spans.len() > 1 && self.is_plain() {
             return Err(Doubt::Open);
         }

@@ -6,7 +6,7 @@ use finqa_core::page::period::Period;
 use super::compute::DirectAnswer;
 use super::find::{Amount, FigureExpr};
 use super::operand::Operand;
-use super::page::{Doubt, Reading, Tables};
+use super::page::{Doubt, TableResult, Tables};
 
 impl DirectAnswer {
     /// The value as it is printed in a list; `None` if it cannot be computed.
@@ -24,10 +24,10 @@ impl DirectAnswer {
 
 impl Tables {
     /// The figures of several periods, in the order asked. A doubt about one is a doubt about all.
-    pub(super) fn each(&self, of: &Operand) -> Reading<DirectAnswer> {
+    pub(super) fn each(&self, of: &Operand) -> TableResult<DirectAnswer> {
         let undated = of.of_spans(Vec::new());
         let figure = |span: &Period| self.figure(&undated, Some(*span), None);
-        let found: Vec<Amount> = of.spans.iter().map(figure).collect::<Reading<_>>()?;
+        let found: Vec<Amount> = of.spans.iter().map(figure).collect::<TableResult<_>>()?;
         self.in_one_unit(&found)?;
         self.are_of_one_kind(&found)?;
         let answers: Vec<DirectAnswer> = found

@@ -10,7 +10,7 @@ use super::find::{Amount, AmountKind};
 use super::fit::is_light;
 use super::operand::Operand;
 use super::operands::operand;
-use super::page::{Doubt, Reading, Tables};
+use super::page::{Doubt, TableResult, Tables};
 use super::phrases::Cue;
 use super::question::{self, Token, TokenPart};
 use super::words::{VERBS, lists};
@@ -189,8 +189,8 @@ impl Tables {
         (!out.is_empty()).then_some(out)
     }
 
-    fn value_of(&self, of: &Spelled) -> Reading<Amount> {
-        let sum = |terms: &[(Operand, bool)]| -> Reading<Amount> {
+    fn value_of(&self, of: &Spelled) -> TableResult<Amount> {
+        let sum = |terms: &[(Operand, bool)]| -> TableResult<Amount> {
             let mut sum: Option<Amount> = None;
             for (term, subtracted) in terms {
                 let found = self.figure(term, None, None)?;

@@ -1,5 +1,5 @@
-//! What was spent or received in all, by a list of transactions: "How much was spent at the bakery in
-//! March?" is the sum of the rows that match.
+//! What was spent or received in all, by a list of transactions: "How much was spent at the bakery
+//! in March?" is the sum of the rows that match.
 //!
 //! Such a sum is sure only if each word of the question is about the money, a column, a period, or
 //! the name of these rows, and if the list tells what was spent from what was received.
@@ -12,7 +12,7 @@ use finqa_core::program::Leaf;
 
 use super::compute::{DirectAnswer, answer};
 use super::find::FigureExpr;
-use super::page::{Doubt, Reading, Tables, missing};
+use super::page::{Doubt, TableResult, Tables, missing};
 use super::question::in_both_cases;
 use super::sum_question::{SumQuestion, is_beyond, same_name};
 use super::table::Place;
@@ -54,7 +54,7 @@ fn has_day(period: &Period, day: Date) -> bool {
 }
 
 /// The period of a question, if it has one and nothing else of time.
-fn period(times: &Times, lower: &str) -> Reading<Option<Period>> {
+fn period(times: &Times, lower: &str) -> TableResult<Option<Period>> {
     let is_read = |at: &Range<usize>| {
         let mut found = times.found.iter();
         found.any(|(of, _)| of.start <= at.start && at.end <= of.end)
@@ -91,7 +91,7 @@ fn period(times: &Times, lower: &str) -> Reading<Option<Period>> {
 
 impl TransactionList {
     /// The column that has a name, if all rows with it have it there and it is one name.
-    fn column_of(&self, name: &[&str]) -> Reading<usize> {
+    fn column_of(&self, name: &[&str]) -> TableResult<usize> {
         let fits = |text: &&TransactionText| same_name(&text.words, name).is_some();
         let columns = 0..self.texts.len();
         let has = |row: &&Transaction| row.texts.iter().any(|text| fits(&text));
@@ -143,7 +143,7 @@ impl TransactionList {
 
 impl Tables {
     /// The sum of the transactions that a question asks for; `None` if it asks for no such sum.
-    pub(super) fn of_list(&self, question: &str) -> Option<Reading<DirectAnswer>> {
+    pub(super) fn of_list(&self, question: &str) -> Option<TableResult<DirectAnswer>> {
         let list = self.list.as_ref()?;
         let (mut spelled, lower) = in_both_cases(question);
         let times = Times::read_in(&lower, list.order);
@@ -162,10 +162,10 @@ impl Tables {
         list: &TransactionList,
         asked: &SumQuestion<'_>,
         period: Option<Period>,
-    ) -> Reading<DirectAnswer> {
+    ) -> TableResult<DirectAnswer> {
         let names: Vec<(usize, &Vec<&str>)> = (asked.names.iter())
             .map(|name| Ok((list.column_of(name)?, name)))
-            .collect::<Reading<_>>()?;
+            .collect::<TableResult<_>>()?;
         let named = |c: usize| names.iter().any(|(of, _)| list.texts.get(*of) == Some(&c));
         if let Some(c) = asked.headings.iter().find(|c| !named(**c)) {
             let heading = list.headings.get(*c).map_or("", String::as_str);
@@ -216,7 +216,7 @@ impl Tables {
             return missing("the list has no row of it");
         }
         let leaves = rows.iter().map(|row| self.amount_of(list, row, asked));
-        let leaves: Vec<FigureExpr> = leaves.collect::<Reading<_>>()?;
+        let leaves: Vec<FigureExpr> = leaves.collect::<TableResult<_>>()?;
         let mut currencies: Vec<&Option<String>> = rows.iter().map(|row| &row.currency).collect();
         currencies.sort();
         currencies.dedup();
@@ -238,7 +238,7 @@ impl Tables {
         list: &TransactionList,
         row: &Transaction,
         asked: &SumQuestion<'_>,
-    ) -> Reading<FigureExpr> {
+    ) -> TableResult<FigureExpr> {
         let column = match (asked.column, list.amounts.as_slice()) {
             (Some(column), _) => column,
             (None, [_, into]) if row.came_in == Some(true) => *into,
@@ -277,7 +277,7 @@ fn of_side<'l>(
     list: &TransactionList,
     mut rows: Vec<&'l Transaction>,
     asked: &SumQuestion<'_>,
-) -> Reading<Vec<&'l Transaction>> {
+) -> TableResult<Vec<&'l Transaction>> {
     match (list.sides, asked.came_in) {
         // Most rows of a list are paid; a card prints them above zero.
         (Sides::UnclearSigns, Some(_)) => {

@@ -8,7 +8,7 @@ use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
 use super::fit::{CHANGES, FitFigure, Weights, is_light};
-use super::operand::{Operand, Wording};
+use super::operand::{Operand, Phrasing};
 use super::page::{Doubt, Tables};
 use super::phrases::NamedStatement;
 use super::table::{Place, ReportRow, ReportTable};
@@ -138,11 +138,11 @@ impl Tables {
     }
 
     /// True if the row's own label, without its section, has all words of one of the readings.
-    pub(super) fn is_named_by_label(&self, one: &FitFigure, readings: &[Wording]) -> bool {
+    pub(super) fn is_named_by_label(&self, one: &FitFigure, readings: &[Phrasing]) -> bool {
         let row = self
             .table(one.place())
             .and_then(|table| table.rows.get(one.row));
-        let says = |reading: &Wording| {
+        let says = |reading: &Phrasing| {
             let mut words = reading.words.iter().filter(|word| !is_light(word));
             row.is_some_and(|row| words.all(|word| row.label.words.contains(word)))
         };

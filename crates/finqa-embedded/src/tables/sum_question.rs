@@ -2,7 +2,7 @@
 
 use finqa_core::number::currency_in;
 
-use super::page::{Reading, missing};
+use super::page::{TableResult, missing};
 use super::question::RELATIVE_TIME;
 use super::transactions::{IN, OUT, TransactionList, is_link, is_one_of, name_words};
 use super::words::lists;
@@ -68,7 +68,7 @@ pub(super) fn same_name(own: &[String], said: &[&str]) -> Option<usize> {
 
 impl<'q> SumQuestion<'q> {
     /// Reads a question without its times; `None` if it does not ask for a sum.
-    pub(super) fn read(list: &TransactionList, question: &'q str) -> Option<Reading<Self>> {
+    pub(super) fn read(list: &TransactionList, question: &'q str) -> Option<TableResult<Self>> {
         let words = name_words(question);
         let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
         let word = |at: usize| lower.get(at).map_or("", String::as_str);
@@ -184,7 +184,7 @@ fn says(heading: &str, said: &str) -> bool {
 }
 
 /// The column of figures that has all of these words in its heading.
-fn column_of(list: &TransactionList, said: &[&str]) -> Reading<usize> {
+fn column_of(list: &TransactionList, said: &[&str]) -> TableResult<usize> {
     let heading = |c: &usize| list.headings.get(*c).map_or("", String::as_str);
     let all = |c: &&usize| said.iter().all(|word| says(heading(c), word));
     let columns: Vec<usize> = list.figures.iter().filter(all).copied().collect();

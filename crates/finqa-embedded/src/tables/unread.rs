@@ -8,7 +8,7 @@ use super::compute::DirectAnswer;
 use super::find::FigureExpr;
 use super::fit::{FitFigure, Weights};
 use super::operand::Operand;
-use super::page::{Reading, Tables, missing};
+use super::page::{TableResult, Tables, missing};
 use super::table::{Place, ReportTable};
 use crate::expr::{literal_value, turn_sign};
 
@@ -21,7 +21,7 @@ impl Tables {
         of: &Operand,
         asked: Option<Period>,
         found: &[FitFigure],
-    ) -> Reading<()> {
+    ) -> TableResult<()> {
         let wanted = |period: Option<&Period>| self.fits(period, asked.as_ref());
         let unread = unread_candidates(&self.tables, of, &self.weights, &wanted);
         let best = unread.into_iter().find(|one| one.full);
@@ -40,7 +40,7 @@ impl Tables {
 
     /// Adds the side of an account ("45 Dr") to a figure that is looked up. Returns a doubt for a
     /// calculation with such figures.
-    pub(super) fn with_side(&self, answer: DirectAnswer) -> Reading<DirectAnswer> {
+    pub(super) fn with_side(&self, answer: DirectAnswer) -> TableResult<DirectAnswer> {
         let side = |leaf: &Leaf<Option<Place>>| self.cell(leaf.source?)?.side();
         let first = answer.exprs().flat_map(FigureExpr::leaves).find_map(side);
         let Some(first) = first else {

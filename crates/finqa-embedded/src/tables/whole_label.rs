@@ -12,7 +12,7 @@ use super::find::{Amount, keep, latest};
 use super::fit::FitFigure;
 use super::operand::Operand;
 use super::operands::operand;
-use super::page::{Doubt, Reading, Tables};
+use super::page::{Doubt, TableResult, Tables};
 use super::phrases::NamedStatement;
 use super::question::{self, Token, TokenPart};
 use super::statements::rounds_alike;
@@ -69,7 +69,8 @@ fn find(text: &[(Range<usize>, String)], label: &[String]) -> Option<Range<usize
 }
 
 impl NamedStatement {
-    /// True if the table is this statement. The word "cash" in the title tells the two of a period apart.
+    /// True if the table is this statement. The word "cash" in the title tells the two of a period
+    /// apart.
     pub(super) fn is(self, table: &ReportTable) -> bool {
         let of_cash = table.title.contains("cash");
         match (self, table.statement) {
@@ -171,7 +172,7 @@ impl Tables {
 
     /// The figure of the rows that a question names by their whole label. If they differ, a balance
     /// takes precedence over its change.
-    pub(super) fn of_rows(&self, of: &Operand, asked: Option<Period>) -> Reading<Amount> {
+    pub(super) fn of_rows(&self, of: &Operand, asked: Option<Period>) -> TableResult<Amount> {
         let named = |one: &FitFigure| {
             let table = self.table(one.place());
             of.statement

@@ -20,7 +20,7 @@ use crate::grid::spans::{self, PrintedCell, SpannedCell};
 use crate::source::SheetCell;
 use crate::text::printed as as_seen;
 use number_format::{NumberFormat, Shown, general};
-use sheet_xml::{Place, SheetXml};
+use sheet_xml::{CellRef, SheetXml};
 
 /// Maximum size of the unpacked workbook, in bytes, so that a small archive cannot fill the memory.
 const LARGEST: u64 = 256 * 1024 * 1024;
@@ -57,7 +57,7 @@ struct ReadCell {
     hidden: Option<&'static str>,
 }
 
-type Cells = BTreeMap<Place, ReadCell>;
+type Cells = BTreeMap<CellRef, ReadCell>;
 
 /// Reads a workbook.
 ///
@@ -94,7 +94,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Workbook, String> {
             cell.hidden = reason.map(|(_, why)| why).or(cell.hidden);
         }
         let merged = book.merge_cells_by_sheet_name(&name).unwrap_or_default();
-        let ends: HashMap<Place, u32> = merged
+        let ends: HashMap<CellRef, u32> = merged
             .iter()
             .map(|whole| (whole.start, whole.end.1))
             .collect();
@@ -129,8 +129,8 @@ fn cells(book: &mut Xlsx<Cursor<&[u8]>>, sheet: &str, xml: &SheetXml) -> Result<
         from_1904,
     };
     let mut cells = Cells::new();
-    let mut numbers: HashMap<Place, f64> = HashMap::new();
-    let mut formulas: HashMap<Place, usize> = HashMap::new();
+    let mut numbers: HashMap<CellRef, f64> = HashMap::new();
+    let mut formulas: HashMap<CellRef, usize> = HashMap::new();
     while let Some((cell, style)) = reader.next_cell_with_style_id()? {
         let place = cell.get_position();
         let data = Data::from(cell.get_value().clone());
@@ -190,7 +190,7 @@ struct Printing<'f> {
 
 impl Printing<'_> {
     /// The cell as it is printed; `None` if nothing is printed.
-    fn cell(&self, place: Place, data: &Data) -> Option<ReadCell> {
+    fn cell(&self, place: CellRef, data: &Data) -> Option<ReadCell> {
         let mut source = SheetCell {
             place,
             ..SheetCell::default()
@@ -250,7 +250,7 @@ impl Printing<'_> {
 impl Workbook {
     /// Adds the tables of a sheet: the visible ones, and those with hidden cells without their
     /// figures.
-    fn add(&mut self, sheet: &str, mut cells: Cells, ends: &HashMap<Place, u32>, hidden: bool) {
+    fn add(&mut self, sheet: &str, mut cells: Cells, ends: &HashMap<CellRef, u32>, hidden: bool) {
         self.left_out.extend(left_out(sheet, &cells, hidden));
         if cells.values().any(|cell| cell.hidden.is_some()) {
             let mut all = cells.clone();
@@ -304,7 +304,7 @@ fn left_out(sheet: &str, cells: &Cells, hidden: bool) -> Vec<String> {
         let of = cells
             .iter()
             .filter(|(_, cell)| cell.hidden.or(cell.source.unread) == Some(why));
-        of.map(|(place, _)| *place).collect::<Vec<Place>>()
+        of.map(|(place, _)| *place).collect::<Vec<CellRef>>()
     };
     let columns: BTreeSet<u32> = places(COLUMN)
         .into_iter()
@@ -336,7 +336,7 @@ fn left_out(sheet: &str, cells: &Cells, hidden: bool) -> Vec<String> {
 
 /// Arranges cells in rows, with one empty row where the sheet has blank ones. A merged cell spans
 /// the columns of its area.
-fn rows(cells: &Cells, ends: &HashMap<Place, u32>) -> Vec<Vec<SpannedCell>> {
+fn rows(cells: &Cells, ends: &HashMap<CellRef, u32>) -> Vec<Vec<SpannedCell>> {
     let first_column = cells.keys().map(|(_, column)| *column).min().unwrap_or(0);
     let mut rows: Vec<Vec<SpannedCell>> = Vec::new();
     let mut last = None;

@@ -12,7 +12,7 @@ use quick_xml::{Error, Reader, XmlVersion};
 use zip::ZipArchive;
 
 /// Row and column, counted from 0.
-pub(super) type Place = (u32, u32);
+pub(super) type CellRef = (u32, u32);
 
 /// The hidden rows and columns of a sheet, and its formulas without stored values.
 #[derive(Debug, Default, PartialEq)]
@@ -20,13 +20,13 @@ pub(super) struct SheetXml {
     hidden_rows: BTreeSet<u32>,
     hidden_columns: Vec<RangeInclusive<u32>>,
     /// The formulas without a stored value.
-    pub(super) formulas: HashMap<Place, String>,
+    pub(super) formulas: HashMap<CellRef, String>,
 }
 
 /// The cell that is being read.
 #[derive(Default)]
 struct OpenCell {
-    place: Place,
+    place: CellRef,
     /// True if the formula's value is a text. An empty text is a value too.
     is_text: bool,
     formula: Option<String>,
@@ -51,7 +51,7 @@ impl SheetXml {
         let mut cell = OpenCell::default();
         // Formulas that several cells share, by their number, with the cell in which each is
         // written.
-        let mut shared: HashMap<String, (Place, String)> = HashMap::new();
+        let mut shared: HashMap<String, (CellRef, String)> = HashMap::new();
         let (mut row, mut column) = (0, 0);
         for_each_event(xml, |event| {
             match event {
@@ -119,9 +119,9 @@ impl SheetXml {
         Ok(sheet)
     }
 
-    /// Keeps the formula of a cell that has no stored value. A cell that shares a formula gets it with
-    /// the references moved to its place.
-    fn add(&mut self, cell: OpenCell, shared: &mut HashMap<String, (Place, String)>) {
+    /// Keeps the formula of a cell that has no stored value. A cell that shares a formula gets it
+    /// with the references moved to its place.
+    fn add(&mut self, cell: OpenCell, shared: &mut HashMap<String, (CellRef, String)>) {
         let Some(formula) = cell.formula else { return };
         let formula = unescape(&formula).map_or_else(|_| formula.clone(), Cow::into_owned);
         let written = match (&cell.shared, formula.is_empty()) {
@@ -217,7 +217,7 @@ fn is_hidden(element: &BytesStart<'_>, size: &str) -> bool {
 }
 
 /// The row and column, counted from 0, of a name such as `$D$4`.
-pub(super) fn place_of(name: &str) -> Option<Place> {
+pub(super) fn place_of(name: &str) -> Option<CellRef> {
     let name = name.replace('$', "");
     let (letters, digits) = name.split_at(name.find(|c: char| c.is_ascii_digit())?);
     let column = letters.chars().try_fold(0_u32, |column, letter| {
@@ -247,7 +247,7 @@ mod tests {
         let hidden = |is: &dyn Fn(u32) -> bool| (0..10).filter(|at| is(*at)).collect::<Vec<_>>();
         assert_eq!(hidden(&|row| sheet.is_hidden_row(row)), [1, 2]);
         assert_eq!(hidden(&|column| sheet.is_hidden_column(column)), [1, 2, 4]);
-        let mut formulas: Vec<(Place, &str)> = sheet
+        let mut formulas: Vec<(CellRef, &str)> = sheet
             .formulas
             .iter()
             .map(|(place, formula)| (*place, formula.as_str()))

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::sheet_xml::{Place, place_of};
+use super::sheet_xml::{CellRef, place_of};
 
 /// Maximum number of cells that all sums of a sheet add up together, which limits the time for
 /// large ranges.
@@ -12,27 +12,27 @@ const DEEPEST: usize = 100;
 
 /// The sums of a sheet while they are computed.
 struct Sums<'s> {
-    numbers: &'s HashMap<Place, f64>,
-    formulas: &'s HashMap<Place, String>,
+    numbers: &'s HashMap<CellRef, f64>,
+    formulas: &'s HashMap<CellRef, String>,
     /// The values found so far. `None` for a formula that is not a sum, or that is being
     /// computed.
-    known: HashMap<Place, Option<f64>>,
+    known: HashMap<CellRef, Option<f64>>,
     left: u64,
 }
 
 /// The values of the formulas that only add numbers and cells of their own sheet:
 /// `SUM(B2:B8,B10)`, `B2+B3`, `B1+1`.
 pub(super) fn values(
-    numbers: &HashMap<Place, f64>,
-    formulas: &HashMap<Place, String>,
-) -> HashMap<Place, f64> {
+    numbers: &HashMap<CellRef, f64>,
+    formulas: &HashMap<CellRef, String>,
+) -> HashMap<CellRef, f64> {
     let mut sums = Sums {
         numbers,
         formulas,
         known: HashMap::new(),
         left: MOST_CELLS,
     };
-    let mut places: Vec<Place> = formulas.keys().copied().collect();
+    let mut places: Vec<CellRef> = formulas.keys().copied().collect();
     places.sort_unstable();
     for place in places {
         sums.value(place, DEEPEST);
@@ -45,7 +45,7 @@ pub(super) fn values(
 
 impl Sums<'_> {
     /// The value of a cell: its stored number, or the sum of its formula. `None` if it has neither.
-    fn value(&mut self, place: Place, depth: usize) -> Option<f64> {
+    fn value(&mut self, place: CellRef, depth: usize) -> Option<f64> {
         if let Some(known) = self.known.get(&place) {
             return *known;
         }
