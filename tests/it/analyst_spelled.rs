@@ -137,3 +137,31 @@ fn a_formula_is_only_of_what_the_question_names() {
     ];
     assert_conversation(&place, "10k.htm", &turns);
 }
+
+/// The words behind the comma of a label were added up.
+#[test]
+fn a_label_with_a_comma_is_no_formula() {
+    let years = &["", "2031", "2030"];
+    let flows = table(
+        "CONSOLIDATED STATEMENTS OF CASH FLOWS",
+        &[
+            years,
+            &["Net income", "90", "80"],
+            &["Accounts receivable, net and other", "(12)", "(9)"],
+            &["Accrued expenses and other", "7", "5"],
+            &["Net cash from operating activities", "85", "76"],
+            &["Cash and restricted cash, end of period", "44", "31"],
+        ],
+    );
+    let questions = [
+        (
+            "What was Accounts receivable, net and other in the cash flow statement in 2030?",
+            "-9",
+        ),
+        (
+            "What was Cash and restricted cash, end of period in 2030?",
+            "31",
+        ),
+    ];
+    assert_answers("10k.htm", &page("", &[flows]), &questions);
+}

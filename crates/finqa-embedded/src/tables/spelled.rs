@@ -44,8 +44,12 @@ struct Spelled {
 }
 
 impl Tables {
-    /// The value of a formula that a question spells out, if each of its figures is found.
+    /// The value of a formula that a question spells out, if each of its figures is found. A comma
+    /// of a printed label begins no formula: "Receivables, net and other".
     pub(super) fn spelled(&self, text: &str) -> Option<DirectAnswer> {
+        if self.whole_label(text).is_some() {
+            return None;
+        }
         let text = text.trim_end_matches(['?', ' ']);
         let of = BEGINS.captures_iter(text).find_map(|found| {
             let mark = found.get(0)?;
