@@ -102,19 +102,6 @@ impl Tables {
         labels.into_iter().flatten()
     }
 
-    /// The printed row and column of a cell, for messages: "Revenue · 2031".
-    pub(super) fn full_name(&self, place: Place) -> String {
-        let table = self.table(place);
-        let row = table.and_then(|table| Some(table.rows.get(place.row)?.printed.as_str()));
-        let column =
-            table.and_then(|table| Some(table.columns.get(place.column)?.printed.as_str()));
-        format!(
-            "{} · {}",
-            row.unwrap_or_default(),
-            column.unwrap_or_default()
-        )
-    }
-
     /// The name of a cell's row, or of its column if the row has only a period.
     pub(super) fn name_of(&self, place: Place) -> String {
         let mut labels = self.labels_of(place);

@@ -345,6 +345,19 @@ impl Tables {
         format!("r{}c{}", first + place.row, place.column)
     }
 
+    /// The printed row and column of a cell, for messages: "Revenue · 2031".
+    pub(super) fn full_name(&self, place: Place) -> String {
+        let table = self.table(place);
+        let row = table.and_then(|table| Some(table.rows.get(place.row)?.printed.as_str()));
+        let column =
+            table.and_then(|table| Some(table.columns.get(place.column)?.printed.as_str()));
+        format!(
+            "{} · {}",
+            row.unwrap_or_default(),
+            column.unwrap_or_default()
+        )
+    }
+
     /// The names of a cell's row and column, as evidence shows them.
     pub(crate) fn cell_name(&self, place: Place) -> String {
         let table = self.table(place);
