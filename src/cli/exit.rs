@@ -8,7 +8,7 @@ use finqa_core::error::{Kind, causes};
 use finqa_core::text::single_spaced;
 use finqa_report::output::OutputError;
 
-use super::explain::Explained;
+use super::hints::Hinted;
 
 /// The exit codes. They are public, so the README documents them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub struct Failure {
 }
 
 /// The one place where an error of a package becomes a line and an exit code.
-impl<E: Explained + 'static> From<E> for Failure {
+impl<E: Hinted + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
         Self::new(error.kind().into(), error.line(one_line(&error)))
     }

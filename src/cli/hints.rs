@@ -27,27 +27,27 @@ use finqa_score::dataset::DatasetError;
 use finqa_score::score::ScoreError;
 
 /// An error as the command line prints it.
-pub trait Explained: Kinded {
+pub trait Hinted: Kinded {
     /// The line to print. `own` is the error's own text, followed by its causes.
     fn line(&self, own: String) -> String {
         own
     }
 }
 
-impl Explained for ConfigError {}
-impl Explained for DownloadError {}
-impl Explained for EnvError {}
-impl Explained for GraphError {}
-impl Explained for HubError {}
-impl Explained for JournalError {}
-impl Explained for LockError {}
-impl Explained for MlflowError {}
-impl Explained for ModelError {}
-impl Explained for PromptError {}
-impl Explained for RemoteError {}
-impl Explained for RunFailure {}
+impl Hinted for ConfigError {}
+impl Hinted for DownloadError {}
+impl Hinted for EnvError {}
+impl Hinted for GraphError {}
+impl Hinted for HubError {}
+impl Hinted for JournalError {}
+impl Hinted for LockError {}
+impl Hinted for MlflowError {}
+impl Hinted for ModelError {}
+impl Hinted for PromptError {}
+impl Hinted for RemoteError {}
+impl Hinted for RunFailure {}
 
-impl Explained for RepliesError {
+impl Hinted for RepliesError {
     fn line(&self, own: String) -> String {
         match self {
             Self::Foreign { .. } => format!(
@@ -58,7 +58,7 @@ impl Explained for RepliesError {
     }
 }
 
-impl Explained for SettingsError {
+impl Hinted for SettingsError {
     fn line(&self, own: String) -> String {
         match self {
             Self::NoKey {
@@ -85,7 +85,7 @@ impl Explained for SettingsError {
     }
 }
 
-impl Explained for DocumentError {
+impl Hinted for DocumentError {
     fn line(&self, own: String) -> String {
         match self {
             Self::Json { .. } => format!("{own}; a run reads records with --data-path"),
@@ -94,7 +94,7 @@ impl Explained for DocumentError {
     }
 }
 
-impl Explained for AskError {
+impl Hinted for AskError {
     fn line(&self, own: String) -> String {
         match self {
             Self::Document(error) => error.line(own),
@@ -103,7 +103,7 @@ impl Explained for AskError {
     }
 }
 
-impl Explained for ServerError {
+impl Hinted for ServerError {
     fn line(&self, own: String) -> String {
         match self {
             Self::Bind { .. } => format!("{own}; choose another --port, or 0 for a free one"),
@@ -112,7 +112,7 @@ impl Explained for ServerError {
     }
 }
 
-impl Explained for DatasetError {
+impl Hinted for DatasetError {
     fn line(&self, own: String) -> String {
         match self {
             Self::NoSplits { .. } => format!("{own}; leave out --split"),
@@ -122,7 +122,7 @@ impl Explained for DatasetError {
     }
 }
 
-impl Explained for ScoreError {
+impl Hinted for ScoreError {
     fn line(&self, own: String) -> String {
         match self {
             Self::NothingScored { .. } => format!("{own}; name the records with --data-path"),
@@ -131,7 +131,7 @@ impl Explained for ScoreError {
     }
 }
 
-impl Explained for CalibrationError {
+impl Hinted for CalibrationError {
     fn line(&self, own: String) -> String {
         match self {
             Self::Read { .. } => own,
@@ -153,7 +153,7 @@ impl Explained for CalibrationError {
     }
 }
 
-impl Explained for AnalysisError {
+impl Hinted for AnalysisError {
     fn line(&self, own: String) -> String {
         match self {
             Self::DifferentQuestions { common, .. } => {
@@ -168,7 +168,7 @@ impl Explained for AnalysisError {
     }
 }
 
-impl Explained for AnswersError {
+impl Hinted for AnswersError {
     fn line(&self, own: String) -> String {
         match self {
             Self::Score(error) => error.line(own),
@@ -180,7 +180,7 @@ impl Explained for AnswersError {
     }
 }
 
-impl Explained for FolderError {
+impl Hinted for FolderError {
     fn line(&self, own: String) -> String {
         let another = "and -o names another folder";
         let listed = |runs: &Path| command("runs", runs.parent().unwrap_or(runs));
@@ -204,7 +204,7 @@ impl Explained for FolderError {
     }
 }
 
-impl Explained for PlanError {
+impl Hinted for PlanError {
     fn line(&self, own: String) -> String {
         match self {
             Self::NoQuestions { .. } => format!("{own}; use --mode conversations"),
@@ -213,7 +213,7 @@ impl Explained for PlanError {
     }
 }
 
-impl Explained for ShardsError {
+impl Hinted for ShardsError {
     fn line(&self, own: String) -> String {
         match self {
             Self::Taken { .. } => format!("{own}; name another one with --run"),
@@ -225,7 +225,7 @@ impl Explained for ShardsError {
     }
 }
 
-impl Explained for OutputError {
+impl Hinted for OutputError {
     fn line(&self, own: String) -> String {
         match self {
             Self::Write { .. } => {
@@ -236,7 +236,7 @@ impl Explained for OutputError {
     }
 }
 
-impl Explained for TelemetryError {
+impl Hinted for TelemetryError {
     fn line(&self, own: String) -> String {
         match self {
             Self::File { .. } => format!("{own}; pass `--traces off` to run without it"),
@@ -245,7 +245,7 @@ impl Explained for TelemetryError {
     }
 }
 
-impl Explained for SearchError {
+impl Hinted for SearchError {
     fn line(&self, own: String) -> String {
         match self {
             Self::TooFewPages => format!("{own}; name more records (--n, --data-path)"),
@@ -269,7 +269,7 @@ impl Explained for SearchError {
     }
 }
 
-impl Explained for PipelineError {
+impl Hinted for PipelineError {
     fn line(&self, own: String) -> String {
         match self {
             Self::CriticWithoutModel => {
