@@ -47,16 +47,16 @@ impl Tables {
     /// The value of a formula that a question spells out, if each of its figures is found. A comma
     /// of a printed label begins no formula: "Receivables, net and other".
     pub(super) fn spelled(&self, text: &str) -> Option<DirectAnswer> {
+        let bare = text.trim_end_matches(['?', ' ']);
+        let of = BEGINS.captures_iter(bare).find_map(|found| {
+            let mark = found.get(0)?;
+            let formula = bare.get(mark.end()..)?;
+            let main = bare.get(..mark.start())?;
+            self.read_spelled(main, formula, found.name("taken").is_some())
+        })?;
         if self.whole_label(text).is_some() {
             return None;
         }
-        let text = text.trim_end_matches(['?', ' ']);
-        let of = BEGINS.captures_iter(text).find_map(|found| {
-            let mark = found.get(0)?;
-            let formula = text.get(mark.end()..)?;
-            let main = text.get(..mark.start())?;
-            self.read_spelled(main, formula, found.name("taken").is_some())
-        })?;
         let found = self.value_of(&of).ok()?;
         Some(self.look_up(found.clone(), &of.name)).map(|answer| DirectAnswer {
             doubt: answer.doubt.or(found.doubt),
