@@ -237,27 +237,24 @@ impl Tables {
         for mut ranked in found {
             ranked.sort_by(|a, b| b.key.total_cmp(&a.key));
             let moves = ranking.by != Measure::Level;
-            let rose = ranked.iter().filter(|one| one.key > 0.0).count();
-            let fell = ranked.iter().filter(|one| one.key < 0.0).count();
+            let names_of = |is: fn(f64) -> bool| -> Vec<&str> {
+                let found = ranked.iter().filter(|one| is(one.key));
+                found.map(|one| one.name.as_str()).collect()
+            };
+            let (rose, fell) = (names_of(|key| key > 0.0), names_of(|key| key < 0.0));
             let at = match ranking.order {
-                Order::Largest(place) if !moves || place <= rose => place.checked_sub(1),
-                Order::Smallest(place) if !moves || fell == 0 => ranked.len().checked_sub(place),
-                Order::LargestFall if fell > 0 => ranked.len().checked_sub(1),
-                Order::Rose if rose == 1 => Some(0),
-                Order::Fell if fell == 1 => ranked.len().checked_sub(1),
-                Order::Rose | Order::Fell
-                    if rose > 0 && ranking.order == Order::Rose
-                        || fell > 0 && ranking.order == Order::Fell =>
-                {
-                    let is = |one: &&Ranked| {
-                        (one.key > 0.0) == (ranking.order == Order::Rose) && one.key.abs() > 0.0
-                    };
-                    let all: Vec<&str> = ranked
-                        .iter()
-                        .filter(is)
-                        .map(|one| one.name.as_str())
-                        .collect();
-                    return missing(format!("it is true of {}", all.join(" and ")));
+                Order::Largest(place) if !moves || place <= rose.len() => place.checked_sub(1),
+                Order::Smallest(place) if !moves || fell.is_empty() => {
+                    ranked.len().checked_sub(place)
+                }
+                Order::LargestFall if !fell.is_empty() => ranked.len().checked_sub(1),
+                Order::Rose if rose.len() == 1 => Some(0),
+                Order::Fell if fell.len() == 1 => ranked.len().checked_sub(1),
+                Order::Rose if rose.len() > 1 => {
+                    return missing(format!("it is true of {}", rose.join(" and ")));
+                }
+                Order::Fell if fell.len() > 1 => {
+                    return missing(format!("it is true of {}", fell.join(" and ")));
                 }
                 _ => return missing("it is true of no part"),
             };
