@@ -87,6 +87,8 @@ struct Turn {
     text: String,
     /// What it asks for; `None` if it is not understood.
     asked: Option<Asked>,
+    /// The answer, if it asks for a sum over a list of transactions.
+    sum: Option<TableResult<DirectAnswer>>,
     /// The reason why it may ask for something else, because it depends on earlier questions.
     unsettled: Option<String>,
 }
@@ -130,9 +132,10 @@ impl Tables {
     /// it is about a plain table and cannot be understood.
     fn turn(&self, text: &str, last: Option<&Turn>, alone: bool) -> Option<Turn> {
         let of_report = last.filter(|_| !self.is_plain());
-        if self.of_list(text).is_some() {
+        if let Some(sum) = self.of_list(text) {
             return Some(Turn {
                 text: text.to_owned(),
+                sum: Some(sum),
                 ..Turn::default()
             });
         }
@@ -212,14 +215,15 @@ impl Tables {
         Some(Turn {
             text,
             asked: Some(asked),
+            sum: None,
             unsettled,
         })
     }
 
     /// The answer to a completed question.
     fn answer_of(&self, turn: &Turn) -> Option<TableResult<DirectAnswer>> {
-        if let Some(found) = self.of_list(&turn.text) {
-            return Some(found);
+        if let Some(sum) = &turn.sum {
+            return Some(sum.clone());
         }
         let found = self.of_labels(turn);
         let sure = matches!(&found, Some(Ok(answer)) if answer.doubt.is_none());

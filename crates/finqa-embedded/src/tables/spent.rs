@@ -175,10 +175,12 @@ impl Tables {
             let text = row.texts.get(*c);
             text.is_some_and(|text| same_name(&text.words, name).is_some())
         };
-        let mut rows: Vec<&Transaction> = list.rows.iter().collect();
+        let is_meant = |row: &&Transaction| names.iter().all(|name| has(row, name));
+        let mut rows: Vec<&Transaction> = list.rows.iter().filter(is_meant).collect();
         if let Some(period) = period {
             let fits = |row: &Transaction| row.days.map(|day| has_day(&period, day));
-            let mut years: Vec<Option<u16>> = (rows.iter())
+            // Rows with other names count too.
+            let mut years: Vec<Option<u16>> = (list.rows.iter())
                 .filter(|row| fits(row).contains(&true))
                 .map(|row| row.days[0].year)
                 .collect();
@@ -186,13 +188,11 @@ impl Tables {
             if period.end.year.is_none() && years.len() > 1 {
                 return missing("the list has it in several years");
             }
-            rows.retain(|row| names.iter().all(|name| has(row, name)));
             if rows.iter().any(|row| fits(row)[0] != fits(row)[1]) {
                 return missing("the dates of the list do not tell the day from the month");
             }
             rows.retain(|row| fits(row)[0]);
         }
-        rows.retain(|row| names.iter().all(|name| has(row, name)));
         if let Some(currency) = &asked.currency {
             rows.retain(|row| row.currency.as_ref() == Some(currency));
         }
