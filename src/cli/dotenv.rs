@@ -13,7 +13,7 @@ use super::Failure;
 /// replaced. Call it while the process has one thread, because another thread could read the
 /// environment while it changes.
 ///
-/// Only the file in the working directory is read. A file in a parent directory may belong to
+/// Reads only the `.env` of the working directory. A file in a parent directory may belong to
 /// somebody else, and its `OPENAI_BASE_URL` would receive the user's exported key.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ pub struct Explanation {
     pub parts: Vec<ExplainedFigure>,
     /// The best programs, best first, if the answer was chosen among programs.
     pub programs: Vec<ExplainedProgram>,
-    /// Whether the answer is sure; `false` without an answer.
+    /// True if the answer is sure; false without an answer.
     pub sure: bool,
     /// Why the answer is sure or why it is not.
     pub reasons: Vec<String>,
@@ -48,7 +48,7 @@ pub struct AskedFigure {
     pub name: String,
     /// Other words of the question that its labels must have.
     pub qualifiers: Vec<String>,
-    /// Its periods; empty if the question names none.
+    /// The periods that the question names for it; empty if it names none.
     pub periods: Vec<String>,
     /// The statement it must be in, the whole it is a part of, and what it leaves out.
     pub scope: Vec<String>,

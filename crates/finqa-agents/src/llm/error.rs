@@ -48,7 +48,7 @@ pub enum ErrorKind {
     /// No complete answer arrived within the time of an attempt.
     #[error("no complete answer in time")]
     Timeout,
-    /// There is no connection: the host is down, the port refuses, the name is unknown, or the
+    /// The connection failed: the host is down, the port refuses, the name is unknown, or the
     /// certificate is not trusted.
     #[error("no connection to the provider")]
     Connect,

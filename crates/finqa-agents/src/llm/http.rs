@@ -21,7 +21,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The first line of `main` calls this, and so does every function in this file that builds a
 /// client.
 pub fn install_crypto() {
-    // This fails only if a provider is already installed, which is no problem.
+    // This fails only if a provider is already installed, which does no harm.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 

@@ -17,7 +17,7 @@ const COMPUTED: [&str; 2] = ["share", "measure"];
 const TITLE: usize = 60;
 
 impl Asked {
-    /// Its operation in words.
+    /// The operation as people name it, for the output of `--explain`.
     fn in_words(&self) -> String {
         let which = |which: &Which| match which {
             Which::Period(_) => "the period".to_owned(),
@@ -151,7 +151,7 @@ impl Tables {
         out
     }
 
-    /// What makes an answer sure, as far as it is true of its cells.
+    /// The reasons to trust an answer that its cells give: where they are, and how well they fit.
     fn reasons_for(&self, operands: &[Operand], out: &Explanation) -> Vec<String> {
         let cells = || {
             out.figures
@@ -275,7 +275,7 @@ impl Tables {
         };
         all.retain(fits);
         let is_taken = |one: &FitFigure| taken.contains(&one.place());
-        // Of a row, the cells that are taken, or else the latest.
+        // One cell stands for its row: the one that the answer takes, otherwise the latest.
         let row = |one: &FitFigure| (one.table, one.row);
         let rank = |one: &FitFigure| (is_taken(one), one.period.map(|period| period.order()));
         let beaten = |one: &FitFigure| {

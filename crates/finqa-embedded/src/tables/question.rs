@@ -23,7 +23,7 @@ pub(super) struct Token {
     pub(super) part: TokenPart,
 }
 
-/// What a token contributes to a question.
+/// The role of a token in a question.
 #[derive(Clone, Debug)]
 pub(super) enum TokenPart {
     /// It does not name a figure.

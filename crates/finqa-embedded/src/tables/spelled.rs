@@ -15,17 +15,17 @@ use super::phrases::Cue;
 use super::question::{self, Token, TokenPart};
 use super::words::{VERBS, lists};
 
-/// Where the spelling begins, and what may introduce it.
+/// The mark or words between a measure and its formula: "net debt, i.e. …".
 static BEGINS: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)(?: ?\(|[,:;] | [-\u{2013}\u{2014}] )(?:(?P<taken>taking|using|counting) |(?:i\.e\.,?|that is,?|meaning|defined as|calculated as|computed as|adding up|adding|=) )?"
     )
 });
 
-/// What is divided by what.
+/// Words between dividend and divisor.
 static OVER: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i),? (?:over|divided by|/) "));
 
-/// What a measure is called after a word of its own: "efficiency ratio".
+/// Nouns of measures, such as "ratio" in "efficiency ratio".
 const MEASURES: &str = "ratio margin rate multiple cover coverage";
 
 /// Words before these that are no part of the company: "the Aerospace ratio" is of one.

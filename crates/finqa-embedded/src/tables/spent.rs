@@ -21,11 +21,11 @@ use super::words::lists;
 use crate::expr::{literal_value, turn_sign};
 use crate::operations;
 
-/// What is not money that was spent or received: a payment that failed, what was only moved.
+/// Words for payments that failed, and for money that only moved between own accounts.
 const FAILED: &str = "declined failed cancelled canceled reverted pending voided rejected reversed";
 const MOVED: &str = "transfer transfers savings atm exchange exchanged top-up top-ups";
 
-/// What comes in, if the list does not say so.
+/// Words for income, for lists that do not say which rows came in.
 const EARNED: &str =
     "salary wages payroll pension income interest dividend dividends refund deposit";
 
@@ -35,7 +35,7 @@ const MOST: usize = 1000;
 /// The most names that a reason lists.
 const MOST_NAMES: usize = 4;
 
-/// Whether a day is in a period.
+/// True if a day is in a period. A period without a year matches every year.
 fn has_day(period: &Period, day: Date) -> bool {
     let (end, length) = (period.end, period.length());
     if end.year.is_some() && end.year != day.year {

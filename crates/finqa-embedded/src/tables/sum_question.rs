@@ -35,17 +35,17 @@ pub(super) struct SumQuestion<'q> {
     /// The column to add up, if it is not that of the amounts.
     pub(super) column: Option<usize>,
     pub(super) currency: Option<String>,
-    /// Whether what came in is asked for, or what went out.
+    /// True if the question asks for money received, false for money spent; `None` for either.
     pub(super) came_in: Option<bool>,
 }
 
-/// Whether a question asks for more than a sum.
+/// True if a question asks for something other than a sum, such as an average.
 pub(super) fn is_beyond(lower: &str) -> bool {
     is_one_of(BEYOND, lower) || RELATIVE_TIME.is_match(lower)
 }
 
-/// Whether a word of a question is that of a name, which is in lower case. A capital is of a name
-/// as it is; other words may differ in their number.
+/// True if `said`, a word of a question, is `own`, a lower-case word of a name. A word with a
+/// capital must be equal; other words may be singular for plural.
 fn same(own: &str, said: &str) -> bool {
     let lower = said.to_lowercase();
     let (short, long) = if own.len() <= lower.len() {
@@ -60,7 +60,7 @@ fn same(own: &str, said: &str) -> bool {
     own == lower || !said.starts_with(char::is_uppercase) && short.len() > 2 && many()
 }
 
-/// Where a name has the words of a question, one after the other.
+/// The index of the first of these words in a name that has them in sequence; `None` without them.
 pub(super) fn same_name(own: &[String], said: &[&str]) -> Option<usize> {
     let same = |words: &[String]| words.iter().zip(said).all(|(own, said)| same(own, said));
     own.windows(said.len().max(1)).position(same)
@@ -75,7 +75,7 @@ impl<'q> SumQuestion<'q> {
         let mut out = Self::default();
         let (mut about, mut refunds, mut unmet) = (false, false, None);
         let (mut joins, mut with) = (false, false);
-        // Whether it says what went out and what came in, by its verbs and by its names.
+        // For verbs and for names: [says that money went out, says that money came in].
         let (mut verbs, mut named) = ([false; 2], [false; 2]);
         let mut columns: Vec<&str> = Vec::new();
         let mut at = 0;
@@ -177,7 +177,7 @@ impl<'q> SumQuestion<'q> {
     }
 }
 
-/// Whether a heading has a word.
+/// True if a heading has a word.
 fn says(heading: &str, said: &str) -> bool {
     let mut words = heading.split(|c: char| !c.is_alphanumeric());
     words.any(|own| same(own, &said.to_lowercase()))

@@ -1,5 +1,5 @@
-//! Lists of transactions, as banks and apps export them: an amount on each day, and with whom or for
-//! what.
+//! Lists of transactions, as banks and apps export them: an amount on each day, and with whom or
+//! for what.
 
 use finqa_core::number::{currency_in, is_currency};
 use finqa_core::page::period::{Date, DayOrder, Times};
@@ -7,30 +7,30 @@ use finqa_core::page::{Cell, Table};
 
 use super::words::{lists, plain_stems};
 
-/// Headings and texts of what goes out and of what comes in, as questions say it too.
+/// Words for money that goes out and money that comes in, in headings, texts and questions.
 pub(super) const OUT: &str = "spent spend spending spends pay paid pays cost costs bought buy expense expenses expenditure \
     purchase purchases debit dr withdrawal withdrawals out payment payments";
 pub(super) const IN: &str =
     "received receive earned income credit cr deposit deposits in paid-in refund refunds refunded";
 
-/// Texts of what comes in that is no income.
+/// Words for money that comes in without being income.
 const SOLD: &str = "sell sold return returned";
 
-/// Headings of what may be added up, and of what may not.
+/// Headings of columns of money that can be added up, and of columns that cannot.
 const AMOUNTS: &str = "amount amounts value total sum spent spending paid cost costs expense expenses debit credit \
     sales revenue turnover income betrag";
 const NO_AMOUNTS: &str = "balance running cumulative price rate no id ref year month day";
 const COUNTS: &str = "quantity qty unit units number points hours shares";
 
-/// Headings of lists of what was earned.
+/// Headings that mark a list of earnings.
 const OF_INCOME: &str = "client customer invoice sales revenue income buyer donor";
 
-/// Words of rows that repeat others: a total, an opening balance.
+/// Words that mark a row as a total or a balance, which repeats other rows.
 const REPEATS: &str = "total subtotal balance";
 const BALANCE: &str =
     "balance opening closing brought carried forward starting ending previous old new on at of";
 
-/// Words of names and questions that do not tell names apart.
+/// Words that do not distinguish one name from another.
 const LINKS: &str = "the of and a an to from by at in on for with";
 
 /// A list of transactions.
@@ -49,7 +49,7 @@ pub(super) struct TransactionList {
     pub(super) rows: Vec<Transaction>,
 }
 
-/// How a list tells what was spent from what was received.
+/// The sign by which a list distinguishes money spent from money received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sides {
     Signs,
@@ -62,12 +62,13 @@ pub(super) enum Sides {
 #[derive(Debug)]
 pub(super) struct Transaction {
     pub(super) row: usize,
-    /// Its day if the day comes first in its date, and if the month does.
+    /// The date, read with the day first and with the month first. Both are equal if the list shows
+    /// which it is.
     pub(super) days: [Date; 2],
-    /// The texts in which it may be named.
+    /// The texts that can have the name that a question asks for.
     pub(super) texts: Vec<TransactionText>,
     pub(super) currency: Option<String>,
-    /// Whether it came in; `None` if the list does not say so.
+    /// True if the money came in, false if it went out; `None` if the list does not say.
     pub(super) came_in: Option<bool>,
 }
 
@@ -88,7 +89,7 @@ impl TransactionText {
     }
 }
 
-/// The words of a name. What a hyphen joins is one word.
+/// The words of a name. Words joined by a hyphen count as one word: "Rent-a-car" is not "rent".
 pub(super) fn name_words(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| !c.is_alphanumeric() && !"&-'\u{2019}".contains(c));
     let words = words.map(|word| {
@@ -118,7 +119,7 @@ fn day(cell: &Cell, order: DayOrder) -> Option<Date> {
     (whole && plain_stems(&rest).is_empty()).then_some(end)
 }
 
-/// The columns of amounts, if they are clear.
+/// The column of amounts, or those of money out and money in; `None` if several could be meant.
 fn amounts(headings: &[String], figures: &[usize]) -> Option<Vec<usize>> {
     let named = |c: &usize, list: &str| headings.get(*c).is_some_and(|name| is_one_of(list, name));
     let of = |list: &str| -> Vec<usize> {
@@ -143,13 +144,13 @@ fn amounts(headings: &[String], figures: &[usize]) -> Option<Vec<usize>> {
 }
 
 impl TransactionList {
-    /// Whether a column may be added up.
+    /// True if the amounts of a column can be added up, unlike balances or prices.
     pub(super) fn adds_up(&self, column: usize) -> bool {
         let heading = self.headings.get(column).map_or("", String::as_str);
         !is_one_of(NO_AMOUNTS, heading)
     }
 
-    /// Whether the list is of what was earned, by its headings.
+    /// True if a heading says that the list is of money earned: "Client", "Invoice".
     pub(super) fn is_of_income(&self) -> bool {
         let mut headings = self.headings.iter();
         headings.any(|heading| is_one_of(OF_INCOME, heading))

@@ -10,7 +10,8 @@ use super::fit::FitFigure;
 use super::page::{Doubt, Tables};
 
 impl Tables {
-    /// What the question asks for that neither its operation nor its figures meet.
+    /// The doubt if the question asks for something that neither its operation nor its figures
+    /// provide.
     pub(super) fn unmet(&self, amounts: &[Amount], asked: &Asked) -> Option<Doubt> {
         let figures: Vec<&FitFigure> = amounts.iter().filter_map(|one| one.at.as_ref()).collect();
         let name = |one: &&FitFigure| self.full_name(one.place()).to_lowercase();
@@ -58,7 +59,8 @@ impl Tables {
         amounts.iter().find_map(|one| self.may_count(one))
     }
 
-    /// Whether each period of a question is that of a cell; of those between two, the ends are.
+    /// True if each period of the question is the period of a cell. For a range of periods, the
+    /// first and the last suffice.
     fn has_periods(&self, amounts: &[Amount], asked: &Asked) -> bool {
         let leaves = amounts.iter().flat_map(|one| one.expr.leaves());
         let cells = leaves.filter_map(|leaf| leaf.source);
@@ -72,7 +74,7 @@ impl Tables {
         spans.all(of_cell)
     }
 
-    /// Whether a cell is of the period asked for. That a day asked for may be the end of a period
+    /// True if a cell is of the period asked for. That a day asked for may be the end of a period
     /// was decided when the cell was found.
     fn is_of(&self, period: Option<Period>, asked: &Period) -> bool {
         let of_period = Period {

@@ -152,7 +152,8 @@ impl LabelWords {
         Self(own.chain(more.map(Into::into)).collect())
     }
 
-    /// The same words, with the memory of those in `known`. Adds the others to `known`.
+    /// The same words, sharing the text of each word that is already in `known`. Adds the others to
+    /// `known`.
     pub(super) fn shared(&self, known: &mut HashSet<Arc<str>>) -> Self {
         let share = |word: &Arc<str>| match known.get(word) {
             Some(known) => Arc::clone(known),

@@ -151,7 +151,7 @@ impl ShardsFolder {
         }
         match Journal::read(&merged).and_then(|journal| journal.meta()) {
             Ok(meta) if meta.merged.is_some() => Ok(()),
-            // Its name can be used, because a damaged journal can be made again from the shards.
+            // A damaged merged journal may be replaced, because the shards have all its entries.
             Err(error) if error.kind() == Kind::Data => Ok(()),
             _ => Err(ShardsError::Taken {
                 run: self.name.clone(),

@@ -29,7 +29,7 @@ pub struct RunModels {
 }
 
 impl Default for RunModels {
-    /// Without prices of the user, limits of the budget, or stored replies.
+    /// The defaults: built-in prices, an unlimited budget, and no stored replies.
     fn default() -> Self {
         Self {
             observer: Arc::new(|_| {}),

@@ -136,8 +136,8 @@ impl Worker {
             .instrument(span.clone())
             .await
             .inspect_err(|why| pair::trace::record_interruption(&span, why))?;
-        // Only calls after the failed ones of earlier attempts count. Solvers in this process
-        // record no calls, so the latency is their wall time.
+        // The calls of earlier, failed attempts are not part of this answer's latency. A solver in
+        // this process records no calls, so its wall time is used.
         let latency = match solution.calls.get(given_up..) {
             None | Some([]) => started.elapsed().as_secs_f64(),
             Some(calls) => pair::total_seconds(calls),

@@ -124,7 +124,7 @@ fn slips(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     found.extend(carried_over(evidence, &target));
     found.extend(diagnosed(evidence));
     // If a cause is already known, the answer's own program can tell how the mistake came about.
-    // Without such a program, `by_program` would only guess from gold's program.
+    // An answer without a program could only be compared with gold's program, which is a guess.
     if found.is_empty() || row.program().is_some() {
         found.extend(by_program(evidence, &target));
     }

@@ -47,7 +47,7 @@ impl Effect {
         })
     }
 
-    /// Only the one-sided p of the effect.
+    /// The one-sided p that the candidate is better, without the other figures of the effect.
     pub fn p_of(pairs: &[(&str, bool, bool)]) -> f64 {
         clustered_mcnemar(pairs.iter().copied()).p_better
     }

@@ -53,8 +53,8 @@ pub(super) fn state(batch: &Value, path: &str) -> Result<BatchState, String> {
     match status.map(str::to_ascii_lowercase).as_deref() {
         Some("in_progress" | "canceling") => Ok(BatchState::Running),
         Some("ended") => Ok(BatchState::Ended {
-            // Each result says whether its request was cancelled or expired, so there is no common
-            // reason.
+            // Each result says whether its request was cancelled or expired, so the
+            // batch has no single reason.
             early: None,
             // The batch's `results_url` is not used, because it could make us send the key to
             // another server.

@@ -1,8 +1,8 @@
 //! OpenAI's Responses API. It is written strictly but read leniently.
 //!
-//! It differs from chat completions: instructions are separate from the input, calls and results
-//! are separate items, the reply format is a part of `text`, and there is no seed. The provider is
-//! asked to store nothing.
+//! The Responses API differs from chat completions: instructions are separate from the input, calls
+//! and results are separate items, the reply format is a part of `text`, and there is no seed. The
+//! provider is asked to store nothing.
 
 use serde_json::{Value, json};
 

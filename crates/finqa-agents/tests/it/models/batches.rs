@@ -234,7 +234,8 @@ async fn a_journal_that_cannot_be_written_ends_the_wave_at_each_of_its_entries()
             ..BatchRun::new(openai(&server.http))
         };
         let ended = run.ask(&QUESTIONS).await;
-        // Only the last entry may be missing. It says that the results are recorded.
+        // All entries but the last are needed to answer. The last one records that the results
+        // are stored.
         if ended.replies[0].is_ok() {
             ended.answers(&QUESTIONS);
             break;

@@ -66,7 +66,7 @@ impl SlotQuery {
         }
     }
 
-    /// The same query for one fact only.
+    /// This query, restricted to the fact with this index.
     pub(crate) fn of_fact(&self, index: usize) -> Self {
         Self {
             only: Some(index),
