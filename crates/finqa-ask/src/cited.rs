@@ -16,7 +16,7 @@ const SHARE_COUNTS: [&str; 5] = [
 /// A sentence with one of these words may state the currency of all amounts: "Amounts in CHF."
 const AMOUNTS: [&str; 3] = ["amounts", "figures", "values"];
 
-/// Sentences with more words than this are not read for the currency of all amounts.
+/// A sentence with more words than this is not taken to state the currency of all amounts.
 const SHORT: usize = 12;
 
 /// The unit of a figure: its currency and scale, and what it counts.
@@ -45,7 +45,8 @@ pub fn cited_tag(question: &Question, place: (usize, usize)) -> Option<&FigureTa
 }
 
 impl FigureUnit {
-    /// The unit of a cited figure; `None` for a place that states none, such as an earlier turn.
+    /// The unit of a cited figure; `None` if the page does not have the figure at the cited place,
+    /// as with the answer to an earlier question.
     pub(super) fn of(question: &Question, cited: &CitedEvidence) -> Option<Self> {
         match position(&cited.id) {
             Some(place) => Self::of_cell(question, place),
@@ -53,8 +54,8 @@ impl FigureUnit {
         }
     }
 
-    /// The unit of a figure in a table: from its tag, otherwise from its cell and its labels. `None` if
-    /// the cell has no number.
+    /// The unit of a figure in a table. It is read from the tag; without a tag, from the cell and
+    /// its labels. `None` if the cell has no number.
     fn of_cell(question: &Question, place: (usize, usize)) -> Option<Self> {
         let (table, row) = cited_table(question, place)?;
         let cell = table.cell(row, place.1)?;
@@ -127,8 +128,8 @@ impl FigureUnit {
     }
 }
 
-/// Whether a row has a scale of its own but no currency, and no amount by its name: "Passengers
-/// (millions)", which a caption of money does not make one.
+/// True if a row's label states a scale but no currency, and does not name an amount: "Passengers
+/// (millions)". Its figures are not money, even if the caption states a currency.
 fn counts_by_scale(label: &str) -> bool {
     let name = without_unit(label).filter(|_| currency_of_label(label).is_none());
     name.is_some_and(|name| !names_amount(&name))
@@ -139,8 +140,8 @@ fn counts_by_scale(label: &str) -> bool {
 /// the corner, the caption, the lines above the table, other figures of the row and of the column,
 /// and, on a page with one plain table, the text.
 ///
-/// A column with amounts can also have numbers of things below them. So another figure of the
-/// column counts only in a primary statement, or if the row's label names an amount.
+/// A column of amounts may also contain numbers of things. The currency of another figure in the
+/// column is therefore used only in a primary statement, or if the row's label names an amount.
 fn stated(
     question: &Question,
     table: &Table,

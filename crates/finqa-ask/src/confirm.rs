@@ -33,12 +33,12 @@ impl Witness {
         }
     }
 
-    /// How it reads and answers a question.
+    /// How the embedded analyst reads and answers a question.
     pub(super) fn explain(&self, question: &Question) -> Explanation {
         self.agent.explain(&self.about(question))
     }
 
-    /// The question about the whole document, although a chat model may see an excerpt.
+    /// The same question, about the whole document instead of the excerpt that a chat model sees.
     fn about(&self, question: &Question) -> Question {
         Question {
             document: Arc::clone(&self.page),
@@ -67,8 +67,8 @@ impl Witnessed {
     }
 
     /// The reason why the embedded analyst does not confirm a chat model's answer; `None` if it
-    /// does. If both have the same answer, a doubt of the embedded analyst counts for the model's
-    /// too.
+    /// does. If both have the same answer, a doubt of the embedded analyst is a doubt of the
+    /// model's answer too.
     pub(super) fn doubt(&self, answer: &Answer) -> Option<String> {
         let own = match &self.answer {
             Ok(own) => own,
@@ -92,8 +92,9 @@ impl Witnessed {
 }
 
 /// The reason why a chat model's answer is not sure, without regard to the embedded analyst: a
-/// check objects, it cites no figure, it cites a row that the question does not name, or it states
-/// another scale than its figures have. `None` if there is none of these.
+/// check objects, it neither cites a figure nor calculates with one, it cites a row that the
+/// question does not name, or it states another scale than its figures have. `None` if there is
+/// none of these.
 pub(super) fn model_doubt(question: &Question, answer: &Answer) -> Option<String> {
     let mut findings = verify::check(question, answer).into_iter();
     if let Some(found) = findings.find(|found| found.kind.sends_back()) {
@@ -120,7 +121,7 @@ pub(super) fn model_doubt(question: &Question, answer: &Answer) -> Option<String
     ))
 }
 
-/// The label of the row of a cited cell; `None` if `id` is not a cell's.
+/// The label of a cited cell's row; `None` if `id` is not the id of a cell.
 fn row_of<'q>(question: &'q Question, id: &str) -> Option<&'q String> {
     let (table, row) = cited_table(question, position(id)?)?;
     Some(&table.rows().get(row)?.label)

@@ -15,7 +15,8 @@ const CHARACTERS: usize = 3;
 /// Characters added to each cell and paragraph for the marks around its text.
 const MARKS: usize = 3;
 
-/// Largest share of the excerpt that the rows of one table may take, so that others fit too.
+/// Largest share of the excerpt that the rows of one table may take, so that other tables and
+/// paragraphs fit too.
 const MOST_OF_ROOM: f64 = 0.6;
 
 /// Weight of the second and third best row in the fit of their table. Larger values favour tables
@@ -25,7 +26,8 @@ const OTHER_ROWS: f64 = 0.15;
 /// Factor for a primary statement, so that it precedes a note with the same rows.
 const STATEMENT: f64 = 1.15;
 
-/// Factor for a paragraph. All words of a row describe one figure; those of a paragraph may not.
+/// Factor for a paragraph, because its words need not describe one figure, as all words of a row
+/// do.
 const PARAGRAPH: f64 = 0.7;
 
 /// Fit that is set for a passage that must be shown, so that its block precedes all others.
@@ -236,9 +238,10 @@ fn all_rows(table: &PrintedTable) -> Vec<usize> {
     (0..table.rows.len()).collect()
 }
 
-/// The indices of the rows to show. These are all rows if the table fits into `left` characters
-/// and its share of the room; otherwise the header and as many of the best rows as fit, each with
-/// the heading of its section, in the order of the table. `fits` has no entry for the header.
+/// The indices of the rows to show. These are all rows if the table fits into `left` characters and
+/// into its largest share of the excerpt's `room`; otherwise the header and as many of the best
+/// rows as fit, each with the heading of its section, in the order of the table. `fits` has no
+/// entry for the header.
 fn best_rows(table: &PrintedTable, fits: &[f64], left: usize, room: usize) -> Vec<usize> {
     let all = all_rows(table);
     #[allow(

@@ -21,7 +21,8 @@ const ASKED_IN: [&str; 5] = [
     " in ", "how many ", "millions of ", "thousands of ", "billions of ",
 ];
 
-/// A guess of the embedded analyst with a lower confidence is withheld: the question has no answer.
+/// If the embedded analyst is not sure of its answer and has less confidence than this, the answer
+/// is withheld.
 const LEAST_CONFIDENCE: f64 = 0.1;
 
 /// Parts of the names of us-gaap elements for amounts of future years, such as debt due next year.
@@ -70,9 +71,7 @@ impl Session {
         }
     }
 
-    /// The first reason why an answer is not sure: of the analyst, of the confirmation of a chat
-    /// model's answer, of the currency, and of the tags, the scale and the reader of a report.
-    /// `None` for a sure answer, and without an answer.
+    /// The first of the [`Self::doubts`]; `None` if the answer is sure or there is none.
     fn doubt(
         &self,
         question: &Question,
@@ -82,9 +81,10 @@ impl Session {
         self.doubts(question, solution, witness).next()
     }
 
-    /// The reasons why an answer is not sure: of the analyst, of what confirms a chat model's
-    /// answer, of its units, and of the tags and the reader of the document. Each is looked for
-    /// only when it is asked for.
+    /// The reasons to doubt an answer, in this order: the analyst's own doubt; a chat model's
+    /// answer is not confirmed; its figures are not in the currency that the question asks for; a
+    /// tag of a report contradicts the page, the scale of a figure is unknown, or the reader of the
+    /// report may have misread it. Each is computed only when the iterator reaches it.
     pub(super) fn doubts<'a>(
         &'a self,
         question: &'a Question,
@@ -168,7 +168,7 @@ fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
         let place = position(&cited.id)?;
         let tag = cited_tag(question, place)?;
         let (table, row) = cited_table(question, place)?;
-        // If no scale is printed, a cell that carries its tag's unit has the tag's scale.
+        // For a figure whose scale was taken from its tag, this is the scale of the tag.
         let printed = table.scale_at(row, place.1);
         // Shares, barrels, ratios and amounts per share have scales of their own.
         let money = !tag.unit.contains('/') && currency_in(&tag.unit).is_some();
@@ -186,7 +186,8 @@ fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
                 cited.literal, tag.scale
             ));
         }
-        // The columns of a schedule name years to come, but its tags have the day of the report.
+        // The columns of a schedule name future years, but the tags of its figures have the date of
+        // the report.
         if SCHEDULED.iter().any(|part| tag.concept.contains(part)) {
             return None;
         }
@@ -204,13 +205,14 @@ fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
     })
 }
 
-/// How many years the heading of a tagged cell's column is later than the end of the tag's period.
+/// The year in the column heading of a tagged cell, minus the year in which the tag's period ends.
 /// The `bool` is true if the heading names no month: its year may be a fiscal year, which may have
-/// another number than the calendar year in which it ends. `None` if they cannot be compared.
+/// another number than the calendar year in which it ends. `None` if the two years cannot be
+/// compared.
 fn years_apart(question: &Question, tag: &FigureTag) -> Option<(bool, i32)> {
     let (table, row) = cited_table(question, (tag.row, tag.column))?;
     let label = table.rows().get(row)?.label.to_lowercase();
-    // An opening balance has the date before the column's period, and a label that names a year
+    // An opening balance is dated before its column's period, and a row whose label names a year
     // has a period of its own.
     if label.contains("begin") || !years_in(&label).is_empty() {
         return None;
@@ -226,9 +228,9 @@ fn years_apart(question: &Question, tag: &FigureTag) -> Option<(bool, i32)> {
     Some((named, apart.min_by_key(|years| years.abs())?))
 }
 
-/// The difference of [`years_apart`] that more than half of the tagged cells below a heading
-/// without a month have; 0 if no difference has a majority. Companies that name a fiscal year
-/// after the year in which it begins have −1.
+/// The difference, as in [`years_apart`], that more than half of the tagged cells have whose column
+/// heading names no month; 0 if no difference has a majority. It is −1 for a company that names a
+/// fiscal year after the calendar year in which it begins.
 fn usual_years_apart(question: &Question) -> i32 {
     let mut counts: BTreeMap<i32, usize> = BTreeMap::new();
     let tags = question
@@ -247,14 +249,16 @@ fn usual_years_apart(question: &Question) -> i32 {
     most.map_or(0, |(apart, _)| apart)
 }
 
-/// The length of the period that a heading names: 3 for "three months ended"; `None` without one.
+/// The number of months in the period that a heading names: 3 for "three months ended". `None` if
+/// it names no period with a known length.
 fn months(heading: &str) -> Option<i32> {
     let months = Times::heading(heading).0?.months?;
     // 0 means the year so far, which may have any length.
     (months > 0).then(|| i32::from(months))
 }
 
-/// The months of a tag's period, rounded, with 30 days a month; `None` for a single day.
+/// The number of months in a tag's period, rounded. A month counts as 30 days. `None` for a single
+/// day.
 fn tagged_months(period: &str) -> Option<i32> {
     let [start, end] = *dates(period).as_slice() else {
         return None;
@@ -291,9 +295,10 @@ mod tests {
     use finqa_core::page::TableStart;
     use finqa_core::question::{CitedEvidence, Document, QuestionKey, QuestionKind};
 
-    /// A question about a page with two columns of figures. `heading` is that of the first, whose
-    /// figure has a tag of this scale for the year that ends in September 2033. The second is
-    /// headed 2031, and its figure has two tags for a year that ends `behind` years later.
+    /// A question about a page with two columns of figures below the line `unit`. The first column
+    /// has this `heading`, and its figure has a tag with this `scale` for the year that ends in
+    /// September 2033. The second column is headed 2031, and its figure has two tags for a year
+    /// that ends `behind` years after 2031.
     fn question(heading: &str, unit: &str, scale: i32, behind: u16) -> Question {
         let others = [2, 2].map(|column| FigureTag {
             row: 2,

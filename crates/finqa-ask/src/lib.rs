@@ -106,9 +106,10 @@ pub struct Asked {
 
 /// Which page the agents see.
 enum PageSource {
-    /// The whole document for every question, and the document for its notes and doubts.
+    /// One page with the whole document, for every question. The [`Document`] is kept for its notes
+    /// and doubts.
     Whole(Arc<question::Document>, Box<Document>),
-    /// For each question, the parts of a report that fit it best, within so many tokens.
+    /// For each question, the parts of a report that fit it best, within `tokens`.
     Excerpt {
         report: Box<ReadDocument>,
         tokens: usize,
@@ -165,7 +166,7 @@ impl Session {
     }
 
     /// The same session, whose answers come with the embedded analyst's explanation. With a chat
-    /// model that is its second opinion, and there is none if second opinions are off.
+    /// model, it explains the second opinion, and there is none if second opinions are off.
     #[must_use]
     pub fn with_explanations(mut self) -> Self {
         let page = match &self.source {
@@ -250,7 +251,8 @@ impl Session {
         let entry = answer_history(&question.text, solution.answer.as_ref());
         self.history.push(entry);
         let witness = witness.filter(|_| self.confirms);
-        // A second opinion has its own reasons; the gate judges the model's answer.
+        // The explanation is about the embedded analyst's answer. With a chat model, the doubts are
+        // about the model's answer, so they are not added.
         if let (Some(explanation), None) = (&mut explanation, &self.witness) {
             explanation.add_doubts(self.doubts(&question, &solution, None));
         }

@@ -1,5 +1,5 @@
-//! Finds the primary statements that a filing lacks, as filings of banks do that have them in an
-//! exhibit, so that a question about one gets a reason instead of a guess.
+//! Finds the primary statements that a filing lacks, so that a question about one of them gets a
+//! reason instead of a guess. Banks, for example, often have their statements in an exhibit.
 
 use finqa_core::page::Statement;
 use finqa_core::text::single_spaced;
@@ -36,7 +36,7 @@ const NAMES: [(&str, &[&str]); 3] = [
 const TITLE: usize = 12;
 
 /// The primary statements that a filing lacks. Empty for a document without the cover data of a
-/// filing, because other documents need not have any.
+/// filing, because other documents need not have these statements.
 pub(super) fn absent(document: &Document) -> Vec<&'static str> {
     if document.cover.period_end.is_empty() && document.cover.fiscal_year.is_none() {
         return Vec::new();
@@ -119,8 +119,8 @@ fn kinds_by_rows(table: &PrintedTable) -> Vec<&'static str> {
     found.map(|(name, _)| *name).collect()
 }
 
-/// The reason why a question is not answered: it names a statement that the file lacks, or the file
-/// lacks all three and its answer would be `unsure`. Otherwise `None`.
+/// The reason to withhold or doubt an answer: the question names a statement that the file lacks,
+/// or the answer is `unsure` and the file lacks all three statements. Otherwise `None`.
 pub(super) fn lacking(absent: &[&str], question: &str, unsure: bool) -> Option<String> {
     let asked = single_spaced(&question.to_lowercase()).replace("statements of", "statement of");
     let named = NAMES.iter().find(|(name, words)| {

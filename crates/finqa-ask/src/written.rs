@@ -12,7 +12,7 @@ use super::cited::{FigureUnit, cited_table};
 /// A copied figure with more decimals than this is rounded like a computed one.
 const MOST_DECIMALS: u32 = 6;
 
-/// The unit of all cited figures; without a unit if two of them differ.
+/// The unit of all cited figures. If their units differ, the default, which is no unit.
 pub(super) fn common_unit(question: &Question, answer: &Answer) -> FigureUnit {
     let cited = answer.evidence.iter();
     let mut units = cited.filter_map(|cited| FigureUnit::of(question, cited));
@@ -67,7 +67,7 @@ pub(super) fn write(question: &Question, answer: &mut Answer) {
     if !value.is_finite() || answer.unit.kind == UnitKind::Percent || !is_figure(answer, value) {
         return;
     }
-    // A quotient of two amounts, or a product of them, has not their unit.
+    // A quotient or a product of two amounts does not have their unit.
     let unit = match is_amount {
         true => unit,
         false => FigureUnit::default(),
@@ -91,7 +91,7 @@ fn is_figure(answer: &Answer, value: f64) -> bool {
         || bare && cited.any(|cited| is(&cited.literal))
 }
 
-/// True if the value is one percentage minus another: of two cited figures, or of two quotients.
+/// True if the value is the difference of two percentages, which are cited figures or quotients.
 fn is_difference(answer: &Answer, percent: bool) -> bool {
     let program = answer.program.as_deref().map(Program::parse);
     let Some(Ok(program)) = program else {
@@ -189,7 +189,7 @@ fn amount(below_zero: bool, digits: &str, unit: Unit, of: &FigureUnit) -> String
         ""
     };
     let mut digits = with_separators(digits);
-    // Amounts of single units of money have two decimals: "$1.50", not "$1.5".
+    // An amount of money with one decimal and no scale gets a second decimal: "$1.50", not "$1.5".
     let tenths = digits
         .split_once('.')
         .is_some_and(|(_, after)| after.len() == 1);
