@@ -19,7 +19,7 @@ pub(crate) fn opens(text: &str) -> bool {
     is_currency(bare) || bare.is_empty() && text.contains('(')
 }
 
-/// True for a text that follows a number in its own cell: `)`, `%`, `pts`.
+/// True for a text that belongs to the number in the cell before it: `)`, `%`, `pts`.
 pub(crate) fn closes(text: &str) -> bool {
     let marks = text.chars().all(|c| matches!(fold(c), ')' | '%' | ' '));
     marks || matches!(text, "pts" | "bps" | ")pts" | "x")
@@ -125,8 +125,8 @@ fn is_comma(votes: i32) -> Option<bool> {
     (votes != 0).then_some(votes > 0)
 }
 
-/// For each column: how many more cells show that a comma marks the decimals than that a point
-/// does. The numbers of notes in a column "Note" do not count.
+/// For each column, the number of cells that show a decimal comma, minus the number of those that
+/// show a decimal point. The numbers of notes in a column "Note" do not count.
 fn columns(rows: &[Vec<WrittenCell<'_>>]) -> Vec<(usize, i32)> {
     let Some((header, body)) = rows.split_first() else {
         return Vec::new();
@@ -220,8 +220,8 @@ struct WrittenFigure<'t> {
 }
 
 impl<'t> WrittenFigure<'t> {
-    /// `None` for anything but a figure: with words before it, two signs or an open bracket, the cell
-    /// may mean something else.
+    /// `None` for anything but a figure. A cell with two signs, an open bracket or words before the
+    /// digits that are not a currency may mean something else.
     fn read(cell: &'t str) -> Option<Self> {
         let found = AMOUNT.captures(cell)?;
         let part = |name: &str| found.name(name).map_or("", |part| part.as_str());

@@ -45,8 +45,8 @@ const OTHERS: [(&[u8], &str); 9] = [
 const PICTURE: &str =
     "it is a picture; run it through text recognition (OCR) and save the result as PDF";
 
-/// Names of streams in Office files from before 2007, and what a file with such a stream is.
-/// The names are stored in UTF-16.
+/// Names of streams in OLE files, and what a file with such a stream is. Office files from before
+/// 2007 are OLE files, and so are newer ones with a password. The names are stored in UTF-16.
 const OLD_OFFICE: [(&str, &str); 5] = [
     (
         "EncryptedPackage",
@@ -67,7 +67,7 @@ const OLD_OFFICE: [(&str, &str); 5] = [
     ("PowerPoint", "it is a presentation (.ppt); save it as PDF"),
 ];
 
-/// What an Office file from before 2007 is if none of [`OLD_OFFICE`] is in it.
+/// What an OLE file without any of the streams in [`OLD_OFFICE`] is.
 const OLD: &str = "it needs a password, or is an Office file of before 2007; save it as .xlsx or PDF without a password";
 
 /// The start of a file's name in an archive, and the kind of archive that contains such a file.

@@ -59,8 +59,8 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 /// Maximum size of a CSV, Markdown or text file, in bytes.
 const LARGEST_PAGE: usize = 16 * 1024 * 1024;
 
-/// HTML without tables but with more absolutely positioned boxes than this is refused. Its pages
-/// consist of such boxes.
+/// HTML without tables but with more absolutely positioned boxes than this is refused, because its
+/// pages are laid out as boxes, in which no table can be recognized.
 const BOXES: usize = 4;
 
 /// A complete HTML document has its end tag within this many bytes of the end of the file.
@@ -141,7 +141,8 @@ fn page(
     })
 }
 
-/// Reads HTML. A document that is cut off is refused; a part that may be is read with a note.
+/// Reads HTML. A whole document that is cut off is refused. A part of a document that may be cut
+/// off is read with a note.
 fn html(path: &Path, name: &str, decoded: DecodedText) -> Result<Document, String> {
     let DecodedText { text, mut notes } = decoded;
     let cut = is_cut(&text);

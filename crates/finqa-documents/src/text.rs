@@ -63,8 +63,8 @@ pub(crate) fn sentences(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// True for a line that begins a paragraph of its own (a heading, list item or quote), with the
-/// line without its mark. A rule, such as a line of dashes, becomes empty.
+/// Returns true for a line that begins a paragraph of its own (a heading, list item or quote), and
+/// the line without its mark. A rule, such as a line of dashes, becomes empty.
 fn marker(line: &str) -> (bool, &str) {
     for mark in ["- ", "* ", "+ ", "> "] {
         if let Some(body) = line.strip_prefix(mark) {
@@ -78,7 +78,8 @@ fn marker(line: &str) -> (bool, &str) {
     (false, if rule { "" } else { line })
 }
 
-/// Splits a paragraph after each full stop before a capital, a digit or the like.
+/// Splits a paragraph after each word that can end a sentence, if the next word begins with a
+/// capital, a digit, a quotation mark or the like.
 fn split(paragraph: &str) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut current = String::new();
@@ -103,7 +104,8 @@ fn split(paragraph: &str) -> Vec<String> {
     sentences
 }
 
-/// True if a sentence can end with the word: it has a full stop that is not of an abbreviation.
+/// True if a sentence can end with the word: it ends with `!`, `?` or a full stop that is not part
+/// of an abbreviation.
 fn ends_sentence(word: &str) -> bool {
     let bare = word.trim_end_matches(['"', '”', ')', '\'']);
     let Some(stem) = bare.strip_suffix('.') else {
@@ -118,10 +120,10 @@ fn ends_sentence(word: &str) -> bool {
 /// Numbers with a comma or a point between their digits.
 static MARKED: LazyLock<Regex> = LazyLock::new(|| regex!(r"\d+(?:[.,]\d+)+"));
 
-/// Rewrites the figures of sentences in which a comma marks the decimals. A figure that does not
-/// show it is read like the document's cells, or, if these do not show it either, like the other
-/// figures of the sentences. If the cells have decimal points, nothing is rewritten. Returns a note
-/// about the first one rewritten.
+/// Rewrites the figures of sentences in which a comma marks the decimals. A figure for which both
+/// readings are possible is read like the document's cells, or, if these are undecided too, like
+/// the other figures of the sentences. If the cells have decimal points, nothing is rewritten.
+/// Returns a note about the first figure that is rewritten.
 pub(crate) fn normalise_sentences<'t>(
     texts: impl Iterator<Item = &'t mut String>,
     document: i32,

@@ -1,6 +1,6 @@
-//! Decides whether a figure of a PDF or of aligned text is confirmed: its column adds up, its row
-//! is full, or it occurs twice. A column that was found by position may be wrong, so an answer from
-//! an unconfirmed figure is not sure.
+//! Decides whether a figure of a PDF or of aligned text is confirmed: it is part of a sum in its
+//! column, its row has a figure under each heading, or it occurs twice. A column that was found by
+//! position may be wrong, so an answer from an unconfirmed figure is not sure.
 
 use finqa_core::number;
 
@@ -28,7 +28,8 @@ impl Document {
         ))
     }
 
-    /// True if a printed figure occurs twice, is in a column that adds up, or is in a full row.
+    /// True if a printed figure with at least [`DIGITS`] digits occurs more than once, or if a
+    /// figure is part of a sum in its column or has figures next to it under all other headings.
     fn confirms(&self, literal: &str) -> bool {
         let figure = bare(literal);
         let digits = figure.chars().filter(char::is_ascii_digit).count();

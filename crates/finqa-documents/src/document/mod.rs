@@ -1,6 +1,6 @@
 //! Builds a document from what was read: its paragraphs and tables in their order, each table with
-//! the heading and the unit above it. `page` makes pages for questions of it, `confirm` says which
-//! figures may be misread.
+//! the heading and the unit above it. `page` makes the pages that questions are asked about, and
+//! `confirm` says which figures may be misread.
 
 mod above;
 mod confirm;
@@ -130,8 +130,9 @@ impl Document {
         }
     }
 
-    /// The unit of the previous table, if only page marks or footnotes are between. If only
-    /// headings are between, it counts only if it speaks of several "tables". `None` otherwise.
+    /// The unit of the previous table, if only page marks or footnotes are between the two tables.
+    /// If headings are between them too, the unit applies only if it mentions several "tables".
+    /// `None` otherwise.
     fn unit_before(&self) -> Option<String> {
         let mut only_marks = true;
         for block in self.blocks.iter().rev() {
@@ -178,8 +179,8 @@ impl PrintedTable {
         cells.map(|cell| cell.text.as_str())
     }
 
-    /// The number of rows with formulas whose values the file lacks, and the number of these in
-    /// which all were computed.
+    /// The number of rows with formulas whose values the file lacks, and the number of those rows
+    /// in which every such value was computed.
     pub fn formulas(&self) -> (usize, usize) {
         let lacks = |cell: &&PrintedCell| {
             let source = cell.source.as_ref();
@@ -201,7 +202,8 @@ impl PrintedTable {
     pub fn json(&self, number: usize) -> serde_json::Value {
         let document = self.document();
         let table = &document.page().table;
-        // The heading must say so too, because a row of percentages can be the first above amounts.
+        // A column has percentages only if its heading says so too, because its first row can have
+        // a percentage above amounts.
         let says = |heading: &str| {
             ["%", "percent", "change"]
                 .iter()

@@ -21,8 +21,8 @@ use crate::text::printed;
 static CLOSED: LazyLock<Regex> =
     LazyLock::new(|| regex!(r#"<([A-Za-z]+:[\w.-]+)((?:[^<>"']|"[^"]*"|'[^']*')*)/>"#));
 
-/// A table. In filings of the 1990s it contains lines of text instead of rows, and an HTML parser
-/// would move these out of the table.
+/// A table. In filings of the 1990s, a table contains lines of text instead of rows, and an HTML
+/// parser would move these lines out of it.
 static TABLE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?is)<table\b[^>]*>.*?</table>"));
 /// The tags of such a table. `<S>` and `<C>` mark its columns.
 static TABLE_MARKS: LazyLock<Regex> =
@@ -177,7 +177,8 @@ impl Walk {
     /// tables.
     fn rows(&self, table: ElementRef<'_>) -> Vec<Vec<SpannedCell>> {
         let mut rows = Vec::new();
-        // The columns (from, to) that cells of earlier rows still cover, and for how many rows.
+        // The columns (from, to) that cells of earlier rows still cover, and for how many more
+        // rows.
         let mut covered: Vec<(usize, usize, usize)> = Vec::new();
         for row in table
             .descendent_elements()

@@ -51,7 +51,7 @@ pub(crate) fn read(
         _ => markdown::blocks(text),
     };
     let mut notes = decoded.notes;
-    // Each table with the texts above it. `texts` has those since the last table.
+    // Each table with the texts above it. `texts` has the texts since the last table.
     let mut tables: Vec<(Vec<String>, Vec<Vec<String>>)> = Vec::new();
     let mut texts = Vec::new();
     let mut votes = 0;
@@ -129,7 +129,7 @@ fn aligned(text: &str) -> Vec<PlainBlock> {
         .filter(|(_, rows)| rows.iter().skip(1).filter(is_full).count() >= FULL_ROWS)
         .peekable();
     let (mut blocks, mut plain) = (Vec::new(), String::new());
-    // A line's position in a table is its line number.
+    // `top` of a `PlacedLine` is its line number in the text, counted from 1.
     let (mut number, mut end) = (0.0, 0.0);
     for line in text.lines() {
         number += 1.0;

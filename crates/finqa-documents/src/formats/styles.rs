@@ -82,8 +82,8 @@ fn add_rules(sheet: &str, found: &mut Vec<(Selector, bool)>) {
                 add_rules(inside, found);
             }
         } else if let Some(hides) = hides(inside)
-            // Skip a rule that shows all elements of a name: a rule for some of them is more
-            // specific.
+            // Skip a rule that shows all elements of a name, because a rule that hides some of them
+            // is more specific.
             && (hides || selectors.contains(['.', '#', '[']))
             && let Ok(selector) = Selector::parse(selectors)
         {

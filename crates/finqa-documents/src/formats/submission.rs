@@ -22,8 +22,8 @@ static MARKUP: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)<(?:html|p|div|br
 /// the tags.
 const NO_TEXT: [&str; 7] = ["GRAPHIC", "ZIP", "EXCEL", "XML", "JSON", "PDF", "EX-101"];
 
-/// Joins the documents of a submission into one HTML page. Plain text becomes `<pre>`, which
-/// keeps its columns. Any other text is returned unchanged.
+/// Joins the documents of a submission into one HTML page. Plain text becomes `<pre>`, which keeps
+/// its columns. A text that is not a submission is returned unchanged.
 pub(super) fn page(text: &str) -> Cow<'_, str> {
     if !begins(text, &SUBMISSIONS) {
         return Cow::Borrowed(text);

@@ -13,7 +13,7 @@ use super::spans::{self, PrintedCell, SpannedCell};
 use crate::cells::{self, is_figure, is_year, lacks_labels, names_period, whole_year};
 use crate::error::DocumentError;
 
-/// The number of the line in which a row begins, and its cells.
+/// A row: the number of the line in which it begins, and its cells.
 pub(crate) type NumberedRow = (u64, Vec<String>);
 
 /// A paragraph or the rows of a table, in a plain file.
@@ -29,13 +29,14 @@ pub(crate) struct Grid {
     pub(crate) rows: Vec<Vec<String>>,
     /// Lines above the header that are not rows, such as titles and units.
     pub(crate) titles: Vec<String>,
-    /// How many more cells show that a comma marks the decimals than that a point does.
+    /// The number of cells that show a decimal comma, minus the number of those that show a decimal
+    /// point.
     pub(crate) votes: i32,
     pub(crate) notes: Vec<String>,
 }
 
-/// Reads the rows of each table in a file of separated values. Without a `separator`, it is the
-/// comma, semicolon or tab that splits the lines most evenly.
+/// Reads the rows of each table in a file of separated values. Without a `separator`, the comma,
+/// semicolon or tab is used that splits the lines most evenly.
 pub(crate) fn separated(
     path: &Path,
     text: &str,
@@ -65,8 +66,8 @@ pub(crate) fn separated(
 /// Maximum number of lines that are counted to find the separator.
 const LINES: usize = 1000;
 
-/// The separator that splits most lines into equally many cells. On a tie the later one in the list
-/// wins, so a semicolon precedes the comma, which can mark decimals.
+/// The separator that splits most lines into equally many cells. On a tie, the later one in `marks`
+/// wins: a semicolon is preferred to a comma, which can also mark decimals.
 fn separator_of(text: &str) -> u8 {
     let alike = |mark: &u8| {
         let mut lines: HashMap<usize, usize> = HashMap::new();
@@ -83,8 +84,8 @@ fn separator_of(text: &str) -> u8 {
     marks.into_iter().max_by_key(alike).unwrap_or(b',')
 }
 
-/// Splits a file into the rows of its tables. A row of periods below figures begins the next table,
-/// together with the lines directly above that are not rows.
+/// Splits a file into the rows of its tables. Below figures, a row that names periods begins the
+/// next table, together with the lines directly above it that are not rows.
 fn parts(lines: Vec<NumberedRow>) -> Vec<Vec<NumberedRow>> {
     let mut parts: Vec<Vec<NumberedRow>> = Vec::new();
     let mut open: Vec<NumberedRow> = Vec::new();

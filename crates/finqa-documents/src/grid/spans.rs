@@ -1,7 +1,7 @@
 //! Builds a printed table from cells with spans, as in HTML. A number, its currency sign and its
-//! bracket can be in separate cells, blank cells can only make room, and the cells of one period
-//! can have other indexes in each row. So cells belong to one column if they overlap, not if they
-//! have the same index.
+//! bracket can be in separate cells, some cells are only spacing, and the cells of one period can
+//! have different indexes in different rows. Cells therefore belong to one column if they overlap,
+//! not if they have the same index.
 
 use std::cmp::Reverse;
 
@@ -182,8 +182,8 @@ pub(super) fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<Pri
         if cell.start < first && met.is_empty() || over_all && !names_period(cell.text()) {
             met = vec![0];
         } else if met.is_empty() {
-            // A heading next to its column, above a blank that only makes room, belongs to the
-            // nearest one.
+            // The heading overlaps no column, because it is above a spacing column next to its own.
+            // It belongs to the nearest column.
             let nearest = columns
                 .iter()
                 .enumerate()

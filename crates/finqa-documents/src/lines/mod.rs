@@ -19,8 +19,8 @@ use table::{cells, extent, header};
 /// The dots that lead from a label to its figures.
 static LEADER: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?:\. ?){3,}"));
 
-/// Share of the width, in percent, that a line must reach for its paragraph to continue in the
-/// next.
+/// Share of the width, in percent, that a line must reach for its paragraph to continue in the next
+/// line.
 const FULL_LINE_PERCENT: usize = 75;
 
 /// The lines of a text whose columns are aligned with spaces. The unit of positions is a character.
@@ -78,7 +78,7 @@ pub(crate) enum Part<'l> {
     Table(&'l [PlacedLine], Vec<Vec<PrintedCell>>),
 }
 
-/// The lines without rules, with the currency and percent signs joined to their figures.
+/// Removes rules, such as a line of dashes, and joins currency and percent signs to their figures.
 pub(crate) fn tidied(mut lines: Vec<PlacedLine>) -> Vec<PlacedLine> {
     for line in &mut lines {
         line.pieces.retain(|piece| !piece.is_rule());
@@ -123,8 +123,8 @@ pub(crate) fn blocks(lines: Vec<PlacedLine>) -> Vec<Block> {
     blocks.collect()
 }
 
-/// Joins a currency sign with the number after it, whose position the piece then has, and a number
-/// with its percent sign.
+/// Joins a currency sign with the number after it, and a number with its percent sign. The joined
+/// piece starts where the number does, so that the figures of a column stay aligned.
 fn join_signs(pieces: &mut Vec<PlacedPiece>) {
     pieces.dedup_by(|next, last| {
         let joined = cells::opens(&last.text) && cells::is_figure(&next.text)

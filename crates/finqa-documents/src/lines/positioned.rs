@@ -24,7 +24,7 @@ pub(crate) struct PlacedLine {
 }
 
 impl PlacedPiece {
-    /// True for a number or a dash. A year is a heading.
+    /// True for a number or a dash, but not for a year, which is a heading.
     pub(super) fn is_figure(&self) -> bool {
         cells::is_figure(&self.text) && !cells::is_year(&self.text)
     }

@@ -43,7 +43,7 @@ impl PlacedLine {
         first.is_some_and(|piece| piece.text.starts_with(|c: char| c.is_lowercase()))
     }
 
-    /// True for a line of brackets only, such as "(In millions)", at any position.
+    /// True for a line that is entirely in brackets, such as "(In millions)", at any position.
     fn is_remark(&self) -> bool {
         let whole = |piece: &PlacedPiece| piece.text.starts_with('(') && piece.text.ends_with(')');
         self.pieces.iter().all(whole)
@@ -105,8 +105,8 @@ pub(super) fn extent(lines: &[PlacedLine]) -> (usize, Vec<ColumnSpan>) {
             .pieces
             .iter()
             .all(|piece| piece.is_figure() && columns.iter().any(|column| piece.meets(*column)));
-        // A line of periods above the columns, or below a gap a heading for each column, begins
-        // another table.
+        // Another table begins with a line that names periods above the columns, or, below a gap,
+        // with a line that has a heading for each column.
         let is_period = |piece: &PlacedPiece| cells::names_period(&piece.text);
         let gap = last.is_some_and(|last| line.below(last) > LINES_APART);
         let each = || gap && line.pieces.len() - line.labels(&columns) >= columns.len().max(2);
@@ -118,7 +118,7 @@ pub(super) fn extent(lines: &[PlacedLine]) -> (usize, Vec<ColumnSpan>) {
             add_columns(&mut columns, line);
             (length, between) = (at + 1, 0);
         } else if line.is_label(&columns) && between < BETWEEN_ROWS {
-            // A label that continues that of the last row belongs to the table.
+            // A line that continues the label of the last row belongs to the table.
             if between == 0 && line.continues_label() {
                 length = at + 1;
             } else {
@@ -134,13 +134,12 @@ pub(super) fn extent(lines: &[PlacedLine]) -> (usize, Vec<ColumnSpan>) {
     (length, columns)
 }
 
-/// The number of lines directly above a table that are its header: words above its columns, and
-/// labels of the rows below.
+/// The number of lines directly above a table that belong to it: its header, or, if the table
+/// continues from the page before, its first labels.
 pub(super) fn header(above: &[PlacedLine], table: &[PlacedLine], columns: &[ColumnSpan]) -> usize {
     let mut length = 0;
     let mut below = table.first();
-    // If only short labels are above, the table continues from the page before, and they are its
-    // first labels.
+    // If only short labels are above the figures, the table continues from the page before.
     let short = |line: &PlacedLine| line.is_label(columns) && line.text().len() <= LABEL;
     if above.len() <= BETWEEN_ROWS && above.iter().all(short) {
         return above.len();
@@ -192,7 +191,7 @@ pub(super) fn cells(
         });
         let more = next && line.continues_label();
         match rows.last_mut() {
-            // A label in two lines, whose figures are in the first or the second one.
+            // A label in two lines. The figures of its row are in the first or the second line.
             Some(above) if more && (open_label || alone && above.len() > 1) => {
                 join_label(above, row);
             }
@@ -239,8 +238,9 @@ fn cell(piece: &PlacedPiece, columns: &[ColumnSpan]) -> SpannedCell {
     spanned(piece, place)
 }
 
-/// The headings of a line, each above its columns. If the columns can be divided evenly among them,
-/// they are taken in order; otherwise each gets the adjacent columns that it fits best.
+/// The headings of a line, each above its columns. If there is a heading for each column, or if the
+/// columns can be divided evenly and every heading is above its share of them, they are taken in
+/// order. Otherwise each heading gets the adjacent columns that it fits best.
 fn headings(line: &PlacedLine, columns: &[ColumnSpan]) -> Vec<SpannedCell> {
     let labels = line.labels(columns);
     let (labels, headings) = line.pieces.split_at_checked(labels).unwrap_or_default();
@@ -261,8 +261,8 @@ fn headings(line: &PlacedLine, columns: &[ColumnSpan]) -> Vec<SpannedCell> {
         };
         cells::names_period(&piece.text) && 2 * apart <= group.1 - group.0
     };
-    // True if each heading is above its own group of columns, and at least one is between two
-    // columns: "Group" and "Company" above two dates each.
+    // Headings are also taken in order if each is above its own group of columns, and at least one
+    // is between two columns: "Group" and "Company" above two dates each.
     let above = |(piece, group): &(&PlacedPiece, ColumnSpan)| {
         (2 * group.0..=2 * group.1).contains(&piece.middle())
     };

@@ -27,7 +27,7 @@ const MOST_SAVED: usize = 1000;
 /// dropped.
 const MOST_ON_PAGE: usize = 200_000;
 
-/// Largest slope of a line of text that is read, as a share of its length.
+/// Text that rises or falls by more than this share of its length is not read.
 const SLOPE: f64 = 0.1;
 
 /// Font units per em, in which the widths of characters are given.

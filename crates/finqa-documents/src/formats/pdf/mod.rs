@@ -141,8 +141,8 @@ fn lines_of(mut glyphs: Vec<Glyph>) -> Vec<PlacedLine> {
     lines.into_iter().filter_map(line_of).collect()
 }
 
-/// Joins the characters of a line to pieces. A space is added at gaps between words; a new piece
-/// begins at a wide gap, or after a figure that another one follows.
+/// Joins the characters of a line to pieces. A space is added at gaps between words. A new piece
+/// begins at a wide gap, and before a figure that follows another figure.
 fn line_of(mut glyphs: Vec<Glyph>) -> Option<PlacedLine> {
     glyphs.sort_by(|a, b| a.start.total_cmp(&b.start));
     let glyphs = without_leaders(&glyphs);

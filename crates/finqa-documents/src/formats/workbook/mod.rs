@@ -42,7 +42,7 @@ pub(crate) struct Workbook {
     /// The paragraphs and tables, without their hidden cells.
     pub(crate) blocks: Vec<Block>,
     /// The tables that have hidden cells, with labels but without figures. They show which figures
-    /// are only there.
+    /// are only in hidden cells.
     pub(crate) hidden: Vec<Block>,
     /// What is not read, one line each.
     pub(crate) left_out: Vec<String>,
@@ -248,8 +248,8 @@ impl Printing<'_> {
 }
 
 impl Workbook {
-    /// Adds the tables of a sheet: the visible ones, and those with hidden cells without their
-    /// figures.
+    /// Adds the tables of a sheet: to `blocks` what is visible, and to `hidden` the labels of the
+    /// rows with hidden figures.
     fn add(&mut self, sheet: &str, mut cells: Cells, ends: &HashMap<CellRef, u32>, hidden: bool) {
         self.left_out.extend(left_out(sheet, &cells, hidden));
         if cells.values().any(|cell| cell.hidden.is_some()) {
@@ -369,7 +369,7 @@ fn rows(cells: &Cells, ends: &HashMap<CellRef, u32>) -> Vec<Vec<SpannedCell>> {
 fn add_tables(blocks: &mut Vec<Block>, sheet: &str, rows: Vec<Vec<SpannedCell>>) {
     let mut open: Vec<Vec<SpannedCell>> = Vec::new();
     for row in rows.into_iter().chain([Vec::new()]) {
-        // A blank row directly below the headings only makes room, so it does not end the table.
+        // A blank row directly below the headings is only spacing, so it does not end the table.
         let figure = |cell: &SpannedCell| cell.is_figure() && !is_year(&cell.content.text);
         if !row.is_empty() {
             open.push(row);
