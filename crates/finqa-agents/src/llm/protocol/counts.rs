@@ -106,8 +106,8 @@ pub(super) fn read(reply: &mut ChatReply, body: &Value, protocol: Protocol) {
             apart.max(total.saturating_sub(sum))
         }
     };
-    // More tokens from the cache than tokens read is a contradiction, unless the total includes
-    // both.
+    // More cached tokens than prompt tokens is a contradiction, unless the protocol counts the two
+    // separately (Messages) or the total includes both.
     is_sure &= protocol == Protocol::Messages || from_cache <= read || total >= sum;
     let usage = Usage {
         input_tokens: input,
