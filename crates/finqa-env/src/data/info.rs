@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::frame::{FrameCell, RawColumn};
 use crate::python;
 
-/// The metadata entry without its `table`, but with the types of the columns and the values of the
-/// text columns.
+/// The metadata entry without its `table`, but with the type of each column, and with the distinct
+/// values of the first column and of all columns that are not numeric.
 ///
 /// Existing keys keep their positions. The new keys follow, types before values.
 pub(super) fn table_info(entry: &Map<String, Value>, frame: &[RawColumn]) -> String {

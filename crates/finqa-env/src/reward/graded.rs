@@ -37,7 +37,8 @@ pub(super) enum ComparisonRule {
     Text,
     /// The values of several boxes, compared in order.
     ValuesInOrder,
-    /// The numbers of a list in the only box, compared by year or in order.
+    /// The numbers of a list in a single `\boxed{}`, compared by year if both sides name the same
+    /// years, and otherwise in order.
     List,
     /// Nothing was compared, because strict grading refuses empty and non-finite values.
     Refused,
