@@ -45,8 +45,8 @@ impl PublishedFile {
 }
 
 impl DownloadOptions {
-    /// Downloads `archive` from the folder at `base_url`, with retries and timeouts suited to a
-    /// public server. Unpacks nothing unless `files` is set.
+    /// Options to download `archive` from the folder at `base_url`, with retries and timeouts
+    /// suited to a public server. Nothing is unpacked unless `files` is set.
     pub fn new(base_url: String, archive: PublishedFile) -> Self {
         Self {
             base_url,
