@@ -47,7 +47,8 @@ pub struct ArbitrationEffect {
 }
 
 impl Agreement {
-    /// The two rates leave out rows without an answer, a gold or a second opinion.
+    /// Counts a row. A row without an answer, a gold or a second opinion does not count in the
+    /// rates `agreed` and `differed`.
     pub fn add(&mut self, row: &Row) {
         let opinion = row.solution.opinion.as_ref();
         self.count.add(opinion);

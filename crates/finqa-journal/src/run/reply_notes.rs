@@ -31,7 +31,8 @@ impl ReplyNotes {
     pub fn add(&mut self, call: &Call) {
         let Some(reply) = &call.reply else { return };
         self.replies += 1;
-        // A server may put an id into its words. Every reply would then have a note of its own.
+        // The number of lines is limited, because a server may put a changing id into a text that
+        // they quote. Every reply would then add a line.
         if self.lines.len() < MOST_LINES {
             self.lines.extend(lines(reply));
         }

@@ -31,7 +31,8 @@ pub struct Summary {
     /// The score by each rule, under the rule's name.
     #[serde(flatten)]
     pub scores: Scorecard,
-    /// The scores of the epochs, by numeric match and FE; absent for a single epoch.
+    /// The scores of the epochs, by numeric match and financial equivalence; absent for a single
+    /// epoch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<EpochCard>,
     pub critic: CriticEffect,
