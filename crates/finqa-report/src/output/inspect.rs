@@ -121,8 +121,8 @@ fn model_name(model: &str) -> String {
     }
 }
 
-/// The scores of the run: the mean reward of episodes, and every rule that has a rate. FE comes
-/// before the other rules, because a viewer shows the first one.
+/// The scores of the run: the mean reward of episodes, and every rule that has a rate. Financial
+/// equivalence (FE) comes before the other rules, because a viewer shows the first one.
 fn scores(summary: &Summary) -> Vec<Value> {
     let reward = summary
         .episodes

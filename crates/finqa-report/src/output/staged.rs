@@ -10,7 +10,7 @@ use finqa_core::error::{Kind, Kinded};
 use finqa_core::files;
 use finqa_journal::run::JournalError;
 
-/// The errors of writing an output.
+/// Why an output could not be written.
 #[derive(Debug, Error)]
 pub enum OutputError {
     #[error("cannot write {path}: {source}")]

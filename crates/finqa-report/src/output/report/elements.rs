@@ -51,7 +51,7 @@ impl Store {
     }
 }
 
-/// A store and its current block, which is not closed yet.
+/// The current block of a store, which is not closed yet, and where the store's blocks start.
 #[derive(Default)]
 struct OpenBlock {
     /// The JSON list of the current block, without its closing bracket.
