@@ -52,7 +52,8 @@ pub(super) enum UnitOutcome {
     /// This process asks nothing more of the unit: every question has an outcome, the run is
     /// stopping, or a question must wait for `--resume`.
     Over,
-    /// The provider failed a question. Contains the unit's index in the plan.
+    /// The provider failed at a question, so the unit is tried again later. Contains its index in
+    /// the plan.
     Postponed(usize),
     /// A failure that ends the run.
     Fatal(RunFailure),

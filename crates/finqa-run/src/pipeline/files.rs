@@ -86,7 +86,8 @@ fn has_pages(summary: &Summary) -> bool {
     summary.run.kind() == RunKind::Questions
 }
 
-/// True if the folder already has a report of the same answers that has its pages.
+/// True if the folder already has a report of the same answers in which no page of a question is
+/// missing.
 fn has_report(into: &Path, summary: &Summary) -> bool {
     let earlier = std::fs::read(into.join(RunFolder::SUMMARY)).unwrap_or_default();
     // The new summary is also converted to JSON text and back, so that equal numbers compare as
