@@ -27,10 +27,9 @@ use super::{Exit, Failure, dotenv, mlflow_lines, runtime, settings, signals, std
 
 /// The parts of a run that differ between commands.
 pub(super) trait RunCommand {
-    /// Starts the run.
     async fn start(&mut self, settings: &Settings, context: RunContext) -> Result<Run, Failure>;
 
-    /// Called after the last question.
+    /// Called when no more questions will be asked. Does nothing by default.
     async fn on_last_question(&mut self) {}
 
     /// Called with the results, to write further files and check thresholds. An error is returned

@@ -246,7 +246,7 @@ fn contradicted_golds(rows: &[Row]) -> Option<String> {
 struct ScoredAnswers<'c> {
     /// True if every question has an outcome and a gold.
     complete: bool,
-    /// Lines about what is missing.
+    /// How many questions are not answered yet, and how many have a gold; at most one line each.
     missing: Vec<String>,
     /// Number of questions without a row.
     not_asked: usize,
