@@ -1,5 +1,5 @@
-//! A text that takes no memory of its own while it is short, as the texts of cells are: a table of
-//! the user may have a million of them.
+//! A text that needs no allocation while it is short, as the texts of cells usually are. A table of
+//! the user may have a million cells.
 
 use std::fmt;
 use std::ops::Deref;
@@ -7,7 +7,7 @@ use std::ops::Deref;
 /// The longest text that is kept in place, in bytes.
 const IN_PLACE: usize = 22;
 
-/// A text of 24 bytes, which only a longer text than `IN_PLACE` keeps elsewhere.
+/// A text in 24 bytes. Only a text of more than `IN_PLACE` bytes is kept elsewhere.
 #[derive(Clone)]
 pub struct ShortText(Kept);
 

@@ -31,8 +31,8 @@ pub fn fold(c: char) -> char {
     }
 }
 
-/// Replaces every narrow or no-break space in a folded text. Unlike a blank, it can separate
-/// thousands.
+/// The character that every narrow or no-break space becomes in a folded text. Unlike a blank, it
+/// can separate thousands.
 pub(super) const THIN: char = '\u{a0}';
 
 /// A text with folded characters, without emphasis, invisible characters and `LaTeX` commands.

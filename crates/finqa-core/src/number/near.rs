@@ -11,7 +11,7 @@ pub fn within(x: f64, target: f64, share: f64) -> bool {
 }
 
 /// The relative error allowed for a number that was computed from rounded figures. It is the 0.5 %
-/// of the score FE (docs/scoring.md).
+/// that the rule financial equivalence allows (docs/scoring.md).
 pub const NEAR: f64 = 0.005;
 
 /// The value of one unit in the last of `decimals` decimals, such as 0.01 for 2. Limited to 300

@@ -353,7 +353,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The text after the number changes its value.
+    /// Returns an error if the text after the number may change its value.
     fn ends(&self, at: usize, percent: bool) -> Result<(), NotRead> {
         let behind = self.behind(at);
         // The hyphen in "12- month" joins words, but in "45.2- million" it is a minus.

@@ -28,8 +28,8 @@ fn currency() -> String {
     format!(r"(?:\b(?:{COUNTRIES})|\b)?[{MARKS}]|\b(?:{CODES}|{NAMES})\b")
 }
 
-/// A scale with a sign that it is a unit: a currency, a bracket, "in", or no other words in the
-/// label. Without such a sign, an `m` may be part of a name.
+/// A scale next to something that makes it a unit: a currency, a bracket, "in", or no other words
+/// in the label. Otherwise an `m` may be part of a name.
 static SCALE: LazyLock<Regex> = LazyLock::new(|| {
     let mark = format!(r"(?:{COUNTRIES})?[{MARKS}]");
     let forms = [

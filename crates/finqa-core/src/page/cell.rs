@@ -99,11 +99,11 @@ pub struct CellNumber {
     /// True if a tag states the scale. Labels and captions then do not apply, even if the tag says
     /// that there is no scale.
     pub settled: bool,
-    /// What few numbers have; apart, because a table may have a million numbers.
+    /// Details that few numbers have. They are boxed, because a table may have a million numbers.
     rare: Option<Box<RarePart>>,
 }
 
-/// What few numbers have.
+/// Details of a number that few numbers have.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct RarePart {
     printed: Option<ShortText>,
@@ -120,7 +120,7 @@ pub struct Cell {
     /// The number in the cell. A cell of the kind `Text` may also have one, with words around it:
     /// `5.0 years`.
     pub number: Option<CellNumber>,
-    /// What few cells have.
+    /// Texts that few cells have, boxed to save memory.
     rare: Option<Box<RareTexts>>,
 }
 
@@ -133,8 +133,9 @@ struct RareTexts {
 }
 
 impl Cell {
-    /// Reads a published cell. A lone `2013` or `2014` is read as a number. Whether it is a lost
-    /// dash depends on the table around it, see [`Cell::is_lost_dash`].
+    /// Reads a published cell. A lone `2013` or `2014` is read as a number, although it may be a
+    /// dash (U+2013 or U+2014) that lost its escape. Only the table around it can tell, see
+    /// [`Cell::is_lost_dash`].
     pub fn read(raw: &str) -> Self {
         Self::read_as(raw, TableOrigin::Published)
     }

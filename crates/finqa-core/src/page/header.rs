@@ -158,9 +158,9 @@ fn in_sequence(header: &[Vec<String>], width: usize) -> Option<Vec<String>> {
     Some(cells)
 }
 
-/// Makes labels that occur twice distinct. If a spanning label was repeated over too many columns,
-/// so that the last column lacks it (`p a | p b | p a | b`), it is removed from the later groups,
-/// because it may not belong to them.
+/// Numbers labels that occur several times: `a (group 2)`. In a published table, a spanning label
+/// may have been repeated over the wrong columns: in `p a | p b | p a | b`, the last column lacks
+/// `p`. Then only the first `a` and the first `b` get `p`, because it may not belong to the others.
 fn numbered(labels: Vec<String>, published: bool) -> Vec<String> {
     let Some((corner, columns)) = labels.split_first() else {
         return labels;

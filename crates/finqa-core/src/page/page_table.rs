@@ -14,7 +14,7 @@ use super::text::PageText;
 use super::years::single_year;
 use crate::number::{Scale, currency_of_label};
 
-/// A column's label and year.
+/// What the heading of a column says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// The repaired label. Lower case, except in a document of the user.
@@ -279,7 +279,8 @@ impl Table {
         };
         let column_name = &self.columns.get(column)?.label;
         of_row.or_else(|| self.unit_beside(row)).or_else(|| {
-            // The heading "2031 (in millions, except per share data)" states one.
+            // Remove the unit from the name, because "2031 (in millions, except per share data)"
+            // does not mean amounts per share.
             let unit = of_column().map_or("", |unit| unit.text.as_str());
             let name = match column_name == unit {
                 true => column_name.to_lowercase(),

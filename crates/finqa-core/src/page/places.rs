@@ -61,7 +61,8 @@ impl fmt::Display for NumberSource {
     }
 }
 
-/// An index in the type in which many places take less memory. No page has more rows.
+/// An index as a `u32`, so that many places take less memory. No page has more rows than fit into
+/// it.
 fn kept(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }

@@ -132,7 +132,7 @@ pub fn is_count(name: &str) -> bool {
         || head.last().is_some_and(|word| PEOPLE.contains(word))
 }
 
-/// True if a text has one of some words.
+/// True if a text contains at least one of these words.
 pub(super) fn says(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }

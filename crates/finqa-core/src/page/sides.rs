@@ -46,7 +46,8 @@ fn side_of_heading(heading: &str) -> Option<&'static str> {
     side
 }
 
-/// In a trial balance, which has columns of both sides, the amounts get the sides of their columns.
+/// In a trial balance, which has a column of debits and one of credits, gives each amount the side
+/// of its column.
 fn read_columns(cells: &mut [Vec<Cell>]) {
     let Some((header, rows)) = cells.split_first_mut() else {
         return;

@@ -17,7 +17,9 @@ pub struct FiscalYears {
 }
 
 impl FiscalYears {
-    /// Uses the cover. Without it, uses the month in which most whole years among the columns end.
+    /// Reads when fiscal years end and how they are numbered. They end in the month that the cover
+    /// states; otherwise in the month in which most columns for 12 months end; otherwise in that of
+    /// most dated columns, except for the report's own period; otherwise in December.
     pub fn read(cover: &Cover, columns: &[Period], weekly: bool) -> Self {
         let months_of = |is: &dyn Fn(&Period) -> bool| -> Vec<u8> {
             let all = columns.iter().filter(|period| is(period));
