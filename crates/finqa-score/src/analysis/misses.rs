@@ -121,7 +121,7 @@ pub(super) struct MissExplainer {
 }
 
 impl MissExplainer {
-    /// A searcher to which all rows of `answers` were added.
+    /// An explainer to which all rows of `answers` were added.
     pub(crate) fn of(answers: &Answers) -> Self {
         let mut search = Self::default();
         answers.rows.iter().for_each(|row| search.add(row));

@@ -97,7 +97,7 @@ fn same(a: &Leaf, b: &Leaf) -> bool {
     a.literal == b.literal || number::same(a.value, b.value)
 }
 
-/// True if both programs use the same numbers equally often, in any order.
+/// True if both programs use the same numbers, in any order and however often.
 fn same_leaves(a: &Formula, b: &Formula) -> bool {
     let sorted = |formula: &Formula| {
         let mut values = formula.values();

@@ -19,7 +19,7 @@ pub struct Verdict {
     pub difference: f64,
     /// 95 % interval of the difference; absent if there are too few pages for one.
     pub interval: Option<Interval>,
-    /// McNemar's two-sided p.
+    /// The two-sided p of McNemar's test, clustered by page.
     pub p: f64,
     /// The number of pairs that the rule can judge.
     pub n: usize,

@@ -43,8 +43,9 @@ pub struct RiskCurve {
     pub points: Vec<CurvePoint>,
 }
 
-/// The shares are multiples of a twentieth, so the first seven are 35 %. They are fixed in advance,
-/// because the test below is valid only for points that were not chosen by their errors.
+/// The points are at multiples of a twentieth of the answers, and the first is at seven twentieths,
+/// which are 35 %. They are fixed in advance, because the test below is valid only for points that
+/// were not chosen by their errors.
 const PARTS: usize = 20;
 const FIRST_PARTS: usize = 7;
 // Too few answers show nothing: with fewer than 93, one wrong answer already excludes 5 %.
@@ -98,9 +99,9 @@ impl RiskCurve {
         }
     }
 
-    /// The point with the largest share of answers of which at most `most` is wrong, with 95 %
-    /// confidence. Without gold, of which at most `most` is expected to be wrong. `None` if the
-    /// first point fails.
+    /// The last point at which at most the share `most` of the answers is wrong, with 95 %
+    /// confidence. Without gold, the last point at which at most this share is expected to be
+    /// wrong. `None` if the first point fails.
     ///
     /// The points are tested in their order until one fails, so that the confidence holds for
     /// all of them together (fixed sequence testing: Angelopoulos et al., Learn then Test,

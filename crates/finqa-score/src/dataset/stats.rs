@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Case, Dataset, RecordKind};
 
-/// The records, pages, questions and turns of a file.
+/// The numbers of records, pages, questions and turns of a dataset, as text.
 pub fn stats_text(dataset: &Dataset) -> String {
     let records = &dataset.records;
     let doubles = records.iter().filter(|r| r.kind == RecordKind::Double);

@@ -69,8 +69,8 @@ impl Trial {
         (!is_over).then_some(self.tested + 1)
     }
 
-    /// Records the p of the next candidate on the gate pages, and returns whether it passes. Pass 1
-    /// for a candidate that was not run.
+    /// Records the p of the next candidate on the gate pages, and returns whether the candidate
+    /// passes. For a candidate that was not run, `p` is 1.
     pub fn note(&mut self, p: f64) -> bool {
         self.tested += 1;
         let passes = p <= LEVEL / CANDIDATES as f64;

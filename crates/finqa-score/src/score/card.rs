@@ -20,7 +20,7 @@ use super::rule::Rule;
 use super::tally::{AnswerCounts, QuestionTally, ScoreTally};
 use finqa_core::stats::{LatencySummary, Rate};
 
-/// A rate for every rule, and the floor of NM over the same questions.
+/// A rate for every rule, and the floor of numeric match (NM) over the same questions.
 ///
 /// Serialises flat: `numerical_match`, `numerical_match_n`, `_low`, `_high`, `_hits`,
 /// `_design_effect`, and `numerical_match_floor`. A rule without questions is `null` with an n of
@@ -96,7 +96,7 @@ impl Serialize for RuleRates {
     }
 }
 
-/// A number of rows under a name.
+/// How many rows have the outcome, the reason or the change of this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Count {
     pub name: &'static str,
@@ -135,7 +135,7 @@ pub struct Scorecard {
     pub without_suspects: Option<ScoresWithoutSuspects>,
     /// The outcomes that occur, answered first.
     pub outcomes: Vec<Count>,
-    /// The reasons for which FE accepted answers; only reasons that occur.
+    /// The reasons for which financial equivalence (FE) accepted answers; only reasons that occur.
     pub reasons: Vec<Count>,
     /// The changes by which FE would accept rejected answers; only changes that occur. An answer
     /// may count under several changes.

@@ -46,7 +46,7 @@ struct ConversationMarks {
     turns: Vec<ScoredTurn>,
     /// The number of turns with a row.
     asked: usize,
-    /// The number of turns that the rows show so far.
+    /// The number of turns of the conversation, as far as its rows tell.
     length: usize,
 }
 

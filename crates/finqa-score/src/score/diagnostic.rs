@@ -93,8 +93,9 @@ pub(super) fn diagnose(
     found
 }
 
-/// True if `x` is near gold, or rounds or truncates to it within 3 %. FE has no such limit for
-/// rounding; it is needed here, because an integer gold would otherwise match many changed numbers.
+/// True if `x` is near gold, or rounds or truncates to it within 3 %. Financial equivalence (FE)
+/// has no such limit for rounding; it is needed here, because an integer gold would otherwise match
+/// many changed numbers.
 fn close(gold: &WrittenNumber, x: f64) -> bool {
     within(x, gold.value, NEAR)
         || (within(x, gold.value, MOST_FORGIVEN) && match_reason(gold, x).is_some())

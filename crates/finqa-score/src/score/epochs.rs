@@ -52,8 +52,8 @@ pub struct PassRates {
 }
 
 impl EpochCard {
-    /// The comparisons of the passes of these rows, one for each of two rules; empty if no question
-    /// was asked more than once.
+    /// Compares the passes over the questions of these rows, once by numeric match and once by
+    /// financial equivalence. Empty if no question was asked more than once.
     pub(crate) fn of_rows<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<Self> {
         let mut tally = ScoreTally::default();
         rows.for_each(|row| tally.add(row));

@@ -1,10 +1,10 @@
-//! The floor of NM: the rate of the best constant answer.
+//! The floor of numeric match (NM): the rate of the best constant answer.
 
 use serde::Serialize;
 
 use super::rules::numeric_value;
 
-/// The best constant answer to a set of questions under NM.
+/// The best constant answer to a set of questions, scored by NM.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LabelFloor {
     pub answer: f64,

@@ -1,4 +1,4 @@
-//! Decides whether FE treats two numbers as equal, and by which reason.
+//! Decides whether financial equivalence (FE) treats two numbers as equal, and for which reason.
 
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
@@ -7,7 +7,7 @@ use finqa_core::number::{NEAR, rounds_to, truncates_to, within};
 
 use super::quantity::WrittenNumber;
 
-/// The reason why FE accepts an answer. If several apply, the first in this order.
+/// The reason why FE accepts an answer. If several apply, it is the first in this order.
 #[derive(
     Clone,
     Copy,

@@ -26,8 +26,8 @@ pub struct PrintedDefect {
 }
 
 /// Compares each printed answer with its `exe_ans` or, if that is missing, with the value of its
-/// program. FE decides whether they agree, so percent form, rounding and truncation do not count as
-/// differences. Returns how many agree, and the others in file order.
+/// program. Financial equivalence (FE) decides whether they agree, so percent form, rounding and
+/// truncation do not count as differences. Returns how many agree, and the others in file order.
 pub fn check_printed(dataset: &Dataset) -> (usize, Vec<PrintedDefect>) {
     let (mut agree, mut defects) = (0, Vec::new());
     for case in dataset.records.iter().flat_map(|record| record.cases()) {

@@ -1,4 +1,5 @@
-//! Reads an answer as FE compares it: a number as written, yes or no, or another word.
+//! Reads an answer as financial equivalence (FE) compares it: a number as written, yes or no, or
+//! another word.
 
 use finqa_core::number::{
     NumberReading, Scale, Value, answer, last_digit, python_float, rounds_to, same, yes_or_no,

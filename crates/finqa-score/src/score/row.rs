@@ -1,4 +1,5 @@
-//! The full result of one question, which the journal stores and every output reads.
+//! The full result of one question, which the journal stores and every output reads. EM, NM and FE
+//! are the rules exact match, numeric match and financial equivalence.
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -265,7 +266,7 @@ impl Row {
         })
     }
 
-    /// FE's verdict on the answer, as if it had not been withheld.
+    /// FE's verdict on `answer`, even if it was withheld.
     fn right_if_given(&self, answer: &Answer) -> Option<bool> {
         match self.solution.withheld {
             Some(_) => self.right_with(answer),

@@ -1,4 +1,5 @@
-//! The rules that compare only a gold and a prediction: EM, NM and the official rules.
+//! The rules that compare only a gold and a prediction: exact match (EM), numeric match (NM) and
+//! the official rules.
 
 use finqa_core::number::{Value, literal, round5};
 use finqa_core::program;

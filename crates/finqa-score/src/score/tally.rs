@@ -37,7 +37,7 @@ pub struct ScoreTally {
 pub(super) struct QuestionTally {
     pub(super) page: u64,
     pub(super) is_suspect: bool,
-    /// The number that NM reads from the gold.
+    /// The number that numeric match reads from the gold.
     pub(super) gold: Option<f64>,
     pub(super) all: AnswerCounts,
     /// A hash of the first answer.

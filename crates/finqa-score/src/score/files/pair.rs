@@ -210,8 +210,8 @@ fn normalised(question: &str) -> String {
     words.join(" ").trim_end_matches(['?', ' ']).to_owned()
 }
 
-/// The gold that EM and NM compare: the value of a turn, the printed answer of a stand-alone
-/// question.
+/// The gold that exact match (EM) and numeric match (NM) compare: the value of a turn, the printed
+/// answer of a stand-alone question.
 fn written_gold(gold: &Gold, is_turn: bool) -> Option<String> {
     match is_turn {
         true => gold.exe_ans.as_ref().map(Value::to_string),

@@ -195,9 +195,9 @@ impl PredictionFile<'_> {
         rows.collect()
     }
 
-    /// Refuses columns without an id or an answer. Also refuses an unknown column that is probably
-    /// a gold or a turn's number if no known column is, because it would be ignored. `line` is the
-    /// line of a JSON object.
+    /// Refuses columns without an id or an answer. Also refuses an unknown column that probably has
+    /// golds or turn numbers, unless a known column has them, because it would be ignored. `line`
+    /// is the line of a JSON object.
     fn refuse_incomplete(&self, names: &[String], line: Option<usize>) -> Result<(), ScoreError> {
         let is_there = |known: &str| {
             let field = field_of(known);
