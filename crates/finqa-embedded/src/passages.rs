@@ -37,7 +37,8 @@ pub struct Passage<'t> {
 #[derive(Debug)]
 pub struct Passages {
     passages: Vec<Words>,
-    /// The number of passages whose text has a stem; headings are not counted.
+    /// For each stem, the number of passages that have it in their text. The headings above a
+    /// passage do not count.
     frequency: HashMap<String, usize>,
 }
 

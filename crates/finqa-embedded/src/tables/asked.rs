@@ -77,11 +77,11 @@ struct Form(
 #[derive(Clone, Copy)]
 enum OperandForm {
     One,
-    /// "A, B and C": at least so many operands.
+    /// "A, B and C": at least this many operands.
     Listed(usize),
     /// One operand on each side of the cue.
     Sides(Cue),
-    /// The same, but the second operand comes first: "is A less than B" compares B with A.
+    /// Like `Sides`, but the second operand comes first: "is A less than B" compares B with A.
     Reversed(Cue),
     /// "What share of A came from B?": both follow the cue, and the whole comes first.
     WholeFirst(Cue),

@@ -154,7 +154,8 @@ impl Tables {
         })
     }
 
-    /// The answer to a question for one figure; a doubt if it has another kind than is asked for.
+    /// The answer to a question for one figure, with a doubt if the figure is of another kind than
+    /// the question asks for.
     pub(super) fn look_up(&self, found: Amount, of: &Operand) -> DirectAnswer {
         let plain = found.kind == AmountKind::Plain;
         let money = found.at.is_some_and(|at| {
@@ -244,7 +245,7 @@ impl Tables {
     ) -> TableResult<T> {
         let all = amounts.as_mut();
         let below = all.iter().filter(|one| one.number() < 0.0).count();
-        // In "Net income (loss)" a question says both, so it does not ask for losses only.
+        // A question for "net income (loss)" names both, so it does not ask for losses only.
         let gains = ["income", "earnings", "profit", "gain"].map(stem);
         let gain = |of: &&Operand| gains.iter().any(|word| of.says(word));
         let named = operands.iter().any(|of| of.says("loss") && !gain(&of));
@@ -391,7 +392,7 @@ fn compound([late, early]: [Amount; 2], of: &Operand) -> TableResult<DirectAnswe
 }
 
 /// The difference of two figures. If `relative`, divided by the earlier one. If a fall is asked for
-/// and there is one, its size is positive.
+/// and there is one, the result is positive.
 fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> TableResult<DirectAnswer> {
     // The growth of a percentage may be in points or in percent, so it is left open.
     let unclear = relative && late.kind != AmountKind::Plain;

@@ -25,9 +25,9 @@ const OF_CONCEPT: f64 = 0.4;
 const GUESS: f64 = 0.5;
 
 impl Tables {
-    /// Adds the confidence to an answer. Returns the doubt instead of a guess if its labels have
-    /// too few names of the question, or if it is one printed figure although unused words of the
-    /// question may ask for an operation.
+    /// Adds the confidence to an answer. Returns the doubt instead of a guess if the labels of the
+    /// guess have too few of the question's names, or if the guess is one printed figure although
+    /// unused words of the question may ask for an operation.
     pub(super) fn weighed(&self, asked: &Asked, answer: DirectAnswer) -> TableResult<DirectAnswer> {
         let cells = answer.exprs().flat_map(|expr| expr.leaves());
         let cells: BTreeSet<Place> = cells.filter_map(|leaf| leaf.source).collect();
@@ -60,7 +60,7 @@ impl Tables {
     }
 
     /// The share, by weight, of the question's names that the labels of these cells have, from 0 to
-    /// 1; of several operands, the smallest.
+    /// 1. For several operands, the smallest share.
     fn met(&self, asked: &Asked, cells: &[Place]) -> f64 {
         let named = asked.operands.iter().filter(|of| of.rows.is_empty());
         let met = |of: &Operand| {
@@ -79,8 +79,8 @@ impl Tables {
         named.map(met).fold(1.0, f64::min)
     }
 
-    /// The share of an operand's names that the labels of one cell have; of several cells, the
-    /// largest.
+    /// The share of an operand's names that the labels of one cell have. For several cells, the
+    /// largest share.
     fn said_of(&self, of: &Operand, cells: &[Place]) -> f64 {
         let readings = of.readings().into_iter().filter(|one| !one.opposite);
         let readings: Vec<Vec<String>> = readings
@@ -103,7 +103,8 @@ impl Tables {
         cells.iter().filter_map(share).fold(0.0, f64::max)
     }
 
-    /// True if the word names something, and is not light, soft or of the company's name.
+    /// True if the word distinguishes a figure: a label cannot omit it (`is_light`, `is_soft`), and
+    /// it is not part of the company's name.
     fn names(&self, word: &str) -> bool {
         let word = word.to_owned();
         !is_light(&word) && !self.weights.is_soft(&word) && !self.weights.is_of_company(&word)

@@ -1,5 +1,6 @@
-//! Rows that may count things although the caption of their table is of money: "Aircraft" under
-//! "USD in millions". No list has all things that are counted, so the digits and the name decide.
+//! Finds rows that may count things although the caption of their table states money: "Aircraft"
+//! under "USD in millions". No list has all things that are counted, so the digits and the name of
+//! a row decide.
 
 use super::figure::ReportFigure;
 use super::find::Amount;
@@ -15,7 +16,8 @@ use finqa_core::page::without_unit;
 const PLURALS: &str = "aircraft people cattle sheep fish livestock";
 
 impl Tables {
-    /// Why the scale of a table may not be that of a figure: the row counts things.
+    /// The reason to doubt that the scale of the table applies to a figure, because its row may
+    /// count things.
     pub(super) fn may_count(&self, one: &Amount) -> Option<Doubt> {
         let place = one.place()?;
         let table = self.table(place)?;
@@ -63,8 +65,8 @@ impl ReportTable {
         if whole && decimals > 0 && 2 * decimals >= others.len() {
             return true;
         }
-        // "Pumps" under "Net sales by product", or above their total, are money, and so are all
-        // rows where none is known to be.
+        // Otherwise the row is money if its title or section names an amount ("Pumps" under "Net
+        // sales by product"), if the table has a total, or if no row is known to be money.
         let title = self.title.iter().chain(row.section.iter());
         let title: Vec<&str> = title.map(String::as_str).collect();
         let is_sum = |row: &ReportRow| row.label.total && !row.cells.iter().all(Option::is_none);

@@ -151,7 +151,7 @@ impl Tables {
         out
     }
 
-    /// The reasons to trust an answer that its cells give: where they are, and how well they fit.
+    /// The reasons to trust an answer: where its cells are, and how well they fit.
     fn reasons_for(&self, operands: &[Operand], out: &Explanation) -> Vec<String> {
         let cells = || {
             out.figures
@@ -275,7 +275,7 @@ impl Tables {
         };
         all.retain(fits);
         let is_taken = |one: &FitFigure| taken.contains(&one.place());
-        // One cell stands for its row: the one that the answer takes, otherwise the latest.
+        // Keep one cell of each row: the one that the answer takes, otherwise the latest.
         let row = |one: &FitFigure| (one.table, one.row);
         let rank = |one: &FitFigure| (is_taken(one), one.period.map(|period| period.order()));
         let beaten = |one: &FitFigure| {
@@ -324,7 +324,7 @@ impl Tables {
     }
 
     /// The words of an operand that the labels of a cell have, and those that they lack. A name
-    /// that has others is met by any of them.
+    /// with synonyms counts as present if the labels have any of them.
     fn words_met(&self, of: &Operand, place: Place) -> (Vec<String>, Vec<String>) {
         let table = self.table(place);
         let says = |word: &String| {

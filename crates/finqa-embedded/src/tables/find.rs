@@ -60,7 +60,8 @@ pub(super) enum AmountKind {
 /// Score gap below which two figures count as tied.
 pub(super) const CLOSE: f64 = 0.03;
 
-/// Largest relative difference between two figures that can be one, rounded to different scales.
+/// Largest relative difference between two printed figures that can be one amount, rounded to
+/// different scales.
 const ROUNDED: f64 = 0.006;
 
 pub(super) fn same(a: f64, b: f64) -> bool {
@@ -201,8 +202,8 @@ impl Tables {
         })
     }
 
-    /// The figure of an operand. Its own period precedes `asked`. Of several that fit, the one in
-    /// the row or the column of `near`.
+    /// The figure of an operand in the operand's own period, or else in `asked`. If several figures
+    /// fit, the one in the row or the column of `near`.
     pub(super) fn figure(
         &self,
         of: &Operand,
@@ -404,7 +405,8 @@ impl Tables {
         let rivals = every
             .iter()
             .filter(|one| self.is_rival(one, &best) && !self.is_of_equity(one));
-        // "Total equity" is of "stockholders" by its heading. A row that says it may be meant.
+        // If only the heading of the best figure has a word ("Total equity" under "Stockholders"),
+        // a row with the word in its own label may be meant.
         let readings = of.readings();
         let is_named = |one: &FitFigure| self.is_named_by_label(one, &readings);
         let lent = !self.is_plain() && !is_named(&best);

@@ -307,9 +307,10 @@ impl ReportTable {
         }
     }
 
-    /// The score of a row and a column of a plain table, and twice whether the labels say no more
-    /// than the question. `None` unless every word of the reading is in one of the two labels. A
-    /// label that has none of the words costs less if it is a total.
+    /// The score of a row and a column of a plain table, and whether the labels say no more than
+    /// the question, once for [`FitFigure::full`] and once for [`FitFigure::plain`]. `None` unless
+    /// every word of the reading is in one of the two labels. A label that has none of the words
+    /// costs less if it is a total.
     fn fit_in_full(
         &self,
         row: &ReportRow,

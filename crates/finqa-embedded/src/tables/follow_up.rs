@@ -218,7 +218,7 @@ static MARGIN: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// "What margin does that give?" as a question for the last figure divided by revenue; `None` for
-/// other questions, and after one for revenue itself.
+/// other questions, and after a question for revenue itself.
 pub(super) fn margin_of(before: &Asked, text: &str) -> Option<Vec<Token>> {
     let [of] = before.operands.as_slice() else {
         return None;
@@ -302,13 +302,13 @@ static RELATED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Verbs. A question with one says in full what it asks for.
+/// Verbs and "how". A question with one of these words says in full what it asks for.
 static VERB: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\b(?:was|were|is|are|did|do|does|has|have|had|will|how)\b"));
 
-/// Gives a bare name ("free cash flow?") the period of the last question, and a figure that both
-/// questions ask for the last period as `before`. Returns the reason for doubt if the question may
-/// still be about the last figure or the last part.
+/// Gives a bare name ("free cash flow?") the period of the last question. If both questions ask for
+/// the same figure, stores the last period in `before`. Returns the reason for doubt if the
+/// question may still be about the last figure or the last part.
 pub(super) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<String> {
     if let ([last], [of]) = (before.operands.as_slice(), asked.operands.as_mut_slice()) {
         let periods = (last.spans.as_slice(), of.spans.as_slice());

@@ -288,8 +288,8 @@ fn sum(parts: &[(String, FitFigure)]) -> f64 {
     parts.iter().map(|(_, at)| at.value).sum()
 }
 
-/// The runs of rows in a column that add up to a whole, and the rows with one label under different
-/// headings that do.
+/// The groups of rows in a column that add up to a whole: adjacent rows, and rows with one label
+/// under different headings.
 fn rows_that_add_up(
     table: &ReportTable,
     t: usize,

@@ -10,7 +10,7 @@
 //! the answer. It is sure if these have all words of the question, and no other figure that fits as
 //! well has another value.
 //!
-//! TableResult order: `words`, `figure` and `table` read a page; `names` (with `concepts.txt`),
+//! Reading order: `words`, `figure` and `table` read a page; `names` (with `concepts.txt`),
 //! `operand`, `phrases`, `question`, `operands` and `asked` read a question; `fit`, `page` and
 //! `find` find the figure of an operand, with `statements`, `unread`, `tags` and `witnesses` (with
 //! `tags.txt`), `whole_label`, `measure`, `parts` and `sentences`; `compute` applies the operation,
@@ -227,7 +227,8 @@ impl Tables {
         }
         let found = self.of_labels(turn);
         let sure = matches!(&found, Some(Ok(answer)) if answer.doubt.is_none());
-        // The labels of a list are its dates, so that what they lack says nothing.
+        // The labels of a list of transactions are its dates, so a word that they lack says
+        // nothing.
         match &self.list {
             Some(_) if !sure => Some(Err(Doubt::Missing(NO_SUM.to_owned()))),
             _ => found,
@@ -331,7 +332,7 @@ impl Tables {
         Some(answer.and_then(|found| self.weighed(asked, found)))
     }
 
-    /// True if all columns of a report's statements of a period are years.
+    /// True if all columns of a report's statements of income, cash flows and equity are years.
     fn is_annual(&self) -> bool {
         let flows = |table: &&ReportTable| table.statement == Some(Statement::Flows);
         let columns = self
@@ -379,7 +380,7 @@ impl Tables {
         names.join(", ")
     }
 
-    /// True if a cell is a percentage; and the scale of its amount.
+    /// Returns true if a cell is a percentage, and the scale of its amount.
     pub(crate) fn unit_of_cell(&self, place: Place) -> (bool, Option<Scale>) {
         let cell = self.cell(place);
         cell.map_or((false, None), |cell| (cell.percent, cell.scale))
@@ -387,7 +388,7 @@ impl Tables {
 }
 
 impl DirectAnswer {
-    /// All expressions of the answer.
+    /// The expression of a single answer, or one for each figure of a list.
     pub(crate) fn exprs(&self) -> impl Iterator<Item = &FigureExpr> {
         [&self.expr].into_iter().chain(&self.others)
     }

@@ -26,8 +26,8 @@ pub(super) struct Concept {
     pub(super) quotient: Option<(Vec<String>, Vec<String>)>,
     /// For a measure that reports need not print, such as EBITDA: how it is computed.
     pub(super) formula: Option<Formula>,
-    /// For a figure that another one becomes by a word beside it: the names of the other, and the
-    /// words. Income taxes with "paid" are income taxes paid.
+    /// Set if this figure is meant when certain words are next to the name of another one: the
+    /// names of the other figure, and the words. Income taxes with "paid" are income taxes paid.
     instead_of: Option<(Vec<Vec<String>>, Vec<String>)>,
     /// True if reports state the figure in sentences.
     pub(super) stated: bool,
@@ -215,8 +215,8 @@ pub(crate) fn ways_to_say(question: &str) -> Vec<Vec<Vec<String>>> {
     out
 }
 
-/// The figure that a named one becomes by the words beside it, with the stems of these words;
-/// `None` if it stays as it is.
+/// The figure that is meant instead of the named one because of the words next to the name, with
+/// the stems of these words. `None` if the named one is meant.
 pub(super) fn instead_of(
     named: &Concept,
     beside: &dyn Fn(&String) -> bool,

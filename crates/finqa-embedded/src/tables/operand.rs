@@ -20,8 +20,7 @@ pub(super) struct Phrasing {
 }
 
 impl Phrasing {
-    /// Whether it is of a loss alone: "net income (loss)" is of both, "loss before income taxes" is
-    /// of one.
+    /// True if it names only a loss: "loss before income taxes", but not "net income (loss)".
     pub(super) fn loses(&self) -> bool {
         let gains = ["income", "earnings", "profit"].map(stem);
         let mut words = self.words.iter().enumerate();
@@ -127,8 +126,8 @@ impl Operand {
         Self { total, ..same }
     }
 
-    /// Replaces a name by that of the figure that the words beside it make of it: income taxes with
-    /// "paid".
+    /// Replaces a name if the words next to it mean another figure: income taxes with "paid" become
+    /// income taxes paid.
     pub(super) fn rename(&mut self, beside: &dyn Fn(&String) -> bool) {
         let mut names = self.names.iter().enumerate();
         let found = names.find_map(|(at, (one, _))| Some((at, instead_of(one, beside)?)));
@@ -215,7 +214,7 @@ impl Operand {
                 with.collect()
             };
             let without = (concept.loose && self.names.len() > 1).then(|| readings.clone());
-            // The question's own name comes first and no name second, so that the limit cuts
+            // First the question's own name, then the words without a name, so that the limit cuts
             // neither.
             let said = with(*said);
             let others = (0..concept.names.len()).flat_map(with);

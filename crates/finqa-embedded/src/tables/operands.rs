@@ -164,8 +164,8 @@ pub(super) fn listed(
     let parts = parts.filter(|part| !part.is_empty());
     let parts = parts.map(|part| operand(part, allowed));
     let parts = parts.collect::<Option<Vec<Operand>>>()?;
-    // In "A and B from 2019 to 2021", it is unclear which year of A is meant, so a plain table is
-    // not asked for a list of spans.
+    // In "A and B from 2019 to 2021", it is unclear for which year A is asked, so such a list is
+    // not looked up in a plain table.
     let is_figure = |part: &Operand| part.is_named() && (part.spans.len() < 2 || !plain);
     (parts.len() == 1 || parts.iter().all(is_figure)).then_some(parts)
 }

@@ -15,7 +15,7 @@ use super::tags::{self, Tag};
 use super::transactions::TransactionList;
 use super::words::{lists_stem, plain_stems, stems};
 
-/// The tables of a page with what else of the page the questions need.
+/// The tables of a page, and everything else of the page that questions need.
 #[derive(Debug)]
 pub(crate) struct Tables {
     pub(super) tables: Vec<ReportTable>,
@@ -136,8 +136,8 @@ impl Tables {
         self.plain
     }
 
-    /// Whether an answer is read from its labels or not at all: other figures of a list of
-    /// transactions are no guess at a sum.
+    /// True if a question is answered from the labels or not at all: in a report, and in a list of
+    /// transactions, because a single figure is not a guess at a sum.
     pub(crate) fn has_no_guess(&self) -> bool {
         !self.plain || self.list.is_some()
     }
@@ -238,8 +238,8 @@ fn company(cover: &Cover, document: &Document, tables: &[ReportTable]) -> Vec<St
     let of_file = of_file.into_iter().filter(|word| {
         word.chars().all(char::is_alphabetic) && head.contains(word) && !is_label(word)
     });
-    // Without a cover, the line of a legal name. A word that the text has in small letters is of
-    // the language.
+    // Without a cover, use the line that begins with a legal name. A word that the text also has in
+    // small letters is an ordinary word.
     let of_line = head_texts().find_map(|text| LEGAL_NAME.captures(text));
     let of_line = of_line.filter(|_| cover.company.is_empty());
     let of_line = of_line.map_or_else(Vec::new, |found| plain_stems(&found["name"]));

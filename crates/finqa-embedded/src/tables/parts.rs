@@ -100,9 +100,11 @@ impl Tables {
         })
     }
 
-    /// The sum of the rows of a statement under a heading that names the operand, up to a row that
-    /// repeats the heading: "Debt" and "Finance lease" under "Interest", before "Interest income".
-    /// A row below must be the sum of all rows above it, because otherwise their signs are unknown.
+    /// The sum of the rows under a heading of the cash flow statement that names the operand:
+    /// "Debt" and "Finance lease" under "Interest". The rows end before one whose label has the
+    /// words of the heading, such as "Interest income". That row or a later total must be the sum
+    /// of all rows before it, from the first under the heading, because otherwise their signs are
+    /// unknown.
     fn under_heading(&self, readings: &[Vec<String>], asked: Option<Period>) -> Option<Amount> {
         let names: Vec<Vec<String>> = readings.iter().map(|one| core(one, VAGUE)).collect();
         let flows = self.tables.iter().enumerate();

@@ -155,7 +155,7 @@ impl Tables {
     }
 
     /// The groups of a figure whose parts have the names of another group's parts; if some are in
-    /// the same table, only these. `None` without any.
+    /// the same table, only these. `None` if there are no such groups.
     fn aligned(&self, of: &Operand, asked: Option<Period>, group: &Group) -> Option<Vec<Group>> {
         let mut groups = self.groups_of(of, asked);
         groups.retain(|other| {

@@ -13,16 +13,17 @@ use super::page::{Doubt, Tables};
 static GROUP: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])(?P<word>consolidated|group)\b"));
 
-/// A title of figures of a company without its subsidiaries.
+/// Words of a title for the figures of a company without its subsidiaries.
 static ALONE: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)\b(?P<word>stand[- ]?alone|unconsolidated|non-consolidated|separate (?:(?:annual|interim|quarterly|audited|unaudited|financial|income) )*(?:statements?|results|accounts))\b"
     )
 });
-/// A title of figures of the group.
+/// The word of a title for the figures of the group.
 static CONSOLIDATED: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])consolidated\b"));
 
-/// What a company is about to sell. "Held" alone changes no question, and "sale" is in many labels.
+/// Words for what a company is about to sell. Neither "held" nor "sale" is enough alone, because a
+/// label need not have "held", and many labels have "sale".
 static HELD_FOR_SALE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)\bheld[- ]for[- ]sale\b"));
 
 impl Tables {

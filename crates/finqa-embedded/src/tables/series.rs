@@ -63,7 +63,7 @@ impl Tables {
     }
 
     /// Replaces "each of the last three years" by these years, and "each quarter of 2031" by its
-    /// quarters. Without one of them on the page, the operand has no periods.
+    /// quarters. If the page lacks one of them, the operand gets no periods.
     pub(super) fn with_each(&self, of: &Operand) -> Operand {
         let Some((count, months)) = of.each else {
             return of.clone();
@@ -454,7 +454,7 @@ pub(super) fn total_of_others(parts: &[Amount]) -> Option<&Amount> {
                 sum += other;
                 sum
             });
-            // A single figure before a total is not a sum: it may be equal by chance.
+            // A single figure before a total is not a sum, because it may be equal by chance.
             sums.next();
             sums.any(|sum| (sum - total).abs() <= EXACT * total.abs())
         };

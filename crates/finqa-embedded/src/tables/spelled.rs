@@ -1,4 +1,4 @@
-//! A measure that the question spells out: "net debt, that is all borrowings less cash".
+//! Computes a measure that the question spells out: "net debt, that is all borrowings less cash".
 
 use std::sync::LazyLock;
 
@@ -28,11 +28,12 @@ static OVER: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i),? (?:over|divided 
 /// Nouns of measures, such as "ratio" in "efficiency ratio".
 const MEASURES: &str = "ratio margin rate multiple cover coverage";
 
-/// Words before these that are no part of the company: "the Aerospace ratio" is of one.
+/// Words before these nouns that are part of the measure's name. Any other word may name a part of
+/// the company: "the Aerospace ratio".
 const KINDS: &str = "efficiency combined loss expense cost income leverage gearing liquidity solvency \
     operating capital turnover conversion retention";
 
-/// Who has it.
+/// Words for the company that the measure is about.
 const OWNERS: &str = "bank bank's company company's group group's firm firm's insurer's airline's";
 
 /// A formula over the figures that a question names.
@@ -45,7 +46,7 @@ struct Spelled {
 
 impl Tables {
     /// The value of a formula that a question spells out, if each of its figures is found. A comma
-    /// of a printed label begins no formula: "Receivables, net and other".
+    /// inside a printed label does not begin a formula: "Receivables, net and other".
     pub(super) fn spelled(&self, text: &str) -> Option<DirectAnswer> {
         let bare = text.trim_end_matches(['?', ' ']);
         let of = BEGINS.captures_iter(bare).find_map(|found| {
@@ -91,7 +92,8 @@ impl Tables {
         (figures > 1).then_some(Spelled { name, above, below })
     }
 
-    /// The measure of a question that asks for nothing else: no part of the report, no change.
+    /// The measure that a question asks for; `None` if the question also names a part of the
+    /// company, a change or several periods.
     fn measure_named(&self, tokens: &[Token]) -> Option<Operand> {
         let cues = [Cue::Ratio, Cue::Total, Cue::Sum];
         let asks = tokens.iter().take(2);
@@ -128,7 +130,8 @@ impl Tables {
                 Some(Cue::And | Cue::Plus | Cue::Minus | Cue::Less)
             ) || token.text == ","
         };
-        // "Short-term borrowings, the current portion and long-term debt": the portion of that.
+        // In "short-term borrowings, the current portion and long-term debt", the portion is that
+        // of the long-term debt.
         let side = side.to_lowercase();
         let of_debt = side.contains("long-term debt") || side.contains("long term debt");
         let (mut out, mut subtracted) = (Vec::new(), false);

@@ -1,5 +1,5 @@
-//! What was spent or received in all, by a list of transactions: "How much was spent at the bakery
-//! in March?" is the sum of the rows that match.
+//! Adds up what was spent or received in all, from a list of transactions: "How much was spent at
+//! the bakery in March?" is the sum of the rows that match.
 //!
 //! Such a sum is sure only if each word of the question is about the money, a column, a period, or
 //! the name of these rows, and if the list tells what was spent from what was received.
@@ -29,10 +29,10 @@ const MOVED: &str = "transfer transfers savings atm exchange exchanged top-up to
 const EARNED: &str =
     "salary wages payroll pension income interest dividend dividends refund deposit";
 
-/// The most rows of a sum.
+/// Maximum number of rows that are added up.
 const MOST: usize = 1000;
 
-/// The most names that a reason lists.
+/// Maximum number of names that a reason for doubt lists.
 const MOST_NAMES: usize = 4;
 
 /// True if a day is in a period. A period without a year matches every year.
@@ -53,7 +53,8 @@ fn has_day(period: &Period, day: Date) -> bool {
         .is_some_and(|month| first <= month && month <= last)
 }
 
-/// The period of a question, if it has one and nothing else of time.
+/// The period of a question; `None` if it names no time. A doubt if it names several periods, or a
+/// time that is not read as one.
 fn period(times: &Times, lower: &str) -> TableResult<Option<Period>> {
     let is_read = |at: &Range<usize>| {
         let mut found = times.found.iter();
@@ -73,7 +74,7 @@ fn period(times: &Times, lower: &str) -> TableResult<Option<Period>> {
         [] => Ok(None),
         [(at, only)] => {
             let before = lower.get(..at.start).unwrap_or_default().trim_end();
-            // "From March" and "nine months" begin or end elsewhere.
+            // "From March" and "nine months" do not say where the period begins or ends.
             let open = [" from", " to", " by"]
                 .iter()
                 .any(|word| before.ends_with(word));
@@ -90,7 +91,8 @@ fn period(times: &Times, lower: &str) -> TableResult<Option<Period>> {
 }
 
 impl TransactionList {
-    /// The column that has a name, if all rows with it have it there and it is one name.
+    /// The column of texts that has a name. A doubt if some rows have the name in another column,
+    /// or if the name is part of several different texts that are not of one brand ("Tesco").
     fn column_of(&self, name: &[&str]) -> TableResult<usize> {
         let fits = |text: &&TransactionText| same_name(&text.words, name).is_some();
         let columns = 0..self.texts.len();
@@ -102,7 +104,7 @@ impl TransactionList {
                 .filter(fits)
         };
         let said_in: Vec<usize> = columns.filter(|c| found(*c).count() > 0).collect();
-        // "Books" is a category of one row, and a part of the shop's name in another.
+        // "Books" can be the category of one row, and part of the shop's name in another.
         let is_clear = said_in.iter().all(|c| found(*c).count() == rows.len());
         let all = said_in.first().copied().filter(|_| is_clear);
         let texts: Vec<&TransactionText> = match all {
@@ -179,7 +181,7 @@ impl Tables {
         let mut rows: Vec<&Transaction> = list.rows.iter().filter(is_meant).collect();
         if let Some(period) = period {
             let fits = |row: &Transaction| row.days.map(|day| has_day(&period, day));
-            // Rows with other names count too.
+            // The years are those of all rows in the period, not only of the rows that are meant.
             let mut years: Vec<Option<u16>> = (list.rows.iter())
                 .filter(|row| fits(row).contains(&true))
                 .map(|row| row.days[0].year)
@@ -232,7 +234,7 @@ impl Tables {
         })
     }
 
-    /// The figure of a transaction that is added up.
+    /// The figure of a transaction to add up.
     fn amount_of(
         &self,
         list: &TransactionList,
@@ -272,14 +274,15 @@ impl Tables {
     }
 }
 
-/// The rows of the side that a question asks for, or of all if it is one.
+/// The rows of the side that a question asks for, which is spent or received. If it asks for
+/// neither, all rows, if they are of one side.
 fn of_side<'l>(
     list: &TransactionList,
     mut rows: Vec<&'l Transaction>,
     asked: &SumQuestion<'_>,
 ) -> TableResult<Vec<&'l Transaction>> {
     match (list.sides, asked.came_in) {
-        // Most rows of a list are paid; a card prints them above zero.
+        // Most rows of a list are payments, but the list of a card prints payments above zero.
         (Sides::UnclearSigns, Some(_)) => {
             return missing("the signs do not tell what was spent from what was received");
         }
@@ -294,7 +297,7 @@ fn of_side<'l>(
     }
     let of = |came_in| rows.iter().filter(move |row| row.came_in == Some(came_in));
     let both = of(true).count() > 0 && of(false).count() > 0;
-    // A refund has the name of what was paid.
+    // A refund has the same name as the payment.
     let shares = |a: &Transaction, b: &Transaction| {
         let mut texts = a.texts.iter().zip(&b.texts);
         texts.any(|(a, b)| !a.words.is_empty() && a.words == b.words)

@@ -94,7 +94,7 @@ impl Tables {
         })
     }
 
-    /// The reason for doubt if a change is asked for, and the figure is one by itself:
+    /// The reason for doubt if a change is asked for, and the figure is itself a change:
     /// "inventories" among the changes in working capital of a statement of cash flows. `None` for
     /// other figures.
     pub(super) fn is_own_change(&self, one: &FitFigure) -> Option<Doubt> {
@@ -231,7 +231,7 @@ impl Tables {
 }
 
 impl ReportRow {
-    /// Whether it is a charge that customers do not pay.
+    /// True if the row is a charge to the company, and not one that its customers pay.
     pub(super) fn is_charge(&self) -> bool {
         let mut words = self.label.words.iter();
         let sold = words.clone().any(|word| word.starts_with("servic"));

@@ -1,4 +1,4 @@
-//! A question for a sum of transactions, word by word.
+//! Reads a question for a sum of transactions, word by word.
 
 use finqa_core::number::currency_in;
 
@@ -7,15 +7,15 @@ use super::question::RELATIVE_TIME;
 use super::transactions::{IN, OUT, TransactionList, is_link, is_one_of, name_words};
 use super::words::lists;
 
-/// Words about the money or the rows that choose none of them.
+/// Words about the money or the rows that do not select any rows.
 const ABOUT: &str = "total totals sum all altogether overall amount amounts value transaction transactions store shop \
     money what how much i me my we us our you it is was were are been be did do does has have had please tell \
     show give";
 
-/// Verbs that name no side.
+/// Verbs that do not tell money spent from money received.
 const NEUTRAL: &str = "charged billed invoiced";
 
-/// More verbs of what goes out and of what comes in.
+/// More verbs for money that goes out and for money that comes in.
 const GOES: &str = "went gone send sent buying debited";
 const COMES: &str = "get got made make earn credited";
 const REFUNDS: &str = "refund refunds refunded";
@@ -102,7 +102,8 @@ impl<'q> SumQuestion<'q> {
                 let mut texts = list.rows.iter().flat_map(|row| &row.texts);
                 texts.any(|text| text.words == [own])
             };
-            // "Interest paid" is no name of all that was paid; "Paid" may be a state.
+            // A single "paid" is not a name, although "Interest paid" contains it. It is a name if
+            // a text of the list is just "Paid", such as a state.
             let is_plain = is_about || lists("paid spent received", own) && !is_text();
             if let Some((length, name)) = name.filter(|(length, _)| *length > 1 || !is_plain) {
                 out.names.push(name);
@@ -116,11 +117,11 @@ impl<'q> SumQuestion<'q> {
             if is_about {
                 joins |= own == "and";
                 with |= own == "with";
-                // A shop may be called "Total", and one may be called "Total Wine".
+                // A shop may be called "Total" or "Total Wine".
                 let begins =
                     at > 1 && said.starts_with(char::is_uppercase) || lists("at from", last);
                 let is_name = is_text() || begins && name_at(list, &[said]).is_some();
-                // "By" names who pays or each of a kind.
+                // "By" precedes who paid, or a kind of group: "by month".
                 let by = own == "by" && !verbs.contains(&true);
                 unmet = unmet.or((is_name || by).then_some(*said));
                 continue;
@@ -198,7 +199,7 @@ fn column_of(list: &TransactionList, said: &[&str]) -> TableResult<usize> {
     }
 }
 
-/// The longest name at the start of these words, with their number.
+/// The number of words of the longest name at the start of these words, and that name.
 fn name_at<'q>(list: &TransactionList, words: &[&'q str]) -> Option<(usize, Vec<&'q str>)> {
     let inner = |word: &str| lists("the of and a an", word);
     (1..=words.len()).rev().find_map(|length| {

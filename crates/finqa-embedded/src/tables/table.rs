@@ -122,7 +122,7 @@ static INCLUDED: LazyLock<Regex> = LazyLock::new(|| {
 static UNIT: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\([^()]*(?:million|thousand|billion|percent)[^()]*\)"));
 
-/// The other sign of what a heading names.
+/// A word in brackets for the opposite of what a heading names: "Profit (loss)".
 static LOSS: LazyLock<Regex> = LazyLock::new(|| regex!(r"\((?:loss|losses|deficit|decrease)\)"));
 
 impl ReportTable {
@@ -342,8 +342,8 @@ fn of_years(columns: &mut [ReportColumn]) {
     }
 }
 
-/// Dates columns below a heading that spans several of them, where the heading is printed above the
-/// first or the last one.
+/// Dates columns below a heading that spans several of them, but is printed only above the first or
+/// the last one.
 fn date_spanned(columns: &mut [ReportColumn]) {
     let mut left: Option<Period> = None;
     for column in columns.iter_mut().skip(1) {

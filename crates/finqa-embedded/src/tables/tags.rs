@@ -1,5 +1,5 @@
-//! Reads the tags of a report's cells, and from `tags.txt` which standard elements an everyday name
-//! means.
+//! Reads the tags of a report's cells, and the file `tags.txt`, which says which standard elements
+//! an everyday name means.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -1,5 +1,5 @@
-//! Lists of transactions, as banks and apps export them: an amount on each day, and with whom or
-//! for what.
+//! Reads lists of transactions, as banks and apps export them: each row has a day, an amount, and
+//! with whom or for what.
 
 use finqa_core::number::{currency_in, is_currency};
 use finqa_core::page::period::{Date, DayOrder, Times};
@@ -49,11 +49,12 @@ pub(super) struct TransactionList {
     pub(super) rows: Vec<Transaction>,
 }
 
-/// The sign by which a list distinguishes money spent from money received.
+/// The way in which a list distinguishes money spent from money received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sides {
     Signs,
-    /// Most amounts are above zero. They may be what a card paid.
+    /// Most amounts are above zero. They may be payments, because the list of a card prints
+    /// payments without a minus.
     UnclearSigns,
     ColumnsOrTexts,
     Unsaid,
@@ -230,7 +231,8 @@ impl TransactionList {
             let (Some(first), Some(second)) = (read(both[0]), read(both[1])) else {
                 let mut said = texts.iter().chain([&days]);
                 let repeats = said.any(|c| is_one_of(REPEATS, &text(c).to_lowercase()));
-                // Only a row that repeats others has no day.
+                // A row without a day is skipped if it is blank or repeats other rows, as a total
+                // does. With any other row without a day, the table is not a list of transactions.
                 if repeats || cells.iter().all(|cell| cell.raw.trim().is_empty()) {
                     continue;
                 }

@@ -1,5 +1,5 @@
-//! What a question asks for and its figures do not meet: a word, both parts of a balance, a second
-//! figure, a period, money.
+//! Finds what a question asks for and its figures do not provide: a word, both parts of a balance,
+//! a second figure, a period, money.
 
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
@@ -31,7 +31,8 @@ impl Tables {
         if let Some(word) = unused.find(|word| !says(word)) {
             return why(&format!("the question also says {:?}", word.trim()));
         }
-        // A row of the balance sheet that is no total may be one of both parts of a balance.
+        // A row of the balance sheet that is not a total may be only one of the two parts of a
+        // balance.
         let is_part = |one: &&FitFigure| {
             let total = self.labels_of(one.place()).any(|label| label.total);
             self.statement_of(one) == Some(Statement::Balances) && !total
@@ -74,8 +75,8 @@ impl Tables {
         spans.all(of_cell)
     }
 
-    /// True if a cell is of the period asked for. That a day asked for may be the end of a period
-    /// was decided when the cell was found.
+    /// True if a cell is of the period asked for. Whether a day that is asked for may be the end of
+    /// a period was decided when the cell was found.
     fn is_of(&self, period: Option<Period>, asked: &Period) -> bool {
         let of_period = Period {
             instant: false,

@@ -69,8 +69,8 @@ fn find(text: &[(Range<usize>, String)], label: &[String]) -> Option<Range<usize
 }
 
 impl NamedStatement {
-    /// True if the table is this statement. The word "cash" in the title tells the two of a period
-    /// apart.
+    /// True if the table is this statement. The word "cash" in the title distinguishes the cash
+    /// flow statement from the income statement.
     pub(super) fn is(self, table: &ReportTable) -> bool {
         let of_cash = table.title.contains("cash");
         match (self, table.statement) {

@@ -100,8 +100,8 @@ pub(super) fn plain_stems(text: &str) -> Vec<String> {
     ))
 }
 
-/// The words of a label without those in a script that the others are not in, and these: a label in
-/// two languages says one thing twice.
+/// The words of a label in Latin script and those in another script, because a label in two
+/// languages says one thing twice. `None` if the label does not have both.
 pub(super) fn in_one_script(text: &str) -> Option<(String, String)> {
     let is_latin = |word: &&str| {
         word.chars()

@@ -154,5 +154,5 @@ pub(crate) fn roles(q: &PlanQuestion<'_>) -> [Option<SlotQuery>; ROLES] {
     [parts.next(), parts.next(), late, early]
 }
 
-/// Number of roles.
+/// The number of operands that [`roles`] describes.
 pub(crate) const ROLES: usize = 4;
