@@ -14,9 +14,9 @@ use super::row::Row;
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Rule {
-    /// EM: the same text.
+    /// Exact match (EM): the same text.
     ExactMatch,
-    /// NM: within 0.5, as the LangGraph baseline compares.
+    /// Numeric match (NM): within 0.5, as the LangGraph baseline compares.
     NumericalMatch,
     /// Official execution accuracy of the answers.
     ExecutionAccuracy,
@@ -24,7 +24,7 @@ pub enum Rule {
     ProgramExecution,
     /// Official program accuracy.
     ProgramAccuracy,
-    /// FE, the rule of the headline score.
+    /// Financial equivalence (FE), the rule of the headline score.
     #[default]
     FinancialEquivalence,
 }
