@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-/// Maximum number of candidates that an explanation lists for a figure, and of its programs.
+/// Maximum number of candidates that an explanation lists for a figure, and of its programs. Set by
+/// hand.
 pub(crate) const LISTED: usize = 5;
 
 /// How one question was read and answered, from the same reading and the same scores as the answer.

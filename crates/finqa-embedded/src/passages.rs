@@ -1,6 +1,9 @@
 //! Scores how well the rows and paragraphs of a long report fit a question. Rare words of the
 //! question count more than frequent ones, and a word that only means nearly the same counts in
 //! part.
+//!
+//! The factors below are set by hand. `.ci/filings` prints how many excerpts have the figures of
+//! the answer.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -59,6 +59,7 @@ pub fn candidates(
     let state = EarlierTurns::read(facts, &question.history);
     let (context, plans) = embedded.context(facts, &asked, &state, question);
     let found = made::candidates(&context, &plans, &embedded.weights.choice, pool);
+    // The trainer uses `Compared` only to count how often a right program is in it.
     let details = match pool {
         Pool::Best => made::details(&context, &plans, &found),
         Pool::All | Pool::Compared => Vec::new(),
@@ -132,7 +133,9 @@ pub fn sketch_example(question: &str, before: &[&str], program: &str) -> Option<
 }
 
 /// Maximum number of facts per slot. The number of joint choices in an example is limited to three
-/// times as many.
+/// times as many. Set by hand. There are more facts than when answering
+/// (`answering::candidates::TRIED`), so more questions have a right choice, without which there is
+/// no example.
 const TRIED: usize = 25;
 
 /// The joint choices of facts for the first plan that has the gold program's operations. A choice
@@ -144,6 +147,7 @@ const TRIED: usize = 25;
 pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<SlotExample> {
     let facts = page.facts(&question.document);
     let gold = Expr::parse(program)?;
+    // Without `Facts::written`, which matters only on a user's page. The trainer has none.
     let asked = Wording::read(&question.text);
     let state = EarlierTurns::read(facts, &question.history);
     let context = PlanContext::after(&state);

@@ -131,6 +131,8 @@ impl EmbeddedAnalyst {
             }
             None => tables.answer(&question.text, &earlier),
         };
+        // `None`: the question needs earlier ones, but does not change a part of the last one.
+        // `Err`: it was read, but the tables do not answer it.
         if !tables.is_plain() {
             let direct = direct?;
             let sure = direct.as_ref().is_ok_and(|found| found.doubt.is_none());

@@ -24,6 +24,9 @@ pub(crate) const SIGNAL_NAMES: [&str; 26] = [
 
 /// The signals of the best candidate, in the order of [`SIGNAL_NAMES`]; all 0 if there is none.
 /// `ranked` has the scores and candidates, best first.
+///
+/// The limits of signals, here and in [`small`] and [`odds`], are set by hand. The weights are
+/// fitted to the limited values, so other limits need new weights.
 pub(crate) fn signals(
     context: &ChoiceContext<'_>,
     history: &[HistoryEntry],
@@ -110,6 +113,7 @@ fn odds(ranked: &[(f64, FilledPlan)]) -> f64 {
             against += mass;
         }
     }
+    // `with` is at least 1, so below 1e-3 the result would be above 6 anyway.
     libm::log(with / f64::max(against, 1e-3)).clamp(-4.0, 6.0)
 }
 

@@ -103,8 +103,8 @@ fn fact_label(page: &DescribedPage<'_>, fact: &Fact) -> String {
     label
 }
 
-/// The words before the first occurrence of a number in a sentence, at most eight. `None` if the
-/// number is not found, or has no words before it.
+/// The words before the first occurrence of a number in a sentence, at most eight (set by hand).
+/// `None` if the number is not found, or has no words before it.
 fn words_before(text: &str, literal: &str) -> Option<String> {
     let digits = |text: &str| -> String {
         let kept = text.chars().filter(|c| c.is_ascii_digit() || *c == '.');

@@ -36,7 +36,7 @@ const BEYOND: [(&[&str], &str); 7] = [
 
 const LARGEST_OF_SEVERAL: &str = "the largest or smallest of several";
 
-/// The reason to call an answer a guess; `None` if there is none.
+/// The reason to call an answer a guess, the first one found; `None` if there is none.
 pub(crate) fn doubt(
     context: &ChoiceContext<'_>,
     best: &RankedAnswer,

@@ -16,7 +16,8 @@ use crate::tables::{DirectAnswer, Doubt, FigureExpr, Place, SUM_OF_ROWS, StatedF
 /// table.
 const SENTENCE: f64 = 0.95;
 
-/// Maximum confidence of an answer whose figures may be in different units.
+/// Maximum confidence of an answer whose figures may be in different units. Set by hand; such an
+/// answer has a doubt too.
 const UNCLEAR_UNIT: f64 = 0.5;
 
 impl EmbeddedAnswer {

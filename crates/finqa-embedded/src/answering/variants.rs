@@ -43,6 +43,7 @@ pub(crate) fn variants(
     if negative {
         found.push((5, flipped(facts, &filled.expr)));
     }
+    // `fill` converts look-ups. A product with one constant may be a conversion already.
     let scales = !matches!(
         filled.expr.top(),
         None | Some((Op::Multiply | Op::Divide, _, Expr::Leaf(_)))

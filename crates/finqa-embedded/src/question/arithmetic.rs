@@ -24,6 +24,7 @@ const CONNECTORS: [(&str, Op); 11] = [
     ("plus", Op::Add),
     ("minus", Op::Subtract),
     ("less", Op::Subtract),
+    // "Time 1000" is a spelling of the dataset for "times 1000".
     ("time", Op::Multiply),
     ("over", Op::Divide),
     ("less an assumed initial", Op::Subtract),
@@ -50,6 +51,7 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<Pro
             resolve_value(q, &left)
         };
         let kind = match op {
+            // Division by a larger number, such as 1000, counts as a conversion of the scale.
             Op::Divide if number <= 100 => Ratio,
             _ => Number,
         };

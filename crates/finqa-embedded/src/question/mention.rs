@@ -63,6 +63,8 @@ pub(crate) fn split(text: &str, connector: &str) -> Option<(String, String)> {
 
 /// The texts that name numerator and denominator of a share or ratio. If the question names no
 /// denominator ("what percent was rent?"), it is " total ".
+///
+/// The first form that fits decides, so "as a fraction of" comes before "fraction of".
 pub(crate) fn ratio_operands(asked: &Wording) -> Option<(String, String)> {
     let text = asked.phrase.as_str();
     let after = |lead: &str| {

@@ -5,6 +5,11 @@
 //! fact and scores facts, with `slot_words`. `plan_question` combines these for the rules that
 //! make plans: `alone` for a question by itself, `follow_up`, `arithmetic` and `reference` for a
 //! turn. `proposal` guesses shape and sketch of the program from the words.
+//!
+//! Unless a comment says otherwise, the priors, thresholds, factors and limits in this folder are
+//! set by hand, and no measurement of a single one is recorded. The trainer prints the accuracy of
+//! all together (docs/embedded-analyst.md, "Training"). A prior is a feature of the choice, and the
+//! factors in `slots` and `slot_words` are parts of features, so other ones need new weights.
 
 pub(super) mod alone;
 pub(super) mod arithmetic;

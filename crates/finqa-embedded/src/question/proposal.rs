@@ -11,7 +11,8 @@ use crate::shape::{SHAPES, shape};
 use crate::sketch::{SKETCHES, sketch};
 use finqa_core::page::year_in_text;
 
-/// Binary logarithm of the number of buckets.
+/// Binary logarithm of the number of buckets. With more buckets, fewer words share one, and the
+/// weights files are larger.
 const BITS: u32 = 13;
 /// Number of buckets.
 pub const BUCKETS: usize = 1 << BITS;
@@ -168,6 +169,7 @@ fn bucket(parts: &[&str]) -> usize {
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
+    // A number below `BUCKETS` always fits.
     usize::try_from((hash ^ (hash >> 32)) & (BUCKETS as u64 - 1)).unwrap_or(0)
 }
 

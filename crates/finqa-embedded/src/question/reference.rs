@@ -138,6 +138,8 @@ fn by_words<'a>(q: &PlanQuestion<'a>, part: &Wording) -> Option<&'a EarlierTurn>
             .filter(|(w, _)| turn.words.iter().any(|(t, _)| t == w))
             .map(|(_, x)| x)
             .sum();
+        // The total is a divisor, so it is at least 0.1. Later turns come first, and an earlier one
+        // replaces them only if it is better by more than 0.01.
         let share = seen / total.max(0.1);
         if fits && share > 0.7 && best.is_none_or(|(_, s)| share > s + 0.01) {
             best = Some((turn, share));

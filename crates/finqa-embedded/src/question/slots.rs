@@ -1,5 +1,5 @@
 //! The slot scorer: how well a fact fits what a slot asks for. It is a linear model over named
-//! features; the trainer writes its weights to `weights/weights.json`.
+//! features. Their constants are set by hand; the trainer fits `weights/weights.json` to them.
 
 mod query;
 

@@ -268,6 +268,7 @@ pub(crate) fn plain(text: &str) -> String {
     for chunk in text.to_lowercase().replace("\\n", " ").split_whitespace() {
         let word = chunk.trim_matches([',', '.', '?', ';', ':', '(', ')', '"', '\'', '!']);
         let word = match word {
+            // The last three are remains of Unicode escapes (`reading::text`).
             "" | "2019s" | "201c" | "201d" => continue,
             "percentage" | "percentages" | "percentual" | "percent's" => "percent",
             "precedent" | "preceding" | "prior" => "previous",

@@ -293,8 +293,8 @@ impl<'a> ChoiceContext<'a> {
     }
 }
 
-/// Number of facts in [`ChoiceContext::best_facts`]. The network cannot tell apart by rank and
-/// score the facts that are not among them.
+/// Number of facts in [`ChoiceContext::best_facts`], set by hand. The network cannot tell apart by
+/// rank and score the facts that are not among them.
 const BEST_FACTS: usize = 16;
 
 /// Indices of features of the slot scorer that the network sees too: question words in the row

@@ -50,6 +50,7 @@ pub(super) fn of(
     let read = PageUse::new(context, expr);
     let asked = context.asked;
     let value = expr.number();
+    // Yes and no have no size. With 0.5, none of the traits about the size is set.
     let size = value.unwrap_or(0.5);
     let open = !plan.slots.is_empty();
     let look_up = shape < 2;

@@ -8,6 +8,10 @@
 //! Reading order: `context` is the question as all features see it. `features` has features of a
 //! candidate for both models. `cues`, `operands` and `network_features` have those that only the
 //! network sees, and `network` computes its scores.
+//!
+//! The limits of features, and their values for what a candidate lacks (such as -20 for the score
+//! of a missing fact), are set by hand. The weights are fitted to these values, so other ones need
+//! new weights.
 
 mod context;
 mod cues;

@@ -82,6 +82,7 @@ impl Operands {
         }
         let mut whole = SlotScorer::new(context.facts, &context.whole);
         let all = facts.into_iter().zip(roles).map(|((index, fact), roles)| {
+            // With this index, no fact counts as used by an earlier turn.
             let fits = whole.features(fact, usize::MAX);
             UsedFact::new(context, index, fact, fits, roles)
         });

@@ -370,6 +370,7 @@ impl Facts {
             count(&mut sentence.words.iter().flatten().copied());
         }
         let total: f64 = units;
+        // At least 0.2, so that a word that nearly all units have still counts.
         self.idf = df
             .into_iter()
             .map(|(n, _)| libm::log((total + 1.0) / (n + 0.5)).max(0.2))
@@ -381,10 +382,12 @@ impl Facts {
     }
 }
 
-/// Maximum difference between a total and the sum of the cells, as a share of the total.
+/// Maximum difference between a total and the sum of the cells, as a share of the total: the cells
+/// are rounded.
 const ROUNDING: f64 = 0.003;
 
-/// Maximum number of cells that are added up to find a total.
+/// Maximum number of cells that are added up to find a total. Each cell is compared with sums of
+/// its neighbours, so without a limit the time would grow with the square of the column.
 const ADDENDS: usize = 40;
 
 /// Adds up numbers, beginning with the first, until their sum is `total`. Returns the lowest and

@@ -4,6 +4,9 @@
 //! has lists of stop words and synonyms; `similarity` compares meanings; `fact` has the types of a
 //! page that was read; `facts` and `prose` read it; `outflow` recognises rows of payments and
 //! losses.
+//!
+//! The distances in tokens, the lengths of words and the tolerances in this folder are set by hand.
+//! They decide which facts there are and which features these have, so the weights depend on them.
 
 pub(super) mod fact;
 pub(super) mod facts;

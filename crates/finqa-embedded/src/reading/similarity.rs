@@ -21,7 +21,7 @@ struct WordVectors {
     /// The index of each stem's vector.
     rows: HashMap<String, u16, RandomState>,
     vectors: Vec<Vector>,
-    /// The Euclidean length of each vector, at least 1.
+    /// The Euclidean length of each vector, at least 1 because it is a divisor.
     lengths: Vec<f32>,
 }
 

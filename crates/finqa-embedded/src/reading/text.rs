@@ -55,6 +55,7 @@ impl TextToken<'_> {
 /// Splits a text into tokens. The text must be in lower case; [`as_written`] must have been applied
 /// to the texts of a user's page.
 pub(crate) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
+    // An estimate of the number of tokens; the vector grows if there are more.
     let mut out = Vec::with_capacity(text.len() / 5);
     text.split_whitespace()
         .for_each(|chunk| push_chunk(chunk, &mut out));
@@ -249,7 +250,7 @@ fn stem_of(clean: &str) -> Cow<'_, str> {
 }
 
 /// A word without its ending. Words of three letters or less, and those with letters outside ASCII,
-/// are left as they are.
+/// are left as they are. The minimum lengths keep "shed" and "spring" whole.
 fn strip_suffix(word: &str) -> Cow<'_, str> {
     let n = word.len();
     if !word.is_ascii() || n <= 3 {

@@ -99,6 +99,7 @@ const MOVES: &[Cue] = &[
     Cue::YearAgo,
 ];
 
+// The last form has no cue, so it reads what no form before it does.
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
 static FORMS: [Form; 24] = [
     Form(true, &[Cue::More], Sides(Cue::Or), Operation::Larger { largest: true }, false, &[]),
@@ -369,6 +370,7 @@ fn apart(tokens: &[Token]) -> Option<(Vec<String>, &[Token])> {
 fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
     let (which, rest) =
         which(tokens, plain).map_or((None, tokens), |(which, rest)| (Some(which), rest));
+    // The question word may follow a preposition: "in which year", "and for which segment".
     let asks = !plain
         && tokens
             .iter()

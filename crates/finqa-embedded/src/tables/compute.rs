@@ -453,6 +453,6 @@ pub(super) fn answer(name: &'static str, expr: FigureExpr, kind: UnitKind) -> Di
         others: Vec::new(),
         values: Vec::new(),
         doubt: None,
-        confidence: 0.0,
+        confidence: 0.0, // `weighed` computes it.
     }
 }

@@ -20,7 +20,8 @@ use super::words::{lists, plain_stems, stemmed};
 /// digit: each part is rounded, so that the sum may differ.
 const ROUNDING: f64 = 2.0;
 
-/// Maximum number of parts that are added up. Larger groups are not found.
+/// Maximum number of parts that are added up, which limits the time: sums are tried from each row.
+/// Larger groups are not found.
 const MOST_PARTS: usize = 40;
 
 /// Stems of names of places, by which a group of countries or regions is recognized.
@@ -111,6 +112,7 @@ impl Tables {
             found.extend(first.filter(|_| more.is_none()).map(|(_, at)| *at));
         }
         let first = *found.first()?;
+        // 0.1 % allows for another rounding.
         let same = |one: &FitFigure| (one.value - first.value).abs() <= 0.001 * first.value.abs();
         found.iter().all(same).then_some(first)
     }
@@ -252,7 +254,8 @@ impl ReportTable {
     }
 }
 
-/// The rows directly above a row, up to one without a label or a figure, with their names.
+/// The rows directly above a row, up to one without a label or a figure, or up to another total; at
+/// most [`MOST_PARTS`], with their names.
 fn rows_above(
     table: &ReportTable,
     row: usize,
@@ -268,7 +271,8 @@ fn rows_above(
     parts
 }
 
-/// The columns directly to the left of a column, up to one without a label or a figure.
+/// The columns directly to the left of a column, up to one without a label or a figure, or up to
+/// another total; at most [`MOST_PARTS`], with their names.
 fn columns_before(
     table: &ReportTable,
     column: usize,

@@ -51,6 +51,7 @@ impl Tables {
         }
         let computed = self.measure(formula, &rest, asked).ok().filter(|one| {
             let mut leaves = one.expr.leaves().into_iter();
+            // Up to half a printed unit counts as rounding.
             let differs = (one.number() - found.number()).abs() > 0.5;
             differs && leaves.all(|leaf| leaf.source.is_some_and(balances))
         });

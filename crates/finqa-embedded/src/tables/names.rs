@@ -132,7 +132,8 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
     lines.map(read).collect()
 });
 
-/// Maximum number of words of a text that are compared with names; longer names are not found.
+/// Maximum number of words of a text that are compared with names; longer names are not found. No
+/// name in `concepts.txt` has as many.
 const LONGEST: usize = 12;
 
 /// The longest name that a text begins with: its number of words, the figure, and the index of the

@@ -7,8 +7,8 @@ use super::phrases::NamedStatement;
 use super::words::stems;
 use crate::reading::text::stem;
 
-/// Maximum number of ways to say an operand that are tried. Further names in `concepts.txt` are not
-/// tried.
+/// Maximum number of ways to say an operand that are tried, which limits the time: each is compared
+/// with the labels of each figure. Further names in `concepts.txt` are not tried.
 const READINGS: usize = 60;
 
 /// One way to say an operand, in stems.

@@ -14,7 +14,8 @@ use super::table::Place;
 /// Bonus for two figures in one column or one row, over two that are only in one table.
 const TOGETHER: f64 = 0.3;
 
-/// Number of best figures of each operand that are tried in pairs.
+/// Number of best figures of each operand that are tried in pairs. The number of pairs is its
+/// square.
 const PAIRED: usize = 40;
 
 impl Tables {

@@ -88,6 +88,7 @@ const MOVES: &[Cue] = &[Cue::Rise, Cue::Growth, Cue::Fall, Cue::Improve];
 /// Reads a ranking and the figure by which the parts are ranked; `None` for all other questions.
 pub(super) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
     let asks = |token: &Token| lists("which what", &token.text);
+    // The question word may follow a preposition: "in which country", "and for which segment".
     let first = tokens.iter().take(3).position(asks)?;
     let (at, noun) = noun(tokens, first)?;
     let says = |list: &str| tokens.iter().any(|token| lists(list, &token.text));

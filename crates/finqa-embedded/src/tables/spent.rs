@@ -29,7 +29,8 @@ const MOVED: &str = "transfer transfers savings atm exchange exchanged top-up to
 const EARNED: &str =
     "salary wages payroll pension income interest dividend dividends refund deposit";
 
-/// Maximum number of rows that are added up.
+/// Maximum number of rows that are added up. Set by hand; the answer has a step and a cited cell
+/// for each row.
 const MOST: usize = 1000;
 
 /// Maximum number of names that a reason for doubt lists.
@@ -229,6 +230,8 @@ impl Tables {
         }
         let expr = operations::sum(leaves).ok_or(Doubt::Open)?;
         Ok(DirectAnswer {
+            // As for one figure of a plain table (`concept`). Multiplied for each row, as in other
+            // answers, it would be near 0 for a long list.
             confidence: 0.95,
             ..answer(SUM_OF_ROWS, expr, UnitKind::Number)
         })

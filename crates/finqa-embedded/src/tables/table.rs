@@ -285,8 +285,8 @@ impl ReportTable {
         self.scaled && !of_things
     }
 
-    /// The row of the only bare "Total" of a plain table; `None` without exactly one. Rows below it
-    /// are of another kind: "of which", or a cost.
+    /// The row of the only bare "Total" of a plain table; `None` without exactly one, or with fewer
+    /// than two rows above it. Rows below it are of another kind: "of which", or a cost.
     fn last_of_parts(&self) -> Option<usize> {
         let rows = self.rows.iter().enumerate().skip(1);
         let mut bare = rows.filter(|(_, row)| row.label.total && row.label.words.len() <= 1);

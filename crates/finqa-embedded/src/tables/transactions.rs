@@ -90,7 +90,8 @@ impl TransactionText {
     }
 }
 
-/// The words of a name. Words joined by a hyphen count as one word: "Rent-a-car" is not "rent".
+/// The words of a name. Words joined by a hyphen count as one word: "Rent-a-car" is not "rent". `&`
+/// and apostrophes are parts of a word too, but a possessive `'s` is not.
 pub(super) fn name_words(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| !c.is_alphanumeric() && !"&-'\u{2019}".contains(c));
     let words = words.map(|word| {

@@ -115,7 +115,7 @@ pub(super) fn in_one_script(text: &str) -> Option<(String, String)> {
 }
 
 /// True if two stems can be of one word, because the stemmer does not reduce all forms to one:
-/// `matur` and `maturity`.
+/// `matur` and `maturity`, which are at the limits of both lengths.
 pub(crate) fn same_word(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     short == long || short.len() >= 5 && long.starts_with(short) && long.len() <= short.len() + 3

@@ -16,10 +16,13 @@ use finqa_core::program::Op;
 pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let (facts, asked) = (q.facts, q.asked);
     let leads = facts.all.iter().any(|f| f.opening);
+    // Only two balances are compared here. If more years are named, the other rules for changes
+    // compare the latest with the earliest.
     if !leads || !asked.change() || asked.years.len() > 2 {
         return None;
     }
     let wanted = q.whole();
+    // All facts, because other facts may fit better than the best closing balance.
     let ranked = rank(facts, &wanted, facts.all.len());
     let at = |index: usize| facts.all.get(index);
     let two = asked.years.iter().max().zip(asked.years.iter().min());
@@ -65,5 +68,6 @@ pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     } else {
         (of_slots(Op::Subtract), Number)
     };
+    // The prior is set by hand and a feature of the choice: another one needs new weights.
     Some(ProgramPlan::new("roll-forward", expr, slots).free(0.7, kind))
 }

@@ -56,7 +56,7 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
     out
 }
 
-/// Number of latest turns whose values are combined.
+/// Number of latest turns whose values are combined: as many as a sketch tells apart.
 const COMBINED: usize = 4;
 
 /// The plans of a shape (`name`) for two earlier values, the older one first, and for one of the

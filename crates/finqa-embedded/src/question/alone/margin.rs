@@ -43,7 +43,7 @@ pub(crate) fn margin(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let (kind, profits) = MARGINS
         .iter()
         .find(|(kind, _)| asked.says(&[kind]))
-        .or(MARGINS.get(2))?;
+        .or(MARGINS.get(2))?; // "net"
     let profit = named(q.facts, profits)?;
     let revenue = named(q.facts, &REVENUE)?;
     let rest = asked

@@ -29,6 +29,8 @@ pub(crate) fn ratio(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         && !years
         && let Some(total) = q.facts.vocabulary.find("total")
     {
+        // The whole is not named, so look for a total. The words of the question weigh by their
+        // frequency on the page (`Facts::weight`); this weight is set by hand.
         whole.words.push((total, 1.5));
     }
     let plan = ProgramPlan::new("ratio", of_slots(Op::Divide), slots);

@@ -31,6 +31,7 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         .zip(asked.years.iter().min())
         .filter(|(a, b)| a != b);
     let starts: Vec<u16> = base_years(facts);
+    // A change between two later years does not start at 100.
     if let Some((_, early)) = two
         && !starts.is_empty()
         && !starts.contains(early)

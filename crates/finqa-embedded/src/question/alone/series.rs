@@ -30,6 +30,7 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let average =
         asked.says(&["average", "mean", "averaged"]) && (span.is_some() || !asked.says(&one));
     let sum = asked.sum() || asked.says(&["total", "in all", "all years", "aggregate"]);
+    // `parts` adds and averages the years that a question names.
     if !(average || sum) || asked.percent() || asked.years.len() > 1 {
         return Vec::new();
     }

@@ -89,6 +89,7 @@ pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
             } else {
                 2.min(run.len())
             };
+            // The first two of the run are `last` and `before`.
             let run = run.iter().take(count).skip(2);
             let parts = [before, last].into_iter().chain(run.copied());
             let sum = operations::sum(parts.map(|turn| turn.expr.clone()))?;
