@@ -4,7 +4,8 @@
 use std::fmt;
 use std::ops::Deref;
 
-/// The longest text that is kept in place, in bytes.
+/// The longest text that is kept in place, in bytes. With the length and the tag of the enum, these
+/// are 24 bytes, which the other variant needs too.
 const IN_PLACE: usize = 22;
 
 /// A text in 24 bytes. Only a text of more than `IN_PLACE` bytes is kept elsewhere.

@@ -245,6 +245,7 @@ impl AnswerText<'_> {
             }
             ([], []) if compared == 0 => Err(NotRead::NoNumber),
             ([], [year]) if compared == 0 => {
+                // "In 2031" is an answer, but a sentence may only mention a year.
                 let few = self.text.split_whitespace().count() <= 3;
                 let is_answer = few || YEAR.is_match(self.text);
                 is_answer.then_some(*year).ok_or(NotRead::NoNumber)

@@ -6,6 +6,9 @@ use super::{PercentReading, Unit, UnitKind, Value};
 /// other number has at most 3 decimals, without trailing zeros and separators. A word is printed
 /// unchanged.
 ///
+/// The decimals are for readers: execution accuracy and FE use the unrounded value of an answer
+/// that has one.
+///
 /// `in_percent` means that the value is a percentage and not a fraction, because its program
 /// multiplied by `const_100` or used percentages as the page prints them.
 ///

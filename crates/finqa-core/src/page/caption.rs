@@ -131,7 +131,8 @@ impl Caption {
         Some(Self::new(tail))
     }
 
-    /// The unit that the heading of a column states: "Sales (in millions)", "2031 US$m".
+    /// The unit that the heading of a column states, if it has a scale: "Sales (in millions)",
+    /// "2031 US$m". `None` for "Sales (in dollars)".
     pub(super) fn of_column(heading: &str) -> Option<Self> {
         let stated = Self::in_label(heading).filter(|unit| unit.scale.is_some());
         stated.or_else(|| {

@@ -163,7 +163,8 @@ impl Table {
         read
     }
 
-    /// Multiplies out trillions, because [`Scale`] does not have them.
+    /// Multiplies amounts by the power of ten by which their unit exceeds its [`Scale`]: a trillion
+    /// is 10^3 billion, because [`Scale`] has no trillions.
     fn multiply_out(&mut self) {
         let captions = self.units.iter().flatten().chain(&self.caption);
         let labels = self.rows.iter().map(|row| scale_of_label(&row.label));

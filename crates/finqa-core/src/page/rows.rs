@@ -71,6 +71,8 @@ pub fn has_no_scale(name: &str) -> bool {
     let average = lower.contains("weighted") && AVERAGED.iter().any(|of| lower.contains(of));
     // Only the end of the name counts, because debt that is due "in 2 to 5 years" is money.
     let time = ["in years", "in months", "in days"];
+    // A total is money even if its last word is one of `HEADS`: "Total sale price". "Days sales
+    // outstanding" is a number of days.
     words(lower).any(|word| WORDS.contains(&word))
         || head.is_some_and(|word| HEADS.contains(&word)) && !lower.starts_with("total ")
         || average

@@ -37,7 +37,7 @@ const MENTIONS: [&str; 40] = [
 ];
 
 /// Maximum number of words in a title, including company, unit and period. A longer text is a
-/// sentence.
+/// sentence. Set by hand.
 const LONGEST: usize = 30;
 
 impl Statement {

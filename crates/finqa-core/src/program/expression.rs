@@ -11,8 +11,8 @@ use crate::number::{Value, literal};
 
 use super::{Argument, Op, Program, ProgramStep, machine};
 
-/// Maximum number of leaves. Without a limit, a program in which every step adds the previous
-/// result to itself doubles its leaves with every step.
+/// Maximum number of leaves, set by hand. Without a limit, a program in which every step adds the
+/// previous result to itself doubles its leaves with every step.
 const MOST_LEAVES: usize = 64;
 
 /// A number in an expression.

@@ -113,7 +113,7 @@ fn arithmetic(step: usize, op: Op, a: StepValue, b: StepValue) -> Result<StepVal
     let (a, b) = match (a, b) {
         (StepValue::Number(a), StepValue::Number(b)) => (a, b),
         // Python's `>` and `+` also work on strings. Adding a step to itself doubles its text each
-        // time, so long texts are refused.
+        // time, so long texts are refused; the limit is set by hand.
         (StepValue::Word(a), StepValue::Word(b)) if op == Op::Greater => return Ok(yes_no(a > b)),
         (StepValue::Word(a), StepValue::Word(b)) if op == Op::Add && a.len() + b.len() < 64 => {
             return Ok(StepValue::Word(a + &b));

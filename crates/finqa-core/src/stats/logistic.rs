@@ -105,6 +105,7 @@ fn newton(rows: &[(Vec<f64>, f64)], count: usize) -> Vec<f64> {
         std::iter::once(0.0).chain(penalised).collect()
     };
     let mut weights = vec![0.0; count];
+    // The loop ends earlier if the weights no longer change.
     for _ in 0..30 {
         let mut gradient: Vec<f64> = penalty(&weights).iter().map(|it| -it).collect();
         let mut curvature = Vec::with_capacity(rows.len());

@@ -171,7 +171,7 @@ impl std::fmt::Display for Period {
 }
 
 /// The month by which a period is named. If a period ends in the first seven days of a month, this
-/// is the month before.
+/// is the month before, because years of 52 or 53 weeks can end a few days after the month.
 fn month_of_end(end: Date) -> Option<u8> {
     let month = end.month?;
     let early = end.day.is_some_and(|day| day <= 7);
