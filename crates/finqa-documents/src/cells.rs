@@ -54,6 +54,7 @@ pub(crate) fn lacks_labels<'t>(
 }
 
 /// Maximum length of a figure in bytes, with its currency and scale. Longer texts are not parsed.
+/// Set by hand.
 const LONGEST: usize = 48;
 
 /// True for a number or a dash and nothing else. An open bracket counts as closed, because the
@@ -82,6 +83,7 @@ pub(crate) fn is_figure(text: &str) -> bool {
 /// True for a year, with or without a mark: "2024", "2024 (1)", "2024*".
 pub(crate) fn is_year(text: &str) -> bool {
     let text = whole_year(text).unwrap_or(text);
+    // Up to four bytes are for a blank and a mark.
     text.len() <= 8
         && text.get(..4).is_some_and(|year| years_in(year).len() == 1)
         && !text.chars().skip(4).any(|c| matches!(c, ',' | '.' | '%'))

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use crate::text::begins;
 
-/// The mark of a PDF can be at most this many bytes from the start of the file.
+/// The mark of a PDF can be at most this many bytes from the start of the file, as in Acrobat.
 const PDF_HEADER: usize = 1024;
 
 /// A supported kind of file.
@@ -100,7 +100,7 @@ const XML: [(&str, &str); 3] = [
     ("<svg", PICTURE),
 ];
 
-/// How many characters from the start are searched for the kind of a text.
+/// How many characters from the start are searched for the kind of a text. Set by hand.
 const START: usize = 4096;
 
 /// How complete HTML documents begin.
@@ -181,6 +181,7 @@ fn archive(bytes: &[u8]) -> Result<Kind, String> {
         return Ok(Kind::Workbook);
     }
     let mut kind = String::new();
+    // The media type of an OpenDocument file has less than 100 bytes.
     if let Ok(mut file) = archive.by_name("mimetype") {
         let _ = std::io::Read::read_to_string(&mut std::io::Read::take(&mut file, 100), &mut kind);
     }

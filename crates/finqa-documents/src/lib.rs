@@ -53,7 +53,7 @@ pub use source::SheetCell;
 pub use tags::{Tag, TagPeriod};
 use text::begins;
 
-/// Maximum size of any file, in bytes.
+/// Maximum size of any file, in bytes. Set by hand, like the three numbers below.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// Maximum size of a CSV, Markdown or text file, in bytes.

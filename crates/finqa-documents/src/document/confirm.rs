@@ -12,7 +12,7 @@ use crate::block::{Block, PrintedTable};
 const DIGITS: usize = 3;
 
 /// Largest difference between a total and the sum of its rows, in units of the total's last digit.
-/// Each row is rounded, so that the sum may differ.
+/// Each row is rounded, so that the sum may differ. Set by hand.
 const ROUNDED: f64 = 1.5;
 
 impl Document {

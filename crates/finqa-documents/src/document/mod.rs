@@ -1,6 +1,9 @@
 //! Builds a document from what was read: its paragraphs and tables in their order, each table with
 //! the heading and the unit above it. `page` makes the pages that questions are asked about, and
 //! `confirm` says which figures may be misread.
+//!
+//! The lengths and counts by which headings, running lines and years are recognized are set by
+//! hand. `.ci/filings` measures what is read of filings.
 
 mod above;
 mod confirm;

@@ -28,7 +28,8 @@ static TABLE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?is)<table\b[^>]*>.*?
 static TABLE_MARKS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)</?(?:table|caption|s|c)\b[^>]*>"));
 
-/// Maximum number of columns or rows that a cell can span. Larger spans are cut to it.
+/// Maximum number of columns or rows that a cell can span. Larger spans are cut to it. Set by hand;
+/// it bounds what a wrong attribute does.
 const WIDEST: usize = 200;
 
 /// A page mark in filings of the 1990s. It has no end tag, so it would contain everything after
@@ -280,7 +281,7 @@ fn table_around(element: ElementRef<'_>) -> Option<ElementRef<'_>> {
     around.find(|around| around.value().name() == "table")
 }
 
-/// Maximum number of characters of a reference to notes. A longer raised text is read.
+/// Maximum number of characters of a reference to notes. A longer raised text is read. Set by hand.
 const MARK: usize = 12;
 
 /// True if a raised text after other text refers to a note: "1", "(a)", "*". A raised text with

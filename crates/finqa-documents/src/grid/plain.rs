@@ -63,7 +63,8 @@ pub(crate) fn separated(
     Ok(parts(lines).into_iter().map(PlainBlock::Table).collect())
 }
 
-/// Maximum number of lines that are counted to find the separator.
+/// Maximum number of lines that are counted to find the separator. Set by hand; the lines are read
+/// once for each separator.
 const LINES: usize = 1000;
 
 /// The separator that splits most lines into equally many cells. On a tie, the later one in `marks`
@@ -72,6 +73,7 @@ fn separator_of(text: &str) -> u8 {
     let alike = |mark: &u8| {
         let mut lines: HashMap<usize, usize> = HashMap::new();
         for line in text.lines().take(LINES) {
+            // Every second part is outside of quotes.
             let open = line.split('"').step_by(2).flat_map(str::bytes);
             *lines
                 .entry(open.filter(|byte| byte == mark).count())

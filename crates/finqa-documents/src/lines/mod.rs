@@ -1,5 +1,8 @@
 //! Builds paragraphs and tables from lines with positions, of a PDF or of text in aligned columns.
 //! `positioned` defines the lines, and `table` finds the tables among them.
+//!
+//! The distances and lengths in these files are set by hand. `.ci/filings` measures what is read of
+//! filings.
 
 mod positioned;
 mod table;
@@ -32,6 +35,7 @@ pub(crate) fn of_text(text: &str) -> Vec<PlacedLine> {
         let blank = |leader: &Captures<'_>| {
             " ".repeat(leader.get(0).map_or(0, |leader| leader.as_str().len()))
         };
+        // Eight spaces for a tab, wherever it is in the line.
         let line = line.replace('\t', "        ");
         let pieces = pieces(&LEADER.replace_all(&line, blank));
         if !pieces.is_empty() {

@@ -25,7 +25,7 @@ use sheet_xml::{CellRef, SheetXml};
 /// Maximum size of the unpacked workbook, in bytes, so that a small archive cannot fill the memory.
 const LARGEST: u64 = 256 * 1024 * 1024;
 
-/// Maximum number of cells of a sheet that are not blank.
+/// Maximum number of cells of a sheet that are not blank. Set by hand; it bounds the memory.
 const MOST_CELLS: usize = 5_000_000;
 
 /// Reasons why a cell is not read.

@@ -407,7 +407,8 @@ fn fraction(number: f64, (from, to): (u32, u32), has_whole: bool) -> (String, St
     }
 }
 
-/// The shortest form of a number, with at most eleven digits, so that 0.1 + 0.2 is 0.3.
+/// The shortest form of a number, with at most eleven digits as in Excel's format General, so that
+/// 0.1 + 0.2 is 0.3.
 pub(super) fn general(number: f64) -> String {
     let whole = format!("{:.0}", number.trunc())
         .trim_start_matches('-')
