@@ -16,7 +16,8 @@ const SHARE_COUNTS: [&str; 5] = [
 /// A sentence with one of these words may state the currency of all amounts: "Amounts in CHF."
 const AMOUNTS: [&str; 3] = ["amounts", "figures", "values"];
 
-/// A sentence with more words than this is not taken to state the currency of all amounts.
+/// A sentence with more words than this is not taken to state the currency of all amounts. Set by
+/// hand.
 const SHORT: usize = 12;
 
 /// The unit of a figure: its currency and scale, and what it counts.

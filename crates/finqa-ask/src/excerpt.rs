@@ -1,5 +1,8 @@
 //! Chooses the part of a report that a chat model is shown for a question: the tables and
 //! paragraphs that fit the question best, within a number of tokens, in the order of the report.
+//!
+//! The weights and factors below are set by hand. `.ci/filings` prints how many excerpts have the
+//! figures of the answer.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -9,7 +12,8 @@ use finqa_core::question;
 use finqa_documents::{Block, Document, PrintedCell, PrintedTable, Shown};
 use finqa_embedded::{Passage, Passages};
 
-/// Characters that count as one token for `--page-tokens`.
+/// Characters that count as one token for `--page-tokens`. Set by hand: an estimate, because each
+/// model has its own tokenizer. With a larger number, a model is shown more of a report.
 const CHARACTERS: usize = 3;
 
 /// Characters added to each cell and paragraph for the marks around its text.

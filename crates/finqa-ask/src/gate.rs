@@ -1,6 +1,5 @@
-//! Decides which answers are sure; this is the only place that does. The analyst, the confirmation
-//! of a chat model's answer, the tags of a filing and the reader of the document can each give a
-//! reason for doubt. An answer without such a reason is sure.
+//! Decides which answers are sure; this is the only place that does. [`Session::doubts`] lists the
+//! reasons for doubt. An answer without such a reason is sure.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +21,7 @@ const ASKED_IN: [&str; 5] = [
 ];
 
 /// If the embedded analyst is not sure of its answer and has less confidence than this, the answer
-/// is withheld.
+/// is withheld. Set by hand.
 const LEAST_CONFIDENCE: f64 = 0.1;
 
 /// Parts of the names of us-gaap elements for amounts of future years, such as debt due next year.
@@ -58,6 +57,8 @@ impl Session {
             *solution = solution.clone().withhold(why);
             doubt = None;
         }
+        // If the answer was withheld above, this reason replaces the first, and the withheld answer
+        // is dropped.
         match lacking {
             Some(why) if unsure => *solution = solution.clone().withhold(why),
             Some(why) => doubt = Some(why),
@@ -118,6 +119,7 @@ impl Session {
 fn other_currency(question: &Question, answer: &Answer) -> Option<String> {
     let lower = question.text.to_lowercase();
     let currency_after = |end: usize| {
+        // Two words, as in "us dollars".
         let words = lower.get(end..)?.split_whitespace().take(2);
         currency_of_label(&words.collect::<Vec<_>>().join(" "))
     };
@@ -195,6 +197,7 @@ fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
         let year = years_apart(question, tag);
         let year = year.is_none_or(|(named, apart)| apart == if named { usual } else { 0 });
         let length = months(heading).zip(tagged_months(&tag.period));
+        // "Sixteen weeks" in a heading counts as three months, but as four in a tag.
         let fits = year && length.is_none_or(|(head, tagged)| head.abs_diff(tagged) <= 1);
         (!fits).then(|| {
             format!(

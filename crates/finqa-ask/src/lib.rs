@@ -48,7 +48,8 @@ pub use finqa_embedded::{
 };
 
 /// The default of `--page-tokens`: the maximum size of the excerpt of a report that a chat model is
-/// shown. Three characters count as one token.
+/// shown. Three characters count as one token. With 6,000 tokens, as many excerpts have the figures
+/// of the answer (docs/embedded-analyst.md, "Reports as filed").
 pub const PAGE_TOKENS: usize = 2000;
 
 /// Why a session cannot be opened, or a question cannot be asked.
@@ -252,7 +253,8 @@ impl Session {
         self.history.push(entry);
         let witness = witness.filter(|_| self.confirms);
         // The explanation is about the embedded analyst's answer. With a chat model, the doubts are
-        // about the model's answer, so they are not added.
+        // about the model's answer, so they are not added. `doubts` and `judge_and_write` are in
+        // `gate`.
         if let (Some(explanation), None) = (&mut explanation, &self.witness) {
             explanation.add_doubts(self.doubts(&question, &solution, None));
         }

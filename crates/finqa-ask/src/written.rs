@@ -9,7 +9,7 @@ use finqa_core::question::Question;
 
 use super::cited::{FigureUnit, cited_table};
 
-/// A copied figure with more decimals than this is rounded like a computed one.
+/// A copied figure with more decimals than this is rounded like a computed one. Set by hand.
 const MOST_DECIMALS: u32 = 6;
 
 /// The unit of all cited figures. If their units differ, the default, which is no unit.
