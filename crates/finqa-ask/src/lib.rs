@@ -253,8 +253,8 @@ impl Session {
         self.history.push(entry);
         let witness = witness.filter(|_| self.confirms);
         // The explanation is about the embedded analyst's answer. With a chat model, the doubts are
-        // about the model's answer, so they are not added. `doubts` and `judge_and_write` are in
-        // `gate`.
+        // about the model's answer, so they are not added. `gate` has `doubts` and
+        // `judge_and_write`.
         if let (Some(explanation), None) = (&mut explanation, &self.witness) {
             explanation.add_doubts(self.doubts(&question, &solution, None));
         }

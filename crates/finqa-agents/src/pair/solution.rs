@@ -164,8 +164,8 @@ impl Solution {
         self.answer.as_ref().or(self.withheld.as_deref())
     }
 
-    /// Withholds the answer, for a calibration's limit or by the gate of `ask`. `reason` becomes the
-    /// error. A second call drops the withheld answer.
+    /// Withholds the answer, for a calibration's limit or by the gate of `ask`. `reason` becomes
+    /// the error. A second call drops the withheld answer.
     #[must_use]
     pub fn withhold(mut self, reason: String) -> Self {
         self.withheld = self.answer.take().map(Box::new);

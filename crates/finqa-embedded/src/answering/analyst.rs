@@ -206,6 +206,7 @@ impl EmbeddedAnalyst {
         let programs = question.history.iter().map(|h| h.program.as_deref());
         let history: Vec<Option<&str>> = programs.collect();
         let described = DescribedPage::new(facts, &question.document);
+        // `Wording` spells "percentage" as "percent".
         let points = asked.says(&["percent points", "percent point"]);
         let described = |filled: &FilledPlan| {
             let plan = plans.get(filled.plan)?;

@@ -9,7 +9,8 @@ use super::operand::Operand;
 use super::page::{Doubt, TableResult, Tables};
 
 impl DirectAnswer {
-    /// The value as it is printed in a list; `None` if it cannot be computed.
+    /// The value as it is printed in a list; `None` if it cannot be computed. The decimals of
+    /// computed values are set by hand.
     fn printed(&self) -> Option<String> {
         let number = self.expr.number()?;
         Some(match (&self.expr, self.kind) {
